@@ -1,0 +1,51 @@
+# make demo   makes the environment, indexes the notes in examples/ and searches them
+# make test   makes the environment and runs lint, types and tests
+# make bench  measures; see bench/README.md
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+DEMO := $(CURDIR)/.demo
+QMD := env QMD_CONFIG_DIR=$(DEMO)/config INDEX_PATH=$(DEMO)/index.duckdb $(BIN)/qmd
+
+.PHONY: demo test check format bench build clean
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $(READY)
+
+demo: $(READY)
+	rm -rf $(DEMO)
+	$(QMD) collection add examples/notes --name notes
+	$(QMD) context add qmd://notes "Notes of a small firm that builds river gauges"
+	$(QMD) search "staff turnover" -n 1
+	$(QMD) search '"thundering herd"' -n 1
+	$(QMD) search retry_with_backoff -n 1
+	$(QMD) search 有馬温泉 -n 1
+	$(QMD) get notes/journal/2024-11-30.md -l 5
+	$(QMD) status
+
+test: check
+	$(BIN)/python -m pytest
+
+check: $(READY)
+	$(BIN)/ruff check qmd tests bench
+	$(BIN)/ruff format --check qmd tests bench
+	$(BIN)/mypy
+
+format: $(READY)
+	$(BIN)/ruff check --fix qmd tests bench
+	$(BIN)/ruff format qmd tests bench
+
+bench: $(READY)
+	$(BIN)/python -m bench
+
+build: $(READY)
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+
+clean:
+	rm -rf $(VENV) $(DEMO) dist build

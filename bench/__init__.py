@@ -1,0 +1,1 @@
+"""Measurements: each module prints its figures; `python -m bench` runs all that can run here."""

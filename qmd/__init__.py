@@ -1,0 +1,3 @@
+"""qmd: on-device search for everything you have written down."""
+
+__version__ = "0.1.0"

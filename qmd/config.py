@@ -1,0 +1,413 @@
+"""Settings: where things are, and what index.yml says.
+
+Defaults, then index.yml, then the environment, then flags. Nobody else reads the
+environment; everybody is given what they need.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from qmd.errors import ConfigError, UsageError
+from qmd.text.masks import check_mask
+from qmd.types import Collection, Context
+
+DEFAULT_MASK = "**/*.md"
+LOCAL_FOLDER = ".qmd"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where one index lives.
+
+    Attributes:
+        config: its index.yml.
+        database: its DuckDB file.
+        project: the folder of a project-local index, or None for the user's own.
+        trusted: file in which the user's approvals of projects are kept.
+        trust_all: approve every project.
+    """
+
+    name: str
+    config: Path
+    database: Path
+    project: Path | None
+    trusted: Path
+    trust_all: bool = False
+
+
+def locate(environ: Mapping[str, str], folder: Path, *, index: str | None = None) -> Place:
+    """The index that a command means: `--index`, else the project's, else the user's.
+
+    Raises:
+        UsageError: the name of the index is a path.
+    """
+    home = Path(environ.get("HOME") or Path.home())
+    config_home = Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "qmd"
+    config = Path(environ.get("QMD_CONFIG_DIR") or config_home)
+    cache = Path(environ.get("XDG_CACHE_HOME") or home / ".cache") / "qmd"
+    trusted = config / "trusted.json"
+    trust_all = environ.get("QMD_TRUST_LOCAL_CONFIG") == "1"
+    if index is not None and (not index or "/" in index or index.startswith(".")):
+        raise UsageError(
+            f"'{index}' cannot be the name of an index.\n\n"
+            "A name is a word such as 'work'; its settings are kept in work.yml."
+        )
+    if index is None and "INDEX_PATH" not in environ and "QMD_CONFIG_DIR" not in environ:
+        project = _project(folder)
+        if project is not None:
+            local = project / LOCAL_FOLDER
+            return Place(
+                "index",
+                local / "index.yml",
+                local / "index.duckdb",
+                project,
+                trusted,
+                trust_all,
+            )
+    name = index or "index"
+    database = cache / f"{name}.duckdb"
+    if index is None and environ.get("INDEX_PATH"):
+        database = Path(environ["INDEX_PATH"]).expanduser()
+    return Place(name, config / f"{name}.yml", database.absolute(), None, trusted, trust_all)
+
+
+def _project(folder: Path) -> Path | None:
+    for parent in [folder, *folder.parents]:
+        if (parent / LOCAL_FOLDER / "index.yml").is_file():
+            return parent
+    return None
+
+
+Document = Any
+"""A parsed index.yml, with its comments: nested mappings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What an index.yml says."""
+
+    collections: tuple[Collection, ...] = ()
+    contexts: tuple[Context, ...] = ()
+    editor_uri: str | None = None
+    models: Mapping[str, str] = field(default_factory=dict)
+    chunk_tokens: int = 900
+    chunk_overlap: float = 0.15
+
+
+def digest(place: Place) -> str | None:
+    """SHA-256 of the text of index.yml, or None if there is none."""
+    try:
+        return hashlib.sha256(place.config.read_bytes()).hexdigest()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ConfigError(place.config, error.strerror or str(error)) from error
+
+
+def load(place: Place) -> Settings:
+    """Read index.yml. None at all is the same as an empty one.
+
+    Raises:
+        ConfigError: it is not YAML, or says something unknown; with the line.
+    """
+    document = _parsed(place.config)
+    return _Reader(place).settings(document) if document else Settings()
+
+
+def edit(place: Place, change: Callable[[Document], None]) -> None:
+    """Change index.yml, keeping its comments and the order of its keys.
+
+    Raises:
+        ConfigError: what is there, or would be there, cannot be read.
+    """
+    from ruamel.yaml.comments import CommentedMap
+
+    try:
+        place.config.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(place.config.with_name(place.config.name + ".lock")):
+            document = _parsed(place.config) or CommentedMap()
+            change(document)
+            _Reader(place).settings(document)
+            _write(place.config, document)
+    except OSError as error:
+        raise ConfigError(place.config, error.strerror or str(error)) from error
+
+
+def _write(path: Path, document: object) -> None:
+    """Replace a file at once: another process sees the old text or the new."""
+    handle, name = tempfile.mkstemp(prefix=path.name, dir=path.parent)
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            _yaml().dump(document, file)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.chmod(path.stat().st_mode if path.exists() else 0o644)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Wait for other processes that edit the same file."""
+    import fcntl
+
+    with path.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _yaml() -> Any:
+    from ruamel.yaml import YAML
+
+    yaml = YAML()
+    yaml.preserve_quotes = True
+    yaml.width = 4096
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    return yaml
+
+
+def _parsed(path: Path) -> Any:
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as error:
+        raise ConfigError(path, "this is not UTF-8 text") from error
+    except OSError as error:
+        raise ConfigError(path, error.strerror or str(error)) from error
+    try:
+        return _yaml().load(text)
+    except YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+        raise ConfigError(path, str(problem), line=mark.line + 1 if mark else None) from error
+
+
+class _Reader:
+    """Turns a parsed index.yml into settings; knows the line of every mistake."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+
+    def settings(self, document: object) -> Settings:
+        known = ("global_context", "editor_uri", "models", "chunk", "collections")
+        top = self._mapping(document, known, "index.yml", parent=None, key=None)
+        models = self._mapping(
+            top.get("models"), ("embed", "rerank", "generate"), "models", parent=top, key="models"
+        )
+        chunk = self._mapping(
+            top.get("chunk"), ("tokens", "overlap"), "chunk", parent=top, key="chunk"
+        )
+        contexts = []
+        whole = self._text(top, "global_context")
+        if whole:
+            contexts.append(Context(None, "", whole))
+        collections = []
+        entries = self._mapping(
+            top.get("collections"), None, "collections", parent=top, key="collections"
+        )
+        for name, entry in entries.items():
+            collection, described = self._collection(entries, str(name), entry)
+            collections.append(collection)
+            contexts += described
+        tokens, overlap = chunk.get("tokens", 900), chunk.get("overlap", 0.15)
+        if not isinstance(tokens, int) or isinstance(tokens, bool) or tokens < 16:
+            self._fail(chunk, "tokens", "has to be a whole number of at least 16")
+        if not isinstance(overlap, int | float) or not 0 <= overlap < 0.9:
+            self._fail(chunk, "overlap", "has to be a number from 0 to 0.9")
+        return Settings(
+            tuple(collections),
+            tuple(contexts),
+            self._text(top, "editor_uri"),
+            {str(role): self._text(models, role) or "" for role in models},
+            tokens,
+            float(overlap),
+        )
+
+    def _collection(
+        self,
+        entries: Any,
+        name: str,
+        entry: object,
+    ) -> tuple[Collection, list[Context]]:
+        known = (
+            "path",
+            "pattern",
+            "ignore",
+            "update",
+            "includeByDefault",
+            "context",
+            "gitignore",
+            "follow_symlinks",
+        )
+        here = self._mapping(entry, known, f"collection '{name}'", parent=entries, key=name)
+        check_name(name)
+        path = self._text(here, "path")
+        if not path:
+            self._fail(entries, name, f"collection '{name}' needs a path")
+            raise AssertionError
+        mask = self._text(here, "pattern") or DEFAULT_MASK
+        ignored = here.get("ignore") or []
+        ignored = [ignored] if isinstance(ignored, str) else list(ignored)
+        try:
+            check_mask(mask)
+        except UsageError as error:
+            self._fail(here, "pattern", str(error).split("\n")[0])
+        described = self._mapping(
+            here.get("context"), None, f"context of '{name}'", parent=here, key="context"
+        )
+        base = self._place.project or Path.home()
+        return (
+            Collection(
+                name,
+                str(os.path.normpath(base / Path(path).expanduser())),
+                mask,
+                tuple(str(pattern) for pattern in ignored),
+                self._text(here, "update"),
+                self._flag(here, "includeByDefault", default=True),
+                self._flag(here, "follow_symlinks", default=False),
+                self._flag(here, "gitignore", default=False),
+            ),
+            [
+                Context(name, str(prefix).strip("/"), self._text(described, prefix) or "")
+                for prefix in described
+            ],
+        )
+
+    def _mapping(
+        self,
+        value: object,
+        known: tuple[str, ...] | None,
+        what: str,
+        *,
+        parent: Any,
+        key: str | None,
+    ) -> Any:
+        if value is None:
+            return {}
+        if not isinstance(value, dict):
+            self._fail(parent, key, f"{what} has to be a list of 'key: value' lines")
+        assert isinstance(value, dict)
+        for name in value:
+            if known is not None and name not in known:
+                self._fail(
+                    value, name, f"unknown key '{name}' in {what}. Known: {', '.join(known)}."
+                )
+        return value
+
+    def _text(self, mapping: Any, key: str) -> str | None:
+        value = mapping.get(key)
+        if value is None:
+            return None
+        if not isinstance(value, str | int | float) or isinstance(value, bool):
+            self._fail(mapping, key, f"'{key}' has to be text")
+        return str(value)
+
+    def _flag(self, mapping: Any, key: str, *, default: bool) -> bool:
+        value = mapping.get(key, default)
+        if not isinstance(value, bool):
+            self._fail(mapping, key, f"'{key}' has to be true or false")
+        return bool(value)
+
+    def _fail(self, mapping: Any, key: object, problem: str) -> None:
+        position = getattr(mapping, "lc", None)
+        line = None
+        if position is not None:
+            line = (position.data or {}).get(key, [position.line])[0] + 1
+        raise ConfigError(self._place.config, problem, line=line)
+
+
+def entry(document: Document, name: str) -> Document:
+    """The lines of a collection."""
+    return document["collections"][name]
+
+
+def add_collection(document: Document, collection: Collection) -> None:
+    """Add the lines of a collection; only what differs from the defaults."""
+    lines: dict[str, object] = {"path": collection.root, "pattern": collection.mask}
+    if collection.ignored:
+        lines["ignore"] = list(collection.ignored)
+    if collection.update_command:
+        lines["update"] = collection.update_command
+    if not collection.included:
+        lines["includeByDefault"] = False
+    if collection.respect_gitignore:
+        lines["gitignore"] = True
+    if collection.follow_symlinks:
+        lines["follow_symlinks"] = True
+    if document.get("collections") is None:
+        document["collections"] = {}
+    document["collections"][collection.name] = lines
+
+
+def rename_collection(document: Document, old: str, new: str) -> None:
+    """Give the lines of a collection another name, in the same place."""
+    entries = document["collections"]
+    place = list(entries).index(old)
+    lines = entries.pop(old)
+    if hasattr(entries, "insert"):
+        entries.insert(place, new, lines)
+    else:
+        entries[new] = lines
+
+
+def set_context(document: Document, context: Context) -> None:
+    """Set or replace a context."""
+    if context.collection is None:
+        document["global_context"] = context.body
+        return
+    lines = entry(document, context.collection)
+    if lines.get("context") is None:
+        lines["context"] = {}
+    _drop_context(lines["context"], context.prefix)
+    lines["context"]["/" + context.prefix] = context.body
+
+
+def remove_context(document: Document, collection: str | None, prefix: str) -> None:
+    """Remove a context."""
+    if collection is None:
+        document.pop("global_context", None)
+        return
+    lines = entry(document, collection)
+    _drop_context(lines.get("context") or {}, prefix)
+    if not lines.get("context"):
+        lines.pop("context", None)
+
+
+def _drop_context(lines: Document, prefix: str) -> None:
+    for key in [key for key in lines if str(key).strip("/") == prefix]:
+        del lines[key]
+
+
+def write_all(document: Document, settings: Settings) -> None:
+    """Put collections and contexts into an empty document."""
+    for collection in settings.collections:
+        add_collection(document, collection)
+    for context in settings.contexts:
+        set_context(document, context)
+
+
+def check_name(name: str) -> None:
+    """Refuse a collection name that could not be written in a path.
+
+    Raises:
+        UsageError: it is empty, has a `/`, `:` or a line break, or begins with `.`, `#` or `-`.
+    """
+    if not name or name[0] in ".#-" or any(mark in name for mark in "/:?\n\r\t\0"):
+        raise UsageError(
+            f"'{name}' cannot be the name of a collection.\n\n"
+            "A name is a word such as 'notes': no '/', ':' or '?', and no '.', '#' or '-' in front."
+        )

@@ -1,0 +1,152 @@
+"""What is wrong with an index, and what mends it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from qmd import trust
+from qmd.engine import Engine
+from qmd.errors import QmdError
+from qmd.store import maintenance
+from qmd.store.stemmer import extension
+
+LITTLE_SPACE = 200_000_000
+"""Bytes free, below which a warning is due."""
+
+NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "fuse.sshfs", "afpfs"})
+"""File systems on which locks cannot be trusted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at.
+
+    Attributes:
+        mend: the command that mends it, in words, or None.
+    """
+
+    check: str
+    status: Literal["ok", "warning", "problem"]
+    detail: str
+    mend: str | None = None
+
+
+def examine(engine: Engine) -> list[Finding]:
+    """Look at everything that can be wrong; nothing is changed."""
+    return [
+        *_settings(engine),
+        *_place(engine),
+        *_index(engine),
+        *_folders(engine),
+        *_extensions(),
+    ]
+
+
+def _settings(engine: Engine) -> Iterator[Finding]:
+    place = engine.place
+    try:
+        settings = engine.settings()
+    except QmdError as error:
+        yield Finding("settings", "problem", str(error), f"Edit {place.config}.")
+        return
+    yield Finding("settings", "ok", f"{place.config}, {len(settings.collections)} collections")
+    if not trust.is_trusted(place, settings):
+        wanted = ", ".join(trust.gated(place, settings))
+        yield Finding("approval", "warning", f"left out: {wanted}", "Run 'qmd trust'.")
+
+
+def _place(engine: Engine) -> Iterator[Finding]:
+    folder = engine.place.database.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    free = shutil.disk_usage(folder).free
+    if free < LITTLE_SPACE:
+        yield Finding("disk", "warning", f"{free // 1_000_000} MB are free", "Make room.")
+    else:
+        yield Finding("disk", "ok", f"{free // 1_000_000_000} GB are free")
+    kind = _file_system(folder)
+    if kind in NETWORK:
+        yield Finding(
+            "file system",
+            "warning",
+            f"the index lies on {kind}, where locks cannot be trusted",
+            "Move it to a local disk with INDEX_PATH.",
+        )
+
+
+def _file_system(folder: Path) -> str | None:
+    """The type of the file system that a folder lies on, where the system tells."""
+    try:
+        mounts = Path("/proc/mounts").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return None
+    best, kind = "", None
+    whole = str(folder.resolve()) + "/"
+    for line in mounts:
+        _, point, name, *_ = line.split()
+        if whole.startswith(point.rstrip("/") + "/") and len(point) >= len(best):
+            best, kind = point, name
+    return kind
+
+
+def _index(engine: Engine) -> Iterator[Finding]:
+    try:
+        facts = engine.read(maintenance.problems)
+        size = engine.read(maintenance.size)
+    except QmdError as error:
+        first, _, mend = str(error).partition("\n\n")
+        yield Finding("index", "problem", first, mend or None)
+        return
+    broken = [fact for fact in facts if fact.times]
+    for fact in broken:
+        yield Finding(
+            "index",
+            "problem",
+            f"not so {fact.times} times: {fact.fact}",
+            "Move the index away and run 'qmd update' to build it again.",
+        )
+    if not broken:
+        yield Finding("index", "ok", f"{size.documents} documents, {len(facts)} facts hold")
+    if size.pays:
+        yield Finding(
+            "postings",
+            "warning",
+            f"{size.tombstones} documents are gone, {size.runs} commits are not merged",
+            "Run 'qmd cleanup'.",
+        )
+
+
+def _folders(engine: Engine) -> Iterator[Finding]:
+    try:
+        overview = engine.overview()
+    except QmdError:
+        return  # told of as a problem of the index
+    for collection in overview:
+        if not Path(collection.root).is_dir():
+            yield Finding(
+                f"collection {collection.name}",
+                "problem",
+                f"its folder is missing: {collection.root}",
+                f"Bring it back, or run 'qmd collection remove {collection.name}'.",
+            )
+        elif not collection.documents:
+            yield Finding(
+                f"collection {collection.name}",
+                "warning",
+                f"no file of {collection.root} is indexed ({collection.mask})",
+                f"Run 'qmd update -c {collection.name}', or give it another mask.",
+            )
+        else:
+            yield Finding(f"collection {collection.name}", "ok", f"{collection.documents} files")
+
+
+def _extensions() -> Iterator[Finding]:
+    try:
+        path = extension("fts")
+    except ModuleNotFoundError as error:
+        yield Finding("stems", "problem", str(error), "Run 'pip install --force-reinstall qmd'.")
+        return
+    yield Finding("stems", "ok", path.name)

@@ -1,0 +1,160 @@
+"""Everything that can go wrong, in words a user can act on.
+
+    QmdError                      exit code 1
+    ├── UsageError                a value or a combination that makes no sense
+    │   ├── QueryError            a query that cannot be read
+    │   └── ConfigError           index.yml, with the line
+    ├── NotFound
+    │   ├── DocumentNotFound
+    │   ├── CollectionNotFound
+    │   └── ContextNotFound
+    ├── Ambiguous                 several documents answer to one name
+    ├── AlreadyExists
+    └── IndexFailure               exit code 3
+        ├── IndexBusy             another process holds the file
+        ├── IndexUnreadable       truncated, foreign or not a database
+        ├── IndexNotWritable      read-only media, permissions, a full disk
+        └── IndexTooNew           written by a later qmd
+
+The message says what happened, then a blank line, then what to do. The command
+line and the servers show it as it is; attributes keep the facts for programs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+
+class QmdError(Exception):
+    """Base of all errors that qmd raises on purpose."""
+
+    exit_code = 1
+
+
+class UsageError(QmdError):
+    """A value, or a combination of values, that makes no sense."""
+
+
+class QueryError(UsageError):
+    """A query that cannot be read."""
+
+
+class ConfigError(UsageError):
+    """A configuration file that cannot be used."""
+
+    def __init__(self, path: Path, problem: str, *, line: int | None = None) -> None:
+        where = f"{path}:{line}" if line is not None else str(path)
+        super().__init__(f"{where}: {problem}")
+        self.path = path
+        self.line = line
+
+
+class NotFound(QmdError):
+    """Nothing has this name."""
+
+
+class DocumentNotFound(NotFound):
+    """No document has this path or docid."""
+
+    def __init__(self, name: str, *, similar: Sequence[str] = ()) -> None:
+        message = f"Document not found: {name}"
+        if similar:
+            message += "\n\nDid you mean one of these?\n" + "\n".join(f"  - {s}" for s in similar)
+        super().__init__(message)
+        self.name = name
+        self.similar = tuple(similar)
+
+
+class CollectionNotFound(NotFound):
+    """No collection has this name."""
+
+    def __init__(self, name: str, *, known: Sequence[str] = ()) -> None:
+        hint = (
+            f"Known: {', '.join(known)}."
+            if known
+            else "There are none yet. Add one with 'qmd collection add PATH'."
+        )
+        super().__init__(f"Collection not found: {name}. {hint}")
+        self.name = name
+        self.known = tuple(known)
+
+
+class ContextNotFound(NotFound):
+    """No context is set for this path."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"No context is set for {path}.\n\nSee what is set with 'qmd context list'."
+        )
+        self.path = path
+
+
+class Ambiguous(QmdError):
+    """Several documents answer to one name."""
+
+    def __init__(self, name: str, candidates: Sequence[str]) -> None:
+        listed = "\n".join(f"  - {c}" for c in candidates)
+        super().__init__(
+            f"{name} names {len(candidates)} documents:\n{listed}\n\nUse one of these names."
+        )
+        self.name = name
+        self.candidates = tuple(candidates)
+
+
+class AlreadyExists(QmdError):
+    """The name is taken."""
+
+
+class IndexFailure(QmdError):
+    """The index file cannot be used now."""
+
+    exit_code = 3
+
+
+class IndexBusy(IndexFailure):
+    """Another process holds the index and has not let go in time."""
+
+    def __init__(self, path: Path, *, holder: str | None, waited: float) -> None:
+        by = f" by {holder}" if holder else ""
+        super().__init__(
+            f"The index {path} has been held{by} for {waited:.0f} seconds.\n\n"
+            "Wait for it to finish, or stop it, and try again."
+        )
+        self.path = path
+        self.holder = holder
+
+
+class IndexUnreadable(IndexFailure):
+    """The file is truncated, damaged, or not a qmd index."""
+
+    def __init__(self, path: Path, problem: str) -> None:
+        super().__init__(
+            f"The index {path} cannot be read: {problem}\n\n"
+            "Your files are safe: the index is made from them. Move this file away and run "
+            "'qmd update' to build it again."
+        )
+        self.path = path
+
+
+class IndexNotWritable(IndexFailure):
+    """The index can be read but not changed."""
+
+    def __init__(self, path: Path, problem: str) -> None:
+        super().__init__(
+            f"The index {path} cannot be written: {problem}\n\nNothing was changed. "
+            "Check the permissions and the free space, or choose another place with INDEX_PATH."
+        )
+        self.path = path
+
+
+class IndexTooNew(IndexFailure):
+    """A later qmd has written this index."""
+
+    def __init__(self, path: Path, *, written_by: str, this: str) -> None:
+        super().__init__(
+            f"The index {path} was written by qmd {written_by}; this is qmd {this}.\n\n"
+            f"Upgrade qmd to {written_by} or later, or choose another index with --index NAME."
+        )
+        self.path = path
+        self.written_by = written_by

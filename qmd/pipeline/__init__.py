@@ -1,0 +1,1 @@
+"""anyio pipelines: who waits for whom."""

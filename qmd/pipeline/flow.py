@@ -1,0 +1,70 @@
+"""Stages that run side by side, each an async generator that knows no tasks."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
+from contextlib import aclosing, asynccontextmanager
+from typing import Protocol, TypeVar
+
+import anyio
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+
+Item = TypeVar("Item")
+
+
+class Stage(Protocol):
+    """Runs a generator in a task of its own."""
+
+    def __call__(
+        self, source: AsyncGenerator[Item, None], *, ahead: int = 1
+    ) -> AsyncIterator[Item]: ...
+
+
+@asynccontextmanager
+async def flow() -> AsyncGenerator[Stage, None]:
+    """A place for stages: `ahead` items wait between one and the next, no more.
+
+    A failure in any stage ends all of them and comes out of the block as it is. Leaving
+    the block early cancels what still runs.
+
+    Source: a generator must not open a task group around its own yield (PEP 789), so
+    this one does for all of them.
+    """
+    try:
+        async with anyio.create_task_group() as tasks:
+
+            def stage(source: AsyncGenerator[Item, None], *, ahead: int = 1) -> AsyncIterator[Item]:
+                send, receive = anyio.create_memory_object_stream[Item](ahead)
+                tasks.start_soon(_pump, source, send)
+                return _drained(receive)
+
+            yield stage
+            tasks.cancel_scope.cancel()
+    except BaseExceptionGroup as group:
+        raise _only(group) from None
+
+
+async def _pump(source: AsyncGenerator[Item, None], send: MemoryObjectSendStream[Item]) -> None:
+    async with send, aclosing(source):
+        async for item in source:
+            await send.send(item)
+
+
+async def _drained(receive: MemoryObjectReceiveStream[Item]) -> AsyncGenerator[Item, None]:
+    async with receive:
+        async for item in receive:
+            yield item
+
+
+async def each(items: Iterable[Item]) -> AsyncGenerator[Item, None]:
+    """Plain items as a source."""
+    for item in items:
+        yield item
+
+
+def _only(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The one failure inside nested groups, or the group if there are several."""
+    inner: BaseException = group
+    while isinstance(inner, BaseExceptionGroup) and len(inner.exceptions) == 1:
+        inner = inner.exceptions[0]
+    return inner

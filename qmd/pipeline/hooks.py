@@ -1,0 +1,94 @@
+"""What runs before a collection is indexed: its update command, and git."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import anyio
+
+from qmd import trust
+from qmd.config import Place, Settings
+from qmd.errors import QmdError
+from qmd.types import Collection
+
+
+class HookFailed(QmdError):
+    """A command that runs before an update did not succeed."""
+
+    def __init__(self, collection: str, command: str, problem: str) -> None:
+        super().__init__(
+            f"The update command of '{collection}' failed ({problem}): {command}\n\n"
+            "The collection was not indexed. Mend the command with "
+            f"'qmd collection update-cmd {collection} CMD'."
+        )
+
+
+class NotApproved(QmdError):
+    """A project's collection lies outside of it, and nobody approved that."""
+
+    def __init__(self, collection: Collection) -> None:
+        super().__init__(
+            f"'{collection.name}' lies outside of this project: {collection.root}\n\n"
+            "Look at it with 'qmd trust', and approve it there."
+        )
+
+
+class Hooks:
+    """Runs update commands that the user has approved.
+
+    Args:
+        pull: run `git pull --ff-only` in collections that are git work trees.
+        told: is given notices for the user.
+    """
+
+    def __init__(
+        self, place: Place, settings: Settings, *, pull: bool, told: Callable[[str], None]
+    ) -> None:
+        self._place = place
+        self._trusted = trust.is_trusted(place, settings)
+        self._pull = pull
+        self._told = told
+
+    async def run(self, collection: Collection) -> None:
+        """What has to be done before `collection` is indexed.
+
+        Raises:
+            HookFailed: a command did not succeed.
+            NotApproved: the collection may not be read.
+        """
+        if not self._trusted and trust.is_outside(self._place, collection):
+            raise NotApproved(collection)
+        if self._pull and (Path(collection.root) / ".git").exists():
+            await self._shell(collection, "git pull --ff-only")
+        if collection.update_command is None:
+            return
+        if self._trusted:
+            await self._shell(collection, collection.update_command)
+        else:
+            self._told(
+                f"The update command of '{collection.name}' is not approved and was left out: "
+                f"{collection.update_command}\nLook at it with 'qmd trust', and approve it there."
+            )
+
+    async def _shell(self, collection: Collection, command: str) -> None:
+        """Run a command in the collection's folder; what it prints goes to stderr."""
+        try:
+            done = await anyio.run_process(
+                command,
+                cwd=collection.root,
+                check=False,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, "GIT_TERMINAL_PROMPT": "0"},
+            )
+        except OSError as error:
+            raise HookFailed(collection.name, command, error.strerror or str(error)) from error
+        printed = done.stdout.decode("utf-8", "replace").strip()
+        if printed:
+            self._told(printed)
+        if done.returncode:
+            raise HookFailed(collection.name, command, f"exit code {done.returncode}")

@@ -1,0 +1,368 @@
+"""Bring a collection's documents up to date with its files.
+
+    walk ▸ compare ▸ read and hash ▸ title, frontmatter, date ▸ tokenise ▸ commit
+
+Everything but the commit happens outside the lock of the index. A batch commits on its
+own, so a run that is cut off leaves whole documents behind and the next one goes on.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import TYPE_CHECKING
+
+from anyio import CapacityLimiter, to_thread
+
+from qmd.pipeline.flow import each, flow
+from qmd.pipeline.walk import Found, walk
+from qmd.store import documents
+from qmd.store.cursor import Cursor
+from qmd.store.database import Database
+from qmd.store.documents import Batch, Change
+from qmd.store.stemmer import Stemmer
+from qmd.text import markdown
+from qmd.text.identity import checksum, content_hash
+from qmd.types import Collection, Report
+
+if TYPE_CHECKING:
+    from qmd.pipeline.tokens import Vocabulary
+
+BATCH_BYTES = 6_000_000
+"""Bytes of text that are committed at once: about a tenth of a second with the lock held."""
+
+BATCH_FILES = 2_000
+
+FRESH_NS = 50_000_000
+"""Nanoseconds. A file changed so shortly before the walk may change again within the same
+tick of the file system's clock: its time is not trusted, and it is compared again."""
+
+ROUNDS = 20
+"""Times that what other processes changed in the meantime is compared again."""
+
+Progress = Callable[[int, int], None]
+"""Told (documents done, documents in all) of a collection."""
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A changed file, read.
+
+    Attributes:
+        text: None if it cannot be indexed, for `problem`, or has not really changed.
+        remark: what is odd about it, though it is indexed.
+    """
+
+    change: Change
+    path: str
+    size: int
+    mtime_ns: int
+    inode: int
+    checksum: str = ""
+    hash: str = ""
+    text: str | None = None
+    lossy: bool = False
+    problem: str | None = None
+    empty: bool = False
+    vanished: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A file with what it says of itself."""
+
+    file: File
+    title: str
+    metadata: str | None
+    dated: datetime
+    modified: datetime
+    remark: str | None
+
+
+async def update(
+    database: Database,
+    collection: Collection,
+    stemmer: Stemmer,
+    *,
+    again: bool = False,
+    progress: Progress | None = None,
+) -> Report:
+    """Bring one collection up to date.
+
+    Args:
+        again: index every file anew, changed or not.
+        progress: told how far it has come, after each batch.
+
+    Raises:
+        RootMissing: its folder is not there. Nothing is removed.
+        IndexFailure: the index is busy or cannot be written.
+    """
+    report = Report(collection.name, collection.mask)
+    for _ in range(ROUNDS):
+        began = time.time_ns()
+        found = await to_thread.run_sync(walk, collection)
+        report.skipped[:] = found.skipped
+        changes = await to_thread.run_sync(
+            database.read,
+            partial(
+                documents.changes,
+                collection=collection.name,
+                paths=found.paths,
+                sizes=found.sizes,
+                mtimes=found.mtimes,
+                inodes=found.inodes,
+                again=again,
+            ),
+        )
+        run = _Run(database, collection, stemmer, report, found, began, progress)
+        if await run.apply(changes):
+            break
+    touched = report.new + report.updated + report.renamed
+    report.unchanged = max(0, len(found.paths) - touched - run.unusable)
+    return report
+
+
+class _Run:
+    """One comparison, carried out."""
+
+    def __init__(
+        self,
+        database: Database,
+        collection: Collection,
+        stemmer: Stemmer,
+        report: Report,
+        found: Found,
+        began: int,
+        progress: Progress | None,
+    ) -> None:
+        self._database = database
+        self._collection = collection
+        self._stemmer = stemmer
+        self._report = report
+        self._found = found
+        self._began = began
+        self._progress = progress
+        self._reading = CapacityLimiter(1)
+        self._tokenising = CapacityLimiter(1)
+        self._met: int | None = None  # words in the index when this began
+        self.unusable = 0
+
+    async def apply(self, changes: list[Change]) -> bool:
+        """Commit the changes.
+
+        Returns:
+            Whether all were accepted; if not, compare again.
+        """
+        gone = [change for change in changes if change.place is None and not self._unread(change)]
+        changed = [change for change in changes if change.place is not None]
+        moved = {change.hash: change for change in gone}
+        done, settled = 0, True
+        if changed:
+            async with flow() as stage:
+                read = stage(self._read(each(self._batched(changed))))
+                prepared = stage(self._prepared(read))
+                async for files, batch in prepared:
+                    accepted = await self._commit(files, batch)
+                    settled &= self._count(files, accepted, moved, gone)
+                    done += len(files)
+                    if self._progress:
+                        self._progress(done, len(changed))
+        if gone:
+            ids = [change.document_id for change in gone if change.document_id is not None]
+            removed = await to_thread.run_sync(
+                self._database.write, partial(documents.remove, document_ids=ids)
+            )
+            self._report.removed += len(removed)
+            self._report.removed -= self._report.renamed
+            settled &= len(removed) == len(ids)
+        return settled
+
+    def _unread(self, change: Change) -> bool:
+        """Whether a document lies where nothing could be listed, so that nobody knows."""
+        return any(
+            change.path == place
+            or (change.path.startswith(place) and place.endswith("/"))
+            or place == ""
+            for place in self._found.unread
+        )
+
+    def _batched(self, changes: list[Change]) -> Iterator[list[Change]]:
+        batch: list[Change] = []
+        size = 0
+        for change in changes:
+            assert change.place is not None
+            batch.append(change)
+            size += self._found.sizes[change.place]
+            if size >= BATCH_BYTES or len(batch) >= BATCH_FILES:
+                yield batch
+                batch, size = [], 0
+        if batch:
+            yield batch
+
+    async def _read(self, batches: AsyncIterator[list[Change]]) -> AsyncGenerator[list[File], None]:
+        """Each batch with the contents of its files."""
+        async for batch in batches:
+            yield await to_thread.run_sync(
+                lambda batch: [self._opened(change) for change in batch],
+                batch,
+                limiter=self._reading,
+            )
+
+    def _opened(self, change: Change) -> File:
+        """Read one file; what cannot be read is a file with a problem."""
+        place = change.place
+        assert place is not None
+        mtime_ns = self._found.mtimes[place]
+        fresh = mtime_ns > self._began - FRESH_NS
+        known = partial(
+            File,
+            change,
+            change.path,
+            self._found.sizes[place],
+            -1 if fresh else mtime_ns,
+            self._found.inodes[place],
+        )
+        follow = self._collection.follow_symlinks
+        flags = os.O_RDONLY | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
+        try:
+            descriptor = os.open(os.path.join(self._collection.root, change.path), flags)  # noqa: PTH118
+            with open(descriptor, "rb") as file:
+                data = file.read()
+        except FileNotFoundError:
+            return known(vanished=True)
+        except OSError as error:
+            return known(problem=(error.strerror or str(error)).lower())
+        digest = checksum(data)
+        if digest == change.checksum and change.hash is not None:
+            return known(checksum=digest, hash=change.hash)
+        if b"\0" in data:
+            return known(problem="not a text file", empty=True)
+        try:
+            text, lossy = data.decode("utf-8-sig"), False
+        except UnicodeDecodeError:
+            text, lossy = data.decode("utf-8-sig", errors="replace"), True
+        if not text or text.isspace():
+            return known(problem="empty", empty=True)
+        return known(checksum=digest, hash=content_hash(text), text=text, lossy=lossy)
+
+    async def _prepared(
+        self, batches: AsyncIterator[list[File]]
+    ) -> AsyncGenerator[tuple[list[File], Batch | None], None]:
+        """Each batch with its documents, contents and postings as Arrow tables."""
+        vocabulary: Vocabulary | None = None
+        async for files in batches:
+            readable = [file for file in files if file.text is not None]
+            if not readable:
+                yield files, None
+                continue
+            if vocabulary is None:
+                from qmd.pipeline.tokens import Vocabulary
+
+                vocabulary = Vocabulary(self._resolve)
+            batch = await to_thread.run_sync(
+                self._tabled, readable, vocabulary, limiter=self._tokenising
+            )
+            yield files, batch
+
+    def _resolve(self, words: list[str]) -> list[tuple[int, str]]:
+        """Terms of folded words: as the index knows them, else from the stemmer."""
+        if not words:
+            return []
+        if self._met is None:
+            self._met = self._database.read(documents.word_count)
+        if not self._met:
+            return self._stemmer.terms(words)
+        known = self._database.read(partial(documents.known_words, words=words))
+        unknown = [word for word in words if word not in known]
+        known.update(zip(unknown, self._stemmer.terms(unknown), strict=True))
+        return [known[word] for word in words]
+
+    def _tabled(self, files: list[File], vocabulary: Vocabulary) -> Batch:
+        parsed = [_parsed(file) for file in files]
+        for item in parsed:
+            if item.remark:
+                self._report.notes.append((item.file.path, item.remark))
+        from qmd.pipeline.tables import batch
+
+        return batch(self._collection.name, parsed, vocabulary)
+
+    async def _commit(self, files: list[File], batch: Batch | None) -> set[str]:
+        """Commit a batch, and what else its files told.
+
+        Returns:
+            The paths of the documents that were accepted.
+        """
+        touched = [f for f in files if f.text is None and f.hash and not f.problem]
+        emptied = [
+            f.change.document_id for f in files if f.empty and f.change.document_id is not None
+        ]
+        if batch is None and not touched and not emptied:
+            return set()
+
+        def work(cursor: Cursor) -> set[int]:
+            if touched:
+                from qmd.pipeline.tables import touched_table
+
+                documents.touch(cursor, touched_table(touched))
+            if emptied:
+                self._report.removed += len(documents.remove(cursor, emptied))
+            return documents.put(cursor, batch) if batch is not None else set()
+
+        accepted = await to_thread.run_sync(self._database.write, work)
+        paths = [file.path for file in files if file.text is not None]
+        return {paths[number] for number in accepted}
+
+    def _count(
+        self,
+        files: list[File],
+        accepted: set[str],
+        moved: dict[str | None, Change],
+        gone: list[Change],
+    ) -> bool:
+        """Add a batch to the report.
+
+        Returns:
+            Whether every document was accepted.
+        """
+        report = self._report
+        settled = True
+        for file in files:
+            if file.problem:
+                report.skipped.append((file.path, file.problem))
+                self.unusable += 1
+            elif file.vanished:
+                self.unusable += 1
+            elif file.text is None:
+                continue
+            elif file.path not in accepted:
+                settled = False
+            elif file.change.document_id is not None:
+                report.updated += 1
+            elif moved.pop(file.hash, None) is not None:
+                report.renamed += 1
+            else:
+                report.new += 1
+        return settled
+
+
+def _parsed(file: File) -> Parsed:
+    text = file.text
+    assert text is not None
+    matter = markdown.frontmatter(text)
+    stamp = file.mtime_ns if file.mtime_ns >= 0 else time.time_ns()
+    modified = datetime.fromtimestamp(0, UTC).replace(tzinfo=None) + timedelta(
+        microseconds=stamp // 1000
+    )
+    remark = matter.problem or ("invalid UTF-8 was replaced" if file.lossy else None)
+    return Parsed(
+        file,
+        markdown.title(text, file.path, matter),
+        markdown.metadata_json(matter.metadata),
+        markdown.dated(file.path, modified, matter),
+        modified,
+        remark,
+    )

@@ -1,0 +1,98 @@
+"""A batch of files as the Arrow tables that a commit takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from qmd.pipeline.tokens import Vocabulary, tokenise
+from qmd.store.documents import Batch
+
+if TYPE_CHECKING:
+    from qmd.pipeline.index import File, Parsed
+
+_EPOCH = datetime(1970, 1, 1)
+
+
+def batch(collection: str, parsed: Sequence[Parsed], vocabulary: Vocabulary) -> Batch:
+    """Documents, contents, postings and new words of a batch."""
+    files = [item.file for item in parsed]
+    postings = tokenise(
+        [(item.title, item.file.path, item.file.text or "") for item in parsed], vocabulary
+    )
+    learnt = vocabulary.take_new()
+    bodies = {file.hash: file.text for file in files}
+    return Batch(
+        incoming=pa.table(
+            {
+                "number": np.arange(len(files), dtype=np.uint32),
+                "seen_id": pa.array([f.change.document_id or 0 for f in files], pa.uint32()),
+                "collection": pa.array([collection] * len(files), pa.string()),
+                "path": pa.array([f.path for f in files], pa.string()),
+                "title": pa.array([item.title for item in parsed], pa.string()),
+                "hash": pa.array([f.hash for f in files], pa.string()),
+                "metadata": pa.array([item.metadata for item in parsed], pa.string()),
+                "dated": pa.array([_microseconds(item.dated) for item in parsed], pa.int64()),
+                "modified": pa.array([_microseconds(item.modified) for item in parsed], pa.int64()),
+                "lossy": pa.array([f.lossy for f in files], pa.bool_()),
+                **_stats(files),
+                "title_length": postings.lengths[0],
+                "path_length": postings.lengths[1],
+                "body_length": postings.lengths[2],
+                "path_start": postings.starts[1],
+                "body_start": postings.starts[2],
+            }
+        ),
+        texts=pa.table(
+            {
+                "hash": pa.array(bodies.keys(), pa.string()),
+                "body": pa.array(bodies.values(), pa.large_string()),
+            }
+        ),
+        postings=pa.table(
+            {
+                "term_id": postings.term_id,
+                "number": postings.document,
+                "title_frequency": postings.frequencies[0],
+                "path_frequency": postings.frequencies[1],
+                "body_frequency": postings.frequencies[2],
+                "length": postings.lengths.sum(axis=0, dtype=np.uint32)[postings.document],
+                "positions": pa.ListArray.from_arrays(postings.offsets, postings.positions),
+            }
+        ),
+        learnt=pa.table(
+            {
+                "word": pa.array([word for word, _ in learnt], pa.string()),
+                "term": pa.array([term for _, (_, term) in learnt], pa.string()),
+                "term_id": pa.array([term_id for _, (term_id, _) in learnt], pa.int64()),
+            }
+        ),
+    )
+
+
+def touched_table(files: Sequence[File]) -> pa.Table:
+    """New times of files whose content is the same."""
+    return pa.table(
+        {
+            "document_id": pa.array([f.change.document_id for f in files], pa.uint32()),
+            "modified": pa.array([f.mtime_ns // 1000 for f in files], pa.int64()),
+            **_stats(files),
+        }
+    )
+
+
+def _stats(files: Sequence[File]) -> dict[str, pa.Array]:
+    return {
+        "size": pa.array([f.size for f in files], pa.uint64()),
+        "mtime_ns": pa.array([f.mtime_ns for f in files], pa.int64()),
+        "inode": pa.array([f.inode for f in files], pa.uint64()),
+        "checksum": pa.array([f.checksum for f in files], pa.string()),
+    }
+
+
+def _microseconds(moment: datetime) -> int:
+    return (moment - _EPOCH) // timedelta(microseconds=1)

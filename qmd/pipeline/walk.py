@@ -1,0 +1,164 @@
+"""The files of a collection, as they are on disk now."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from qmd.errors import QmdError
+from qmd.text.masks import matcher, split_mask
+from qmd.types import Collection
+
+if TYPE_CHECKING:
+    import pathspec
+
+EXCLUDED = frozenset({".git", "node_modules", ".cache", "vendor", "dist", "build"})
+"""Folders that are never entered. Source: tobi/qmd (MIT), src/store.ts. Dot folders too."""
+
+LARGEST = 64_000_000
+"""Bytes of a file that is still indexed: a text of this size is a log or a dump."""
+
+
+class RootMissing(QmdError):
+    """A collection's folder is not there."""
+
+    def __init__(self, collection: Collection) -> None:
+        super().__init__(
+            f"The folder of collection '{collection.name}' is missing: {collection.root}\n\n"
+            "Nothing was removed. Bring the folder back, or run "
+            f"'qmd collection remove {collection.name}'."
+        )
+
+
+@dataclass(slots=True)
+class Found:
+    """Files in columns, ready to be compared in one statement.
+
+    Attributes:
+        paths: relative to the root, with `/`.
+        skipped: (path, reason)
+        unread: folders that could not be listed; what is below them is not gone.
+    """
+
+    paths: list[str] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
+    mtimes: list[int] = field(default_factory=list)
+    inodes: list[int] = field(default_factory=list)
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+
+
+def walk(collection: Collection) -> Found:
+    """All files of a collection, in order of their paths.
+
+    Raises:
+        RootMissing: the folder is not there or no folder.
+    """
+    root = os.path.realpath(collection.root)
+    if not Path(root).is_dir():
+        raise RootMissing(collection)
+    found = Found()
+    wanted = matcher(split_mask(collection.mask))
+    unwanted = matcher(collection.ignored) if collection.ignored else None
+    for path, info in _files(root, collection, found):
+        if not wanted(path) or (unwanted and unwanted(path)):
+            continue
+        if not path.isprintable() and _undecodable(path):
+            found.skipped.append((_shown(path), "the name is not valid UTF-8"))
+        elif info.st_size > LARGEST:
+            size, limit = info.st_size // 1_000_000, LARGEST // 1_000_000
+            found.skipped.append((path, f"too large ({size} MB, the limit is {limit} MB)"))
+            found.unread.append(path)
+        else:
+            found.paths.append(path)
+            found.sizes.append(info.st_size)
+            found.mtimes.append(info.st_mtime_ns)
+            found.inodes.append(info.st_ino)
+    return found
+
+
+def _files(root: str, collection: Collection, found: Found) -> Iterator[tuple[str, os.stat_result]]:
+    """Path and stat of every regular file below `root` that is not excluded."""
+    entered = {root}
+    waiting: list[tuple[str, str, tuple[_Rules, ...]]] = [(root, "", ())]
+    while waiting:
+        folder, prefix, rules = waiting.pop()
+        try:
+            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        except OSError as error:
+            found.skipped.append((_shown(prefix) or ".", error.strerror or str(error)))
+            found.unread.append(prefix)
+            continue
+        if collection.respect_gitignore:
+            rules = _with_gitignore(rules, folder, prefix)
+        folders = []
+        for entry in entries:
+            path = prefix + entry.name
+            follow = False
+            try:
+                if entry.is_symlink():
+                    if not collection.follow_symlinks or not _stays_inside(entry.path, root):
+                        continue
+                    follow = True
+                info = entry.stat(follow_symlinks=follow)
+            except OSError as error:
+                found.skipped.append((_shown(path), error.strerror or str(error)))
+                continue
+            is_folder = stat.S_ISDIR(info.st_mode)
+            if is_folder and (entry.name in EXCLUDED or entry.name.startswith(".")):
+                continue
+            if any(rule.ignores(path, is_folder) for rule in rules):
+                continue
+            if is_folder:
+                real = os.path.realpath(entry.path) if collection.follow_symlinks else entry.path
+                if real not in entered:
+                    entered.add(real)
+                    folders.append((entry.path, path + "/", rules))
+            elif stat.S_ISREG(info.st_mode):
+                yield path, info
+        waiting.extend(reversed(folders))
+
+
+def _stays_inside(path: str, root: str) -> bool:
+    real = os.path.realpath(path)
+    return real == root or real.startswith(root.rstrip("/") + "/")
+
+
+def _undecodable(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _shown(path: str) -> str:
+    """A path that may have bytes which are no UTF-8, for people."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """The .gitignore of one folder."""
+
+    prefix: str
+    spec: pathspec.GitIgnoreSpec
+
+    def ignores(self, path: str, is_folder: bool) -> bool:
+        inside = path[len(self.prefix) :] + ("/" if is_folder else "")
+        return self.spec.match_file(inside)
+
+
+def _with_gitignore(rules: tuple[_Rules, ...], folder: str, prefix: str) -> tuple[_Rules, ...]:
+    file = Path(folder, ".gitignore")
+    try:
+        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return rules
+    import pathspec
+
+    return (*rules, _Rules(prefix, pathspec.GitIgnoreSpec.from_lines(lines)))

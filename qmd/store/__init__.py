@@ -1,0 +1,1 @@
+"""DuckDB: the file, its processes, its statements."""

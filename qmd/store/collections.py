@@ -1,0 +1,97 @@
+"""Collections and contexts, as index.yml says them, in tables that people can query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+
+from qmd.store.cursor import Cursor, as_json
+from qmd.types import Collection, Context
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """A collection with what is indexed of it."""
+
+    name: str
+    root: str
+    mask: str
+    included: bool
+    documents: int
+    bytes: int
+    modified: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A top folder of a collection."""
+
+    collection: str
+    folder: str
+    documents: int
+
+
+def collections(cursor: Cursor) -> list[Collection]:
+    """All collections, by name."""
+    return [
+        Collection(name, root, mask, tuple(ignored), *rest)
+        for name, root, mask, ignored, *rest in cursor.run("collections/all")
+    ]
+
+
+def contexts(cursor: Cursor) -> list[Context]:
+    """All contexts, the most general first."""
+    return cursor.rows(Context, "collections/contexts")
+
+
+def overview(cursor: Cursor) -> list[Overview]:
+    """Each collection with what is indexed of it."""
+    return cursor.rows(Overview, "collections/overview")
+
+
+def folders(cursor: Cursor) -> list[Folder]:
+    """Top folders of each collection."""
+    return cursor.rows(Folder, "collections/folders")
+
+
+def config_digest(cursor: Cursor) -> str | None:
+    """Digest of the index.yml that the tables were made from."""
+    rows = cursor.run("store/setting", name="config_digest")
+    return str(rows[0][0]) if rows else None
+
+
+def mirror(
+    cursor: Cursor,
+    collections: Sequence[Collection],
+    contexts: Sequence[Context],
+    digest: str,
+) -> None:
+    """Make the tables say what index.yml says; documents of other collections go."""
+    cursor.run("collections/clear")
+    cursor.run("collections/add", collections=as_json([asdict(c) for c in collections]))
+    cursor.run("collections/clear_contexts")
+    cursor.run("collections/add_contexts", contexts=as_json([asdict(c) for c in contexts]))
+    cursor.run("collections/bury_strays")
+    cursor.run("collections/remove_strays")
+    cursor.run("store/forget_setting", name="config_digest")
+    cursor.run("store/set_setting", name="config_digest", value=digest)
+
+
+def rename(cursor: Cursor, old: str, new: str) -> None:
+    """Give a collection's documents its new name."""
+    cursor.run("collections/rename_documents", old=old, new=new)
+
+
+def matching(contexts: Sequence[Context], collection: str, path: str) -> str | None:
+    """All contexts of a document, general to specific, joined by a blank line."""
+    found = [
+        context.body
+        for context in contexts
+        if context.collection is None
+        or (
+            context.collection == collection
+            and (not context.prefix or (path + "/").startswith(context.prefix + "/"))
+        )
+    ]
+    return "\n\n".join(found) if found else None

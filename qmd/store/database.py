@@ -1,0 +1,351 @@
+"""One index file, shared with every other process that uses it.
+
+A process keeps one in-memory DuckDB and attaches the index to it: for reading while
+it reads, and until a writer wants in; for writing only as long as one transaction.
+Attaching costs a few milliseconds at any size of the index.
+
+Never open the index file by other means in a process that has it attached: closing
+any descriptor of it drops DuckDB's own lock (fcntl(2)). `os.stat` is fine.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import _duckdb
+
+from qmd.errors import IndexBusy, IndexNotWritable, IndexUnreadable
+from qmd.store import migrate
+from qmd.store.cursor import Connection, Cursor, DatabaseError
+from qmd.store.gate import POLL, Gate
+from qmd.store.statements import statement
+
+Result = TypeVar("Result")
+
+WATCH = 0.03
+"""Seconds between two looks of an idle reader at whether a writer wants in."""
+
+ROW_GROUP_SIZE = 4096
+"""Rows. Small, since a commit writes the last, unfilled group of each table again (a
+document's text is the widest of them); not smaller, since each group has to be pruned
+in a search. It is no property of the file, so every writing attach has to say it."""
+
+
+class Database:
+    """One index file.
+
+    Args:
+        path: the index; made, with its folder, when it is first used.
+        warm: stay attached between reads: for servers.
+        patience: seconds to wait for other processes.
+        memory_limit: of DuckDB's buffers, as DuckDB writes it.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        warm: bool = False,
+        patience: float = 30.0,
+        memory_limit: str = "1GB",
+    ) -> None:
+        self.path = path
+        self._warm = warm
+        self._patience = patience
+        self._memory_limit = memory_limit
+        self._gate = Gate(path, patience=patience)
+        self._root: Connection | None = None
+        self._idle: list[Cursor] = []
+        self._active = 0
+        self._attached: int | None = None  # the file's inode
+        self._writing = False
+        self._closed = False
+        self._turn = threading.Condition()
+        self._one_writer = threading.Lock()
+        self._watcher: threading.Thread | None = None
+
+    # -- doors -----------------------------------------------------------------
+
+    def read(self, work: Callable[[Cursor], Result]) -> Result:
+        """What `work` finds, from one state of the index. May run beside other reads.
+
+        Raises:
+            IndexFailure: the index is busy, unreadable, or too new.
+        """
+        cursor = self._begin_read()
+        try:
+            with self._in_words():
+                return work(cursor)
+        finally:
+            self._end_read(cursor)
+
+    def write(self, work: Callable[[Cursor], Result]) -> Result:
+        """Run `work` as one transaction, alone among all processes.
+
+        Raises:
+            IndexFailure: the index is busy, unreadable, too new, or cannot be written.
+        """
+        with self._one_writer:
+            with self._turn:
+                self._writing = True
+            try:
+                self._gate.shut()
+                self._drain()
+                self._gate.enter_to_write()
+                return self._transaction(work)
+            finally:
+                self._gate.open()
+                with self._turn:
+                    self._writing = False
+                    self._turn.notify_all()
+
+    def scratch(self, work: Callable[[Cursor], Result]) -> Result:
+        """Run `work` in memory, beside the index and without any lock."""
+        return work(Cursor(self._connection().cursor()))
+
+    def close(self) -> None:
+        """Let go of the file. The next use opens it again."""
+        with self._turn:
+            self._closed = True
+            self._turn.notify_all()
+            while self._active:
+                self._turn.wait()
+            self._detach()
+            self._drop_root()
+        if self._watcher is not None:
+            self._watcher.join()
+            self._watcher = None
+        self._closed = False
+
+    # -- reading ---------------------------------------------------------------
+
+    def _begin_read(self) -> Cursor:
+        with self._turn:
+            while True:
+                if self._writing:
+                    self._turn.wait()
+                elif self._attached is None:
+                    self._attach_to_read()
+                elif self._gate.is_shut() or self._attached != _inode(self.path):
+                    # A writer wants in, or this is another file by now.
+                    if self._active:
+                        self._turn.wait(WATCH)
+                    else:
+                        self._detach()
+                else:
+                    break
+            self._active += 1
+            if self._idle:
+                return self._idle.pop()
+            return Cursor(self._on_index())
+
+    def _end_read(self, cursor: Cursor) -> None:
+        with self._turn:
+            self._active -= 1
+            if self._root is not None:
+                self._idle.append(cursor)
+            if not self._active:
+                if not self._warm:
+                    self._detach()
+                elif self._watcher is None:
+                    self._watcher = threading.Thread(
+                        target=self._watch, name="qmd-index-watcher", daemon=True
+                    )
+                    self._watcher.start()
+            self._turn.notify_all()
+
+    def _watch(self) -> None:
+        """Leave the room when a writer wants in and nobody here is reading."""
+        with self._turn:
+            while not self._closed:
+                if self._attached is not None and not self._active and self._gate.is_shut():
+                    self._detach()
+                self._turn.wait(WATCH if self._attached is not None else None)
+
+    def _attach_to_read(self) -> None:
+        """Attach for reading; make the index, or bring it up to date, if need be."""
+        for _ in range(2):
+            if self.path.exists():
+                self._gate.enter_to_read()
+                try:
+                    self._attach(statement("store/attach_to_read"))
+                    self._attached = _inode(self.path)
+                    with self._in_words():
+                        if migrate.is_current(Cursor(self._on_index()), self.path):
+                            return
+                except BaseException:
+                    self._detach()
+                    self._gate.leave()
+                    raise
+                self._detach()
+            self._turn.release()
+            try:
+                self.write(lambda _: None)
+            finally:
+                self._turn.acquire()
+        raise IndexUnreadable(self.path, "it has no tables, and cannot be given any.")
+
+    # -- writing ---------------------------------------------------------------
+
+    def _drain(self) -> None:
+        """Wait for this process's own readers and leave the room."""
+        with self._turn:
+            while self._active:
+                self._turn.wait()
+            self._detach()
+
+    def _transaction(self, work: Callable[[Cursor], Result]) -> Result:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise IndexNotWritable(self.path, error.strerror or str(error)) from error
+        self._attach(statement("store/attach_to_write"))
+        try:
+            with self._in_words():
+                connection = self._on_index()
+                cursor = Cursor(connection)
+                migrate.bring_up_to_date(cursor, self.path)
+                connection.begin()
+                try:
+                    result = work(cursor)
+                    connection.commit()
+                except BaseException:
+                    _rollback(connection)
+                    raise
+                connection.close()
+                self._detach_root()
+                return result
+        except BaseException:
+            # A failed write can leave the engine unusable: begin again with a new one.
+            self._drop_root()
+            raise
+
+    # -- the engine ------------------------------------------------------------
+
+    def _connection(self) -> Connection:
+        if self._root is None:
+            self._root = _duckdb.connect(
+                ":memory:",
+                config={
+                    "threads": str(min(4, os.cpu_count() or 1)),
+                    "memory_limit": self._memory_limit,
+                    "temp_directory": f"{self.path}.spill",
+                    "autoinstall_known_extensions": "false",
+                    "autoload_known_extensions": "false",
+                    "disabled_compression_methods": "alp,alprd,chimp,patas",
+                },
+            )
+        return self._root
+
+    def _on_index(self) -> Connection:
+        connection = self._connection().cursor()
+        connection.execute(statement("store/use"))
+        return connection
+
+    def _attach(self, template: str) -> None:
+        """Attach the file, waiting for programs that know nothing of the gate.
+
+        ATTACH takes no parameters: the path and the row-group size are put into the text.
+        """
+        text = template.replace("$path", _quoted(self.path)).replace(
+            "$row_group_size", str(ROW_GROUP_SIZE)
+        )
+        began = time.monotonic()
+        while True:
+            try:
+                self._connection().execute(text)
+                return
+            except DatabaseError as error:
+                problem = str(error)
+                if "Could not set lock on file" not in problem:
+                    self._drop_root()
+                    raise _translated(self.path, error, attaching=True) from error
+                waited = time.monotonic() - began
+                if waited > self._patience:
+                    raise IndexBusy(self.path, holder=_holder_in(problem), waited=waited) from error
+                time.sleep(5 * POLL)
+
+    def _detach(self) -> None:
+        """Leave the file and the room; nothing happens if not attached."""
+        if self._attached is not None:
+            self._attached = None
+            self._detach_root()
+        self._gate.leave()
+
+    def _detach_root(self) -> None:
+        self._connection().execute(statement("store/detach"))
+
+    def _drop_root(self) -> None:
+        """Give the engine up with all its cursors. Closing it lets go of the file."""
+        for cursor in self._idle:
+            cursor.connection.close()
+        self._idle.clear()
+        self._attached = None
+        if self._root is not None:
+            self._root.close()
+            self._root = None
+
+    @contextmanager
+    def _in_words(self) -> Iterator[None]:
+        """Turn failures of the file, not of a statement, into what a user can act on."""
+        try:
+            yield
+        except (
+            _duckdb.IOException,
+            _duckdb.FatalException,
+            _duckdb.InternalException,
+            _duckdb.SerializationException,
+        ) as error:
+            raise _translated(self.path, error) from error
+
+
+def _inode(path: Path) -> int | None:
+    try:
+        return os.stat(path).st_ino
+    except FileNotFoundError:
+        return None
+
+
+def _quoted(path: Path) -> str:
+    return "'" + str(path).replace("'", "''") + "'"
+
+
+def _rollback(connection: Connection) -> None:
+    try:
+        connection.rollback()
+    except DatabaseError:
+        # After a fatal error there is no transaction left; the first error is the one to tell.
+        return
+
+
+def _holder_in(problem: str) -> str | None:
+    """`process 123 (/usr/bin/duckdb)` from DuckDB's own words."""
+    import re
+
+    found = re.search(r"held in (.+?) \(PID (\d+)\)", problem)
+    return f"process {found[2]} ({found[1]})" if found else None
+
+
+def _translated(path: Path, error: Exception, *, attaching: bool = False) -> Exception:
+    problem = str(error).splitlines()[0]
+    plain = problem.split(": ", 1)[-1] if ": " in problem else problem
+    lowered = problem.lower()
+    unwritable = (
+        "no space left",
+        "permission denied",
+        "read-only",
+        "could not write",
+        "disk quota",
+        "cannot open file",
+    )
+    if any(words in lowered for words in unwritable):
+        return IndexNotWritable(path, plain)
+    if attaching or isinstance(error, _duckdb.IOException | _duckdb.SerializationException):
+        return IndexUnreadable(path, plain)
+    return IndexUnreadable(path, plain)

@@ -1,0 +1,163 @@
+"""Who may touch the index file: one writer, or any number of readers, in any process.
+
+DuckDB lets one process write or many read, and fails at once otherwise. Two files
+beside the index turn that into waiting. The operating system holds the locks, so
+they end with their process and nothing goes stale:
+
+    index.duckdb.lock      the door: a writer holds it for as long as it wants in
+    index.duckdb.readers   the room: shared by all who have the file attached
+
+A reader passes the door and enters the room. A writer shuts the door, so that no
+new reader comes, then waits for the room to be empty. A reader that stays attached
+looks now and then whether the door is shut, and leaves.
+
+Source: the turnstile solution of readers and writers without starvation
+(Downey, The Little Book of Semaphores, 4.2.5), with flock(2).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import random
+import time
+from pathlib import Path
+
+from qmd.errors import IndexBusy
+
+POLL = 0.002
+"""Seconds between two looks at a lock; doubled up to five times while waiting."""
+
+COURTESY = 0.02
+"""Seconds a writer stays away after a turn, longer than anyone's longest poll."""
+
+
+class _Lock:
+    """An flock on a file that is opened for each turn, so that a deleted one is made anew."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor: int | None = None
+
+    def take(self, *, shared: bool) -> bool:
+        """Try once. On read-only media there is nothing to lock, and nobody to lock out."""
+        descriptor = self._open()
+        if descriptor is None:
+            return True
+        try:
+            fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+            current = os.fstat(descriptor).st_ino == os.stat(self._path).st_ino
+        except (BlockingIOError, FileNotFoundError):
+            current = False
+        if not current:
+            os.close(descriptor)
+            return False
+        self._descriptor = descriptor
+        return True
+
+    def release(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def sign(self) -> None:
+        """Leave word of who holds it."""
+        if self._descriptor is not None and os.access(self._path, os.W_OK):
+            os.ftruncate(self._descriptor, 0)
+            os.pwrite(self._descriptor, f"process {os.getpid()}".encode(), 0)
+
+    def holder(self) -> str | None:
+        """Who signed last."""
+        try:
+            return self._path.read_text(encoding="utf-8").strip() or None
+        except OSError:
+            return None
+
+    def _open(self) -> int | None:
+        flags = os.O_CLOEXEC
+        try:
+            return os.open(self._path, flags | os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError:
+            try:
+                return os.open(self._path, flags | os.O_RDONLY)
+            except OSError:
+                return None
+
+
+class Gate:
+    """The door and the room of one index, as seen by one process.
+
+    Args:
+        index: the index file; the locks stand beside it.
+        patience: seconds to wait before giving up.
+    """
+
+    def __init__(self, index: Path, *, patience: float = 30.0) -> None:
+        self._index = index
+        self._patience = patience
+        self._door = _Lock(index.with_name(index.name + ".lock"))
+        self._room = _Lock(index.with_name(index.name + ".readers"))
+        self._last_turn = 0.0
+
+    def enter_to_read(self) -> None:
+        """Be in the room, with others.
+
+        Raises:
+            IndexBusy: no writer let go in time.
+        """
+        self._wait(self._door, shared=True)
+        try:
+            self._wait(self._room, shared=True)
+        finally:
+            self._door.release()
+
+    def leave(self) -> None:
+        """No longer be in the room."""
+        self._room.release()
+
+    def shut(self) -> None:
+        """Let no new reader in, and no other writer.
+
+        Raises:
+            IndexBusy: another writer did not let go in time.
+        """
+        rest = self._last_turn + COURTESY - time.monotonic()
+        if rest > 0:
+            time.sleep(rest)
+        self._wait(self._door, shared=False)
+        self._door.sign()
+
+    def enter_to_write(self) -> None:
+        """Be in the room alone. The door must be shut.
+
+        Raises:
+            IndexBusy: a reader did not leave in time.
+        """
+        self._wait(self._room, shared=False)
+
+    def open(self) -> None:
+        """End a writer's turn."""
+        self._room.release()
+        self._door.release()
+        self._last_turn = time.monotonic()
+
+    def is_shut(self) -> bool:
+        """Whether another process's writer is in, or wants in."""
+        free = self._door.take(shared=True)
+        if free:
+            self._door.release()
+        return not free
+
+    def holder(self) -> str | None:
+        """Who wrote last, in words."""
+        return self._door.holder()
+
+    def _wait(self, lock: _Lock, *, shared: bool) -> None:
+        began = time.monotonic()
+        pause = POLL
+        while not lock.take(shared=shared):
+            waited = time.monotonic() - began
+            if waited > self._patience:
+                raise IndexBusy(self._index, holder=self._door.holder(), waited=waited)
+            time.sleep(pause * (0.75 + random.random() / 2))
+            pause = min(pause * 1.3, 5 * POLL)

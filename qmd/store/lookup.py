@@ -1,0 +1,121 @@
+"""Find documents by what people call them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from qmd.errors import Ambiguous, CollectionNotFound, DocumentNotFound, UsageError
+from qmd.store.collections import collections
+from qmd.store.cursor import Cursor, as_json
+from qmd.text import paths
+from qmd.text.identity import docid_digits
+from qmd.types import Document
+
+
+def resolve(cursor: Cursor, name: str) -> Document:
+    """The one document that answers to a name.
+
+    A virtual path, `collection/path`, an absolute path or `~/…`, a path that is unique
+    in the index, the end of one at a folder, or a docid.
+
+    Raises:
+        DocumentNotFound: with names that are like it.
+        Ambiguous: several answer.
+    """
+    name = name.strip()
+    if not name:
+        raise UsageError("Name a document: collection/path, a docid such as #abc123, or a path.")
+    digits = docid_digits(name)
+    if digits and name.lstrip("\"'").startswith("#"):
+        found = _with_docid(cursor, name, digits)
+    else:
+        found = (
+            _virtual(cursor, name)
+            or _absolute(cursor, name)
+            or _named(cursor, name)
+            or (_with_docid(cursor, name, digits) if digits else None)
+        )
+    if found is None:
+        similar = cursor.run("documents/similar", name=name.removeprefix(paths.SCHEME))
+        raise DocumentNotFound(name, similar=[row[0] for row in similar])
+    return found
+
+
+def _virtual(cursor: Cursor, name: str) -> Document | None:
+    virtual = paths.parse_virtual(name)
+    if virtual is None:
+        return None
+    whole = paths.normalise(name).removeprefix(paths.SCHEME).partition("/")[2]
+    for path in dict.fromkeys((whole, virtual.path, paths.decoded(virtual.path))):
+        collection = paths.decoded(virtual.collection)
+        for place in dict.fromkeys((virtual.collection, collection)):
+            rows = cursor.rows(Document, "documents/at", collection=place, path=path)
+            if rows:
+                return rows[0]
+    return None
+
+
+def _absolute(cursor: Cursor, name: str) -> Document | None:
+    if not name.startswith(("/", "~/")):
+        return None
+    wanted = os.path.normpath(Path(name).expanduser())
+    for place in dict.fromkeys((wanted, os.path.realpath(wanted))):
+        for collection in collections(cursor):
+            for root in dict.fromkeys((collection.root, os.path.realpath(collection.root))):
+                if place.startswith(root.rstrip("/") + "/"):
+                    path = place[len(root.rstrip("/")) + 1 :]
+                    rows = cursor.rows(
+                        Document, "documents/at", collection=collection.name, path=path
+                    )
+                    if rows:
+                        return rows[0]
+    return None
+
+
+def _named(cursor: Cursor, name: str) -> Document | None:
+    for wanted in dict.fromkeys((name.lstrip("/"), paths.decoded(name).lstrip("/"))):
+        rows = cursor.run("documents/named", name=wanted)
+        best = [Document(*row) for rank, *row in rows if rank == rows[0][0]]
+        if len(best) > 1:
+            raise Ambiguous(name, [document.name for document in best])
+        if best:
+            return best[0]
+    return None
+
+
+def _with_docid(cursor: Cursor, name: str, digits: str) -> Document | None:
+    rows = cursor.rows(Document, "documents/with_docid", digits=digits)
+    if len({document.hash for document in rows}) > 1:
+        raise Ambiguous(name, [f"#{d.hash[:12]}  {d.name}" for d in rows])
+    return rows[0] if rows else None
+
+
+def below(cursor: Cursor, collection: str | None, prefix: str = "") -> list[Document]:
+    """Documents of a collection, or below one of its folders, by path.
+
+    Raises:
+        CollectionNotFound: there is none of this name.
+    """
+    if collection is not None:
+        check_collections(cursor, [collection])
+    return cursor.rows(Document, "documents/below", collection=collection, prefix=prefix.strip("/"))
+
+
+def check_collections(cursor: Cursor, names: Sequence[str]) -> None:
+    """Refuse names of collections that do not exist.
+
+    Raises:
+        CollectionNotFound: with those that do.
+    """
+    known = [collection.name for collection in collections(cursor)]
+    for name in names:
+        if name not in known:
+            raise CollectionNotFound(name, known=known)
+
+
+def bodies(cursor: Cursor, hashes: Sequence[str]) -> dict[str, str]:
+    """Contents by their hashes."""
+    rows = cursor.run("documents/bodies", hashes=as_json(list(dict.fromkeys(hashes))))
+    return {str(key): str(body) for key, body in rows}

@@ -1,0 +1,164 @@
+"""Keep the index in shape: merge postings, take stock, check, clean up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+from qmd.store.cursor import Cursor, as_json
+from qmd.store.database import Database
+
+SLICE = 400_000
+"""Postings that a merge puts in order in one transaction: a fifth of a second."""
+
+MANY_RUNS = 32
+"""Commits since the last merge from which on a merge pays, if they hold enough postings."""
+
+UNSORTED_SHARE = 0.1
+"""Share of the postings out of order from which on a merge pays, after many commits."""
+
+GONE_SHARE = 0.1
+"""Share of the documents gone from which on a merge pays."""
+
+LAST_TERM = (1 << 63) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much a merge would have to do."""
+
+    postings: int
+    merged: int
+    runs: int
+    tombstones: int
+    documents: int
+
+    @property
+    def pays(self) -> bool:
+        """Whether a merge is worth its time now."""
+        gone = self.tombstones > GONE_SHARE * max(self.documents, 1)
+        loose = self.postings - self.merged > UNSORTED_SHARE * self.postings
+        return gone or (loose and self.runs >= MANY_RUNS)
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What the index holds."""
+
+    documents: int
+    contents: int
+    orphans: int
+    chunks: int
+    words: int
+    postings: int
+    modified: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A fact about the index, and how often it does not hold."""
+
+    fact: str
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
+class Waste:
+    """What a cleanup removes."""
+
+    texts: int
+    bytes: int
+    words: int
+    answers: int
+    documents: int
+
+
+def size(cursor: Cursor) -> Size:
+    """How much a merge would have to do."""
+    return cursor.rows(Size, "postings/size")[0]
+
+
+def totals(cursor: Cursor) -> Totals:
+    """What the index holds."""
+    return cursor.rows(Totals, "maintenance/totals")[0]
+
+
+def problems(cursor: Cursor) -> list[Problem]:
+    """Facts that have to hold in every index, with how often each does not."""
+    return cursor.rows(Problem, "maintenance/problems")
+
+
+def waste(cursor: Cursor) -> Waste:
+    """What a cleanup would remove."""
+    [(texts, size_)] = cursor.run("maintenance/orphans")
+    return Waste(
+        texts,
+        size_,
+        cursor.one("maintenance/unused_words"),
+        cursor.one("maintenance/cached"),
+        len(_gone(cursor)),
+    )
+
+
+def merge(database: Database, *, always: bool = False) -> bool:
+    """Put the postings in order and drop those of documents that are gone.
+
+    It goes by slices of the terms, each a transaction of its own, so that others get their
+    turn in between; cut off in the middle, it leaves postings that are right, if not yet
+    in order.
+
+    Args:
+        always: not only if it pays.
+
+    Returns:
+        Whether there was anything to do.
+    """
+    now = database.read(size)
+    if not (now.pays or (always and (now.tombstones or now.merged < now.postings))):
+        return False
+    gone = database.read(_gone)
+    slices = now.postings // SLICE + 1
+    step = LAST_TERM // slices + 1
+    for at in range(slices):
+        high = min((at + 1) * step - 1, LAST_TERM)
+        database.write(partial(_merge_slice, low=at * step, high=high))
+    database.write(partial(_finish, gone=gone))
+    return True
+
+
+def _gone(cursor: Cursor) -> list[int]:
+    return [document_id for (document_id,) in cursor.run("postings/tombstones")]
+
+
+def _merge_slice(cursor: Cursor, *, low: int, high: int) -> None:
+    cursor.run("postings/take_slice", low=low, high=high)
+    cursor.run("postings/cut_slice", low=low, high=high)
+    cursor.run("postings/put_slice")
+
+
+def _finish(cursor: Cursor, *, gone: list[int]) -> None:
+    cursor.run("postings/forget", ids=as_json(gone))
+    cursor.run("postings/note_merge")
+
+
+def clean(database: Database) -> Waste:
+    """Remove what nothing needs, and put the postings in order.
+
+    Returns:
+        What was removed.
+    """
+    gone = database.read(waste).documents
+    merge(database, always=True)
+
+    def work(cursor: Cursor) -> Waste:
+        [(texts, size_)] = cursor.run("maintenance/orphans")
+        unused = cursor.one("maintenance/unused_words")
+        answers = cursor.one("maintenance/cached")
+        cursor.run("maintenance/remove_orphan_chunks")
+        cursor.run("maintenance/remove_orphans")
+        cursor.run("maintenance/remove_unused_words")
+        cursor.run("maintenance/clear_cache")
+        return Waste(texts, size_, unused, answers, gone)
+
+    return database.write(work)

@@ -1,0 +1,108 @@
+"""Migrations: numbered SQL files, each run once and kept in a ledger.
+
+A migration and its row in the ledger are one transaction. A file that was edited
+after it ran is refused, and so is an index that a later qmd has migrated further.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from qmd import __version__
+from qmd.errors import IndexTooNew, IndexUnreadable, QmdError
+from qmd.store.cursor import Cursor, NoSuchTable
+from qmd.store.statements import shipped
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One file: `0001_documents.sql` is version 1, named documents."""
+
+    version: int
+    name: str
+    digest: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """One row of the ledger."""
+
+    version: int
+    name: str
+    digest: str
+    qmd_version: str
+
+
+class MigrationEdited(QmdError):
+    """A released migration no longer says what ran."""
+
+
+@cache
+def migrations() -> tuple[Migration, ...]:
+    """All that are shipped, in order."""
+    files = sorted(shipped("migrations").glob("[0-9]*.sql"))
+    found = []
+    for file in files:
+        data = file.read_bytes()
+        number, _, name = file.stem.partition("_")
+        found.append(Migration(int(number), name, hashlib.sha256(data).hexdigest(), data.decode()))
+    return tuple(found)
+
+
+def is_current(cursor: Cursor, path: Path) -> bool:
+    """Whether the ledger has exactly the shipped migrations.
+
+    Raises:
+        IndexTooNew, IndexUnreadable, MigrationEdited: it can never be brought there.
+    """
+    return not _missing(cursor, path)
+
+
+def bring_up_to_date(cursor: Cursor, path: Path) -> None:
+    """Run what the ledger does not have.
+
+    Raises:
+        IndexTooNew, IndexUnreadable, MigrationEdited: see `is_current`.
+    """
+    for migration in _missing(cursor, path):
+        cursor.connection.begin()
+        try:
+            cursor.run("store/ledger")
+            cursor.connection.execute(migration.text)
+            cursor.run(
+                "store/record",
+                version=migration.version,
+                name=migration.name,
+                digest=migration.digest,
+                qmd_version=__version__,
+            )
+            cursor.connection.commit()
+        except BaseException:
+            cursor.connection.rollback()
+            raise
+
+
+def _missing(cursor: Cursor, path: Path) -> list[Migration]:
+    try:
+        applied = {row.version: row for row in cursor.rows(Applied, "store/applied")}
+    except NoSuchTable:
+        if cursor.run("store/tables"):
+            raise IndexUnreadable(path, "it is a DuckDB database, but not one of qmd's.") from None
+        return list(migrations())
+    shipped_versions = {migration.version for migration in migrations()}
+    newer = [row for version, row in applied.items() if version not in shipped_versions]
+    if newer:
+        raise IndexTooNew(path, written_by=newer[-1].qmd_version, this=__version__)
+    for migration in migrations():
+        row = applied.get(migration.version)
+        if row is not None and row.digest != migration.digest:
+            raise MigrationEdited(
+                f"Migration {migration.version:04}_{migration.name} has changed since it ran on "
+                f"{path}.\n\nInstall the qmd that wrote this index ({row.qmd_version}), or move "
+                "the index away and run 'qmd update' to build it again."
+            )
+    return [migration for migration in migrations() if migration.version not in applied]

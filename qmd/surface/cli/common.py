@@ -1,0 +1,108 @@
+"""What all commands share: the index they mean, and how they speak."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from qmd.errors import UsageError
+
+if TYPE_CHECKING:
+    from qmd.config import Place
+    from qmd.engine import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The environment, and the global options."""
+
+    environ: Mapping[str, str]
+    index: str | None
+
+    @property
+    def place(self) -> Place:
+        """Where the index is that the command means."""
+        from qmd import config
+
+        return config.locate(self.environ, Path.cwd(), index=self.index)
+
+    @contextmanager
+    def engine(self) -> Iterator[Engine]:
+        """The index that the command means."""
+        from qmd.engine import Engine
+
+        engine = Engine(self.place)
+        try:
+            yield engine
+        finally:
+            engine.close()
+
+    @property
+    def colour(self) -> bool:
+        """Whether results may be coloured: a terminal, and nobody said no."""
+        return (
+            sys.stdout.isatty()
+            and not self.environ.get("NO_COLOR")
+            and self.environ.get("TERM") != "dumb"
+        )
+
+
+Json = Annotated[bool, typer.Option("--json", help="Write JSON.")]
+Collections = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-c", "--collection", metavar="NAME", help="Only this collection; may be repeated."
+    ),
+]
+
+
+def state(context: typer.Context) -> State:
+    """The state of a command's context."""
+    found = context.find_root().obj
+    return found if isinstance(found, State) else State(dict(os.environ), None)
+
+
+def say(text: str) -> None:
+    """Write a result to stdout."""
+    sys.stdout.write(text if text.endswith("\n") or not text else text + "\n")
+
+
+def notice(text: str) -> None:
+    """Write a notice to stderr."""
+    sys.stderr.write(text.rstrip("\n") + "\n")
+
+
+def complain(text: str) -> None:
+    """Write an error to stderr."""
+    red = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    first, _, rest = text.partition("\n")
+    head = f"\033[31m{first}\033[0m" if red else first
+    sys.stderr.write(head + ("\n" + rest if rest else "") + "\n")
+
+
+def is_interactive() -> bool:
+    """Whether a person can be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def parsed_day(value: str | None, option: str) -> object:
+    """A date of an option as a moment in UTC, or None.
+
+    Raises:
+        UsageError: it is no date.
+    """
+    if value is None:
+        return None
+    from qmd.text.markdown import parsed_date
+
+    found = parsed_date(value)
+    if found is None:
+        raise UsageError(f"{option} takes a date such as 2025-03-14, not '{value}'.")
+    return found

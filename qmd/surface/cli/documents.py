@@ -1,0 +1,120 @@
+"""`qmd get`, `multi-get`, `ls`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from qmd.surface import render
+from qmd.surface.cli.common import Json, say, state
+from qmd.surface.cli.searching import FormatName, chosen_format
+
+LineNumbers = Annotated[bool, typer.Option("--line-numbers", help="Number the lines.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
+AsCsv = Annotated[bool, typer.Option("--csv", help="Write CSV.")]
+AsMd = Annotated[bool, typer.Option("--md", help="Write Markdown.")]
+AsXml = Annotated[bool, typer.Option("--xml", help="Write XML.")]
+AsFiles = Annotated[bool, typer.Option("--files", help="Write docid,file.")]
+
+
+def get(
+    context: typer.Context,
+    file: Annotated[
+        str, typer.Argument(help="collection/path, a docid, or a path; file:120:40 for lines.")
+    ],
+    first: Annotated[int | None, typer.Option("--from", help="Line to begin with.")] = None,
+    count: Annotated[int | None, typer.Option("-l", "--lines", help="Lines at most.")] = None,
+    line_numbers: LineNumbers = False,
+    form: FormatName = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+    as_md: AsMd = False,
+    as_xml: AsXml = False,
+    as_files: AsFiles = False,
+) -> None:
+    """Show one document."""
+    chosen = chosen_format(form, json=as_json, csv=as_csv, md=as_md, xml=as_xml, files=as_files)
+    with state(context).engine() as engine:
+        passage = engine.get(file, first=first, count=count)
+    say(render.passages([passage], chosen, numbered=line_numbers, single=True))
+
+
+def multi_get(
+    context: typer.Context,
+    pattern: Annotated[
+        str, typer.Argument(help="A glob, a {brace,set}, or a comma list of paths and docids.")
+    ],
+    count: Annotated[
+        int | None, typer.Option("-l", "--lines", min=1, help="Lines of each at most.")
+    ] = None,
+    largest: Annotated[
+        int, typer.Option("--max-bytes", min=1, help="Leave out documents larger than this.")
+    ] = 10_240,
+    line_numbers: LineNumbers = False,
+    form: FormatName = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+    as_md: AsMd = False,
+    as_xml: AsXml = False,
+    as_files: AsFiles = False,
+) -> None:
+    """Show several documents."""
+    chosen = chosen_format(form, json=as_json, csv=as_csv, md=as_md, xml=as_xml, files=as_files)
+    with state(context).engine() as engine:
+        passages = engine.multi_get(pattern, count=count, largest=largest)
+    say(render.passages(passages, chosen, numbered=line_numbers))
+    if passages and all(passage.reason and not passage.docid for passage in passages):
+        raise typer.Exit(1)
+
+
+def ls(
+    context: typer.Context,
+    path: Annotated[
+        str | None, typer.Argument(metavar="[COLLECTION[/PREFIX]]", help="What to list.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List collections, or the files of one."""
+    from qmd.text import paths
+
+    with state(context).engine() as engine:
+        if path is None:
+            collections = engine.overview()
+            if as_json:
+                say(
+                    render.as_json(
+                        [
+                            {"name": c.name, "documents": c.documents, "path": c.root}
+                            for c in collections
+                        ]
+                    )
+                )
+            elif not collections:
+                say("No collections yet. Add one with 'qmd collection add PATH'.")
+            else:
+                rows = [(f"{c.name}/", f"{c.documents} files", c.root) for c in collections]
+                say(render.table(rows, right=frozenset({1})))
+            return
+        collection, _, prefix = path.removeprefix(paths.SCHEME).strip("/").partition("/")
+        documents = engine.documents(collection, prefix)
+    if as_json:
+        say(
+            render.as_json(
+                [
+                    {
+                        "docid": document.docid,
+                        "file": document.name,
+                        "title": document.title,
+                        "size": document.size,
+                        "date": document.dated.isoformat(),
+                        "modified": document.modified.isoformat(),
+                        "uri": paths.uri(document.collection, document.path),
+                    }
+                    for document in documents
+                ]
+            )
+        )
+        return
+    rows = [(render.size(d.size), d.modified.strftime("%Y-%m-%d"), d.name) for d in documents]
+    say(render.table(rows, right=frozenset({0})) if rows else f"No files below {path}.")

@@ -1,0 +1,296 @@
+"""`qmd update`, `watch`, `status`, `doctor`, `cleanup`, `init`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from qmd import config
+from qmd.errors import UsageError
+from qmd.surface import render
+from qmd.surface.cli.common import Collections, Json, State, notice, say, state
+
+if TYPE_CHECKING:
+    from qmd.engine import Engine
+    from qmd.types import Collection, Report
+
+PARTLY = 2
+"""Exit code when some of several things could not be done."""
+
+
+def update(
+    context: typer.Context,
+    collection: Collections = None,
+    pull: Annotated[
+        bool, typer.Option("--pull", help="Run 'git pull --ff-only' first where git is used.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Index what has changed."""
+    here = state(context)
+    with here.engine() as engine:
+        report_updates(here, engine, collection or [], pull=pull, as_json=as_json)
+
+
+def report_updates(
+    here: State,
+    engine: Engine,
+    names: Sequence[str],
+    *,
+    pull: bool = False,
+    as_json: bool = False,
+    added: bool = False,
+) -> None:
+    """Update collections and say what happened, each as it is done.
+
+    Raises:
+        Exit: with code 2, if a collection could not be updated.
+    """
+    import anyio
+
+    from qmd.pipeline.hooks import Hooks
+
+    chosen = [c for c in engine.collections() if not names or c.name in names]
+    if not chosen and not names:
+        say("[]" if as_json else "No collections yet. Add one with 'qmd collection add PATH'.")
+        return
+    hooks = Hooks(engine.place, engine.settings(), pull=pull, told=notice)
+    if not as_json and not added:
+        many = "1 collection" if len(chosen) == 1 else f"{len(chosen)} collections"
+        say(f"Updating {many}...")
+    done = 0
+
+    def told(collection: Collection, report: Report) -> None:
+        nonlocal done
+        done += 1
+        if not as_json:
+            head = "" if added else f"[{done}/{len(chosen)}] "
+            say(f"{head}{report.collection} ({report.mask})")
+            say(_report(report))
+            sys.stdout.flush()
+
+    with _progress() as progress:
+        reports = anyio.run(
+            lambda: engine.update(names, progress=progress, before=hooks.run, told=told)
+        )
+    failed = [report for report in reports if report.failure]
+    if as_json:
+        say(render.as_json([_as_record(report) for report in reports]))
+    elif not failed and not added:
+        say("All collections updated.")
+    if failed:
+        notice("Not updated: " + ", ".join(report.collection for report in failed))
+        raise typer.Exit(PARTLY)
+
+
+def _report(report: Report) -> str:
+    if report.failure:
+        return "Failed: " + report.failure.replace("\n", "\n  ")
+    lines = [
+        f"Indexed: {report.new} new, {report.updated} updated, {report.unchanged} unchanged, "
+        f"{report.renamed} renamed, {report.removed} removed, {len(report.skipped)} skipped"
+    ]
+    lines += [f"  skipped {report.collection}/{path}: {why}" for path, why in report.skipped]
+    lines += [f"  note {report.collection}/{path}: {what}" for path, what in report.notes]
+    return "\n".join(lines)
+
+
+def _as_record(report: Report) -> dict[str, object]:
+    record = asdict(report)
+    record["skipped"] = [{"file": path, "reason": why} for path, why in report.skipped]
+    record["notes"] = [{"file": path, "note": what} for path, what in report.notes]
+    return record
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[Collection], Callable[[int, int], None]] | None]:
+    """A progress bar on a terminal; None elsewhere."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+
+        def of(collection: Collection) -> Callable[[int, int], None]:
+            task = bar.add_task(f"Indexing {collection.name}", total=None)
+            return lambda done, total: bar.update(task, completed=done, total=total)
+
+        yield of
+
+
+def watch(
+    context: typer.Context,
+    collection: Collections = None,
+) -> None:
+    """Keep the index fresh while files change, until interrupted."""
+    import anyio
+
+    from qmd.pipeline.watching import watch as watched
+
+    here = state(context)
+    with here.engine() as engine:
+        chosen = [c for c in engine.collections() if not collection or c.name in collection]
+        for name in collection or []:
+            engine.collection(name)
+        if not chosen:
+            raise UsageError("There is nothing to watch. Add one with 'qmd collection add PATH'.")
+        notice(f"Watching {', '.join(each.name for each in chosen)}. Stop with Ctrl-C.")
+
+        def told(_: Collection, report: Report) -> None:
+            if report.failure or report.new or report.updated or report.renamed or report.removed:
+                say(f"{report.collection}: {_report(report)}")
+                sys.stdout.flush()
+
+        anyio.run(lambda: watched(engine, chosen, told=told))
+
+
+def status(context: typer.Context, as_json: Json = False) -> None:
+    """Show what is indexed."""
+    here = state(context)
+    with here.engine() as engine:
+        place = engine.place
+        totals = engine.totals()
+        collections = engine.overview()
+        size = place.database.stat().st_size
+    if as_json:
+        say(
+            render.as_json(
+                {
+                    "index": str(place.database),
+                    "config": str(place.config),
+                    "project": str(place.project) if place.project else None,
+                    "bytes": size,
+                    "totalDocuments": totals.documents,
+                    "contents": totals.contents,
+                    "words": totals.words,
+                    "postings": totals.postings,
+                    "modified": totals.modified.isoformat() if totals.modified else None,
+                    "collections": [
+                        {
+                            "name": c.name,
+                            "path": c.root,
+                            "pattern": c.mask,
+                            "documents": c.documents,
+                            "bytes": c.bytes,
+                            "included": c.included,
+                            "lastUpdated": c.modified.isoformat() if c.modified else None,
+                        }
+                        for c in collections
+                    ],
+                }
+            )
+        )
+        return
+    say(
+        render.table(
+            [
+                ("Index", f"{place.database} ({render.size(size)})"),
+                ("Settings", str(place.config)),
+                ("Documents", f"{totals.documents} ({totals.contents} different texts)"),
+                ("Words", f"{totals.words} in {totals.postings} postings"),
+            ]
+        )
+    )
+    if not collections:
+        say("\nNo collections yet. Add one with 'qmd collection add PATH'.")
+        return
+    say("\nCollections")
+    rows = [
+        (
+            f"  {c.name}",
+            f"{c.documents} files",
+            render.size(c.bytes),
+            c.modified.strftime("%Y-%m-%d %H:%M") if c.modified else "",
+            c.mask,
+            c.root + ("" if c.included else " (excluded)"),
+        )
+        for c in collections
+    ]
+    say(render.table(rows, right=frozenset({1, 2})))
+
+
+def doctor(context: typer.Context, as_json: Json = False) -> None:
+    """Check the index, and say how to mend what is wrong."""
+    from qmd.doctor import examine
+
+    with state(context).engine() as engine:
+        findings = examine(engine)
+    if as_json:
+        say(render.as_json([asdict(finding) for finding in findings]))
+    else:
+        marks = {"ok": "ok  ", "warning": "warn", "problem": "FAIL"}
+        for finding in findings:
+            say(f"{marks[finding.status]}  {finding.check}: {finding.detail}")
+            if finding.mend:
+                say(f"      {finding.mend}")
+    if any(finding.status == "problem" for finding in findings):
+        raise typer.Exit(1)
+
+
+def cleanup(
+    context: typer.Context,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would be removed.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Remove what nothing needs any more, and put the index in order."""
+    from qmd.store import maintenance
+
+    with state(context).engine() as engine:
+        before = engine.read(lambda _: engine.place.database.stat().st_size)
+        removed = engine.read(maintenance.waste) if dry_run else maintenance.clean(engine.database)
+        after = engine.place.database.stat().st_size
+    if as_json:
+        say(render.as_json({**asdict(removed), "dryRun": dry_run, "freed": before - after}))
+        return
+    verb = "Would remove" if dry_run else "Removed"
+    say(
+        f"{verb} {removed.texts} texts that no document has ({render.size(removed.bytes)}), "
+        f"{removed.words} unused words, {removed.answers} kept model answers, and what was left "
+        f"of {removed.documents} documents that are gone."
+    )
+    if not dry_run:
+        say(f"The index takes {render.size(after)}; it was {render.size(before)}.")
+
+
+def init(context: typer.Context) -> None:
+    """Give the current folder an index of its own, in .qmd/."""
+    here = state(context)
+    folder = Path.cwd() / config.LOCAL_FOLDER
+    settings = folder / "index.yml"
+    if settings.exists():
+        raise UsageError(f"{settings} is there already.")
+    try:
+        folder.mkdir(exist_ok=True)
+        settings.write_text(
+            "# Settings of this project's own qmd index. See 'qmd collection --help'.\n"
+            "collections:\n",
+            encoding="utf-8",
+        )
+        (folder / ".gitignore").write_text("index.duckdb*\nindex.yml.lock\n", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be made: {error.strerror}") from error
+    with State(here.environ, None).engine() as engine:
+        engine.read(lambda _: None)
+    say(f"Made {settings}.\n\nAdd this folder with: qmd collection add . --name {Path.cwd().name}")

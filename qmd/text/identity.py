@@ -1,0 +1,35 @@
+"""What a text is called: its hash, its docid, its checksum."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+DOCID_DIGITS = 6
+"""Length of the docid shown to people. Source: tobi/qmd (MIT), src/store.ts, getDocid."""
+
+_DOCID = re.compile(r"#?(?P<digits>[0-9a-fA-F]{6,64})")
+
+
+def content_hash(text: str) -> str:
+    """SHA-256 of the text in UTF-8: 64 hex digits, the key of its content."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def checksum(data: bytes) -> str:
+    """XXH3-128 of a file's bytes: 32 hex digits, to tell whether the file changed."""
+    import xxhash
+
+    return xxhash.xxh3_128_hexdigest(data)
+
+
+def docid_digits(name: str) -> str | None:
+    """Hex digits of a docid as people write it, or None if `name` is not one.
+
+    `#abc123`, `abc123`, quoted, in any case, and longer prefixes of the hash too.
+    """
+    stripped = name.strip()
+    if len(stripped) > 1 and stripped[0] in "\"'" and stripped[-1] == stripped[0]:
+        stripped = stripped[1:-1].strip()
+    found = _DOCID.fullmatch(stripped)
+    return found["digits"].lower() if found else None

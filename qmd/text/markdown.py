@@ -1,0 +1,145 @@
+"""What a Markdown file says of itself: frontmatter, title, date."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import PurePosixPath
+
+_MARKDOWN = frozenset({".md", ".markdown", ".mdx", ".mdown", ".mkd", ".qmd", ".rmd", ".txt"})
+_FRONTMATTER = re.compile(r"---[ \t]*\r?\n(?P<yaml>.*?)^(?:---|\.\.\.)[ \t]*\r?$", re.M | re.S)
+_LANDMARK = re.compile(
+    r"^ {0,3}(?P<fence>`{3,}|~{3,})"
+    r"|^ {0,3}#{1,6}(?:[ \t]+(?P<atx>[^\r\n]*?))??(?:[ \t]+\#+)?[ \t]*\r?$"
+    r"|^ {0,3}(?![-*+>|#]|\d+[.)])(?P<setext>\S[^\r\n]*)\r?\n {0,3}(?:=+|-+)[ \t]*\r?$",
+    re.M,
+)
+_ORG_TITLE = re.compile(r"^#\+title:[ \t]*(?P<title>\S.*?)[ \t]*$", re.M | re.I)
+_ONLY_NOTES = re.compile(r"\W*notes\W*", re.I)
+_DAY_IN_NAME = re.compile(
+    r"(?<!\d)(?P<year>[12]\d{3})[-_. ]?(?P<month>\d\d)[-_. ]?(?P<day>\d\d)(?!\d)"
+)
+_DATE_KEYS = ("date", "created", "created_at", "published", "updated", "modified")
+
+
+@dataclass(frozen=True, slots=True)
+class Frontmatter:
+    """The YAML block at the start of a file.
+
+    Attributes:
+        metadata: its keys and values; empty if there is no block.
+        end: characters of the text that the block takes.
+        problem: why the block could not be read, or None.
+    """
+
+    metadata: dict[str, object]
+    end: int
+    problem: str | None = None
+
+
+def frontmatter(text: str) -> Frontmatter:
+    """The frontmatter of `text`. Broken YAML is no metadata, and a problem to tell."""
+    if not text.startswith("---"):
+        return Frontmatter({}, 0)
+    block = _FRONTMATTER.match(text)
+    if block is None:
+        return Frontmatter({}, 0)
+    import ryaml
+
+    try:
+        value = ryaml.loads(block["yaml"])
+    except ryaml.InvalidYamlError as error:
+        return Frontmatter({}, block.end(), f"frontmatter is not valid YAML: {error}")
+    if not isinstance(value, dict):
+        return Frontmatter({}, block.end())
+    return Frontmatter({str(key): item for key, item in value.items()}, block.end())
+
+
+def metadata_json(metadata: dict[str, object]) -> str | None:
+    """Metadata as JSON, or None if there is none."""
+    if not metadata:
+        return None
+    try:
+        return json.dumps(metadata, ensure_ascii=False, allow_nan=False, default=str)
+    except (ValueError, TypeError):
+        return json.dumps(_storable(metadata), ensure_ascii=False, default=str)
+
+
+def _storable(value: object) -> object:
+    """`value` without what JSON has no word for."""
+    if isinstance(value, dict):
+        return {str(key): _storable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_storable(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def title(text: str, path: str, matter: Frontmatter) -> str:
+    """The title of a file.
+
+    Frontmatter `title`; else the first heading outside a code fence, where one that is
+    only `Notes` yields to the next; else `#+TITLE:` of an org file; else the file name
+    without its last extension.
+    """
+    given = matter.metadata.get("title")
+    if isinstance(given, str | int | float) and str(given).strip():
+        return " ".join(str(given).split())
+    suffix = PurePosixPath(path).suffix.lower()
+    found = None
+    if suffix in _MARKDOWN:
+        found = _first_heading(text, matter.end)
+    elif suffix == ".org":
+        match = _ORG_TITLE.search(text)
+        found = match["title"] if match else None
+    return found or PurePosixPath(path).stem
+
+
+def _first_heading(text: str, start: int) -> str | None:
+    fence = None
+    weak = None
+    for mark in _LANDMARK.finditer(text, start):
+        if mark["fence"] is not None:
+            if fence is None:
+                fence = mark["fence"]
+            elif mark["fence"][0] == fence[0] and len(mark["fence"]) >= len(fence):
+                fence = None
+        elif fence is None:
+            heading = " ".join((mark["atx"] or mark["setext"] or "").split())
+            if heading and not _ONLY_NOTES.fullmatch(heading):
+                return heading
+            weak = weak or heading
+    return weak or None
+
+
+def dated(path: str, modified: datetime, matter: Frontmatter) -> datetime:
+    """When a document is from, in UTC: frontmatter, else the file name, else `modified`."""
+    for key in _DATE_KEYS:
+        found = parsed_date(matter.metadata.get(key))
+        if found is not None:
+            return found
+    for match in _DAY_IN_NAME.finditer(PurePosixPath(path).name):
+        found = parsed_date(f"{match['year']}-{match['month']}-{match['day']}")
+        if found is not None:
+            return found
+    return modified
+
+
+def parsed_date(value: object) -> datetime | None:
+    """An ISO 8601 date or time, also with `/`, as UTC without a zone; None if it is none."""
+    if isinstance(value, datetime):
+        moment = value
+    elif isinstance(value, date):
+        moment = datetime(value.year, value.month, value.day)
+    elif isinstance(value, str):
+        try:
+            moment = datetime.fromisoformat(value.strip().replace("/", "-"))
+        except ValueError:
+            return None
+    else:
+        return None
+    return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment

@@ -1,0 +1,62 @@
+"""Which files a mask means: globs with `**`, braces and comma lists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from qmd.errors import UsageError
+
+_ANY_WITH_SUFFIX = re.compile(r"\*\*/\*(?P<suffix>\.[A-Za-z0-9_]+)")
+
+Matches = Callable[[str], bool]
+
+
+def split_mask(mask: str) -> list[str]:
+    """The alternatives of a comma list; commas in braces do not count."""
+    parts, depth, start = [], 0, 0
+    for at, character in enumerate(mask):
+        if character == "{":
+            depth += 1
+        elif character == "}":
+            depth = max(0, depth - 1)
+        elif character == "," and depth == 0:
+            parts.append(mask[start:at])
+            start = at + 1
+    parts.append(mask[start:])
+    return [part.strip() for part in parts if part.strip()]
+
+
+def check_mask(mask: str) -> None:
+    """Refuse a mask that no file of a collection can match.
+
+    Raises:
+        UsageError: it is empty, absolute, or leads out of the collection.
+    """
+    parts = split_mask(mask)
+    if not parts:
+        raise UsageError("A mask needs at least one pattern, such as '**/*.md'.")
+    for part in parts:
+        if part.startswith(("/", "~")) or ".." in re.split(r"[/{},]", part):
+            raise UsageError(
+                f"The mask '{part}' leaves the collection.\n\n"
+                "A mask is a glob below the collection's folder, such as 'docs/**/*.md'."
+            )
+
+
+def matcher(patterns: Sequence[str]) -> Matches:
+    """Whether a path (relative, with `/`) matches one of some globs.
+
+    A name that begins with a dot is only matched by a pattern that says so.
+    """
+    suffixes = [_ANY_WITH_SUFFIX.fullmatch(pattern) for pattern in patterns]
+    if all(suffixes):
+        # The usual masks need no library, which takes longer to load than to walk a folder.
+        endings = tuple(match["suffix"] for match in suffixes if match)
+        return lambda path: path.endswith(endings) and not path.startswith(".") and "/." not in path
+    from wcmatch import glob
+
+    flags = glob.GLOBSTAR | glob.BRACE | glob.FORCEUNIX
+    positive, _ = glob.translate(list(patterns), flags=flags, limit=0)
+    compiled = [re.compile(pattern) for pattern in positive]
+    return lambda path: any(pattern.match(path) for pattern in compiled)

@@ -1,0 +1,76 @@
+"""Names of documents: virtual paths, ranges, URIs."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from urllib.parse import quote, unquote
+
+SCHEME = "qmd://"
+
+_RANGE = re.compile(r"(?P<name>.+?):(?P<first>\d+)(?::(?P<count>\d+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class VirtualPath:
+    """`qmd://collection/path?index=name`, taken apart. `path` may be empty."""
+
+    collection: str
+    path: str
+    index: str | None = None
+
+
+def normalise(name: str) -> str:
+    """`//c/p`, `///c/p` and `qmd:////c/p` as `qmd://c/p`; anything else as it is."""
+    stripped = name.strip()
+    if stripped.lower().startswith("qmd:"):
+        rest = stripped[4:]
+        return SCHEME + rest.lstrip("/") if rest.startswith("//") else stripped
+    if stripped.startswith("//"):
+        return SCHEME + stripped.lstrip("/")
+    return stripped
+
+
+def parse_virtual(name: str) -> VirtualPath | None:
+    """A virtual path, or None if `name` is none. Percent signs stay as they are."""
+    normal = normalise(name)
+    if not normal.startswith(SCHEME):
+        return None
+    path, _, query = normal[len(SCHEME) :].partition("?")
+    collection, _, inside = path.partition("/")
+    if not collection:
+        return None
+    index = None
+    for pair in query.split("&"):
+        key, _, value = pair.partition("=")
+        if key == "index" and value:
+            index = unquote(value)
+    return VirtualPath(collection, inside, index)
+
+
+def uri(collection: str, path: str) -> str:
+    """`qmd://collection/path`, each segment percent-encoded and `/` kept."""
+    return SCHEME + "/".join(quote(part, safe="") for part in [collection, *path.split("/")])
+
+
+def decoded(name: str) -> str:
+    """A name with its percent-encoding undone; `%2F` is a `/`."""
+    return unquote(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A part of a document: from a line, counted from 1, and how many."""
+
+    name: str
+    first: int | None = None
+    count: int | None = None
+
+
+def split_range(name: str) -> Range:
+    """`notes/tea.md:120:40` as a name, a first line and a count."""
+    found = _RANGE.fullmatch(name.strip())
+    if found is None:
+        return Range(name.strip())
+    count = found["count"]
+    return Range(found["name"], int(found["first"]), int(count) if count is not None else None)

@@ -1,0 +1,117 @@
+"""The lines of a document around its best match."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from qmd.text import words
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """Lines of a document.
+
+    Attributes:
+        line: the first that matches, from 1; 1 if none does.
+        first: the first that is shown, from 1.
+        lines: as they stand in the document.
+    """
+
+    line: int
+    first: int
+    lines: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The lines, each with its number."""
+        return "\n".join(f"{self.first + at}: {line}" for at, line in enumerate(self.lines))
+
+
+def matcher(wanted: frozenset[str]) -> Callable[[str], str | None]:
+    """Gives for a raw word the wanted word that it stands for, or None."""
+
+    @lru_cache(maxsize=1 << 14)
+    def match(raw: str) -> str | None:
+        for folded, _ in words.pieces(raw)[1]:
+            if folded in wanted:
+                return folded
+        return None
+
+    return match
+
+
+def snippet(body: str, match: Callable[[str], str | None], *, length: int) -> Snippet:
+    """The lines that match most, with what stands around them.
+
+    The window is at most `length` characters, and at least one line; a line longer than
+    that is cut around its first match.
+
+    Args:
+        match: see `matcher`.
+        length: characters.
+    """
+    lines = body.split("\n")
+    found = [{word for raw in line if (word := match(raw))} for line in words.split_lines(body)]
+    best, first_match = _best_window(lines, found, length)
+    start, end = best
+    shown = [line.rstrip("\r") for line in lines[start:end]]
+    if len(shown) == 1 and len(shown[0]) > length:
+        shown = [_cut(shown[0], match, length)]
+    return Snippet(first_match + 1, start + 1, tuple(shown))
+
+
+def _best_window(
+    lines: list[str], found: list[set[str]], length: int
+) -> tuple[tuple[int, int], int]:
+    """The window (start, end) with the most different words, and its first matching line."""
+    places = [at for at, matched in enumerate(found) if matched]
+    if not places:
+        start = next((at for at, line in enumerate(lines) if line.strip()), 0)
+        return _grown(lines, start, start + 1, length), start
+    best, best_score, anchor = (places[0], places[0] + 1), (0, 0), places[0]
+    for place in places:
+        size, seen, count = 0, set[str](), 0
+        end = place
+        for at in range(place, len(lines)):
+            size += len(lines[at]) + 1
+            if at > place and size > length:
+                break
+            seen |= found[at]
+            count += len(found[at])
+            if found[at]:
+                end = at + 1
+        if (len(seen), count) > best_score:
+            best, best_score, anchor = (place, end), (len(seen), count), place
+    return _grown(lines, *best, length), anchor
+
+
+def _grown(lines: list[str], start: int, end: int, length: int) -> tuple[int, int]:
+    """A window with lines added after and before it, in turn, while there is room."""
+    size = sum(len(line) + 1 for line in lines[start:end])
+    while True:
+        grown = False
+        if end < len(lines) and size + len(lines[end]) + 1 <= length:
+            size += len(lines[end]) + 1
+            end += 1
+            grown = True
+        if start > 0 and size + len(lines[start - 1]) + 1 <= length:
+            start -= 1
+            size += len(lines[start]) + 1
+            grown = True
+        if not grown:
+            break
+    while end - start > 1 and not lines[end - 1].strip():
+        end -= 1
+    while end - start > 1 and not lines[start].strip():
+        start += 1
+    return start, end
+
+
+def _cut(line: str, match: Callable[[str], str | None], length: int) -> str:
+    """`length` characters of a line, around its first match."""
+    at = next((line.find(word) for word in words.split(line) if match(word)), 0)
+    start = max(0, min(at - length // 4, len(line) - length))
+    end = start + length
+    return ("…" if start else "") + line[start:end].strip() + ("…" if end < len(line) else "")

@@ -1,0 +1,139 @@
+"""How text becomes words, and words become the pieces that are indexed.
+
+One definition serves documents and queries: `pipeline/tokens.py` is the same
+rules over a whole batch in numpy, and a property test holds the two equal.
+
+    text ──split──▸ raw words ──pieces──▸ folded words, each at a position ──stem──▸ terms
+
+- A word is a run of letters, digits, marks and `_`.
+- A run in a script written without spaces (Han, kana, Hangul, Thai, Lao, Khmer,
+  Burmese) is cut into overlapping pairs; each pair stands for its first character
+  and for itself, so that a query finds its parts and longer matches rank higher.
+- `snake_case` and `camelCase` stand for the whole and for their parts, the parts
+  at consecutive positions.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+LONGEST = 64
+"""UTF-8 bytes of a word that count; the rest is cut off (base64, long hashes)."""
+
+_NGRAM_RANGES = (
+    "\u0e00-\u0eff"  # Thai, Lao
+    "\u1000-\u109f"  # Myanmar
+    "\u1100-\u11ff"  # Hangul jamo
+    "\u1780-\u17ff"  # Khmer
+    "\u3005-\u3007\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff"  # iteration mark, kana, jamo
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Han
+    "\ua960-\ua97f\uac00-\ud7ff"  # Hangul
+    "\uff66-\uff9f"  # half-width katakana
+    "\U00020000-\U0003ffff"  # Han, supplementary planes
+)
+_NGRAM_RUN = re.compile(f"[{_NGRAM_RANGES}]+")
+_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
+_FOREIGN_RUN = re.compile(r"[^\x00-\x7f]+")
+_DIACRITIC = re.compile("[\u0300-\u036f]+")
+
+
+def _is_word_character(code: int) -> bool:
+    character = chr(code)
+    return character.isalnum() or character == "_" or unicodedata.category(character)[0] == "M"
+
+
+class _Blanker(dict[int, int]):
+    """Maps every character that is no part of a word to a blank; learns as it reads."""
+
+    def __missing__(self, code: int) -> int:
+        kept = code if _is_word_character(code) else 32
+        self[code] = kept
+        return kept
+
+
+_BLANKER = _Blanker()
+_LINE_BLANKER = _Blanker({ord("\n"): ord("\n")})
+
+
+def blanked(text: str) -> str:
+    """`text` with blanks for all that separates words, and n-gram runs cut into pairs."""
+    return spaced(text).translate(_BLANKER)
+
+
+def spaced(text: str) -> str:
+    """`blanked`, but ASCII left as it is: there a byte tells what separates words."""
+    return text if text.isascii() else _FOREIGN_RUN.sub(_spaced_run, text)
+
+
+def _spaced_run(run: re.Match[str]) -> str:
+    return _spaced(run[0])
+
+
+@lru_cache(maxsize=4096)
+def _spaced(run: str) -> str:
+    kept = run.translate(_BLANKER)
+    return _NGRAM_RUN.sub(lambda match: " ".join(["", *_grams(match[0]), ""]), kept)
+
+
+def _grams(run: str) -> list[str]:
+    return [run[at : at + 2] for at in range(len(run))]
+
+
+def split(text: str) -> list[str]:
+    """The raw words of `text`, in order, cut to `LONGEST` bytes."""
+    return [word if len(word) * 4 <= LONGEST else _cut(word) for word in blanked(text).split()]
+
+
+def split_lines(text: str) -> list[list[str]]:
+    """The raw words of each line of `text`; lines end with a line feed."""
+    lines = spaced(text).translate(_LINE_BLANKER).split("\n")
+    return [[word if len(word) * 4 <= LONGEST else _cut(word) for word in x.split()] for x in lines]
+
+
+def _cut(word: str) -> str:
+    return word.encode()[:LONGEST].decode(errors="ignore")
+
+
+def is_gram(word: str) -> bool:
+    """Whether a raw word is one or two characters of a script without spaces."""
+    return len(word) <= 2 and not word.isascii() and _NGRAM_RUN.fullmatch(word) is not None
+
+
+def fold(word: str) -> str:
+    """`word` without case, accents and width: `Zürich` and `ＺＵＲＩＣＨ` are `zurich`."""
+    if word.isascii():
+        return word.lower()
+    apart = unicodedata.normalize("NFKD", word)
+    return unicodedata.normalize("NFC", _DIACRITIC.sub("", apart)).casefold()
+
+
+def pieces(word: str) -> tuple[int, tuple[tuple[str, int], ...]]:
+    """What a raw word is indexed as.
+
+    `parseHTTPRequest_v2` stands for itself and for parse, http, request, v2.
+
+    Returns:
+        The number of positions it takes, and (folded word, shift from its first
+        position) for each piece.
+    """
+    folded = fold(word)
+    if word.isascii():
+        if word.isalnum() and (word == folded or word[1:].islower() or word.isupper()):
+            return 1, ((folded, 0),)
+    elif is_gram(word):
+        first = fold(word[0])
+        return 1, ((first, 0),) if first == folded else ((first, 0), (folded, 0))
+    parts = _PART.findall(word) if word.isascii() else word.split("_")
+    parts = [fold(part) for part in parts if part]
+    if not parts:
+        return 1, ()
+    if parts == [folded]:
+        return 1, ((folded, 0),)
+    return len(parts), ((folded, 0), *zip(parts, range(len(parts)), strict=True))
+
+
+def is_stemmed(word: str) -> bool:
+    """Whether a folded word has a Snowball stem: English letters only."""
+    return word.isascii() and word.isalpha()

@@ -1,0 +1,200 @@
+"""Words that several layers share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """A folder whose files are indexed."""
+
+    name: str
+    root: str
+    mask: str = "**/*.md"
+    ignored: tuple[str, ...] = ()
+    update_command: str | None = None
+    included: bool = True
+    follow_symlinks: bool = False
+    respect_gitignore: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Text that describes a folder.
+
+    Attributes:
+        collection: None applies everywhere.
+        prefix: folder inside the collection, '' for all of it.
+    """
+
+    collection: str | None
+    prefix: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A file in the index.
+
+    Attributes:
+        document_id: changes whenever the document does.
+        path: below the collection's root, with `/`.
+        hash: SHA-256 of the content; its first six digits are the docid.
+        dated: UTC; from frontmatter, else the file name, else `modified`.
+        size: bytes of the file.
+    """
+
+    document_id: int
+    collection: str
+    path: str
+    title: str
+    hash: str
+    dated: datetime
+    modified: datetime
+    size: int
+
+    @property
+    def name(self) -> str:
+        """`collection/path`, as people see it."""
+        return f"{self.collection}/{self.path}"
+
+    @property
+    def docid(self) -> str:
+        """`#` and six hex digits."""
+        return f"#{self.hash[:6]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A document that answers a query.
+
+    Attributes:
+        bm25: 0 and up.
+        score: `bm25 / (1 + bm25)`, 0 to 1, higher is better.
+    """
+
+    document_id: int
+    collection: str
+    path: str
+    title: str
+    hash: str
+    bm25: float
+    score: float
+
+    @property
+    def name(self) -> str:
+        """`collection/path`, as people see it."""
+        return f"{self.collection}/{self.path}"
+
+    @property
+    def docid(self) -> str:
+        """`#` and six hex digits."""
+        return f"#{self.hash[:6]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One comparison with the frontmatter: `status = "open"`.
+
+    Attributes:
+        path: as DuckDB's JSON functions take it, `$."status"`.
+        operator: `=`, `!=`, `~` (contains), `<`, `<=`, `>`, `>=`.
+    """
+
+    path: str
+    operator: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Documents that may answer. None stands for all."""
+
+    collections: tuple[str, ...] | None = None
+    since: datetime | None = None
+    before: datetime | None = None
+    conditions: tuple[Condition, ...] = ()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether every document passes."""
+        return (
+            self.collections is None
+            and self.since is None
+            and self.before is None
+            and not self.conditions
+        )
+
+
+@dataclass(slots=True)
+class Report:
+    """What an update did to one collection.
+
+    Attributes:
+        skipped: (path, reason) of files that could not be indexed.
+        notes: (path, remark) of files that were indexed all the same.
+        failure: why the collection could not be updated at all.
+    """
+
+    collection: str
+    mask: str
+    new: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    renamed: int = 0
+    removed: int = 0
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+    notes: list[tuple[str, str]] = field(default_factory=list)
+    failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A search result, as people and programs get it.
+
+    Attributes:
+        score: 0 to 1, higher is better.
+        file: `collection/path`.
+        line: the first that matches, from 1.
+        snippet: lines around the match, each with its number.
+        body: the whole text, if it was asked for.
+    """
+
+    docid: str
+    score: float
+    file: str
+    line: int
+    title: str
+    context: str | None
+    snippet: str
+    uri: str
+    body: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A document, some of its lines, or why it is left out.
+
+    Attributes:
+        first: line with which `body` begins, from 1.
+        total: lines of the document.
+        reason: why it was skipped, or None.
+    """
+
+    docid: str
+    file: str
+    title: str
+    context: str | None
+    uri: str
+    first: int
+    total: int
+    body: str
+    reason: str | None = None
+
+    @classmethod
+    def skipping(cls, name: str, reason: str, *, document: Document | None = None) -> Passage:
+        """A document that is left out."""
+        docid, title = (document.docid, document.title) if document else ("", "")
+        return cls(docid, name, title, None, "", 1, 0, "", reason)

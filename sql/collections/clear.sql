@@ -1,0 +1,2 @@
+-- Forget all collections, to write them anew.
+delete from collections

@@ -1,0 +1,2 @@
+-- Forget all contexts, to write them anew.
+delete from contexts

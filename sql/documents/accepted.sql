@@ -1,0 +1,5 @@
+-- Which documents of the batch were accepted.
+--
+-- out  number       integer  within the batch
+-- out  document_id  integer
+select number, document_id from accepted order by number

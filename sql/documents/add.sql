@@ -1,0 +1,8 @@
+-- Add the accepted documents.
+insert into documents
+select
+    document_id, collection, path, title, hash, metadata::json,
+    make_timestamp(dated), make_timestamp(modified), lossy,
+    size, mtime_ns, inode, checksum, title_length, path_length, body_length,
+    path_start, body_start
+from accepted

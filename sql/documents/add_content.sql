@@ -1,0 +1,9 @@
+-- Keep the content of the accepted documents, once under its hash.
+--
+-- in   texts  relation  hash text, body text; no hash twice
+insert into content
+select hash, body
+from texts
+where
+    hash in (select hash from accepted)
+    and hash not in (select hash from content)

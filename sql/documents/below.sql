@@ -1,0 +1,18 @@
+-- Documents of a collection, or below one of its folders.
+--
+-- in   $collection  text?  null for all
+-- in   $prefix      text   '' for all of it
+-- out  document_id  integer
+-- out  collection   text
+-- out  path         text
+-- out  title        text
+-- out  hash         text
+-- out  dated        timestamp
+-- out  modified     timestamp
+-- out  size         bigint
+select document_id, collection, path, title, hash, dated, modified, size
+from documents
+where
+    ($collection::text is null or collection = $collection)
+    and ($prefix = '' or path = $prefix or starts_with(path, $prefix || '/'))
+order by collection, path

@@ -1,0 +1,3 @@
+-- Note which documents the accepted ones replace: their postings stay until the next merge.
+insert into tombstones
+select seen_id from accepted where seen_id > 0

@@ -1,0 +1,2 @@
+-- Remove the kept answers of models.
+delete from cache

@@ -1,0 +1,54 @@
+-- Facts that have to hold in every index, and how often each does not.
+--
+-- out  fact   text
+-- out  times  bigint  0: it holds
+select 'one document at a path' as fact, count(*) - count(distinct (collection, path)) as times
+from documents
+union all
+select 'one document to a number', count(*) - count(distinct document_id) from documents
+union all
+select 'every document has its content', count(*)
+from documents
+where hash not in (select hash from content)
+union all
+select 'every document has its collection', count(*)
+from documents
+where collection not in (select name from collections)
+union all
+select 'no document is gone and there', count(*)
+from documents
+where document_id in (select document_id from tombstones)
+union all
+select 'no posting without a document', count(*)
+from postings
+where
+    document_id not in (select document_id from documents)
+    and document_id not in (select document_id from tombstones)
+union all
+select 'one posting for a term and a document', count(*) - count(distinct (term_id, document_id))
+from postings
+union all
+select 'every posting has a word', count(*)
+from (select distinct term_id from postings)
+where term_id not in (select term_id from words)
+union all
+select 'a word is known once', count(*) - count(distinct word) from words
+union all
+select 'postings add up to the lengths of the documents', count(*)
+from documents
+left join (
+    select
+        document_id,
+        sum(title_frequency) as in_title,
+        sum(path_frequency) as in_path,
+        sum(body_frequency) as in_body
+    from postings
+    group by document_id
+) as counted on documents.document_id = counted.document_id
+where
+    (coalesce(in_title, 0), coalesce(in_path, 0), coalesce(in_body, 0))
+    <> (title_length, path_length, body_length)
+union all
+select 'every position counts once', count(*)
+from postings
+where len(positions) <> title_frequency + path_frequency + body_frequency

@@ -1,0 +1,3 @@
+-- Remove content that no document has.
+delete from content
+where hash not in (select hash from documents)

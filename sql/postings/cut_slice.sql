@@ -1,0 +1,6 @@
+-- Take a slice of the terms away.
+--
+-- in   $low   bigint  first term_id
+-- in   $high  bigint  last term_id
+delete from postings
+where term_id between $low and $high

@@ -1,0 +1,5 @@
+-- Forget documents whose postings are gone as well.
+--
+-- in   $ids  json  array of document_id
+delete from tombstones
+where document_id in (select unnest(from_json($ids, '["UINTEGER"]')))

@@ -1,0 +1,7 @@
+-- Note that all postings are in order.
+update counters
+set value = case name
+    when 'merged_postings' then (select count(*) from postings)
+    when 'runs' then 0
+    else value
+end

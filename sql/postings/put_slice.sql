@@ -1,0 +1,3 @@
+-- Put the slice back at the end.
+insert into postings
+select * from slice

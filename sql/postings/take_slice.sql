@@ -1,0 +1,11 @@
+-- One slice of the terms, in order and without the documents that are gone.
+--
+-- in   $low   bigint  first term_id
+-- in   $high  bigint  last term_id
+create or replace temp table slice as
+select *
+from postings
+where
+    term_id between $low and $high
+    and document_id not in (select document_id from tombstones)
+order by term_id, document_id

@@ -1,0 +1,2 @@
+-- Forget how the last search wanted its answer.
+delete from asked

@@ -1,0 +1,2 @@
+-- Forget the filter of the last search.
+delete from allowed

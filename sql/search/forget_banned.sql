@@ -1,0 +1,2 @@
+-- Forget the exclusions of the last search.
+delete from banned

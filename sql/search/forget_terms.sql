@@ -1,0 +1,2 @@
+-- Forget the terms of the last search.
+delete from asked_terms

@@ -1,0 +1,2 @@
+-- Forget the words of the last search.
+delete from asked_words

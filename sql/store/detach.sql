@@ -1,0 +1,2 @@
+-- Let go of the index. After a write this is its checkpoint.
+detach qmd_index

@@ -1,0 +1,4 @@
+-- Forget one setting.
+--
+-- in   $name   text
+delete from settings where name = $name

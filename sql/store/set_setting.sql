@@ -1,0 +1,5 @@
+-- Keep one setting.
+--
+-- in   $name   text
+-- in   $value  text
+insert into settings values ($name, $value)

@@ -1,0 +1,5 @@
+-- One setting.
+--
+-- in   $name   text
+-- out  value   text
+select value from settings where name = $name

@@ -1,0 +1,2 @@
+-- Look names up in the index.
+use qmd_index

@@ -1,0 +1,178 @@
+"""Postings of a batch: the rules of text/words.py, at full speed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from hashlib import blake2b
+
+import numpy as np
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from qmd.pipeline.tokens import FIELDS, Vocabulary, tokenise
+from qmd.text import words
+
+LETTERS = "abABZ019_ .-\n\t\0éÉßǅжЖ\u0301\ufe0f日本語のカﾃ한국\u1112\u1161ภาษा🙂\u3000_"
+FIELD = st.one_of(
+    st.text(max_size=30),
+    st.text(LETTERS, max_size=60),
+    st.text("aé日_", min_size=15, max_size=90),
+    st.lists(st.sampled_from(["test_test", "Tea", "parseHTTP", "_", "日本", "v2", "\0"])).map(
+        " ".join
+    ),
+)
+DOCUMENTS = st.lists(st.tuples(FIELD, FIELD, FIELD), min_size=1, max_size=5)
+
+
+def numbering(key):
+    """An injective function: 56 bits of a keyed hash, some of them negative."""
+
+    def number(word):
+        digest = blake2b(word.encode(), key=key, digest_size=7).digest()
+        return int.from_bytes(digest, "big") - 2**55
+
+    return number
+
+
+def vocabulary(number):
+    return Vocabulary(lambda folded: [(number(word), word) for word in folded])
+
+
+def reference(documents, number):
+    """The same postings, a Python object per word."""
+    found = defaultdict(list)
+    starts, lengths = np.zeros((2, len(FIELDS), len(documents)), np.uint32)
+    for document, fields in enumerate(documents):
+        place = 0
+        for field, text in enumerate(fields):
+            starts[field, document] = place
+            for raw in words.split(text):
+                width, parts = words.pieces(raw)
+                for folded, shift in parts:
+                    found[number(folded), document].append((place + shift, field))
+                    lengths[field, document] += 1
+                place += width
+            place += 1
+    postings = [
+        (term_id, document, [[f for _, f in at].count(f) for f in range(3)], [p for p, _ in at])
+        for (term_id, document), at in sorted((key, sorted(at)) for key, at in found.items())
+    ]
+    return postings, starts.tolist(), lengths.tolist()
+
+
+def listed(postings):
+    """`Postings` in the form of the reference."""
+    rows = [
+        (
+            int(postings.term_id[at]),
+            int(postings.document[at]),
+            postings.frequencies[:, at].tolist(),
+            postings.positions[postings.offsets[at] : postings.offsets[at + 1]].tolist(),
+        )
+        for at in range(len(postings.term_id))
+    ]
+    return rows, postings.starts.tolist(), postings.lengths.tolist()
+
+
+def tokens(*documents):
+    """Postings by word, where a term's number is the order in which it was met."""
+    met = {}
+    made = tokenise(documents, vocabulary(lambda word: met.setdefault(word, len(met))))
+    names = {number: word for word, number in met.items()}
+    rows, starts, lengths = listed(made)
+    return {(names[row[0]], row[1]): (row[2], row[3]) for row in rows}, starts, lengths
+
+
+@given(DOCUMENTS, st.binary(min_size=1, max_size=8))
+@example([("", "", ""), ("_", "__", "_ _"), ("", "a", "")], b"k")
+@example([("test_test", "test/test_test.md", "test_test test")], b"k")
+@example([("é" * 31 + "aaé", "é" * 31 + "aaè", "x" * 64 + "y")], b"k")
+@example([("日本語", "日本/語.md", "日本 語")] * 2, b"k")
+@settings(deadline=None, max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+def test_the_postings_are_those_of_the_words_one_by_one(documents, key):
+    number = numbering(key)
+    assert listed(tokenise(documents, vocabulary(number))) == reference(documents, number)
+
+
+@given(st.lists(DOCUMENTS, min_size=2, max_size=4), st.binary(min_size=1, max_size=8))
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_a_batch_does_not_depend_on_those_before_it(batches, key):
+    number = numbering(key)
+    shared = vocabulary(number)
+    for documents in batches:
+        assert listed(tokenise(documents, shared)) == reference(documents, number)
+
+
+@given(DOCUMENTS, st.integers(1, 4))
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_words_that_share_a_term_share_a_posting(documents, terms):
+    def number(word):
+        return sum(word.encode()) % terms
+
+    assert listed(tokenise(documents, vocabulary(number))) == reference(documents, number)
+
+
+def test_one_position_is_left_out_between_title_path_and_body():
+    found, starts, lengths = tokens(("green tea", "tea.md", "hot tea"))
+    assert found["tea", 0] == ([1, 1, 1], [1, 3, 7])
+    assert found["md", 0] == ([0, 1, 0], [4])
+    assert starts == [[0], [3], [6]]
+    assert lengths == [[2], [2], [2]]
+
+
+def test_documents_are_counted_each_from_its_own_title():
+    found, starts, _ = tokens(("tea", "a.md", "x"), ("tea", "b.md", "y"))
+    assert found["tea", 0] == found["tea", 1] == ([1, 0, 0], [0])
+    assert starts == [[0, 0], [2, 2], [5, 5]]
+
+
+def test_a_repeated_part_is_one_posting_with_two_positions():
+    found, _, lengths = tokens(("", "", "test_test end"))
+    assert found["test", 0] == ([0, 0, 2], [2, 3])
+    assert found["test_test", 0] == ([0, 0, 1], [2])
+    assert found["end", 0] == ([0, 0, 1], [4])
+    assert lengths == [[0], [0], [4]]
+
+
+def test_a_word_of_underscores_is_no_posting_but_takes_a_position():
+    found, _, lengths = tokens(("", "", "a ___ b"))
+    assert {word: positions for (word, _), (_, positions) in found.items()} == {"a": [2], "b": [4]}
+    assert lengths == [[0], [0], [2]]
+
+
+def test_empty_documents_have_no_postings_but_starts():
+    found, starts, lengths = tokens(("", "", ""), ("", "", ""))
+    assert found == {}
+    assert starts == [[0, 0], [1, 1], [2, 2]]
+    assert lengths == [[0, 0]] * 3
+
+
+def test_words_that_differ_after_64_bytes_are_one():
+    found, _, _ = tokens(("x" * 64 + "a", "x" * 64 + "b", "x" * 64))
+    assert found == {("x" * 64, 0): ([1, 1, 1], [0, 2, 4])}
+
+
+def test_a_folded_word_is_looked_up_once_and_told_as_new_once():
+    asked = []
+
+    def resolve(folded):
+        asked.append(list(folded))
+        return [(len(word), word.upper()) for word in folded]
+
+    shared = Vocabulary(resolve)
+    tokenise([("Tea tea TEA", "", "Éa")], shared)
+    assert sorted(shared.take_new()) == [("ea", (2, "EA")), ("tea", (3, "TEA"))]
+    tokenise([("tea ÉA", "", "pot")], shared)
+    assert shared.take_new() == [("pot", (3, "POT"))]
+    assert shared.take_new() == []
+    assert sorted(word for folded in asked for word in folded) == ["ea", "pot", "tea"]
+
+
+def test_the_columns_have_the_types_that_the_tables_are_made_from():
+    made = tokenise([("a", "b", "c d"), ("", "", "")], vocabulary(numbering(b"k")))
+    assert made.term_id.dtype == np.int64
+    assert made.offsets.dtype == np.int32
+    for column in ("document", "frequencies", "positions", "lengths", "starts"):
+        assert getattr(made, column).dtype == np.uint32
+    assert made.frequencies.shape == (3, len(made.term_id))
+    assert made.lengths.shape == made.starts.shape == (3, 2)

@@ -1,0 +1,138 @@
+"""Which files a mask means."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from wcmatch import glob
+
+from qmd.errors import UsageError
+from qmd.text.masks import check_mask, matcher, split_mask
+
+NAME = st.text(".abm_dtx-\n é", min_size=1, max_size=6)
+PATH = st.lists(NAME | st.sampled_from(["a.md", ".md", ".git"]), min_size=1, max_size=4).map(
+    "/".join
+)
+
+
+def reference(path, patterns):
+    return glob.globmatch(
+        path, patterns, flags=glob.GLOBSTAR | glob.BRACE | glob.FORCEUNIX, limit=0
+    )
+
+
+@pytest.mark.parametrize(
+    ("mask", "expected"),
+    [
+        ("**/*.md", ["**/*.md"]),
+        ("a.md,*.txt", ["a.md", "*.txt"]),
+        (" a.md , , b.md ,", ["a.md", "b.md"]),
+        ("{a,b}.md,c.md", ["{a,b}.md", "c.md"]),
+        ("{a,{b,c}},d", ["{a,{b,c}}", "d"]),
+        ("a},b", ["a}", "b"]),
+        ("", []),
+    ],
+)
+def test_a_mask_is_split_at_commas_outside_braces(mask, expected):
+    assert split_mask(mask) == expected
+
+
+@pytest.mark.parametrize("mask", ["**/*.md", "a..b/*", "...", "docs/{a,b}/*.md", "*.md,*.txt"])
+def test_a_mask_below_the_folder_is_accepted(mask):
+    check_mask(mask)
+
+
+@pytest.mark.parametrize("mask", ["", "  ", ",,"])
+def test_an_empty_mask_is_refused(mask):
+    with pytest.raises(UsageError, match="at least one pattern"):
+        check_mask(mask)
+
+
+@pytest.mark.parametrize(
+    ("mask", "culprit"),
+    [
+        ("/etc/*", "/etc/*"),
+        ("~/notes/*.md", "~/notes/*.md"),
+        ("../**", "../**"),
+        ("a/../b.md", "a/../b.md"),
+        ("{..,a}/*.md", "{..,a}/*.md"),
+        ("*.md,../*.md", "../*.md"),
+    ],
+)
+def test_a_mask_that_leaves_the_collection_is_refused_by_name(mask, culprit):
+    with pytest.raises(UsageError) as refused:
+        check_mask(mask)
+    assert str(refused.value).startswith(f"The mask '{culprit}' leaves the collection.")
+
+
+@given(PATH, st.lists(st.sampled_from([".md", ".txt", ".t", ".m"]), min_size=1, max_size=3))
+@example("a.md\n", [".md"])
+@example(".a/b.md", [".md"])
+@settings(deadline=None, max_examples=300)
+def test_the_usual_masks_mean_what_wcmatch_means(path, suffixes):
+    patterns = [f"**/*{suffix}" for suffix in suffixes]
+    assert matcher(patterns)(path) == reference(path, patterns)
+
+
+@given(
+    PATH,
+    st.lists(
+        st.sampled_from(["*.md", "**", "a/**", "**/.*", "{a,b}/**/*.{md,txt}", "[ab]*", "?.md"]),
+        min_size=1,
+        max_size=3,
+    ),
+)
+@example("a.md\n", ["*.md"])
+@settings(deadline=None, max_examples=300)
+def test_other_masks_mean_what_wcmatch_means(path, patterns):
+    assert matcher(patterns)(path) == reference(path, patterns)
+
+
+def test_the_usual_masks_need_no_library(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "wcmatch", None)
+    matches = matcher(["**/*.md", "**/*.txt"])
+    assert matches("a/b.txt")
+    with pytest.raises(ImportError):
+        matcher(["**/*.md", "docs/*"])
+
+
+@pytest.mark.parametrize("path", [".a.md", "b/.a.md", ".b/a.md", "a/.b/c/a.md", "b/.md"])
+def test_a_name_that_begins_with_a_dot_is_not_matched_by_a_star(path):
+    assert not matcher(["**/*.md"])(path)
+    assert not matcher(["**/*.md", "**/x"])(path)
+
+
+def test_a_pattern_that_says_so_matches_a_name_that_begins_with_a_dot():
+    matches = matcher(["**/.*.md", ".notes/*.md"])
+    assert matches(".a.md")
+    assert matches("b/.a.md")
+    assert matches(".notes/a.md")
+    assert not matches(".other/a.md")
+
+
+def test_two_stars_reach_into_folders_and_one_does_not():
+    assert matcher(["**/*.md"])("a.md")
+    assert matcher(["docs/**/*.md"])("docs/a/b/c.md")
+    assert matcher(["docs/**/*.md"])("docs/c.md")
+    assert not matcher(["docs/*.md"])("docs/a/c.md")
+
+
+def test_braces_are_alternatives():
+    matches = matcher(["{docs,notes/**}/*.{md,txt}"])
+    assert [path for path in ("docs/a.md", "notes/x/a.txt", "docs/a.rst", "a.md") if matches(path)] == [
+        "docs/a.md",
+        "notes/x/a.txt",
+    ]
+
+
+def test_case_and_brackets_are_taken_as_they_are_written():
+    assert not matcher(["**/*.md"])("A.MD")
+    assert not matcher(["a*"])("A")
+    assert matcher(["[[]draft[]].md"])("[draft].md")
+    assert matcher(["**/*.md"])("[draft] (1) #2 & 100%_.md")
+
+
+def test_an_exclamation_mark_is_no_negation():
+    assert not matcher(["*.md", "!a.md"])("b.txt")
+    assert matcher(["*.md", "!a.md"])("a.md")

@@ -1,0 +1,194 @@
+"""Text to words, words to pieces."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from qmd.text import words
+
+MIXED = st.text(
+    alphabet=st.one_of(st.characters(codec="utf-8"), st.sampled_from("aB1_ \n\0é日本カ한ภา\u0301"))
+)
+
+
+def pieces_of(text):
+    return [words.pieces(word) for word in words.split(text)]
+
+
+def terms(word):
+    return [folded for folded, _ in words.pieces(word)[1]]
+
+
+def test_what_is_no_letter_digit_mark_or_underscore_separates_words():
+    assert words.split("Tea, (green) tea/2.5 user@host a_b\tx") == [
+        *("Tea", "green", "tea", "2", "5", "user", "host", "a_b", "x")
+    ]
+
+
+def test_a_nul_separates_words():
+    assert words.split("tea\0pot") == ["tea", "pot"]
+
+
+def test_an_emoji_is_no_word():
+    assert words.split("tea🍵time — “ok”…") == ["tea", "time", "ok"]
+
+
+@pytest.mark.parametrize("text", ["⚠️Warning", "Warning ⚠️", "Warning❤️"])
+def test_the_variation_selector_of_an_emoji_is_no_part_of_a_word(text):
+    assert [term for word in words.split(text) for term in terms(word)] == ["warning"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("日本語", ["日本", "本語", "語"]),
+        ("カタカナ", ["カタ", "タカ", "カナ", "ナ"]),
+        ("한국어", ["한국", "국어", "어"]),
+        ("ไทย", ["ไท", "ทย", "ย"]),
+        ("ລາວ", ["ລາ", "າວ", "ວ"]),
+        ("𠮷野家", ["𠮷野", "野家", "家"]),
+        ("人", ["人"]),
+    ],
+)
+def test_a_run_of_a_script_without_spaces_is_cut_into_pairs(text, expected):
+    assert words.split(text) == expected
+    assert all(words.is_gram(word) for word in expected)
+
+
+def test_letters_beside_han_are_a_word_of_their_own():
+    assert words.split("Python入門2版") == ["Python", "入門", "門", "2", "版"]
+
+
+def test_a_pair_stands_for_its_first_character_and_for_itself():
+    assert words.pieces("日本") == (1, (("日", 0), ("日本", 0)))
+    assert words.pieces("語") == (1, (("語", 0),))
+
+
+@pytest.mark.parametrize("text", ["Zürich", "naïve café", "Tiếng Việt", "Ελλάδα", "й", "가나다", "がぎぐ"])
+def test_text_is_the_same_words_composed_and_decomposed(text):
+    composed, decomposed = (unicodedata.normalize(form, text) for form in ("NFC", "NFD"))
+    assert composed != decomposed
+    assert pieces_of(decomposed) == pieces_of(composed)
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ("Zürich", "zurich"),
+        ("ＺＵＲＩＣＨ", "zurich"),
+        ("Straße", "strasse"),
+        ("ﬁsh", "fish"),
+        ("İzmir", "izmir"),
+        ("ΟΔΟΣ", "οδοσ"),
+        ("ﾃｽﾄ", "テスト"),
+        ("HTTP2", "http2"),
+    ],
+)
+def test_fold_takes_away_case_accents_and_width(word, expected):
+    assert words.fold(word) == expected
+
+
+def test_dakuten_and_vowel_signs_are_kept_for_they_make_another_word():
+    assert words.fold("が") != words.fold("か")
+    assert words.fold("हिन्दी") == "हिन्दी"
+
+
+@given(MIXED)
+@settings(deadline=None)
+def test_fold_does_not_see_how_accents_are_composed(text):
+    assert words.fold(unicodedata.normalize("NFC", text)) == words.fold(
+        unicodedata.normalize("NFD", text)
+    )
+
+
+def test_snake_case_stands_for_the_whole_and_its_parts_in_a_row():
+    assert words.pieces("parse_json_2") == (
+        3,
+        (("parse_json_2", 0), ("parse", 0), ("json", 1), ("2", 2)),
+    )
+
+
+def test_camel_case_is_cut_where_case_changes_and_after_an_acronym():
+    assert words.pieces("parseHTTPRequest_v2") == (
+        4,
+        (("parsehttprequest_v2", 0), ("parse", 0), ("http", 1), ("request", 2), ("v2", 3)),
+    )
+
+
+def test_snake_case_beyond_ascii_has_parts_too():
+    assert terms("Größe_Äpfel") == ["grosse_apfel", "grosse", "apfel"]
+
+
+def test_a_repeated_part_counts_at_each_of_its_places():
+    assert words.pieces("test_test") == (2, (("test_test", 0), ("test", 0), ("test", 1)))
+
+
+@pytest.mark.parametrize("word", ["tea", "Tea", "TEA", "v2", "2024", "HTTP2", "tea4two"])
+def test_a_plain_word_is_one_piece(word):
+    assert words.pieces(word) == (1, ((word.lower(), 0),))
+
+
+def test_underscores_around_a_word_do_not_hide_it():
+    assert words.pieces("__init__") == (1, (("__init__", 0), ("init", 0)))
+
+
+@pytest.mark.parametrize("word", ["_", "___"])
+def test_a_word_of_underscores_takes_a_place_and_is_nothing(word):
+    assert words.split(word) == [word]
+    assert words.pieces(word) == (1, ())
+
+
+@given(MIXED)
+@example("\u0301")
+@example("a_\u0301")
+@settings(deadline=None)
+def test_no_piece_is_empty(text):
+    assert all(term for word in words.split(text) for term in terms(word))
+
+
+@given(MIXED)
+@settings(deadline=None)
+def test_every_piece_lies_within_the_places_its_word_takes(text):
+    for width, parts in pieces_of(text):
+        assert width >= 1
+        assert all(0 <= shift < width for _, shift in parts)
+        assert len(set(parts)) == len(parts)
+
+
+def test_a_long_word_is_cut_to_64_bytes():
+    assert words.split("x" * 100 + " y") == ["x" * 64, "y"]
+
+
+def test_a_long_word_is_not_cut_inside_a_character():
+    assert words.split("a" + "é" * 40) == ["a" + "é" * 31]
+
+
+@given(st.lists(st.text("aé_日🙂 ", max_size=90)))
+@settings(deadline=None)
+def test_no_word_is_longer_than_64_bytes(texts):
+    assert all(len(word.encode()) <= words.LONGEST for word in words.split(" ".join(texts)))
+
+
+@given(MIXED, MIXED)
+@settings(deadline=None)
+def test_the_words_of_a_text_do_not_depend_on_what_stands_beside_it(left, right):
+    assert words.split(f"{left} {right}") == words.split(left) + words.split(right)
+
+
+@given(MIXED)
+@settings(deadline=None)
+def test_the_words_of_lines_are_those_of_each_line(text):
+    assert words.split_lines(text) == [words.split(line) for line in text.split("\n")]
+
+
+def test_only_a_line_feed_ends_a_line():
+    assert words.split_lines("a\r\nb\u2028c\x0bd\n") == [["a"], ["b", "c", "d"], []]
+
+
+def test_only_english_letters_have_a_stem():
+    assert words.is_stemmed("running")
+    assert not any(map(words.is_stemmed, ["v2", "a_b", "über", "日本", ""]))
