@@ -11,9 +11,9 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from qmd.errors import ConfigError, UsageError
 from qmd.text.masks import check_mask
@@ -23,8 +23,7 @@ DEFAULT_MASK = "**/*.md"
 LOCAL_FOLDER = ".qmd"
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where one index lives.
 
     Attributes:
@@ -90,14 +89,13 @@ Document = Any
 """A parsed index.yml, with its comments: nested mappings."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """What an index.yml says."""
 
     collections: tuple[Collection, ...] = ()
     contexts: tuple[Context, ...] = ()
     editor_uri: str | None = None
-    models: Mapping[str, str] = field(default_factory=dict)
+    models: Mapping[str, str] = MappingProxyType({})
     chunk_tokens: int = 900
     chunk_overlap: float = 0.15
 

@@ -9,21 +9,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from qmd import config, trust
+from qmd import config
 from qmd.config import Place, Settings
 from qmd.errors import Ambiguous, DocumentNotFound, UsageError
-from qmd.store import collections, lookup, maintenance, search
-from qmd.store.collections import Overview
+from qmd.store import collections, lookup, search
 from qmd.store.cursor import Cursor
 from qmd.store.database import Database
 from qmd.store.stemmer import Stemmer
 from qmd.text import masks, paths, query, snippet
 from qmd.types import Collection, Context, Document, Filter, Passage, Report, Result
+
+if TYPE_CHECKING:
+    from qmd.store import maintenance
+    from qmd.store.collections import Overview
 
 Found = TypeVar("Found")
 
@@ -38,8 +40,7 @@ class _Stale(Exception):
     """index.yml has changed since the tables were made from it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """Results of a search, best first.
 
     Attributes:
@@ -177,16 +178,14 @@ class Engine:
                     "All collections are excluded from searches that name none. "
                     "Name one with -c, or run 'qmd collection include NAME'.",
                 )
-            among = replace(among, collections=included)
+            among = among._replace(collections=included)
         found = search.bm25(cursor, asked, self.stemmer, among=among, limit=limit)
         hits = [hit for hit in found.hits if hit.score >= min_score]
-        bodies = lookup.bodies(cursor, [hit.hash for hit in hits])
         described = collections.contexts(cursor)
         match = snippet.matcher(found.words)
         results = []
         for hit in hits:
-            body = bodies[hit.hash]
-            shown = snippet.snippet(body, match, length=length)
+            shown = snippet.snippet(hit.body, match, length=length)
             results.append(
                 Result(
                     docid=hit.docid,
@@ -197,7 +196,7 @@ class Engine:
                     context=collections.matching(described, hit.collection, hit.path),
                     snippet=shown.text,
                     uri=paths.uri(hit.collection, hit.path),
-                    body=body if full else None,
+                    body=hit.body if full else None,
                 )
             )
         return Answer(results, words=found.words)
@@ -229,10 +228,10 @@ class Engine:
                 document = lookup.resolve(cursor, asked.name)
             except DocumentNotFound:
                 raise error from None
-            asked = replace(asked, count=asked.count if asked.count is not None else count)
+            asked = asked._replace(lines=asked.lines if asked.lines is not None else count)
         body = lookup.bodies(cursor, [document.hash])[document.hash]
         context = self._context(cursor, document)
-        return _passage(document, body, context, asked.first, asked.count)
+        return _passage(document, body, context, asked.first, asked.lines)
 
     def multi_get(
         self, pattern: str, *, count: int | None = None, largest: int = LARGEST_OF_SEVERAL
@@ -294,6 +293,8 @@ class Engine:
 
     def totals(self) -> maintenance.Totals:
         """What the index holds."""
+        from qmd.store import maintenance
+
         return self.read(maintenance.totals)
 
     # -- collections -----------------------------------------------------------
@@ -333,6 +334,8 @@ class Engine:
             edit: is given the settings and the document to change.
             also: done in the same transaction as the change of the tables, before it.
         """
+        from qmd import trust
+
         before = self.settings()
         if not self.place.config.exists():
             before = self._as_recorded()
@@ -393,6 +396,7 @@ class Engine:
 
         from qmd.errors import IndexFailure, QmdError
         from qmd.pipeline import index
+        from qmd.store import maintenance
 
         chosen = await to_thread.run_sync(self.collections)
         if names:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Collection:
+class Collection(NamedTuple):
     """A folder whose files are indexed."""
 
     name: str
@@ -20,8 +20,7 @@ class Collection:
     respect_gitignore: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(NamedTuple):
     """Text that describes a folder.
 
     Attributes:
@@ -34,8 +33,7 @@ class Context:
     body: str
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """A file in the index.
 
     Attributes:
@@ -66,8 +64,7 @@ class Document:
         return f"#{self.hash[:6]}"
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A document that answers a query.
 
     Attributes:
@@ -82,6 +79,7 @@ class Hit:
     hash: str
     bm25: float
     score: float
+    body: str
 
     @property
     def name(self) -> str:
@@ -94,8 +92,7 @@ class Hit:
         return f"#{self.hash[:6]}"
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(NamedTuple):
     """One comparison with the frontmatter: `status = "open"`.
 
     Attributes:
@@ -108,24 +105,13 @@ class Condition:
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(NamedTuple):
     """Documents that may answer. None stands for all."""
 
     collections: tuple[str, ...] | None = None
     since: datetime | None = None
     before: datetime | None = None
     conditions: tuple[Condition, ...] = ()
-
-    @property
-    def is_open(self) -> bool:
-        """Whether every document passes."""
-        return (
-            self.collections is None
-            and self.since is None
-            and self.before is None
-            and not self.conditions
-        )
 
 
 @dataclass(slots=True)
@@ -150,8 +136,7 @@ class Report:
     failure: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """A search result, as people and programs get it.
 
     Attributes:
@@ -173,8 +158,7 @@ class Result:
     body: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(NamedTuple):
     """A document, some of its lines, or why it is left out.
 
     Attributes:

@@ -146,8 +146,8 @@ class _Run:
         self._found = found
         self._began = began
         self._progress = progress
-        self._reading = CapacityLimiter(1)
-        self._tokenising = CapacityLimiter(1)
+        # Two hardware threads of one core do no more together than one: a stage to a core.
+        self._cores = CapacityLimiter(max(1, (os.cpu_count() or 1) // 2))
         self._met: int | None = None  # words in the index when this began
         self.unusable = 0
 
@@ -209,7 +209,7 @@ class _Run:
             yield await to_thread.run_sync(
                 lambda batch: [self._opened(change) for change in batch],
                 batch,
-                limiter=self._reading,
+                limiter=self._cores,
             )
 
     def _opened(self, change: Change) -> File:
@@ -264,7 +264,7 @@ class _Run:
 
                 vocabulary = Vocabulary(self._resolve)
             batch = await to_thread.run_sync(
-                self._tabled, readable, vocabulary, limiter=self._tokenising
+                self._tabled, readable, vocabulary, limiter=self._cores
             )
             yield files, batch
 
@@ -312,7 +312,7 @@ class _Run:
                 self._report.removed += len(documents.remove(cursor, emptied))
             return documents.put(cursor, batch) if batch is not None else set()
 
-        accepted = await to_thread.run_sync(self._database.write, work)
+        accepted = await to_thread.run_sync(self._database.write, work, limiter=self._cores)
         paths = [file.path for file in files if file.text is not None]
         return {paths[number] for number in accepted}
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from qmd.store.cursor import Cursor, as_json
 from qmd.types import Collection, Context
 
 
-@dataclass(frozen=True, slots=True)
-class Overview:
+class Overview(NamedTuple):
     """A collection with what is indexed of it."""
 
     name: str
@@ -23,8 +22,7 @@ class Overview:
     modified: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class Folder:
+class Folder(NamedTuple):
     """A top folder of a collection."""
 
     collection: str
@@ -69,9 +67,9 @@ def mirror(
 ) -> None:
     """Make the tables say what index.yml says; documents of other collections go."""
     cursor.run("collections/clear")
-    cursor.run("collections/add", collections=as_json([asdict(c) for c in collections]))
+    cursor.run("collections/add", collections=as_json([c._asdict() for c in collections]))
     cursor.run("collections/clear_contexts")
-    cursor.run("collections/add_contexts", contexts=as_json([asdict(c) for c in contexts]))
+    cursor.run("collections/add_contexts", contexts=as_json([c._asdict() for c in contexts]))
     cursor.run("collections/bury_strays")
     cursor.run("collections/remove_strays")
     cursor.run("store/forget_setting", name="config_digest")

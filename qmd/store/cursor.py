@@ -22,21 +22,16 @@ Value = str | int | float | bool | None
 
 
 class Cursor:
-    """One thread's connection to the index.
-
-    Attributes:
-        session: what a module keeps for this connection.
-    """
+    """One thread's connection to the index."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
-        self.session: object = None
 
     def run(self, name: str, /, **parameters: Value) -> list[tuple[Any, ...]]:
         """All rows of a statement as tuples.
 
-        Statements are planned anew each time. DuckDB 1.5.5 keeps the filters that a join
-        pushed into a scan with a prepared plan, and uses them again for other rows.
+        Statements are not prepared: DuckDB plans one with parameters anew each time, and
+        one without keeps the filters that a join pushed into a scan for other rows (1.5.5).
         """
         return self.connection.execute(statement(name), parameters).fetchall()
 

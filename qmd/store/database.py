@@ -233,7 +233,8 @@ class Database:
             self._root = _duckdb.connect(
                 ":memory:",
                 config={
-                    "threads": str(min(4, os.cpu_count() or 1)),
+                    # A search is too short to be shared out; starting threads takes longer.
+                    "threads": "1",
                     "memory_limit": self._memory_limit,
                     "temp_directory": f"{self.path}.spill",
                     "autoinstall_known_extensions": "false",

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qmd.store.cursor import Cursor, as_json
 
@@ -12,8 +11,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """One difference between a folder and the index.
 
     Attributes:
@@ -28,8 +26,7 @@ class Change:
     checksum: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(NamedTuple):
     """A batch of documents, ready to be committed.
 
     Attributes:

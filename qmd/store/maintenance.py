@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from typing import NamedTuple
 
 from qmd.store.cursor import Cursor, as_json
 from qmd.store.database import Database
@@ -24,8 +24,7 @@ GONE_SHARE = 0.1
 LAST_TERM = (1 << 63) - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
+class Size(NamedTuple):
     """How much a merge would have to do."""
 
     postings: int
@@ -42,8 +41,7 @@ class Size:
         return gone or (loose and self.runs >= MANY_RUNS)
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
+class Totals(NamedTuple):
     """What the index holds."""
 
     documents: int
@@ -55,16 +53,14 @@ class Totals:
     modified: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """A fact about the index, and how often it does not hold."""
 
     fact: str
     times: int
 
 
-@dataclass(frozen=True, slots=True)
-class Waste:
+class Waste(NamedTuple):
     """What a cleanup removes."""
 
     texts: int

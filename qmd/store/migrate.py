@@ -7,9 +7,9 @@ after it ran is refused, and so is an index that a later qmd has migrated furthe
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from qmd import __version__
 from qmd.errors import IndexTooNew, IndexUnreadable, QmdError
@@ -17,8 +17,7 @@ from qmd.store.cursor import Cursor, NoSuchTable
 from qmd.store.statements import shipped
 
 
-@dataclass(frozen=True, slots=True)
-class Migration:
+class Migration(NamedTuple):
     """One file: `0001_documents.sql` is version 1, named documents."""
 
     version: int
@@ -27,8 +26,7 @@ class Migration:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Applied:
+class Applied(NamedTuple):
     """One row of the ledger."""
 
     version: int

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
-from urllib.parse import quote
+from typing import NamedTuple
 
 from qmd.types import Passage, Result
 
-_NOT_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NUMBERED = re.compile(r"(\d+): (.*)")
 
 GOOD, FAIR = 0.70, 0.40
@@ -31,8 +27,7 @@ class Format(StrEnum):
     FILES = "files"
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
+class Style(NamedTuple):
     """How a terminal is written to.
 
     Attributes:
@@ -69,6 +64,7 @@ PLAIN = Style()
 
 def editor_link(template: str, roots: Mapping[str, str]) -> Callable[[str, int], str | None]:
     """Links for `collection/path` by a template such as vscode://file/{path}:{line}:{col}."""
+    from urllib.parse import quote
 
     def link(file: str, line: int) -> str | None:
         collection, _, path = file.partition("/")
@@ -290,6 +286,9 @@ def as_json(value: object) -> str:
 
 def as_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Rows by RFC 4180, with line feeds."""
+    import csv
+    import io
+
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(header)
@@ -325,8 +324,10 @@ def as_xml(files: Iterable[tuple[Mapping[str, str | None], str]]) -> str:
     """One well-formed document; characters that XML has no place for become U+FFFD."""
     from xml.sax.saxutils import escape, quoteattr
 
+    forbidden = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
     def clean(text: str) -> str:
-        return _NOT_IN_XML.sub("\ufffd", text)
+        return forbidden.sub("\ufffd", text)
 
     lines = [
         "<file"

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from urllib.parse import quote, unquote
+from typing import NamedTuple
 
 SCHEME = "qmd://"
 
 _RANGE = re.compile(r"(?P<name>.+?):(?P<first>\d+)(?::(?P<count>\d+))?")
 
 
-@dataclass(frozen=True, slots=True)
-class VirtualPath:
+class VirtualPath(NamedTuple):
     """`qmd://collection/path?index=name`, taken apart. `path` may be empty."""
 
     collection: str
     path: str
-    index: str | None = None
+    index_name: str | None = None
 
 
 def normalise(name: str) -> str:
@@ -44,27 +42,30 @@ def parse_virtual(name: str) -> VirtualPath | None:
     for pair in query.split("&"):
         key, _, value = pair.partition("=")
         if key == "index" and value:
-            index = unquote(value)
+            index = decoded(value)
     return VirtualPath(collection, inside, index)
 
 
 def uri(collection: str, path: str) -> str:
     """`qmd://collection/path`, each segment percent-encoded and `/` kept."""
+    from urllib.parse import quote
+
     return SCHEME + "/".join(quote(part, safe="") for part in [collection, *path.split("/")])
 
 
 def decoded(name: str) -> str:
     """A name with its percent-encoding undone; `%2F` is a `/`."""
+    from urllib.parse import unquote
+
     return unquote(name)
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(NamedTuple):
     """A part of a document: from a line, counted from 1, and how many."""
 
     name: str
     first: int | None = None
-    count: int | None = None
+    lines: int | None = None
 
 
 def split_range(name: str) -> Range:

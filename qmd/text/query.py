@@ -9,7 +9,7 @@ parse_json a.b/c-d    names are found as they are written: their parts are a phr
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from qmd.errors import QueryError
 from qmd.text import words
@@ -49,8 +49,7 @@ Element = tuple[str, int]
 """A folded word and its place within a phrase, from 0."""
 
 
-@dataclass(frozen=True, slots=True)
-class Phrase:
+class Phrase(NamedTuple):
     """Words that stand next to one another.
 
     Attributes:
@@ -63,8 +62,7 @@ class Phrase:
     spare: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(NamedTuple):
     """A keyword query, read.
 
     Attributes:

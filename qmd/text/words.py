@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 
 LONGEST = 64
 """UTF-8 bytes of a word that count; the rest is cut off (base64, long hashes)."""
@@ -33,7 +33,6 @@ _NGRAM_RANGES = (
     "\uff66-\uff9f"  # half-width katakana
     "\U00020000-\U0003ffff"  # Han, supplementary planes
 )
-_NGRAM_RUN = re.compile(f"[{_NGRAM_RANGES}]+")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
 _FOREIGN_RUN = re.compile(r"[^\x00-\x7f]+")
 _DIACRITIC = re.compile("[\u0300-\u036f]+")
@@ -42,6 +41,12 @@ _DIACRITIC = re.compile("[\u0300-\u036f]+")
 def _is_word_character(code: int) -> bool:
     character = chr(code)
     return character.isalnum() or character == "_" or unicodedata.category(character)[0] == "M"
+
+
+@cache
+def _ngram_run() -> re.Pattern[str]:
+    """A run in a script written without spaces. Compiled when first needed: most text has none."""
+    return re.compile(f"[{_NGRAM_RANGES}]+")
 
 
 class _Blanker(dict[int, int]):
@@ -74,7 +79,7 @@ def _spaced_run(run: re.Match[str]) -> str:
 @lru_cache(maxsize=4096)
 def _spaced(run: str) -> str:
     kept = run.translate(_BLANKER)
-    return _NGRAM_RUN.sub(lambda match: " ".join(["", *_grams(match[0]), ""]), kept)
+    return _ngram_run().sub(lambda match: " ".join(["", *_grams(match[0]), ""]), kept)
 
 
 def _grams(run: str) -> list[str]:
@@ -98,7 +103,7 @@ def _cut(word: str) -> str:
 
 def is_gram(word: str) -> bool:
     """Whether a raw word is one or two characters of a script without spaces."""
-    return len(word) <= 2 and not word.isascii() and _NGRAM_RUN.fullmatch(word) is not None
+    return len(word) <= 2 and not word.isascii() and _ngram_run().fullmatch(word) is not None
 
 
 def fold(word: str) -> str:

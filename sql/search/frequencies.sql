@@ -1,9 +1,11 @@
--- How many documents contain each term that is asked for; documents that are gone count too.
+-- How many documents contain each term.
 --
--- in   asked_terms  relation  see search/session
--- out  term_id      bigint
--- out  documents    bigint
+-- in   $terms     json     array of term_id, distinct
+-- out  term_id    bigint
+-- out  documents  bigint
 select postings.term_id, count(*) as documents
 from postings
-where term_id in (select term_id from asked_terms)
+join (select unnest(from_json($terms, '["BIGINT"]')) as term_id) as asked
+    on postings.term_id = asked.term_id
+anti join tombstones on postings.document_id = tombstones.document_id
 group by postings.term_id

@@ -2,19 +2,26 @@
 --
 -- A phrase of one term is that term. The weights of the fields are those of search/bm25.
 --
--- in   asked_elements  relation  see search/session
+-- in   $elements    json     array of {phrase, place, term_id}: the term at a place, from 0
 -- out  phrase       integer
 -- out  document_id  integer
 -- out  frequency    double   occurrences, weighted by field
 -- out  length       integer  occurrences of all terms in the document
-with sizes as (
-    select phrase, count(*) as size from asked_elements group by phrase
+with elements as materialized (
+    select unnest(
+        from_json($elements, '[{"phrase": "INTEGER", "place": "INTEGER", "term_id": "BIGINT"}]'),
+        recursive := true
+    )
+),
+
+sizes as (
+    select phrase, count(*) as size from elements group by phrase
 ),
 
 found as materialized (
     select phrase, place, postings.document_id, length, positions
     from postings
-    join asked_elements on postings.term_id = asked_elements.term_id
+    join elements on postings.term_id = elements.term_id
     anti join tombstones on postings.document_id = tombstones.document_id
 ),
 

@@ -152,6 +152,13 @@ def test_words_that_differ_after_64_bytes_are_one():
     assert found == {("x" * 64, 0): ([1, 1, 1], [0, 2, 4])}
 
 
+def test_places_beyond_a_million_are_kept():
+    found, _, lengths = tokens(("", "", "x " * 1_100_000 + "end"), ("", "", "end"))
+    assert found["end", 0] == ([0, 0, 1], [1_100_002])
+    assert found["end", 1] == ([0, 0, 1], [2])
+    assert lengths[2] == [1_100_001, 1]
+
+
 def test_a_folded_word_is_looked_up_once_and_told_as_new_once():
     asked = []
 

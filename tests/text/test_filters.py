@@ -84,13 +84,13 @@ def test_an_and_inside_a_word_joins_nothing(text):
         parse_filter(text)
 
 
-@pytest.mark.parametrize("text", ["a == 1", "a ==1", "a=>5", "a =<5", "a = =b"])
+@pytest.mark.parametrize("text", ["a == 1", "a ==1", "a=>5", "a =< 5", "a =<5"])
 def test_an_unknown_operator_is_refused_however_it_is_spaced(text):
     with pytest.raises(UsageError):
         parse_filter(text)
 
 
-@pytest.mark.parametrize("text", ["a..b = 1", ".a = 1", "a. = 1", "- = 1 and . = 2"])
+@pytest.mark.parametrize("text", ["a..b = 1", ".a = 1", "a. = 1", ". = 1"])
 def test_a_key_with_nothing_between_its_dots_is_refused(text):
     with pytest.raises(UsageError):
         parse_filter(text)

@@ -120,10 +120,8 @@ def test_two_stars_reach_into_folders_and_one_does_not():
 
 def test_braces_are_alternatives():
     matches = matcher(["{docs,notes/**}/*.{md,txt}"])
-    assert [path for path in ("docs/a.md", "notes/x/a.txt", "docs/a.rst", "a.md") if matches(path)] == [
-        "docs/a.md",
-        "notes/x/a.txt",
-    ]
+    assert all(map(matches, ["docs/a.md", "docs/a.txt", "notes/x/a.txt"]))
+    assert not any(map(matches, ["docs/a.rst", "docs/x/a.md", "a.md"]))
 
 
 def test_case_and_brackets_are_taken_as_they_are_written():

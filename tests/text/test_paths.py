@@ -20,7 +20,7 @@ ODD = "notes/a b & [c] (1)/#2 100% _%_ ?é茶🍵.md"
 
 
 @pytest.mark.parametrize(
-    "name", ["qmd://c/p.md", "//c/p.md", "///c/p.md", "qmd:////c/p.md", "QMD://c/p.md", " //c/p.md "]
+    "name", ["qmd://c/p.md", "//c/p.md", "///c/p.md", "qmd:////c/p.md", "QMD://c/p.md", " //c/p.md"]
 )
 def test_all_spellings_of_a_virtual_path_become_one(name):
     assert normalise(name) == "qmd://c/p.md"

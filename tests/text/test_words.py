@@ -68,7 +68,7 @@ def test_a_pair_stands_for_its_first_character_and_for_itself():
     assert words.pieces("語") == (1, (("語", 0),))
 
 
-@pytest.mark.parametrize("text", ["Zürich", "naïve café", "Tiếng Việt", "Ελλάδα", "й", "가나다", "がぎぐ"])
+@pytest.mark.parametrize("text", ["Zürich", "café", "Tiếng Việt", "Ελλά", "й", "가나다", "がぎぐ"])
 def test_text_is_the_same_words_composed_and_decomposed(text):
     composed, decomposed = (unicodedata.normalize(form, text) for form in ("NFC", "NFD"))
     assert composed != decomposed

@@ -5,36 +5,60 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
-from typer import Typer
 
 from qmd import __version__
 from qmd.errors import QmdError
-from qmd.surface.cli import collections, contexts, documents, index, searching, trusting
 from qmd.surface.cli.common import State, complain
 
-app = Typer(
-    name="qmd",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="Search everything you have written down, on your own machine.",
-)
-app.add_typer(collections.app, name="collection")
-app.add_typer(contexts.app, name="context")
-app.add_typer(trusting.app, name="trust")
-app.command()(searching.search)
-app.command()(documents.get)
-app.command(name="multi-get")(documents.multi_get)
-app.command()(documents.ls)
-app.command()(index.update)
-app.command()(index.watch)
-app.command()(index.status)
-app.command()(index.doctor)
-app.command()(index.cleanup)
-app.command()(index.init)
+COMMANDS = {
+    "search": "searching",
+    "get": "documents",
+    "multi-get": "documents",
+    "ls": "documents",
+    "update": "index",
+    "watch": "index",
+    "status": "index",
+    "doctor": "index",
+    "cleanup": "index",
+    "init": "index",
+}
+"""Each command and the module of its function, which has its name."""
+
+GROUPS = {"collection": "collections", "context": "contexts", "trust": "trusting"}
+"""Each group of commands and the module of its `app`."""
+
+
+def application(arguments: Sequence[str]) -> typer.Typer:
+    """The commands: the one that is called, or all, if that is not to be seen at a glance.
+
+    Making a command out of a function, and importing what it needs, takes longer than some
+    searches; a call pays for one.
+    """
+    app = typer.Typer(
+        name="qmd",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(options)
+    called = arguments[0] if arguments else None
+    known = called in COMMANDS or called in GROUPS
+    for name, module in COMMANDS.items():
+        if not known or name == called:
+            function = getattr(_module(module), name.replace("-", "_"))
+            app.command(name=name)(function)
+    for name, module in GROUPS.items():
+        if not known or name == called:
+            app.add_typer(_module(module).app, name=name)
+    return app
+
+
+def _module(name: str) -> Any:
+    return import_module(f"qmd.surface.cli.{name}")
 
 
 def _version(wanted: bool) -> None:
@@ -43,7 +67,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def options(
     context: typer.Context,
     index: Annotated[
@@ -68,6 +91,7 @@ def run(arguments: Sequence[str]) -> int:
     from typer._click import exceptions as click  # the errors that typer itself raises
 
     try:
+        app = application(arguments)
         code = app(list(arguments), standalone_mode=False, prog_name="qmd")
         sys.stdout.flush()
     except click.NoArgsIsHelpError:

@@ -6,9 +6,8 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -19,19 +18,18 @@ if TYPE_CHECKING:
     from qmd.engine import Engine
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(NamedTuple):
     """The environment, and the global options."""
 
     environ: Mapping[str, str]
-    index: str | None
+    index_name: str | None
 
     @property
     def place(self) -> Place:
         """Where the index is that the command means."""
         from qmd import config
 
-        return config.locate(self.environ, Path.cwd(), index=self.index)
+        return config.locate(self.environ, Path.cwd(), index=self.index_name)
 
     @contextmanager
     def engine(self) -> Iterator[Engine]:

@@ -236,7 +236,7 @@ def doctor(context: typer.Context, as_json: Json = False) -> None:
     with state(context).engine() as engine:
         findings = examine(engine)
     if as_json:
-        say(render.as_json([asdict(finding) for finding in findings]))
+        say(render.as_json([finding._asdict() for finding in findings]))
     else:
         marks = {"ok": "ok  ", "warning": "warn", "problem": "FAIL"}
         for finding in findings:
@@ -262,7 +262,7 @@ def cleanup(
         removed = engine.read(maintenance.waste) if dry_run else maintenance.clean(engine.database)
         after = engine.place.database.stat().st_size
     if as_json:
-        say(render.as_json({**asdict(removed), "dryRun": dry_run, "freed": before - after}))
+        say(render.as_json({**removed._asdict(), "dryRun": dry_run, "freed": before - after}))
         return
     verb = "Would remove" if dry_run else "Removed"
     say(

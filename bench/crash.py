@@ -1,0 +1,298 @@
+"""Kill -9 in the middle of indexing, again and again: the index has to come through whole.
+
+    python -m bench.crash [--rounds 100] [--seed 1]
+
+In each round a folder changes, and a real `qmd update` (or `qmd collection add`, where there is
+no index yet) is killed at a random moment. Another one then runs to its end, and every document
+has to be found by the word that its title alone has, `qmd doctor` has to be content, and the
+index has to say the same as one that is built anew from the same files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import anyio
+
+from qmd.config import Place
+from qmd.engine import Engine
+from qmd.store.cursor import Cursor
+
+DOCUMENTS = 300
+LETTERS = "bcdfghjklmnpqrtvwz"
+
+COMMAND = """
+from qmd.pipeline import index
+index.BATCH_FILES = 20
+from qmd.__main__ import main
+main()
+"""
+"""The command line with small batches: more commits for a kill to fall into."""
+
+AFRESH = 0.15
+"""Share of the rounds that begin without an index."""
+
+AIMED = 0.5
+"""Share of the kills that wait for the first commit to begin."""
+
+WRITING = 0.15
+"""Seconds after that, within which these kills fall."""
+
+TOGETHER = 60
+"""Documents that are looked for at once."""
+
+FACTS = {
+    "documents": """
+        select
+            collection, path, title, hash, body,
+            title_length, path_length, body_length, path_start, body_start
+        from documents join content using (hash)
+        order by collection, path
+    """,
+    "postings": """
+        select
+            path, term, title_frequency, path_frequency, body_frequency, postings.length, positions
+        from postings
+        join documents using (document_id)
+        join (select distinct term, term_id from words) using (term_id)
+        order by path, term
+    """,
+    "collections": "select * from collections order by name",
+}
+
+
+class Corpus:
+    """A folder that changes at random, and what its files are called."""
+
+    def __init__(self, folder: Path, chance: random.Random) -> None:
+        self.folder = folder
+        self.titles: dict[str, str] = {}
+        self._chance = chance
+        self._named = 0
+        # All kinds of words: in a few documents and in most, many with longer ones beginning so.
+        stems = ["".join(chance.choices(LETTERS, k=5)) for _ in range(150)]
+        self.words = [*stems, *(stem + end for stem in stems for end in ("a", "ibo"))]
+        self._weights = [1 / (rank % len(stems) + 3) for rank in range(len(self.words))]
+        for _ in range(DOCUMENTS):
+            self._write(self._fresh_path())
+
+    def change(self) -> None:
+        """Add, change, delete and rename some files; once in a while many."""
+        few = self._chance.choice([1, 5, 20, 60])
+        for _ in range(self._chance.randint(0, few)):
+            self._write(self._chance.choice(list(self.titles)))
+        for _ in range(self._chance.randint(0, few)):
+            self._take(self._chance.choice(list(self.titles)))
+        for _ in range(max(0, DOCUMENTS - len(self.titles) + self._chance.randint(0, 3))):
+            self._write(self._fresh_path())
+        for _ in range(self._chance.randint(0, few)):
+            old, new = self._chance.choice(list(self.titles)), self._fresh_path()
+            (self.folder / new).parent.mkdir(parents=True, exist_ok=True)
+            (self.folder / old).rename(self.folder / new)
+            self.titles[new] = self.titles.pop(old)
+
+    def queries(self) -> list[str]:
+        """Twenty: words, pairs, phrases and exclusions."""
+        some = self._chance.choices(self.words, k=36)
+        asked = [*some[:8], *(f"{a} {b}" for a, b in zip(some[8:16], some[16:24], strict=True))]
+        asked += [f'{some[24]} "{some[25]}"', f'"{self._phrase()}"', f'"{self._phrase()}"']
+        return [*asked, f"{some[26]} -{some[27]}"]
+
+    def _phrase(self) -> str:
+        text = (self.folder / self._chance.choice(list(self.titles))).read_text(encoding="utf-8")
+        words = text.split()
+        at = self._chance.randrange(3, len(words) - 1)
+        return " ".join(words[at : at + 2])
+
+    def _fresh_path(self) -> str:
+        self._named += 1
+        folder = self._chance.choice(["", "", "spring/", "autumn/"])
+        return f"{folder}{self._chance.choice(self.words)}-{self._named}.md"
+
+    def _write(self, path: str) -> None:
+        self._named += 1
+        own = "zx" + "".join(LETTERS[self._named // 16**at % 16] for at in range(5)) + "x"
+        text = self._chance.choices(self.words, self._weights, k=self._chance.randint(20, 120))
+        file = self.folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"# On {own}\n\n{' '.join(text)}\n", encoding="utf-8")
+        self.titles[path] = f"On {own}"
+
+    def _take(self, path: str) -> None:
+        (self.folder / path).unlink()
+        del self.titles[path]
+
+
+class Trial:
+    """One index that is killed and looked at, round after round."""
+
+    def __init__(self, work: Path, seed: int) -> None:
+        self.chance = random.Random(seed)
+        self.work = work
+        self.corpus = Corpus(work / "docs", self.chance)
+        self.landed = self.aimed = self.logs = 0
+        self._config = work / "config"
+        self._database = work / "index.duckdb"
+        self._environ = {
+            **os.environ,
+            "QMD_CONFIG_DIR": str(self._config),
+            "INDEX_PATH": str(self._database),
+        }
+        self._typical = 1.0
+
+    def round(self) -> list[str]:
+        """What is wrong after one round."""
+        if self.chance.random() < AFRESH:
+            for file in self.work.glob("index.duckdb*"):
+                file.unlink() if file.is_file() else shutil.rmtree(file)
+            shutil.rmtree(self._config, ignore_errors=True)
+        self.corpus.change()
+        self._kill_one()
+        self.logs += Path(f"{self._database}.wal").exists()
+        began = time.monotonic()
+        with self._started(*self._command()) as process:
+            _, said = process.communicate(timeout=120)
+        self._typical = max(0.7 * self._typical, time.monotonic() - began)
+        if process.returncode:
+            return [f"exit {process.returncode}: {said.strip()[-500:]}"]
+        with self._started("doctor", "--json") as doctor:
+            wrong = self._differences()
+            said = json.loads(doctor.communicate()[0])
+        problems = [finding for finding in said if finding["status"] == "problem"]
+        return [f"doctor: {each['check']}: {each['detail']}" for each in problems] + wrong
+
+    def _command(self) -> list[str]:
+        """`update`, or `collection add` where a kill came before the collection was noted."""
+        settings = self._config / "index.yml"
+        if settings.exists() and "docs" in settings.read_text(encoding="utf-8"):
+            return ["update"]
+        return ["collection", "add", str(self.corpus.folder)]
+
+    def _started(self, *arguments: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-c", COMMAND, *arguments],
+            cwd=Path(__file__).parents[1],
+            env=self._environ,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def _kill_one(self) -> None:
+        """Start what indexes, and kill it: at any moment, or soon after it begins to write."""
+        aimed = self.chance.random() < AIMED
+        moment = self.chance.random()
+        before = self._turns()
+        with self._started(*self._command()) as process:
+            if aimed:
+                while self._turns() == before and process.poll() is None:
+                    time.sleep(0.001)
+            time.sleep(moment * (WRITING if aimed else self._typical))
+            process.kill()
+            process.communicate()
+        if process.returncode == -9:
+            self.landed += 1
+            self.aimed += aimed
+
+    def _turns(self) -> int:
+        """Changes with every turn of a writer, who signs the lock."""
+        try:
+            return os.stat(f"{self._database}.lock").st_mtime_ns
+        except FileNotFoundError:
+            return 0
+
+    def _differences(self) -> list[str]:
+        """What the index says that it should not, and the other way round."""
+        queries = self.corpus.queries()
+        engine = self._engine(self._database)
+        try:
+            wrong = self._not_found(engine)
+            found = [engine.database.read(_facts), _answers(engine, queries)]
+        finally:
+            engine.close()
+        with tempfile.TemporaryDirectory() as name:
+            fresh = self._engine(Path(name, "index.duckdb"))
+            try:
+                anyio.run(fresh.update)
+                expected = [fresh.database.read(_facts), _answers(fresh, queries)]
+            finally:
+                fresh.close()
+        for ours, theirs in zip(found, expected, strict=True):
+            for subject, rows in theirs.items():
+                if ours[subject] != rows:
+                    wrong.append(f"{subject}: {_first(ours[subject], rows)}")
+        return wrong
+
+    def _engine(self, database: Path) -> Engine:
+        settings = self._config / "index.yml"
+        return Engine(Place("index", settings, database, None, self.work / "trusted"), warm=True)
+
+    def _not_found(self, engine: Engine) -> list[str]:
+        """Documents that the word of their title does not find, several words at a time."""
+        wanted = sorted((f"docs/{path}", title) for path, title in self.corpus.titles.items())
+        wrong = []
+        for at in range(0, len(wanted), TOGETHER):
+            some = wanted[at : at + TOGETHER]
+            words = " ".join(title.split()[1] for _, title in some)
+            results = engine.search(words, limit=2 * TOGETHER).results
+            found = sorted((result.file, result.title) for result in results)
+            if found != some:
+                wrong.append(f"found by its title: {_first(found, some)}")
+        return wrong
+
+
+def _facts(cursor: Cursor) -> dict[str, list[tuple[object, ...]]]:
+    return {
+        subject: cursor.connection.execute(question).fetchall()
+        for subject, question in FACTS.items()
+    }
+
+
+def _answers(engine: Engine, queries: list[str]) -> dict[str, list[tuple[object, ...]]]:
+    """The best ten of each query, with scores to nine places."""
+    return {
+        query: [(r.file, round(r.score, 9)) for r in engine.search(query, limit=10).results]
+        for query in queries
+    }
+
+
+def _first(ours: list[tuple[object, ...]], theirs: list[tuple[object, ...]]) -> str:
+    """The first row that differs."""
+    for mine, other in zip(ours, theirs, strict=False):
+        if mine != other:
+            return f"{mine} instead of {other}"
+    return f"{len(ours)} rows instead of {len(theirs)}"
+
+
+def main(rounds: int, seed: int) -> int:
+    """Print what went wrong, and how many kills there were."""
+    failures = 0
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as name:
+        trial = Trial(Path(name), seed)
+        for number in range(1, rounds + 1):
+            wrong = trial.round()
+            failures += bool(wrong)
+            for line in wrong[:5]:
+                print(f"round {number}: {line}", flush=True)
+    print(f"rounds                {rounds} in {time.monotonic() - began:.0f} s, seed {seed}")
+    print(f"killed in mid-run     {trial.landed}, {trial.aimed} of them soon after a first commit")
+    print(f"left a log behind     {trial.logs}")
+    print(f"failures              {failures}")
+    return min(failures, 1)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    sys.exit(main(**vars(parser.parse_args())))

@@ -1,0 +1,320 @@
+"""Many processes, one index: who waits for whom, and whether anyone sees an old answer.
+
+    python -m bench.processes [--seconds 120]
+
+Four processes search without end; for the last two thirds of the time two others change files
+and run an update for each change. A change counts as acknowledged when its update has returned;
+the next reader that is free then looks for its marker and has to find it. In the end all markers
+are looked for once more.
+
+A search is timed from the call to the answer. A writer's wait is timed from the call of
+`Database.write` to the moment when its transaction runs: the gate, the attaching, the ledger.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import multiprocessing
+import queue
+import random
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing.context import SpawnProcess
+from multiprocessing.queues import Queue
+from multiprocessing.synchronize import Event
+from pathlib import Path
+from typing import Any, TypeVar
+
+import anyio
+
+from qmd.config import Place
+from qmd.engine import Engine
+from qmd.store import lookup, maintenance
+from qmd.store.cursor import Cursor
+from qmd.store.database import Database
+
+READERS, WRITERS, FILES = 4, 2, 400
+IDLE_SHARE = 1 / 3
+
+THINKING = 0.04
+"""Seconds, at most, that a reader rests between two searches."""
+
+REST = 0.04
+"""Seconds, at most, that a writer rests between two updates."""
+
+PATIENCE = 60.0
+"""Seconds after the end, within which everybody has to be done."""
+
+WAIT_TARGET, RATIO_TARGET = 1.0, 5.0
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What the processes share.
+
+    Attributes:
+        acknowledged: markers, with the path of their file, that nobody has looked for yet.
+        told: (kind, value) for the report.
+    """
+
+    work: Path
+    acknowledged: Queue[tuple[str, str]]
+    told: Queue[tuple[str, Any]]
+    ready: Any
+    busy: Event
+    ended: Event
+
+    def engine(self, *, warm: bool) -> Engine:
+        """The index that all of them use."""
+        place = Place(
+            "index",
+            self.work / "index.yml",
+            self.work / "index.duckdb",
+            None,
+            self.work / "trusted",
+        )
+        return Engine(place, warm=warm)
+
+
+class Timed(Database):
+    """A database that notes how long each write had to wait."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.waits: list[float] = []
+
+    def write(self, work: Callable[[Cursor], Result]) -> Result:
+        """Run `work` as one transaction."""
+        wanted = time.perf_counter()
+
+        def begun(cursor: Cursor) -> Result:
+            self.waits.append(time.perf_counter() - wanted)
+            return work(cursor)
+
+        return super().write(begun)
+
+
+def told(work: Callable[[Shared, int], None], shared: Shared, number: int) -> None:
+    """Run a process; what it cannot cope with is told."""
+    try:
+        work(shared, number)
+    except BaseException:
+        shared.told.put(("error", f"{work.__name__} {number}: {traceback.format_exc(limit=-3)}"))
+    finally:
+        shared.told.put(("done", number))
+
+
+def read(shared: Shared, number: int) -> None:
+    """Search until the end: for a marker if there is one, else for anything."""
+    engine = shared.engine(warm=True)
+    chance = random.Random(number)
+    words = vocabulary()
+    idle, busy = list[float](), list[float]()
+    missed = list[str]()
+    looked = 0
+    engine.search(words[0])
+    shared.ready.wait()
+    while not shared.ended.is_set():
+        time.sleep(chance.uniform(0, THINKING))
+        times = busy if shared.busy.is_set() else idle
+        try:
+            marker, path = shared.acknowledged.get_nowait()
+        except queue.Empty:
+            marker = path = None
+        asked = marker or " ".join(chance.sample(words, 2))
+        began = time.perf_counter()
+        results = engine.search(asked, limit=10).results
+        times.append(time.perf_counter() - began)
+        if marker is not None:
+            looked += 1
+            if [result.file for result in results] != [f"docs/{path}"]:
+                missed.append(f"{marker} in {path}")
+    engine.close()
+    for kind, value in [("idle", idle), ("busy", busy), ("looked", looked), ("missed", missed)]:
+        shared.told.put((kind, value))
+
+
+def write(shared: Shared, number: int) -> None:
+    """Change one or a few files, update, acknowledge, until the end."""
+    engine = shared.engine(warm=False)
+    engine.database = database = Timed(engine.place.database)
+    chance = random.Random(number)
+    mine = range(number, FILES, WRITERS)
+    updates = 0
+    shared.ready.wait()
+    shared.busy.wait()
+    while not shared.ended.is_set():
+        changed = []
+        for place in chance.sample(mine, chance.choice([1, 1, 1, 3])):
+            marker = letters(updates * 10 * WRITERS + len(changed) * WRITERS + number)
+            append(shared.work / "docs" / named(place), marker, whole=chance.random() < 0.5)
+            changed.append((marker, named(place)))
+        for report in anyio.run(engine.update):
+            assert report.failure is None, report.failure
+            assert not report.removed, f"{report.removed} removed"
+        updates += 1
+        for each in changed:
+            shared.acknowledged.put(each)
+            shared.told.put(("acknowledged", each))
+        time.sleep(chance.uniform(0, REST))
+    engine.close()
+    shared.told.put(("updates", updates))
+    shared.told.put(("waits", database.waits))
+
+
+def append(file: Path, marker: str, *, whole: bool) -> None:
+    """Put a marker at the end of a file: as editors do that write a new one, or in place."""
+    if whole:
+        new = file.with_suffix(".new")
+        new.write_text(f"{file.read_text(encoding='utf-8')}{marker}\n", encoding="utf-8")
+        new.replace(file)
+    else:
+        with file.open("a", encoding="utf-8") as open_file:
+            open_file.write(f"{marker}\n")
+
+
+def vocabulary() -> list[str]:
+    """Words of the corpus."""
+    return ["".join(each) for each in itertools.product("kmt", "aeiou", "lnrs", "aeiou")]
+
+
+def letters(number: int) -> str:
+    """A word that stands for a number and begins no other word."""
+    return "zz" + "".join("bcdfghjklm"[int(digit)] for digit in f"{number:08}") + "x"
+
+
+def named(place: int) -> str:
+    """The path of a file."""
+    return f"{place % 8}/file-{place}.md"
+
+
+def generate(folder: Path) -> None:
+    """Files of some hundred words each."""
+    chance = random.Random(0)
+    words = vocabulary()
+    weights = [1 / (rank + 3) for rank in range(len(words))]
+    for place in range(FILES):
+        text = chance.choices(words, weights, k=chance.randint(50, 400))
+        file = folder / named(place)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"# File {place}\n\n{' '.join(text)}\n", encoding="utf-8")
+
+
+def measure(work: Path, seconds: float) -> dict[str, list[Any]]:
+    """Run all processes.
+
+    Returns:
+        What they told, by kind.
+    """
+    generate(work / "docs")
+    (work / "index.yml").write_text(f"collections:\n  docs:\n    path: {work / 'docs'}\n")
+    context = multiprocessing.get_context("spawn")
+    shared = Shared(
+        work,
+        context.Queue(),
+        context.Queue(),
+        context.Barrier(READERS + WRITERS + 1),
+        context.Event(),
+        context.Event(),
+    )
+    engine = shared.engine(warm=False)
+    anyio.run(engine.update)
+    engine.close()
+    jobs = [partial(told, read, shared, number) for number in range(READERS)]
+    jobs += [partial(told, write, shared, number) for number in range(WRITERS)]
+    processes = [context.Process(target=job, daemon=True) for job in jobs]
+    for process in processes:
+        process.start()
+    try:
+        shared.ready.wait(PATIENCE)
+        time.sleep(seconds * IDLE_SHARE)
+        shared.busy.set()
+        time.sleep(seconds * (1 - IDLE_SHARE))
+        shared.ended.set()
+        found = collected(shared, processes)
+    finally:
+        for process in processes:
+            process.kill()
+            process.join()
+    found["lost"] = lost(shared, found.get("acknowledged", []))
+    found.setdefault("error", []).extend(broken(shared))
+    return found
+
+
+def collected(shared: Shared, processes: list[SpawnProcess]) -> dict[str, list[Any]]:
+    """What the processes tell until all are done, by kind."""
+    found: dict[str, list[Any]] = {}
+    deadline = time.monotonic() + PATIENCE
+    while len(found.get("done", [])) < len(processes):
+        try:
+            kind, value = shared.told.get(timeout=max(0.0, deadline - time.monotonic()))
+        except queue.Empty:
+            late = len(processes) - len(found.get("done", []))
+            found.setdefault("error", []).append(f"{late} processes did not end")
+            break
+        found.setdefault(kind, []).append(value)
+    return found
+
+
+def lost(shared: Shared, acknowledged: list[tuple[str, str]]) -> list[str]:
+    """Acknowledged markers that the index does not have in the end."""
+    engine = shared.engine(warm=False)
+    bodies = {
+        document.path: body
+        for document in engine.documents(None)
+        for body in engine.read(partial(lookup.bodies, hashes=[document.hash])).values()
+    }
+    return [marker for marker, path in acknowledged if f"{marker}\n" not in bodies[path]]
+
+
+def broken(shared: Shared) -> list[str]:
+    """Facts that do not hold in the end."""
+    facts = shared.engine(warm=False).read(maintenance.problems)
+    return [f"not so {fact.times} times: {fact.fact}" for fact in facts if fact.times]
+
+
+def at(share: float, times: list[float]) -> str:
+    """A quantile in milliseconds."""
+    ordered = sorted(times)
+    return f"{1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))]:.0f}"
+
+
+def main(seconds: float) -> int:
+    """Print the figures."""
+    with tempfile.TemporaryDirectory() as name:
+        found = measure(Path(name), seconds)
+    idle, busy, waits = (
+        [time for each in found.get(kind, []) for time in each]
+        for kind in ("idle", "busy", "waits")
+    )
+    errors = found.get("error", [])
+    missed = [marker for each in found.get("missed", []) for marker in each] + found["lost"]
+    acknowledged, looked = len(found.get("acknowledged", [])), sum(found.get("looked", []))
+    for line in [*errors, *missed]:
+        print(line)
+    print(f"errors                {len(errors)} (target 0)")
+    print(f"acknowledged changes  {acknowledged} in {sum(found.get('updates', []))} updates")
+    print(f"not visible           {len(missed)} (target 0), {looked} looked for by the next reader")
+    if not (idle and busy and waits):
+        return 1
+    print(f"writer wait, ms       p50 {at(0.5, waits)}, p95 {at(0.95, waits)}, ", end="")
+    print(f"p99 {at(0.99, waits)} (target {1000 * WAIT_TARGET:.0f}), of {len(waits)} writes")
+    print(f"reader idle, ms       p50 {at(0.5, idle)}, p95 {at(0.95, idle)}, of {len(idle)}")
+    print(f"reader busy, ms       p50 {at(0.5, busy)}, p95 {at(0.95, busy)}, of {len(busy)}")
+    ratio = float(at(0.95, busy)) / max(1.0, float(at(0.95, idle)))
+    print(f"p95 busy / idle       {ratio:.1f} (target {RATIO_TARGET:.0f})")
+    return int(bool(errors or missed))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=120.0)
+    sys.exit(main(parser.parse_args().seconds))

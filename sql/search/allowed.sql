@@ -1,0 +1,76 @@
+-- The documents that a search may answer with.
+--
+-- in   $collections  json?       array of names
+-- in   $since        timestamp?  of this moment or later
+-- in   $before       timestamp?  from before this moment
+-- in   $conditions   json?       array of {path, operator, value} on the frontmatter, all to hold
+-- in   $required     json        array of arrays of document_id: in each of them
+-- in   $banned       json        array of document_id: not these
+-- out  document_id   integer
+select document_id
+from documents
+where
+    ($collections is null or list_contains(from_json($collections, '["VARCHAR"]'), collection))
+    and ($since::timestamp is null or dated >= $since::timestamp)
+    and ($before::timestamp is null or dated < $before::timestamp)
+    and document_id not in (select unnest(from_json($banned, '["UINTEGER"]')))
+    and coalesce(
+        (
+            select bool_and(list_contains(ids, document_id))
+            from (select unnest(from_json($required, '[["UINTEGER"]]')) as ids)
+        ),
+        true
+    )
+    and (
+        $conditions is null
+        or (
+            select bool_and(
+                coalesce(
+                    case condition.operator
+                        when '=' then list_contains(held, condition.value)
+                        when '!=' then not list_contains(held, condition.value)
+                        when '~' then list_bool_or(
+                            list_transform(
+                                held, lambda one: contains(lower(one), lower(condition.value))
+                            )
+                        )
+                        when '<' then list_bool_or(
+                            list_transform(held, lambda one: one < condition.value)
+                        )
+                        when '<=' then list_bool_or(
+                            list_transform(held, lambda one: one <= condition.value)
+                        )
+                        when '>' then list_bool_or(
+                            list_transform(held, lambda one: one > condition.value)
+                        )
+                        when '>=' then list_bool_or(
+                            list_transform(held, lambda one: one >= condition.value)
+                        )
+                    end,
+                    false
+                )
+            )
+            from (
+                select
+                    condition,
+                    case
+                        when json_type(metadata, condition.path) = 'ARRAY'
+                            then list_transform(
+                                from_json(json_extract(metadata, condition.path), '["JSON"]'),
+                                lambda one: one ->> '$'
+                            )
+                        when json_type(metadata, condition.path) is null then []
+                        else [json_extract_string(metadata, condition.path)]
+                    end as held
+                from (
+                    select unnest(
+                        from_json(
+                            $conditions,
+                            '[{"path": "VARCHAR", "operator": "VARCHAR", "value": "VARCHAR"}]'
+                        )
+                    ) as condition
+                )
+            )
+        )
+    )
+order by document_id

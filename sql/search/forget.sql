@@ -1,2 +1,0 @@
--- Forget how the last search wanted its answer.
-delete from asked

@@ -1,2 +1,0 @@
--- Forget the filter of the last search.
-delete from allowed

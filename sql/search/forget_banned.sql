@@ -1,2 +1,0 @@
--- Forget the exclusions of the last search.
-delete from banned

@@ -1,2 +1,0 @@
--- Forget the elements of the phrases of the last search.
-delete from asked_elements

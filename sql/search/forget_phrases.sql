@@ -1,2 +1,0 @@
--- Forget the phrases of the last search.
-delete from asked_phrases

@@ -1,2 +1,0 @@
--- Forget the terms of the last search.
-delete from asked_terms

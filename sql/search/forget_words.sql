@@ -1,2 +1,0 @@
--- Forget the words of the last search.
-delete from asked_words

@@ -1,0 +1,346 @@
+"""Whatever is put before it, the command line says what is wrong and spoils nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from typing import NamedTuple
+
+import duckdb
+import pytest
+
+from qmd import __version__
+
+
+class Said(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def qmd(qmd, tmp_path, monkeypatch):
+    """The command line. Whatever it does not catch itself fails the test."""
+    monkeypatch.delenv("QMD_DEBUG", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        said = Said(*qmd(*arguments))
+        assert "Traceback" not in said.out + said.err
+        return said
+
+    return call
+
+
+@pytest.fixture
+def notes(tmp_path):
+    """A folder with one good file."""
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "tea.md").write_text("# Tea\n\nsencha\n")
+    return folder
+
+
+@pytest.fixture
+def indexed(qmd, notes, tmp_path):
+    """The index of that folder."""
+    assert qmd("collection", "add", "notes").code == 0
+    return tmp_path / "index.duckdb"
+
+
+@pytest.fixture
+def disk(qmd, tmp_path, monkeypatch):
+    """A disk of 8 MB, with the index on it."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted("-t", "tmpfs", "-o", "size=8m", "tmpfs", folder)
+    monkeypatch.setenv("INDEX_PATH", str(folder / "index.duckdb"))
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def mounted(*arguments):
+    command = ["mount", *map(str, arguments)]
+    try:
+        subprocess.run(command, check=True, capture_output=True, timeout=10)
+    except (OSError, subprocess.SubprocessError) as error:
+        pytest.skip(f"mounting is not permitted: {error}")
+
+
+def files(qmd, query):
+    """The files that a search finds."""
+    said = qmd("search", query, "--json")
+    assert (said.code, said.err) == (0, "")
+    return [record["file"] for record in json.loads(said.out)]
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def many_words(count):
+    return " ".join(f"w{hashlib.md5(b'%d' % at).hexdigest()[:9]}" for at in range(count))
+
+
+@pytest.mark.parametrize(
+    ("path", "what"), [("nowhere", "does not exist."), ("notes/tea.md", "is not a folder.")]
+)
+def test_what_is_no_folder_cannot_be_added(qmd, notes, path, what):
+    said = qmd("collection", "add", path)
+    assert (said.code, said.out) == (1, "")
+    assert said.err.startswith(f"{path} {what}\n\n")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["get"], ["collection", "add"], ["collection", "add", "cups", "--mask"]],
+)
+def test_an_argument_that_is_no_utf_8_is_an_error_and_changes_nothing(qmd, indexed, arguments):
+    for folder in ("cups", "caf\udce9"):
+        (indexed.parent / folder).mkdir()
+    command = [sys.executable, "-m", "qmd", *arguments, b"caf\xe9"]
+    said = subprocess.run(command, capture_output=True, cwd=indexed.parent)
+    assert (said.returncode, said.stdout) == (1, b"")
+    assert said.stderr == b"An argument is not valid UTF-8 text.\n"
+    assert files(qmd, "sencha") == ["notes/tea.md"]
+
+
+@pytest.mark.parametrize("mask", ["../**", "**/../*.md", "/etc/*.md", "~/*.md", "{..,a}/*.md"])
+def test_a_mask_that_leaves_the_folder_is_refused(qmd, notes, tmp_path, mask):
+    said = qmd("collection", "add", "notes", "--mask", mask)
+    assert (said.code, said.out) == (1, "")
+    assert "leaves the collection" in said.err
+    assert not (tmp_path / "config" / "index.yml").exists()
+
+
+def test_a_mistake_in_the_settings_is_told_with_its_line(qmd, indexed, notes, tmp_path):
+    settings = tmp_path / "config" / "index.yml"
+    settings.write_text(f"collections:\n  notes:\n    path: {notes}\n    pattern: ../**\n")
+    said = qmd("update")
+    assert (said.code, said.out) == (1, "")
+    assert said.err.startswith(f"{settings}:4: ")
+
+
+@pytest.mark.parametrize(
+    ("function", "path"), [("open", "notes/deep/cup.md"), ("scandir", "notes/deep/")]
+)
+def test_what_may_not_be_read_is_named_and_keeps_its_document(
+    qmd, notes, monkeypatch, function, path
+):
+    (notes / "deep").mkdir()
+    (notes / "deep" / "cup.md").write_text("# Cup\n\nceladon\n")
+    qmd("collection", "add", "notes")
+    (notes / "deep" / "cup.md").write_text("# Cup\n\nceladon and raku\n")
+    permitted = getattr(os, function)
+
+    def asked(which, *rest, **named):
+        if str(which).endswith(path.rstrip("/")):
+            raise PermissionError(13, "Permission denied", which)
+        return permitted(which, *rest, **named)
+
+    monkeypatch.setattr(os, function, asked)
+    said = qmd("update")
+    assert said.code == 0
+    assert "0 removed, 1 skipped" in said.out
+    assert f"  skipped {path}: permission denied\n" in said.out.replace("Perm", "perm")
+    assert files(qmd, "celadon") == ["notes/deep/cup.md"]
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"\x7fELF\0\1\2", "not a text file"),
+        (b"", "empty"),
+        (b" \n\t\r\n", "empty"),
+        ("\ufeff\u3000\n".encode(), "empty"),
+    ],
+)
+def test_a_file_without_text_is_skipped_with_the_reason(qmd, notes, data, why):
+    (notes / "odd.md").write_bytes(data)
+    said = qmd("collection", "add", "notes")
+    assert said.code == 0
+    assert "1 new, 0 updated, 0 unchanged, 0 renamed, 0 removed, 1 skipped" in said.out
+    assert f"  skipped notes/odd.md: {why}\n" in said.out
+
+
+@pytest.mark.parametrize(
+    ("data", "note"),
+    [
+        (b"# Caf\xe9\n\noolong\n", "invalid UTF-8 was replaced"),
+        (b"---\ntags: [a\n---\n# Caf\xc3\xa9\n\noolong\n", "frontmatter is not valid YAML"),
+        (b"---\n\t- x: : y\n---\n\noolong\n", "frontmatter is not valid YAML"),
+    ],
+)
+def test_a_flawed_file_is_indexed_with_a_note(qmd, notes, data, note):
+    (notes / "odd.md").write_bytes(data)
+    said = qmd("collection", "add", "notes")
+    assert said.code == 0
+    assert "2 new" in said.out
+    assert f"  note notes/odd.md: {note}" in said.out
+    assert files(qmd, "oolong") == ["notes/odd.md"]
+
+
+def test_a_file_that_grows_too_large_is_named_and_keeps_its_document(qmd, notes, indexed):
+    os.truncate(notes / "tea.md", 70_000_000)
+    said = qmd("update")
+    assert said.code == 0
+    assert "  skipped notes/tea.md: too large (70 MB, the limit is 64 MB)\n" in said.out
+    assert files(qmd, "sencha") == ["notes/tea.md"]
+
+
+@pytest.mark.parametrize("follow", [False, True])
+def test_a_link_that_leads_out_of_the_folder_is_not_read(qmd, notes, tmp_path, follow):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret.md").write_text("# Secret\n\noolong\n")
+    (notes / "file.md").symlink_to(outside / "secret.md")
+    (notes / "folder").symlink_to(outside)
+    (notes / "loop").symlink_to(notes)
+    (notes / "nowhere.md").symlink_to(outside / "gone.md")
+    settings = tmp_path / "config" / "index.yml"
+    settings.parent.mkdir()
+    settings.write_text(
+        f"collections:\n  notes:\n    path: {notes}\n    follow_symlinks: {str(follow).lower()}\n"
+    )
+    said = qmd("update")
+    assert said.code == 0
+    assert "1 new" in said.out
+    assert files(qmd, "oolong secret") == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("new\nline.md", "quo'te\".md", "100% sure.md", "#1.md", "a?b=c&d.md", "[x]{y},z*.md"),
+        *("\\back.md", " blank .md", "-dash.md", "b\u0301.md", "🍵.md", "tab\tand\x1bescape.md"),
+    ],
+)
+def test_a_file_with_an_odd_name_is_found_and_got_by_it(qmd, notes, name):
+    (notes / name).write_text("# Odd\n\noolong\n")
+    assert "2 new" in qmd("collection", "add", "notes").out
+    assert files(qmd, "oolong") == [f"notes/{name}"]
+    [record] = json.loads(qmd("search", "oolong", "--json").out)
+    for asked in (f"notes/{name}", record["uri"], record["docid"]):
+        assert qmd("get", asked) == (0, "# Odd\n\noolong\n", "")
+
+
+def test_a_name_that_is_no_utf_8_is_shown_with_its_bytes(qmd, notes):
+    with open(os.fsencode(notes) + b"/caf\xe9.md", "wb") as file:
+        file.write(b"# Odd\n\noolong\n")
+    said = qmd("collection", "add", "notes")
+    assert said.code == 0
+    assert "  skipped notes/caf\\xe9.md: the name is not valid UTF-8\n" in said.out
+
+
+def test_a_folder_that_has_vanished_is_a_failure_that_removes_nothing(qmd, notes, indexed):
+    (notes.parent / "cups").mkdir()
+    (notes.parent / "cups" / "cup.md").write_text("# Cup\n\nceladon\n")
+    qmd("collection", "add", "cups")
+    notes.rename(notes.parent / "elsewhere")
+    said = qmd("update")
+    assert said.code == 2
+    assert f"Failed: The folder of collection 'notes' is missing: {notes}" in said.out
+    assert "1 unchanged" in said.out
+    assert said.err == "Not updated: notes\n"
+    assert files(qmd, "sencha") == ["notes/tea.md"]
+
+
+every_command = pytest.mark.parametrize(
+    "command", [("search", "tea"), ("update",), ("collection", "rm", "notes")], ids=" ".join
+)
+
+
+@every_command
+@pytest.mark.parametrize("share", [0.0, 0.0001, 0.5])
+def test_an_index_that_was_cut_short_is_refused_and_not_touched(qmd, indexed, command, share):
+    os.truncate(indexed, int(share * indexed.stat().st_size))
+    refused(qmd, indexed, command, "cannot be read: ")
+
+
+@every_command
+@pytest.mark.parametrize(
+    "data", [b"tea\n" * 5000, bytes(50_000), b"SQLite format 3\0" + bytes(9000)]
+)
+def test_a_foreign_file_in_the_place_of_the_index_is_refused_and_not_touched(
+    qmd, indexed, command, data
+):
+    indexed.write_bytes(data)
+    refused(qmd, indexed, command, "it is not a valid DuckDB database file!")
+
+
+@every_command
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ("drop table schema_migrations", "it is a DuckDB database, but not one of qmd's."),
+        (
+            "insert into schema_migrations values (9999, 'new', '', '9.9.9', now())",
+            f"was written by qmd 9.9.9; this is qmd {__version__}.",
+        ),
+        (
+            "update schema_migrations set digest = 'other' where version = 2",
+            "Migration 0002_postings has changed since it ran on",
+        ),
+    ],
+)
+def test_an_index_that_is_not_this_qmds_is_refused_and_not_touched(
+    qmd, indexed, command, change, problem
+):
+    with duckdb.connect(str(indexed)) as other:
+        other.execute(change)
+    refused(qmd, indexed, command, problem)
+
+
+def refused(qmd, index, command, problem):
+    """A command says this of the index, how to go on, and has not changed a byte of it."""
+    before = digest(index)
+    said = qmd(*command)
+    what, _, mend = said.err.partition("\n\n")
+    assert str(index) in what
+    assert problem in what
+    assert mend
+    assert said.code == 3
+    assert digest(index) == before
+    assert not index.with_name(index.name + ".wal").exists()
+
+
+@pytest.mark.parametrize("locks", [True, False])
+def test_an_index_on_read_only_media_is_searched_but_not_changed(qmd, notes, disk, locks):
+    qmd("collection", "add", "notes")
+    if not locks:
+        (disk / "index.duckdb.lock").unlink()
+        (disk / "index.duckdb.readers").unlink()
+    mounted("-o", "remount,ro", disk)
+    assert files(qmd, "sencha") == ["notes/tea.md"]
+    assert "1 unchanged" in qmd("update").out
+    (notes / "cup.md").write_text("# Cup\n\nceladon\n")
+    said = qmd("update")
+    assert said.code == 3
+    assert "Read-only file system\n\nNothing was changed. " in said.err
+    assert files(qmd, "celadon sencha") == ["notes/tea.md"]
+
+
+@pytest.mark.parametrize("free", [0, 2_000_000])
+@pytest.mark.parametrize("words", [0, 100_000])
+def test_on_a_full_disk_an_update_fails_in_words_and_works_again_with_room(
+    qmd, notes, disk, words, free
+):
+    qmd("collection", "add", "notes")
+    ballast = disk / "ballast"
+    ballast.write_bytes(bytes(shutil.disk_usage(disk).free - min(free, 20 * words)))
+    (notes / "cup.md").write_text(f"# Cup\n\n{many_words(words)} celadon\n")
+    for _ in range(2):
+        said = qmd("update")
+        assert said.code == 3
+        assert "cannot be written: " in said.err
+        assert "No space left on device\n\nNothing was changed. " in said.err
+        assert files(qmd, "celadon sencha") == ["notes/tea.md"]
+    ballast.unlink()
+    (notes / "cup.md").write_text("# Cup\n\nceladon\n")
+    assert "1 new" in qmd("update").out
+    assert files(qmd, "celadon") == ["notes/cup.md"]
+    assert qmd("doctor").code == 0

@@ -1,0 +1,199 @@
+"""Where an index is, and what index.yml says."""
+
+from __future__ import annotations
+
+import stat
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from qmd.config import Settings, check_name, digest, edit, load, locate
+from qmd.errors import ConfigError, UsageError
+from qmd.types import Collection
+
+NOTES = "collections:\n  notes:\n    path: /notes\n"
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    return locate({"QMD_CONFIG_DIR": str(tmp_path / "config")}, tmp_path)
+
+
+def write(place, text):
+    place.config.parent.mkdir(parents=True, exist_ok=True)
+    place.config.write_bytes(text.encode(errors="surrogateescape"))
+    return place
+
+
+def project(folder):
+    (folder / ".qmd").mkdir(parents=True)
+    (folder / ".qmd/index.yml").touch()
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("environ", "config", "database"),
+    [
+        ("HOME=/h", "/h/.config/qmd/index.yml", "/h/.cache/qmd/index.duckdb"),
+        ("HOME=/h XDG_CONFIG_HOME=/c", "/c/qmd/index.yml", "/h/.cache/qmd/index.duckdb"),
+        ("QMD_CONFIG_DIR=/q XDG_CONFIG_HOME=/c HOME=/", "/q/index.yml", "/.cache/qmd/index.duckdb"),
+        ("HOME=/h XDG_CACHE_HOME=/d", "/h/.config/qmd/index.yml", "/d/qmd/index.duckdb"),
+        ("HOME=/h XDG_CACHE_HOME=/d INDEX_PATH=/i/x.db", "/h/.config/qmd/index.yml", "/i/x.db"),
+    ],
+)
+def test_the_environment_says_where_the_users_own_index_is(tmp_path, environ, config, database):
+    place = locate(dict(pair.split("=") for pair in environ.split()), tmp_path)
+    assert (place.name, str(place.config), str(place.database)) == ("index", config, database)
+    assert (place.trusted, place.project) == (place.config.with_name("trusted.json"), None)
+
+
+def test_a_named_index_has_its_own_settings_and_file(tmp_path):
+    place = locate({"HOME": "/h", "INDEX_PATH": "/i/x.db"}, project(tmp_path), index="work")
+    assert (place.name, str(place.config)) == ("work", "/h/.config/qmd/work.yml")
+    assert (place.project, str(place.database)) == (None, "/h/.cache/qmd/work.duckdb")
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "/tmp/x", "..", ".hidden"])
+def test_a_path_is_no_name_of_an_index(tmp_path, name):
+    with pytest.raises(UsageError, match="cannot be the name of an index"):
+        locate({"HOME": "/h"}, tmp_path, index=name)
+
+
+def test_the_nearest_project_comes_before_the_users_own_index(tmp_path):
+    inner = project(project(tmp_path / "outer") / "inner")
+    place = locate({"HOME": "/h"}, inner / "a/b")
+    assert (place.project, str(place.trusted)) == (inner, "/h/.config/qmd/trusted.json")
+    local = inner / ".qmd"
+    assert (place.config, place.database) == (local / "index.yml", local / "index.duckdb")
+    assert locate({"HOME": "/h"}, tmp_path / "outer/b").project == tmp_path / "outer"
+
+
+@pytest.mark.parametrize("variable", ["INDEX_PATH", "QMD_CONFIG_DIR"])
+@pytest.mark.parametrize(("value", "is_place"), [("/x", True), ("", False)])
+def test_a_place_in_the_environment_comes_before_a_project(tmp_path, variable, value, is_place):
+    found = locate({"HOME": "/h", variable: value}, project(tmp_path))
+    assert (found.project is None) is is_place
+
+
+@pytest.mark.parametrize("text", [None, "", "# only a comment\n", "collections:\nmodels:\n"])
+def test_without_settings_the_defaults_count(place, text):
+    assert load(place if text is None else write(place, text)) == Settings()
+    assert (digest(place) is None) == (text is None)
+
+
+def test_everything_in_index_yml_is_read(place):
+    text = """
+global_context: All
+editor_uri: "e://{path}:{line}"
+models: {embed: "hf:o/r/f.gguf"}
+chunk: {tokens: 256, overlap: 0}
+collections:
+  notes: {path: /n, pattern: "**/*.{md,txt}", ignore: ["Archive/**"], update: git pull --rebase,
+    includeByDefault: false, gitignore: true, follow_symlinks: true,
+    context: {/: Personal, /work/: Work}}
+  2024: {path: /y, ignore: x}
+"""
+    found = load(write(place, text))
+    notes, other = found.collections
+    assert (notes.name, notes.root, notes.mask) == ("notes", "/n", "**/*.{md,txt}")
+    assert (notes.ignored, notes.update_command) == (("Archive/**",), "git pull --rebase")
+    assert (notes.included, notes.follow_symlinks, notes.respect_gitignore) == (False, True, True)
+    assert other == Collection("2024", "/y", ignored=("x",))
+    described = [(each.collection, each.prefix, each.body) for each in found.contexts]
+    assert described == [(None, "", "All"), ("notes", "", "Personal"), ("notes", "work", "Work")]
+    assert (found.editor_uri, found.models) == ("e://{path}:{line}", {"embed": "hf:o/r/f.gguf"})
+    assert (found.chunk_tokens, found.chunk_overlap) == (256, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "problem"),
+    [
+        ("models: [\n", 2, "expected the node content"),
+        ("editor_uri: a\neditor_uri: b\n", 2, "duplicate key"),
+        ("# c\n\nmodel: x\n", 3, "unknown key 'model' in index.yml. Known: global_context"),
+        (f"{NOTES}    patern: x\n", 4, "unknown key 'patern' in collection 'notes'"),
+        ("collections:\n  notes: {}\n", 2, "collection 'notes' needs a path"),
+        ("collections:\n  a/b:\n    path: /x\n", 2, "'a/b' cannot be the name of a collection"),
+        (f"{NOTES}    update: [a]\n", 4, "'update' has to be text"),
+        (f"{NOTES}    pattern: ../*.md\n", 4, "The mask '../*.md' leaves the collection."),
+        (f"{NOTES}    includeByDefault: maybe\n", 4, "has to be true or false"),
+        (f"{NOTES}    ignore: 5\n", 4, "ignore"),
+        (f"{NOTES}    ignore: {{a: b}}\n", 4, "ignore"),
+        (f"{NOTES}    context: hello\n", 4, "context of 'notes' has to be"),
+        ("chunk:\n  tokens: 15\n", 2, "tokens"),
+        ("chunk:\n  overlap: 0.9\n", 2, "overlap"),
+    ],
+)
+def test_a_mistake_is_told_with_its_line(place, text, line, problem):
+    with pytest.raises(ConfigError) as refused:
+        load(write(place, text))
+    where, _, message = str(refused.value).partition(": ")
+    assert (where, refused.value.line) == (f"{place.config}:{line}", line)
+    assert problem in message
+
+
+@pytest.mark.parametrize("text", ["- a\n", "models: \udce9\n", NOTES.replace("/n", "~nobody-/n")])
+def test_a_file_that_makes_no_sense_is_told_by_name(place, text):
+    with pytest.raises(ConfigError, match=r"index\.yml"):
+        load(write(place, text))
+
+
+@pytest.mark.parametrize(
+    ("path", "root"), [("~/n", "home/n"), ("~", "home"), ("n/../m", "home/m"), ("/a/../b", "/b")]
+)
+def test_paths_of_the_user_start_at_home(place, tmp_path, path, root):
+    write(place, NOTES.replace("/notes", f'"{path}"'))
+    assert load(place).collections[0].root == str(tmp_path / root)
+
+
+def test_paths_of_a_project_start_at_its_folder(tmp_path):
+    place = locate({"HOME": "/h"}, project(tmp_path) / "below")
+    assert load(write(place, NOTES.replace("/n", "n"))).collections[0].root == f"{tmp_path}/notes"
+
+
+def add(name):
+    return lambda document: document.setdefault("collections", {}).update({name: {"path": "/x"}})
+
+
+def test_edit_keeps_comments_quotes_and_the_order_of_keys(place):
+    before = f"# mine\n\nmodels:\n  embed: 'x' # why\n{NOTES}    update: {'long ' * 40}end # last\n"
+    edit(write(place, before), add("new"))
+    assert place.config.read_text() == f"{before}  new:\n    path: /x\n"
+
+
+def test_edit_keeps_a_file_that_is_only_comments(place):
+    edit(write(place, "# mine\n"), add("new"))
+    assert place.config.read_text() == "# mine\ncollections:\n  new:\n    path: /x\n"
+
+
+def test_edit_makes_a_new_file_and_keeps_the_permissions_of_an_old_one(place):
+    for mode in (0o644, 0o600):
+        edit(place, add("new"))
+        assert [each.name for each in load(place).collections] == ["new"]
+        assert stat.S_IMODE(place.config.stat().st_mode) == mode
+        place.config.chmod(0o600)
+
+
+@pytest.mark.parametrize("before", [NOTES, "- a\n", "collections: 5\n", "collections: [\n"])
+def test_an_edit_that_makes_no_sense_changes_nothing(place, before):
+    write(place, before)
+    with pytest.raises(ConfigError):
+        edit(place, lambda document: document["collections"].update(notes={"paths": "/x"}))
+    assert place.config.read_text() == before
+    assert {file.name for file in place.config.parent.iterdir()} <= {"index.yml", "index.yml.lock"}
+
+
+def test_edits_at_the_same_time_are_all_kept(place):
+    names = [f"c{number}" for number in range(8)]
+    with ThreadPoolExecutor(len(names)) as pool:
+        list(pool.map(lambda name: edit(place, add(name)), names))
+    assert sorted(each.name for each in load(place).collections) == names
+
+
+def test_what_could_not_be_written_in_a_path_is_no_name_of_a_collection():
+    for name in ("notes", "my notes", "2024", "é茶", "a.b", "a-b#c", "100%_"):
+        check_name(name)
+    for name in ("", "a/b", "a:b", "a?b", "a\nb", "a\tb", "a\0b", ".a", "#a", "-a"):
+        with pytest.raises(UsageError, match="cannot be the name of a collection"):
+            check_name(name)

@@ -1,0 +1,160 @@
+"""The lines of a document around its best match."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from qmd.text import words
+from qmd.text.snippet import Snippet, matcher, snippet
+
+WANTED = frozenset({"tea", "pot", "cup"})
+LINE = st.lists(st.sampled_from(["tea", "Pot", "cup", "x", "long" * 9, "é"]), max_size=6).map(
+    " ".join
+)
+
+
+def shown(body, *wanted, length=300):
+    return snippet(body, matcher(frozenset(wanted)), length=length)
+
+
+def found_in(lines):
+    """Wanted words that stand in some lines."""
+    return WANTED & {
+        folded for line in lines for raw in words.split(line) for folded, _ in words.pieces(raw)[1]
+    }
+
+
+def test_the_lines_carry_their_numbers_in_the_document():
+    body = "\n".join(["# Title", *["filler"] * 50, "green tea", "hot water", *["filler"] * 50])
+    found = shown(body, "tea", length=20)
+    assert found.line == 52
+    assert found.text == "52: green tea\n53: hot water"
+
+
+def test_frontmatter_and_blank_lines_are_counted():
+    assert shown("---\na: 1\n---\n\n\ntea", "tea", length=5).text == "6: tea"
+
+
+def test_the_window_holds_the_most_different_words():
+    body = "\n".join(["tea tea tea", *["x" * 50] * 10, "tea", "pot", *["x" * 50] * 10, "tea"])
+    found = shown(body, "tea", "pot", length=60)
+    assert (found.line, found.first) == (12, 12)
+    assert found.lines[:2] == ("tea", "pot")
+
+
+def test_among_equals_the_first_window_is_shown():
+    body = "\n".join(["tea one", "x" * 90, "tea two"])
+    assert shown(body, "tea", length=50).lines == ("tea one",)
+
+
+def test_what_stands_around_fills_the_window():
+    found = shown("a\nb\ntea\nc\nd\n" + "x" * 100, "tea", length=30)
+    assert found == Snippet(line=3, first=1, lines=("a", "b", "tea", "c", "d"))
+
+
+def test_blank_lines_at_the_ends_are_not_shown():
+    found = shown("\n\ntea\n\npot\n\n\n", "tea", length=30)
+    assert (found.first, found.lines) == (3, ("tea", "", "pot"))
+
+
+def test_carriage_returns_are_not_shown():
+    found = shown("a\r\ntea\r\nb\r\n", "tea")
+    assert found.text == "1: a\n2: tea\n3: b"
+    assert found.line == 2
+
+
+def test_only_line_feeds_are_counted():
+    found = shown("a\u2028b\x0cc\x85d\ntea", "tea", length=4)
+    assert found.text == "2: tea"
+
+
+def test_a_line_longer_than_the_window_is_cut_around_its_first_match():
+    found = shown("\n".join(["head", "a " * 3000 + "green tea " + "b " * 3000]), "tea", length=80)
+    assert (found.line, found.first, len(found.lines)) == (2, 2, 1)
+    assert "green tea b b" in found.lines[0]
+    assert found.lines[0].startswith("…")
+    assert found.lines[0].endswith("…")
+
+
+@pytest.mark.parametrize("place", [0, 10, 2990, 3000])
+def test_a_cut_line_is_as_long_as_the_window_wherever_the_match_is(place):
+    line = ("x " * place + "tea " + "x " * (3000 - place)).strip()
+    cut = shown(line, "tea", length=100).lines[0]
+    assert "tea" in cut
+    assert 90 <= len(cut) <= 102
+    assert cut.strip("…") in line
+
+
+def test_a_line_is_cut_around_the_word_and_not_around_a_longer_one_that_holds_it():
+    line = "steam " + "x " * 3000 + "green tea " + "x " * 3000
+    assert "green tea" in shown(line, "tea", length=80).lines[0]
+
+
+def test_a_match_in_a_run_of_han_is_shown():
+    line = "中" * 5000 + "日本語" + "文" * 5000
+    assert "日本語" in shown(line, "日本", "本語", length=60).lines[0]
+
+
+def test_a_match_with_accents_is_shown():
+    assert shown("a\nZÜRICH\nb", "zurich", length=6).text == "2: ZÜRICH"
+    assert "Zu\u0308rich" in shown("x " * 3000 + "Zu\u0308rich", "zurich", length=60).lines[0]
+
+
+def test_an_identifier_matches_by_its_parts():
+    assert shown("a\nparseHTTPRequest\nb", "http", length=16).line == 2
+
+
+def test_without_a_match_the_first_line_that_is_not_blank_is_shown():
+    found = shown("\n \nhead\nmore", "tea", length=5)
+    assert (found.first, found.lines) == (3, ("head",))
+
+
+@pytest.mark.parametrize("body", ["", "\n\n", " \n\t\n"])
+def test_a_blank_document_is_one_blank_line(body):
+    found = shown(body, "tea")
+    assert (found.line, found.first, len(found.lines)) == (1, 1, 1)
+    assert not found.lines[0].strip()
+
+
+def test_a_matcher_tells_which_word_a_raw_word_stands_for():
+    match = matcher(frozenset({"json", "tea"}))
+    assert [match(raw) for raw in ("Parse_JSON", "TEA", "teas", "_")] == ["json", "tea", None, None]
+
+
+@given(st.lists(LINE, min_size=1, max_size=12), st.integers(1, 80))
+@example(["x", "tea", "long" * 9, "pot cup"], 30)
+@settings(deadline=None)
+def test_no_other_window_of_the_same_length_has_more_words(lines, length):
+    found = snippet("\n".join(lines), matcher(WANTED), length=length)
+    windows = [
+        lines[start:end]
+        for start in range(len(lines))
+        for end in range(start + 1, len(lines) + 1)
+        if end == start + 1 or sum(len(line) + 1 for line in lines[start:end]) <= length
+    ]
+    start = found.first - 1
+    assert len(found_in(lines[start : start + len(found.lines)])) == max(
+        len(found_in(window)) for window in windows
+    )
+
+
+@given(st.lists(LINE, min_size=1, max_size=12), st.integers(1, 80))
+@settings(deadline=None)
+def test_a_snippet_is_lines_of_the_document_that_fit_and_names_the_first_that_matches(
+    lines, length
+):
+    found = snippet("\n".join(lines), matcher(WANTED), length=length)
+    start = found.first - 1
+    source = lines[start : start + len(found.lines)]
+    if len(found.lines) > 1:
+        assert list(found.lines) == source
+        assert sum(len(line) + 1 for line in source) <= length
+    else:
+        assert found.lines[0].strip("…") in source[0]
+        assert len(found.lines[0]) <= length + len("……")
+    matching = [at + 1 for at, line in enumerate(lines) if found_in([line])]
+    if matching:
+        assert found.line == next(at for at in matching if at >= found.first)
+        assert found.line < found.first + len(found.lines)
