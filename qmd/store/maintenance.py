@@ -18,8 +18,8 @@ MANY_RUNS = 32
 UNSORTED_SHARE = 0.1
 """Share of the postings out of order from which on a merge pays, after many commits."""
 
-GONE_SHARE = 0.1
-"""Share of the documents gone from which on a merge pays."""
+GONE_SHARE, FEW_GONE = 0.1, 100
+"""Share of the documents gone from which on a merge pays, and how many are too few for one."""
 
 LAST_TERM = (1 << 63) - 1
 
@@ -36,7 +36,7 @@ class Size(NamedTuple):
     @property
     def pays(self) -> bool:
         """Whether a merge is worth its time now."""
-        gone = self.tombstones > GONE_SHARE * max(self.documents, 1)
+        gone = self.tombstones > max(FEW_GONE, GONE_SHARE * self.documents)
         loose = self.postings - self.merged > UNSORTED_SHARE * self.postings
         return gone or (loose and self.runs >= MANY_RUNS)
 

@@ -1,5 +1,6 @@
 -- Which documents of the batch were accepted.
 --
+-- in   accepted  relation  made by documents/accept
 -- out  number       integer  within the batch
 -- out  document_id  integer
 select number, document_id from accepted order by number

@@ -1,4 +1,6 @@
 -- Add the accepted documents.
+--
+-- in   accepted  relation  made by documents/accept
 insert into documents
 select
     document_id, collection, path, title, hash, metadata::json,

@@ -2,9 +2,9 @@
 --
 -- in   $collection  text
 -- in   $paths       text      of the files found, NUL between two
--- in   $sizes       text      bytes, a blank between two
--- in   $mtimes      text      nanoseconds
--- in   $inodes      text
+-- in   $sizes       numbers   bytes, as text, a blank between two
+-- in   $mtimes      numbers   nanoseconds
+-- in   $inodes      numbers
 -- in   $again       boolean   take every file for changed
 -- out  place        bigint?   of the file among those found, from 0; null: it is gone
 -- out  document_id  integer?  that the index has for the path; null: it is new

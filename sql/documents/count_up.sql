@@ -1,4 +1,6 @@
 -- Move the counters past what was accepted.
+--
+-- in   accepted  relation  made by documents/accept
 update counters
 set value = value + case name
     when 'next_document_id' then (select coalesce(max(number) + 1, 0) from accepted)

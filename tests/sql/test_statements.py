@@ -1,0 +1,92 @@
+"""Every statement is what its header says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from qmd.store.statements import shipped, statement
+
+NAMES = sorted(
+    str(file.relative_to(shipped("sql")).with_suffix("")) for file in shipped("sql").rglob("*.sql")
+)
+ENGINE = {"store/attach_to_read", "store/attach_to_write", "store/detach", "store/use"}
+"""They attach and detach the index itself."""
+
+SAMPLE = {
+    "text": "x",
+    "numbers": "1",
+    "text?": None,
+    "json": "[]",
+    "json?": None,
+    "integer": 1,
+    "bigint": 1,
+    "boolean": False,
+    "timestamp?": None,
+}
+
+_IN = re.compile(r"^-- in   \$?(\w+) +(\S+)", re.M)
+_OUT = re.compile(r"^-- out  (\w+) +(\S+)", re.M)
+
+
+def header(name: str) -> str:
+    return "\n".join(line for line in statement(name).splitlines() if line.startswith("--"))
+
+
+def body(name: str) -> str:
+    return "\n".join(
+        line for line in statement(name).splitlines() if not line.lstrip().startswith("--")
+    )
+
+
+def parameters(name: str) -> dict[str, str]:
+    return {key: kind for key, kind in _IN.findall(header(name)) if kind != "relation"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_statement_begins_with_a_sentence_that_says_what_it_does(name):
+    first = statement(name).splitlines()[0]
+    assert re.fullmatch(r"-- [A-Z].*", first)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_header_names_the_parameters_that_the_statement_takes(name):
+    used = set(re.findall(r"\$([a-z_]\w*)", body(name)))
+    assert set(parameters(name)) == used
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ENGINE])
+def test_a_statement_gives_the_columns_of_its_header(name, library):
+    if any(kind == "relation" for _, kind in _IN.findall(header(name))):
+        pytest.skip("it takes a batch; every update runs it")
+    if name.startswith("words/") and name != "words/known" and name != "words/count":
+        pytest.skip("it runs with the extension loaded; every update runs it")
+    library.write("tea.md", "# Tea\n\nA cup of tea.")
+    library.update()
+    given = {key: SAMPLE[kind] for key, kind in parameters(name).items()}
+
+    def run(cursor):
+        cursor.connection.execute(
+            "create or replace temp table slice as select * from postings limit 0"
+        )
+        cursor.connection.execute(statement(name), given)
+        return [column[0] for column in cursor.connection.description or []]
+
+    columns = library.engine.database.write(run)
+    expected = [column for column, _ in _OUT.findall(header(name))]
+    if expected:
+        assert columns == expected
+
+
+def test_no_sql_stands_in_python():
+    words = r"[\"']\s*(select|insert|update|delete|create|attach|with) [a-z_*(]"
+    root = Path(__file__).parents[2] / "qmd"
+    found = [
+        f"{file.name}: {line.strip()}"
+        for file in root.rglob("*.py")
+        for line in file.read_text(encoding="utf-8").splitlines()
+        if re.search(words, line)
+    ]
+    assert found == []

@@ -1,0 +1,287 @@
+"""One writer, or any number of readers: each Gate here stands for a process."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import select
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from qmd.errors import IndexBusy
+from qmd.store.gate import Gate
+
+LONG = 20
+"""Seconds after which something that has to happen is taken for stuck."""
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from qmd.store.gate import Gate
+gate = Gate(Path(sys.argv[1]))
+for verb in sys.argv[2:]:
+    getattr(gate, verb)()
+print("in", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def gate(tmp_path):
+    """Makes gates to one index."""
+    made = []
+
+    def make(patience=LONG):
+        made.append(Gate(tmp_path / "index.duckdb", patience=patience))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.open()
+        each.leave()
+
+
+@pytest.fixture
+def in_thread():
+    """Runs functions beside the test, and waits for them in its end."""
+    threads = []
+
+    def start(*steps):
+        done = threading.Event()
+
+        def run():
+            for step in steps:
+                step()
+            done.set()
+
+        threads.append(threading.Thread(target=run, daemon=True))
+        threads[-1].start()
+        return done
+
+    yield start
+    for thread in threads:
+        thread.join(LONG)
+        assert not thread.is_alive()
+
+
+@pytest.fixture
+def held(tmp_path):
+    """Starts a process that does something with its gate and stays there."""
+    processes = []
+
+    def start(*verbs):
+        process = subprocess.Popen(
+            [sys.executable, "-c", HOLDER, str(tmp_path / "index.duckdb"), *verbs],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        processes.append(process)
+        assert select.select([process.stdout], [], [], LONG)[0]
+        assert process.stdout.readline() == b"in\n"
+        return process
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+def wait_until(fact):
+    """Look until it is so."""
+    slowly = threading.Event()
+    for _ in range(LONG * 200):
+        if fact():
+            return
+        slowly.wait(0.005)
+    raise AssertionError("this never came about")
+
+
+def test_readers_are_in_the_room_together(gate):
+    readers = [gate(), gate(), gate()]
+    for reader in readers:
+        reader.enter_to_read()
+    assert not any(reader.is_shut() for reader in readers)
+
+
+def test_a_reader_waits_for_a_writer_to_open(gate, in_thread):
+    writer, reader = gate(), gate()
+    writer.shut()
+    writer.enter_to_write()
+    entered = in_thread(reader.enter_to_read)
+    with pytest.raises(IndexBusy):
+        gate(patience=0.02).enter_to_read()
+    assert not entered.is_set()
+    writer.open()
+    assert entered.wait(LONG)
+
+
+def test_a_writer_waits_for_the_last_reader_to_leave(gate, in_thread):
+    first, second, writer = gate(), gate(), gate()
+    first.enter_to_read()
+    second.enter_to_read()
+    entered = in_thread(writer.shut, writer.enter_to_write)
+    wait_until(first.is_shut)
+    first.leave()
+    assert not entered.is_set()
+    second.leave()
+    assert entered.wait(LONG)
+
+
+def test_a_writer_that_waits_goes_in_before_a_reader_that_comes_later(gate, in_thread):
+    inside, later, writer = gate(), gate(), gate()
+    inside.enter_to_read()
+    wrote = in_thread(writer.shut, writer.enter_to_write)
+    wait_until(inside.is_shut)
+    order = []
+    read = in_thread(later.enter_to_read, lambda: order.append("reader"))
+    inside.leave()
+    assert wrote.wait(LONG)
+    order.append("writer")
+    writer.open()
+    assert read.wait(LONG)
+    assert order == ["writer", "reader"]
+
+
+def test_a_writer_gets_in_while_readers_never_leave_the_room_empty(gate, in_thread):
+    """Each reader leaves only when another is in, or when somebody has shut the door."""
+    readers = [gate() for _ in range(3)]
+    inside = [threading.Event() for _ in readers]
+    over = threading.Event()
+
+    def come_and_go(number):
+        mine, next_one = readers[number], inside[(number + 1) % len(readers)]
+        while not over.is_set():
+            mine.enter_to_read()
+            inside[number].set()
+            while not (next_one.is_set() or mine.is_shut() or over.is_set()):
+                next_one.wait(0.002)
+            inside[number].clear()
+            mine.leave()
+
+    for number in range(len(readers)):
+        in_thread(lambda number=number: come_and_go(number))
+    writer = gate()
+    try:
+        for _ in range(5):
+            assert in_thread(writer.shut, writer.enter_to_write, writer.open).wait(LONG)
+    finally:
+        over.set()
+
+
+def test_two_writers_take_turns(gate, in_thread):
+    first, second = gate(), gate()
+    first.shut()
+    first.enter_to_write()
+    entered = in_thread(second.shut, second.enter_to_write)
+    assert not entered.is_set()
+    first.open()
+    assert entered.wait(LONG)
+
+
+def test_the_door_is_shut_from_when_a_writer_wants_in_until_it_is_done(gate):
+    reader, writer = gate(), gate()
+    assert not reader.is_shut()
+    writer.shut()
+    assert reader.is_shut()
+    writer.enter_to_write()
+    assert reader.is_shut()
+    writer.open()
+    assert not reader.is_shut()
+
+
+def test_who_waits_too_long_is_told_who_holds_the_door(gate, held):
+    writer = held("shut", "enter_to_write")
+    for verb in ("enter_to_read", "shut"):
+        with pytest.raises(
+            IndexBusy, match=f"held by process {writer.pid} for 0 seconds"
+        ) as caught:
+            getattr(gate(patience=0.02), verb)()
+        assert caught.value.holder == f"process {writer.pid}"
+    assert gate().holder() == f"process {writer.pid}"
+
+
+def test_a_writer_who_gives_up_on_a_reader_lets_the_others_in_again(gate, held):
+    held("enter_to_read")
+    writer = gate(patience=0.02)
+    writer.shut()
+    with pytest.raises(IndexBusy):
+        writer.enter_to_write()
+    writer.open()
+    gate(patience=0.2).enter_to_read()
+
+
+@pytest.mark.parametrize("verbs", [("shut",), ("shut", "enter_to_write"), ("enter_to_read",)])
+def test_the_locks_of_a_killed_process_are_gone_with_it(gate, held, in_thread, verbs):
+    process = held(*verbs)
+    writer = gate()
+    entered = in_thread(writer.shut, writer.enter_to_write)
+    assert not entered.is_set()
+    process.kill()
+    assert entered.wait(LONG)
+
+
+def test_deleted_lock_files_are_made_anew(gate, tmp_path):
+    writer, reader = gate(), gate()
+    writer.shut()
+    writer.open()
+    for file in tmp_path.iterdir():
+        file.unlink()
+    reader.enter_to_read()
+    writer.shut()
+    assert {file.name for file in tmp_path.iterdir()} == {
+        "index.duckdb.lock",
+        "index.duckdb.readers",
+    }
+
+
+def test_a_lock_on_a_file_that_is_deleted_meanwhile_does_not_count(gate, tmp_path, monkeypatch):
+    locked = fcntl.flock
+    deleted = []
+
+    def lock_deleted(descriptor, operation):
+        if not deleted:
+            deleted.append(tmp_path / "index.duckdb.lock")
+            deleted[0].unlink()
+        locked(descriptor, operation)
+
+    monkeypatch.setattr(fcntl, "flock", lock_deleted)
+    gate().shut()
+    assert deleted[0].exists()
+    assert gate().is_shut()
+
+
+def test_where_no_lock_can_be_made_nobody_waits(gate, monkeypatch):
+    def refuse(*_, **__):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(os, "open", refuse)
+    reader = gate()
+    reader.enter_to_read()
+    assert not reader.is_shut()
+    reader.leave()
+
+
+def test_a_look_at_the_door_does_not_lose_the_key_of_the_same_process(gate, in_thread, monkeypatch):
+    """The watcher of an idle reader looks at the door while a thread beside it shuts it."""
+    mine, other = gate(), gate(patience=0.2)
+    closed, shut = threading.Event(), threading.Event()
+    close = os.close
+    test = threading.current_thread()
+
+    def close_slowly(descriptor):
+        close(descriptor)
+        if threading.current_thread() is not test:
+            closed.set()
+            shut.wait(LONG)
+
+    monkeypatch.setattr(os, "close", close_slowly)
+    looked = in_thread(mine.is_shut)
+    assert closed.wait(LONG)
+    mine.shut()
+    shut.set()
+    assert looked.wait(LONG)
+    mine.open()
+    other.enter_to_read()
