@@ -14,7 +14,6 @@ A search is timed from the call to the answer. A writer's wait is timed from the
 from __future__ import annotations
 
 import argparse
-import itertools
 import multiprocessing
 import queue
 import random
@@ -22,10 +21,11 @@ import sys
 import tempfile
 import time
 import traceback
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing.context import SpawnProcess
+from itertools import chain, product
 from multiprocessing.queues import Queue
 from multiprocessing.synchronize import Event
 from pathlib import Path
@@ -68,20 +68,14 @@ class Shared:
     work: Path
     acknowledged: Queue[tuple[str, str]]
     told: Queue[tuple[str, Any]]
-    ready: Any
+    begun: Event
     busy: Event
     ended: Event
 
-    def engine(self, *, warm: bool) -> Engine:
+    def engine(self, *, warm: bool = False) -> Engine:
         """The index that all of them use."""
-        place = Place(
-            "index",
-            self.work / "index.yml",
-            self.work / "index.duckdb",
-            None,
-            self.work / "trusted",
-        )
-        return Engine(place, warm=warm)
+        config, index, trusted = (self.work / name for name in ("index.yml", "index.duckdb", "t"))
+        return Engine(Place("index", config, index, None, trusted), warm=warm)
 
 
 class Timed(Database):
@@ -117,11 +111,10 @@ def read(shared: Shared, number: int) -> None:
     engine = shared.engine(warm=True)
     chance = random.Random(number)
     words = vocabulary()
-    idle, busy = list[float](), list[float]()
-    missed = list[str]()
-    looked = 0
+    idle, busy, missed, looked = list[float](), list[float](), list[str](), 0
     engine.search(words[0])
-    shared.ready.wait()
+    shared.told.put(("ready", number))
+    shared.begun.wait()
     while not shared.ended.is_set():
         time.sleep(chance.uniform(0, THINKING))
         times = busy if shared.busy.is_set() else idle
@@ -144,12 +137,11 @@ def read(shared: Shared, number: int) -> None:
 
 def write(shared: Shared, number: int) -> None:
     """Change one or a few files, update, acknowledge, until the end."""
-    engine = shared.engine(warm=False)
+    engine = shared.engine()
     engine.database = database = Timed(engine.place.database)
     chance = random.Random(number)
-    mine = range(number, FILES, WRITERS)
-    updates = 0
-    shared.ready.wait()
+    mine, updates = range(number, FILES, WRITERS), 0
+    shared.told.put(("ready", number))
     shared.busy.wait()
     while not shared.ended.is_set():
         changed = []
@@ -183,7 +175,7 @@ def append(file: Path, marker: str, *, whole: bool) -> None:
 
 def vocabulary() -> list[str]:
     """Words of the corpus."""
-    return ["".join(each) for each in itertools.product("kmt", "aeiou", "lnrs", "aeiou")]
+    return ["".join(each) for each in product("kmt", "aeiou", "lnrs", "aeiou")]
 
 
 def letters(number: int) -> str:
@@ -217,15 +209,9 @@ def measure(work: Path, seconds: float) -> dict[str, list[Any]]:
     generate(work / "docs")
     (work / "index.yml").write_text(f"collections:\n  docs:\n    path: {work / 'docs'}\n")
     context = multiprocessing.get_context("spawn")
-    shared = Shared(
-        work,
-        context.Queue(),
-        context.Queue(),
-        context.Barrier(READERS + WRITERS + 1),
-        context.Event(),
-        context.Event(),
-    )
-    engine = shared.engine(warm=False)
+    queues = context.Queue(), context.Queue()
+    shared = Shared(work, *queues, *(context.Event() for _ in range(3)))
+    engine = shared.engine()
     anyio.run(engine.update)
     engine.close()
     jobs = [partial(told, read, shared, number) for number in range(READERS)]
@@ -233,40 +219,38 @@ def measure(work: Path, seconds: float) -> dict[str, list[Any]]:
     processes = [context.Process(target=job, daemon=True) for job in jobs]
     for process in processes:
         process.start()
+    found: dict[str, list[Any]] = defaultdict(list)
     try:
-        shared.ready.wait(PATIENCE)
-        time.sleep(seconds * IDLE_SHARE)
-        shared.busy.set()
-        time.sleep(seconds * (1 - IDLE_SHARE))
+        collect(shared, found, "ready", len(jobs))
+        for event, share in ((shared.begun, IDLE_SHARE), (shared.busy, 1 - IDLE_SHARE)):
+            event.set()
+            time.sleep(seconds * share)
         shared.ended.set()
-        found = collected(shared, processes)
+        collect(shared, found, "done", len(jobs))
     finally:
         for process in processes:
             process.kill()
             process.join()
-    found["lost"] = lost(shared, found.get("acknowledged", []))
-    found.setdefault("error", []).extend(broken(shared))
+    found["lost"] = lost(shared, found["acknowledged"])
+    found["error"] += broken(shared)
     return found
 
 
-def collected(shared: Shared, processes: list[SpawnProcess]) -> dict[str, list[Any]]:
-    """What the processes tell until all are done, by kind."""
-    found: dict[str, list[Any]] = {}
+def collect(shared: Shared, found: dict[str, list[Any]], awaited: str, count: int) -> None:
+    """Sort what the processes tell by its kind, until `count` of them have told one of a kind."""
     deadline = time.monotonic() + PATIENCE
-    while len(found.get("done", [])) < len(processes):
+    while len(found[awaited]) < count and not (awaited == "ready" and found["error"]):
         try:
             kind, value = shared.told.get(timeout=max(0.0, deadline - time.monotonic()))
         except queue.Empty:
-            late = len(processes) - len(found.get("done", []))
-            found.setdefault("error", []).append(f"{late} processes did not end")
+            found["error"].append(f"{count - len(found[awaited])} processes are not {awaited}")
             break
-        found.setdefault(kind, []).append(value)
-    return found
+        found[kind].append(value)
 
 
 def lost(shared: Shared, acknowledged: list[tuple[str, str]]) -> list[str]:
     """Acknowledged markers that the index does not have in the end."""
-    engine = shared.engine(warm=False)
+    engine = shared.engine()
     bodies = {
         document.path: body
         for document in engine.documents(None)
@@ -277,40 +261,35 @@ def lost(shared: Shared, acknowledged: list[tuple[str, str]]) -> list[str]:
 
 def broken(shared: Shared) -> list[str]:
     """Facts that do not hold in the end."""
-    facts = shared.engine(warm=False).read(maintenance.problems)
+    facts = shared.engine().read(maintenance.problems)
     return [f"not so {fact.times} times: {fact.fact}" for fact in facts if fact.times]
 
 
-def at(share: float, times: list[float]) -> str:
-    """A quantile in milliseconds."""
-    ordered = sorted(times)
-    return f"{1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))]:.0f}"
+def at(share: float, times: list[float]) -> float:
+    """A quantile, in milliseconds."""
+    return 1000 * sorted(times)[min(len(times) - 1, int(share * len(times)))]
 
 
 def main(seconds: float) -> int:
     """Print the figures."""
     with tempfile.TemporaryDirectory() as name:
         found = measure(Path(name), seconds)
-    idle, busy, waits = (
-        [time for each in found.get(kind, []) for time in each]
-        for kind in ("idle", "busy", "waits")
-    )
-    errors = found.get("error", [])
-    missed = [marker for each in found.get("missed", []) for marker in each] + found["lost"]
-    acknowledged, looked = len(found.get("acknowledged", [])), sum(found.get("looked", []))
+    idle, busy, waits = (list(chain(*found[kind])) for kind in ("idle", "busy", "waits"))
+    errors, missed = found["error"], [*chain(*found["missed"]), *found["lost"]]
+    acknowledged, looked = len(found["acknowledged"]), sum(found["looked"])
     for line in [*errors, *missed]:
         print(line)
     print(f"errors                {len(errors)} (target 0)")
-    print(f"acknowledged changes  {acknowledged} in {sum(found.get('updates', []))} updates")
+    print(f"acknowledged changes  {acknowledged} in {sum(found['updates'])} updates")
     print(f"not visible           {len(missed)} (target 0), {looked} looked for by the next reader")
     if not (idle and busy and waits):
         return 1
-    print(f"writer wait, ms       p50 {at(0.5, waits)}, p95 {at(0.95, waits)}, ", end="")
-    print(f"p99 {at(0.99, waits)} (target {1000 * WAIT_TARGET:.0f}), of {len(waits)} writes")
-    print(f"reader idle, ms       p50 {at(0.5, idle)}, p95 {at(0.95, idle)}, of {len(idle)}")
-    print(f"reader busy, ms       p50 {at(0.5, busy)}, p95 {at(0.95, busy)}, of {len(busy)}")
-    ratio = float(at(0.95, busy)) / max(1.0, float(at(0.95, idle)))
-    print(f"p95 busy / idle       {ratio:.1f} (target {RATIO_TARGET:.0f})")
+    for name, times in [("writer wait", waits), ("reader idle", idle), ("reader busy", busy)]:
+        figures = ", ".join(f"p{share} {at(share / 100, times):.0f}" for share in (50, 95, 99))
+        print(f"{name}, ms       {figures}, of {len(times)}")
+    wait, ratio = at(0.99, waits) / 1000, at(0.95, busy) / at(0.95, idle)
+    print(f"writer wait p99       {wait:.2f} s (target {WAIT_TARGET})")
+    print(f"reader p95 busy/idle  {ratio:.1f} (target {RATIO_TARGET})")
     return int(bool(errors or missed))
 
 

@@ -11,8 +11,8 @@ create table postings (
 );
 
 create table words (
-    word text not null,                    -- as written, without case and accents; unique
-    head text not null,                    -- its first three characters, to find longer words by
+    word text not null,                    -- as written, without case and accents
+    head bigint not null,                  -- its first three characters, 21 bits each, from the left
     term text not null,                    -- its stem
     term_id bigint not null                -- low 63 bits of the term's MD5: nothing to renumber
 );

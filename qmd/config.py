@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from qmd.errors import ConfigError, UsageError
 from qmd.text.masks import check_mask
@@ -32,6 +32,7 @@ class Place(NamedTuple):
         project: the folder of a project-local index, or None for the user's own.
         trusted: file in which the user's approvals of projects are kept.
         trust_all: approve every project.
+        home: what `~` stands for; None is the home of this process.
     """
 
     name: str
@@ -40,13 +41,15 @@ class Place(NamedTuple):
     project: Path | None
     trusted: Path
     trust_all: bool = False
+    home: Path | None = None
 
 
 def locate(environ: Mapping[str, str], folder: Path, *, index: str | None = None) -> Place:
     """The index that a command means: `--index`, else the project's, else the user's.
 
     Raises:
-        UsageError: the name of the index is a path.
+        UsageError: the name of the index is a path, or `INDEX_PATH` begins with the home
+            of somebody who is not known here.
     """
     home = Path(environ.get("HOME") or Path.home())
     config_home = Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "qmd"
@@ -59,7 +62,8 @@ def locate(environ: Mapping[str, str], folder: Path, *, index: str | None = None
             f"'{index}' cannot be the name of an index.\n\n"
             "A name is a word such as 'work'; its settings are kept in work.yml."
         )
-    if index is None and "INDEX_PATH" not in environ and "QMD_CONFIG_DIR" not in environ:
+    own = environ.get("INDEX_PATH") or environ.get("QMD_CONFIG_DIR")
+    if index is None and not own:
         project = _project(folder)
         if project is not None:
             local = project / LOCAL_FOLDER
@@ -70,12 +74,24 @@ def locate(environ: Mapping[str, str], folder: Path, *, index: str | None = None
                 project,
                 trusted,
                 trust_all,
+                home,
             )
     name = index or "index"
     database = cache / f"{name}.duckdb"
     if index is None and environ.get("INDEX_PATH"):
-        database = Path(environ["INDEX_PATH"]).expanduser()
-    return Place(name, config / f"{name}.yml", database.absolute(), None, trusted, trust_all)
+        database = _expanded(environ["INDEX_PATH"], home)
+    database = database.absolute()
+    return Place(name, config / f"{name}.yml", database, None, trusted, trust_all, home)
+
+
+def _expanded(path: str, home: Path) -> Path:
+    """`path` with the folder that a `~` or `~name` in front stands for."""
+    if path == "~" or path.startswith("~/"):
+        return home / path[1:].lstrip("/")
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        raise UsageError(f"Nobody knows whose home '{path}' begins with.") from error
 
 
 def _project(folder: Path) -> Path | None:
@@ -116,8 +132,8 @@ def load(place: Place) -> Settings:
     Raises:
         ConfigError: it is not YAML, or says something unknown; with the line.
     """
-    document = _parsed(place.config)
-    return _Reader(place).settings(document) if document else Settings()
+    document = _parsed(_text(place.config), place.config)
+    return _Reader(place).settings(document) if document is not None else Settings()
 
 
 def edit(place: Place, change: Callable[[Document], None]) -> None:
@@ -131,20 +147,33 @@ def edit(place: Place, change: Callable[[Document], None]) -> None:
     try:
         place.config.parent.mkdir(parents=True, exist_ok=True)
         with _locked(place.config.with_name(place.config.name + ".lock")):
-            document = _parsed(place.config) or CommentedMap()
+            text = _text(place.config)
+            document = _parsed(text, place.config)
+            comments = ""
+            if document is None:
+                document, comments = CommentedMap(), _comments(text)
+            reader = _Reader(place)
+            reader.settings(document)
             change(document)
-            _Reader(place).settings(document)
-            _write(place.config, document)
+            reader.settings(document)
+            _write(place.config.resolve(), comments, document)
     except OSError as error:
         raise ConfigError(place.config, error.strerror or str(error)) from error
 
 
-def _write(path: Path, document: object) -> None:
+def _comments(text: str) -> str:
+    """The comments of a file that says nothing else."""
+    lines = text.splitlines()
+    return "".join(f"{x}\n" for x in lines if not x.strip() or x.lstrip().startswith("#"))
+
+
+def _write(path: Path, comments: str, document: object) -> None:
     """Replace a file at once: another process sees the old text or the new."""
     handle, name = tempfile.mkstemp(prefix=path.name, dir=path.parent)
     temporary = Path(name)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(comments)
             _yaml().dump(document, file)
             file.flush()
             os.fsync(file.fileno())
@@ -175,23 +204,34 @@ def _yaml() -> Any:
     return yaml
 
 
-def _parsed(path: Path) -> Any:
-    from ruamel.yaml.error import YAMLError
-
+def _text(path: Path) -> str:
+    """What is written in a file; nothing if there is none."""
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        return None
+        return ""
     except UnicodeDecodeError as error:
         raise ConfigError(path, "this is not UTF-8 text") from error
     except OSError as error:
         raise ConfigError(path, error.strerror or str(error)) from error
+
+
+def _parsed(text: str, path: Path) -> Any:
+    """The document in the text of a file; None if there is none."""
+    if not text:
+        return None
+    from ruamel.yaml.error import YAMLError
+
     try:
         return _yaml().load(text)
     except YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or str(error).splitlines()[0]
         raise ConfigError(path, str(problem), line=mark.line + 1 if mark else None) from error
+    except RecursionError as error:
+        raise ConfigError(path, "this is nested too deeply") from error
+    except (LookupError, ValueError) as error:  # a value that is not what its tag says
+        raise ConfigError(path, f"this cannot be read: {error}") from error
 
 
 class _Reader:
@@ -218,19 +258,19 @@ class _Reader:
             top.get("collections"), None, "collections", parent=top, key="collections"
         )
         for name, entry in entries.items():
-            collection, described = self._collection(entries, str(name), entry)
+            collection, described = self._collection(entries, name, entry)
             collections.append(collection)
             contexts += described
         tokens, overlap = chunk.get("tokens", 900), chunk.get("overlap", 0.15)
         if not isinstance(tokens, int) or isinstance(tokens, bool) or tokens < 16:
-            self._fail(chunk, "tokens", "has to be a whole number of at least 16")
+            self._fail(chunk, "tokens", "'tokens' has to be a whole number of at least 16")
         if not isinstance(overlap, int | float) or not 0 <= overlap < 0.9:
-            self._fail(chunk, "overlap", "has to be a number from 0 to 0.9")
+            self._fail(chunk, "overlap", "'overlap' has to be a number from 0 to 0.9")
         return Settings(
             tuple(collections),
             tuple(contexts),
             self._text(top, "editor_uri"),
-            {str(role): self._text(models, role) or "" for role in models},
+            {str(role): model for role in models if (model := self._text(models, role))},
             tokens,
             float(overlap),
         )
@@ -238,7 +278,7 @@ class _Reader:
     def _collection(
         self,
         entries: Any,
-        name: str,
+        key: object,
         entry: object,
     ) -> tuple[Collection, list[Context]]:
         known = (
@@ -251,29 +291,28 @@ class _Reader:
             "gitignore",
             "follow_symlinks",
         )
-        here = self._mapping(entry, known, f"collection '{name}'", parent=entries, key=name)
-        check_name(name)
+        name = str(key)
+        here = self._mapping(entry, known, f"collection '{name}'", parent=entries, key=key)
+        with self._failing(entries, key):
+            check_name(name)
         path = self._text(here, "path")
         if not path:
-            self._fail(entries, name, f"collection '{name}' needs a path")
-            raise AssertionError
+            self._fail(entries, key, f"collection '{name}' needs a path")
         mask = self._text(here, "pattern") or DEFAULT_MASK
-        ignored = here.get("ignore") or []
-        ignored = [ignored] if isinstance(ignored, str) else list(ignored)
-        try:
+        with self._failing(here, "pattern"):
             check_mask(mask)
-        except UsageError as error:
-            self._fail(here, "pattern", str(error).split("\n")[0])
         described = self._mapping(
             here.get("context"), None, f"context of '{name}'", parent=here, key="context"
         )
-        base = self._place.project or Path.home()
+        home = self._place.home or Path.home()
+        with self._failing(here, "path"):
+            root = (self._place.project or home) / _expanded(path, home)
         return (
             Collection(
                 name,
-                str(os.path.normpath(base / Path(path).expanduser())),
+                os.path.normpath(root),
                 mask,
-                tuple(str(pattern) for pattern in ignored),
+                self._texts(here, "ignore"),
                 self._text(here, "update"),
                 self._flag(here, "includeByDefault", default=True),
                 self._flag(here, "follow_symlinks", default=False),
@@ -292,13 +331,12 @@ class _Reader:
         what: str,
         *,
         parent: Any,
-        key: str | None,
+        key: object,
     ) -> Any:
         if value is None:
             return {}
         if not isinstance(value, dict):
             self._fail(parent, key, f"{what} has to be a list of 'key: value' lines")
-        assert isinstance(value, dict)
         for name in value:
             if known is not None and name not in known:
                 self._fail(
@@ -314,13 +352,30 @@ class _Reader:
             self._fail(mapping, key, f"'{key}' has to be text")
         return str(value)
 
+    def _texts(self, mapping: Any, key: str) -> tuple[str, ...]:
+        value = mapping.get(key)
+        if value is None:
+            return ()
+        texts = [value] if isinstance(value, str) else value
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            self._fail(mapping, key, f"'{key}' has to be text or a list of text")
+        return tuple(str(text) for text in texts if text)
+
     def _flag(self, mapping: Any, key: str, *, default: bool) -> bool:
         value = mapping.get(key, default)
         if not isinstance(value, bool):
             self._fail(mapping, key, f"'{key}' has to be true or false")
         return bool(value)
 
-    def _fail(self, mapping: Any, key: object, problem: str) -> None:
+    @contextmanager
+    def _failing(self, mapping: Any, key: object) -> Iterator[None]:
+        """Tells of a usage error as a mistake in the file."""
+        try:
+            yield
+        except UsageError as error:
+            self._fail(mapping, key, str(error).split("\n")[0])
+
+    def _fail(self, mapping: Any, key: object, problem: str) -> NoReturn:
         position = getattr(mapping, "lc", None)
         line = None
         if position is not None:

@@ -24,7 +24,7 @@ def gated(place: Place, settings: Settings) -> list[str]:
         if collection.update_command:
             wanted.append(f"run for '{collection.name}': {collection.update_command}")
         if is_outside(place, collection):
-            wanted.append(f"read for '{collection.name}': {collection.root}")
+            wanted.append(f"read for '{collection.name}': {Path(collection.root).resolve()}")
     wanted += [f"use for {role}: {model}" for role, model in settings.models.items()]
     return sorted(wanted)
 
@@ -91,4 +91,4 @@ def _save(place: Place, known: dict[str, str]) -> None:
 
 
 def _digest(wanted: list[str]) -> str:
-    return hashlib.sha256("\n".join(wanted).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(wanted).encode()).hexdigest()

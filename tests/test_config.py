@@ -76,7 +76,9 @@ def test_a_place_in_the_environment_comes_before_a_project(tmp_path, variable, v
     assert (found.project is None) is is_place
 
 
-@pytest.mark.parametrize("text", [None, "", "# only a comment\n", "collections:\nmodels:\n"])
+@pytest.mark.parametrize(
+    "text", [None, "", "# only a comment\n", "collections:\nmodels: {embed: }\n"]
+)
 def test_without_settings_the_defaults_count(place, text):
     assert load(place if text is None else write(place, text)) == Settings()
     assert (digest(place) is None) == (text is None)
@@ -113,6 +115,7 @@ collections:
         ("editor_uri: a\neditor_uri: b\n", 2, "duplicate key"),
         ("# c\n\nmodel: x\n", 3, "unknown key 'model' in index.yml. Known: global_context"),
         (f"{NOTES}    patern: x\n", 4, "unknown key 'patern' in collection 'notes'"),
+        ("collections:\n  notes:\n    path: ~nobody-/n\n", 3, "~nobody-/n"),
         ("collections:\n  notes: {}\n", 2, "collection 'notes' needs a path"),
         ("collections:\n  a/b:\n    path: /x\n", 2, "'a/b' cannot be the name of a collection"),
         (f"{NOTES}    update: [a]\n", 4, "'update' has to be text"),
@@ -120,6 +123,7 @@ collections:
         (f"{NOTES}    includeByDefault: maybe\n", 4, "has to be true or false"),
         (f"{NOTES}    ignore: 5\n", 4, "ignore"),
         (f"{NOTES}    ignore: {{a: b}}\n", 4, "ignore"),
+        (f"{NOTES}    ignore: [a, 5]\n", 4, "ignore"),
         (f"{NOTES}    context: hello\n", 4, "context of 'notes' has to be"),
         ("chunk:\n  tokens: 15\n", 2, "tokens"),
         ("chunk:\n  overlap: 0.9\n", 2, "overlap"),
@@ -133,7 +137,9 @@ def test_a_mistake_is_told_with_its_line(place, text, line, problem):
     assert problem in message
 
 
-@pytest.mark.parametrize("text", ["- a\n", "models: \udce9\n", NOTES.replace("/n", "~nobody-/n")])
+@pytest.mark.parametrize(
+    "text", ["- a\n", "models: \udce9\n", "[" * 1000, "a: !!int b\n", "a: 2024-99-99\n", "0"]
+)
 def test_a_file_that_makes_no_sense_is_told_by_name(place, text):
     with pytest.raises(ConfigError, match=r"index\.yml"):
         load(write(place, text))
@@ -145,6 +151,19 @@ def test_a_file_that_makes_no_sense_is_told_by_name(place, text):
 def test_paths_of_the_user_start_at_home(place, tmp_path, path, root):
     write(place, NOTES.replace("/notes", f'"{path}"'))
     assert load(place).collections[0].root == str(tmp_path / root)
+
+
+def test_home_is_that_of_the_environment_given(tmp_path):
+    place = locate({"HOME": str(tmp_path), "INDEX_PATH": "~/x.db"}, tmp_path)
+    assert place.database == tmp_path / "x.db"
+    for path in ("~/n", "n"):
+        write(place, NOTES.replace("/notes", path))
+        assert load(place).collections[0].root == f"{tmp_path}/n"
+
+
+def test_the_home_of_nobody_is_an_error(tmp_path):
+    with pytest.raises(UsageError, match="~nobody-/x"):
+        locate({"HOME": "/h", "INDEX_PATH": "~nobody-/x.db"}, tmp_path)
 
 
 def test_paths_of_a_project_start_at_its_folder(tmp_path):
@@ -165,6 +184,22 @@ def test_edit_keeps_comments_quotes_and_the_order_of_keys(place):
 def test_edit_keeps_a_file_that_is_only_comments(place):
     edit(write(place, "# mine\n"), add("new"))
     assert place.config.read_text() == "# mine\ncollections:\n  new:\n    path: /x\n"
+
+
+@pytest.mark.parametrize("text", ["---\n# mine", "# mine\n---\n...\n", "# mine\nnull\n"])
+def test_edit_keeps_the_comments_of_a_file_that_says_nothing_else(place, text):
+    edit(write(place, text), add("new"))
+    assert place.config.read_text() == "# mine\ncollections:\n  new:\n    path: /x\n"
+
+
+def test_edit_keeps_a_symlink(place, tmp_path):
+    place.config.parent.mkdir()
+    place.config.symlink_to(tmp_path / "dotfiles.yml")
+    for name in ("a", "b"):
+        edit(place, add(name))
+    assert place.config.is_symlink()
+    assert [each.name for each in load(place).collections] == ["a", "b"]
+    assert (tmp_path / "dotfiles.yml").is_file()
 
 
 def test_edit_makes_a_new_file_and_keeps_the_permissions_of_an_old_one(place):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from qmd.errors import QmdError
 from qmd.text.masks import matcher, split_mask
@@ -41,7 +45,8 @@ class Found:
     Attributes:
         paths: relative to the root, with `/`.
         skipped: (path, reason)
-        unread: folders that could not be listed; what is below them is not gone.
+        unread: files that could not be read and, with a `/`, folders that could not be
+            listed; they and what is below them are not gone.
     """
 
     paths: list[str] = field(default_factory=list)
@@ -64,7 +69,7 @@ def walk(collection: Collection) -> Found:
     found = Found()
     wanted = matcher(split_mask(collection.mask))
     unwanted = matcher(collection.ignored) if collection.ignored else None
-    for path, info in _files(root, collection, found):
+    for path, info in sorted(_files(root, collection, found), key=itemgetter(0)):
         if not wanted(path) or (unwanted and unwanted(path)):
             continue
         if not path.isprintable() and _undecodable(path):
@@ -107,11 +112,13 @@ def _files(root: str, collection: Collection, found: Found) -> Iterator[tuple[st
                 info = entry.stat(follow_symlinks=follow)
             except OSError as error:
                 found.skipped.append((_shown(path), error.strerror or str(error)))
+                if error.errno != errno.ENOENT:
+                    found.unread += [path, path + "/"]
                 continue
             is_folder = stat.S_ISDIR(info.st_mode)
             if is_folder and (entry.name in EXCLUDED or entry.name.startswith(".")):
                 continue
-            if any(rule.ignores(path, is_folder) for rule in rules):
+            if rules and _is_ignored(rules, path, is_folder):
                 continue
             if is_folder:
                 real = os.path.realpath(entry.path) if collection.follow_symlinks else entry.path
@@ -148,17 +155,39 @@ class _Rules:
     prefix: str
     spec: pathspec.GitIgnoreSpec
 
-    def ignores(self, path: str, is_folder: bool) -> bool:
+    def ignores(self, path: str, is_folder: bool) -> bool | None:
+        """None if no rule is about it."""
         inside = path[len(self.prefix) :] + ("/" if is_folder else "")
-        return self.spec.match_file(inside)
+        return self.spec.check_file(inside).include
+
+
+def _is_ignored(rules: tuple[_Rules, ...], path: str, is_folder: bool) -> bool:
+    """What the deepest .gitignore says that has a rule about it."""
+    for rule in reversed(rules):
+        ignored = rule.ignores(path, is_folder)
+        if ignored is not None:
+            return ignored
+    return False
 
 
 def _with_gitignore(rules: tuple[_Rules, ...], folder: str, prefix: str) -> tuple[_Rules, ...]:
-    file = Path(folder, ".gitignore")
+    file = folder + "/.gitignore"
     try:
-        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+        with open(file, encoding="utf-8-sig", errors="replace", opener=_unfollowed) as opened:
+            if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+                return rules
+            lines = opened.read().split("\n")
     except OSError:
         return rules
     import pathspec
 
-    return (*rules, _Rules(prefix, pathspec.GitIgnoreSpec.from_lines(lines)))
+    patterns: list[Any] = []
+    for line in lines:
+        with suppress(ValueError, re.error):  # as in git, what makes no sense is no rule
+            patterns += pathspec.GitIgnoreSpec.from_lines([line]).patterns
+    return (*rules, _Rules(prefix, pathspec.GitIgnoreSpec(patterns)))
+
+
+def _unfollowed(path: str, flags: int) -> int:
+    """Open a file that may be a link out of the collection, or a pipe that never ends."""
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)

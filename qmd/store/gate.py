@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import random
 import time
 from pathlib import Path
 

@@ -154,6 +154,7 @@ def clean(database: Database) -> Waste:
         cursor.run("maintenance/remove_orphan_chunks")
         cursor.run("maintenance/remove_orphans")
         cursor.run("maintenance/remove_unused_words")
+        cursor.run("maintenance/remove_repeated_words")
         cursor.run("maintenance/clear_cache")
         return Waste(texts, size_, unused, answers, gone)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import _duckdb
 
-from qmd.store.cursor import Cursor, as_json
+from qmd.store.cursor import Cursor
 from qmd.store.statements import statement
 
 
@@ -31,7 +31,7 @@ class Stemmer:
         with self._turn:
             if self._cursor is None:
                 self._cursor = self._loaded()
-            rows = self._cursor.run("words/stems", words=as_json(list(words)))
+            rows = self._cursor.run("words/stems", words="\n".join(words))
         found = {word: (term_id, term) for word, term_id, term in rows}
         return [found[word] for word in words]
 

@@ -9,8 +9,9 @@ from qmd.errors import UsageError
 from qmd.types import Condition
 
 _CONDITION = re.compile(
-    r"""\s*(?P<key>[\w.-]+|"[^"]+")\s*(?P<operator>!=|<=|>=|=|<|>|~)\s*"""
-    r"""(?P<value>"[^"]*"|'[^']*'|[^\s"']+)\s*(?P<and>and\b|$)""",
+    r"""\s*(?P<key>[\w-]+(?:\.[\w-]+)*|"[^".]+(?:\.[^".]+)*")"""
+    r"""\s*(?P<operator>!=|<=|>=|=|<|>|~)\s*"""
+    r"""(?P<value>"[^"]*"\s*|'[^']*'\s*|[^\s"'=<>][^\s"']*(?:\s+|$))(?P<and>and\b|$)""",
     re.I,
 )
 
@@ -32,7 +33,7 @@ def parse_filter(text: str) -> tuple[Condition, ...]:
                 "operators are = != ~ < <= > >=."
             )
         key = found["key"].strip('"')
-        value = found["value"]
+        value = found["value"].rstrip()
         if value[0] in "\"'":
             value = value[1:-1]
         steps = "".join("." + json.dumps(step, ensure_ascii=False) for step in key.split("."))

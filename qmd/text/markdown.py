@@ -11,13 +11,21 @@ from pathlib import PurePosixPath
 
 _MARKDOWN = frozenset({".md", ".markdown", ".mdx", ".mdown", ".mkd", ".qmd", ".rmd", ".txt"})
 _FRONTMATTER = re.compile(r"---[ \t]*\r?\n(?P<yaml>.*?)^(?:---|\.\.\.)[ \t]*\r?$", re.M | re.S)
+_NO_PARAGRAPH = (
+    r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]|\r?$)"  # list
+    r"|[>|]"  # quote, table
+    r"|(?:[-*_][ \t]*){3,}\r?$"  # rule
+)
+# Nothing here is tried at more than one length: a line takes time in proportion to its own.
 _LANDMARK = re.compile(
-    r"^ {0,3}(?P<fence>`{3,}|~{3,})"
-    r"|^ {0,3}#{1,6}(?:[ \t]+(?P<atx>[^\r\n]*?))??(?:[ \t]+\#+)?[ \t]*\r?$"
-    r"|^ {0,3}(?![-*+>|#]|\d+[.)])(?P<setext>\S[^\r\n]*)\r?\n {0,3}(?:=+|-+)[ \t]*\r?$",
+    r"^ {0,3}(?:"
+    r"(?P<fence>`{3,}+(?![^\n]*`)|~{3,})(?P<info>[^\r\n]*)"
+    r"|\#{1,6}(?![^ \t\r\n])(?P<atx>[^\r\n]*)"
+    rf"|(?!{_NO_PARAGRAPH})(?P<setext>\S[^\r\n]*)\r?\n {{0,3}}(?:=+|-+)[ \t]*\r?$"
+    r")",
     re.M,
 )
-_ORG_TITLE = re.compile(r"^#\+title:[ \t]*(?P<title>\S.*?)[ \t]*$", re.M | re.I)
+_ORG_TITLE = re.compile(r"^#\+title:[ \t]*(?P<title>\S[^\r\n]*)", re.M | re.I)
 _ONLY_NOTES = re.compile(r"\W*notes\W*", re.I)
 _DAY_IN_NAME = re.compile(
     r"(?<!\d)(?P<year>[12]\d{3})[-_. ]?(?P<month>\d\d)[-_. ]?(?P<day>\d\d)(?!\d)"
@@ -41,7 +49,10 @@ class Frontmatter:
 
 
 def frontmatter(text: str) -> Frontmatter:
-    """The frontmatter of `text`. Broken YAML is no metadata, and a problem to tell."""
+    """The frontmatter of `text`. Broken YAML is no metadata, and a problem to tell.
+
+    What stands between two rules and is neither a mapping nor nothing is text.
+    """
     if not text.startswith("---"):
         return Frontmatter({}, 0)
     block = _FRONTMATTER.match(text)
@@ -51,10 +62,12 @@ def frontmatter(text: str) -> Frontmatter:
 
     try:
         value = ryaml.loads(block["yaml"])
-    except ryaml.InvalidYamlError as error:
+    except ValueError as error:  # also a key that is a mapping, as in `title: {{ title }}`
         return Frontmatter({}, block.end(), f"frontmatter is not valid YAML: {error}")
-    if not isinstance(value, dict):
+    if value is None:
         return Frontmatter({}, block.end())
+    if not isinstance(value, dict):
+        return Frontmatter({}, 0)
     return Frontmatter({str(key): item for key, item in value.items()}, block.end())
 
 
@@ -95,7 +108,7 @@ def title(text: str, path: str, matter: Frontmatter) -> str:
         found = _first_heading(text, matter.end)
     elif suffix == ".org":
         match = _ORG_TITLE.search(text)
-        found = match["title"] if match else None
+        found = match["title"].rstrip() if match else None
     return found or PurePosixPath(path).stem
 
 
@@ -106,14 +119,20 @@ def _first_heading(text: str, start: int) -> str | None:
         if mark["fence"] is not None:
             if fence is None:
                 fence = mark["fence"]
-            elif mark["fence"][0] == fence[0] and len(mark["fence"]) >= len(fence):
+            elif mark["fence"].startswith(fence) and not mark["info"].strip():
                 fence = None
         elif fence is None:
-            heading = " ".join((mark["atx"] or mark["setext"] or "").split())
+            heading = " ".join((mark["setext"] or _unclosed(mark["atx"])).split())
             if heading and not _ONLY_NOTES.fullmatch(heading):
                 return heading
             weak = weak or heading
     return weak or None
+
+
+def _unclosed(heading: str) -> str:
+    """The text of an ATX heading without the `##` that may close it."""
+    text = heading.strip().rstrip("#")
+    return text if text.endswith((" ", "\t")) or not text else heading
 
 
 def dated(path: str, modified: datetime, matter: Frontmatter) -> datetime:
@@ -142,4 +161,7 @@ def parsed_date(value: object) -> datetime | None:
             return None
     else:
         return None
-    return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
+    try:
+        return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
+    except OverflowError:
+        return None

@@ -59,4 +59,4 @@ def matcher(patterns: Sequence[str]) -> Matches:
     flags = glob.GLOBSTAR | glob.BRACE | glob.FORCEUNIX
     positive, _ = glob.translate(list(patterns), flags=flags, limit=0)
     compiled = [re.compile(pattern) for pattern in positive]
-    return lambda path: any(pattern.match(path) for pattern in compiled)
+    return lambda path: any(pattern.fullmatch(path) for pattern in compiled)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 SCHEME = "qmd://"
 
-_RANGE = re.compile(r"(?P<name>.+?):(?P<first>\d+)(?::(?P<count>\d+))?")
+_RANGE = re.compile(r"(?P<name>.+?):(?P<first>[0-9]{1,9})(?::(?P<count>[0-9]{1,9}))?", re.S)
 
 
 class VirtualPath(NamedTuple):

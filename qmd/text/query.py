@@ -133,6 +133,8 @@ def parse(query: str) -> Query:
 def _look_for(name: list[str], wanted: list[str], grams: set[str], phrases: list[Phrase]) -> None:
     """Add a word, the grams of a run, or a name made of several words."""
     pieces = [folded for word in name for folded, _ in words.pieces(word)[1]]
+    if not pieces:
+        return
     if words.is_gram(name[0]):
         wanted.extend(pieces)
         grams.update(pieces)

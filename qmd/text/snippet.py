@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
 from qmd.text import words
 
+_CHUNK = re.compile(r"\S+")
+_NEAR = 1000
+"""Characters of a chunk in which its next word is looked for."""
+
 
 class Snippet(NamedTuple):
     """Lines of a document.
 
     Attributes:
-        line: the first that matches, from 1; 1 if none does.
+        line: the first that matches, from 1; if none does, the first that is not blank.
         first: the first that is shown, from 1.
         lines: as they stand in the document.
     """
@@ -108,9 +113,22 @@ def _grown(lines: list[str], start: int, end: int, length: int) -> tuple[int, in
     return start, end
 
 
+def _first_match(line: str, match: Callable[[str], str | None]) -> int:
+    """Where the first word that matches begins; 0 if none does."""
+    for chunk in _CHUNK.finditer(line):
+        at = 0
+        for word in words.split(chunk[0]):
+            # A word is not in the chunk as it is if its characters are written decomposed.
+            at = max(at, chunk[0].find(word, at, at + _NEAR))
+            if match(word):
+                return chunk.start() + at
+            at += 1 if words.is_gram(word) else len(word)
+    return 0
+
+
 def _cut(line: str, match: Callable[[str], str | None], length: int) -> str:
     """`length` characters of a line, around its first match."""
-    at = next((line.find(word) for word in words.split(line) if match(word)), 0)
+    at = _first_match(line, match)
     start = max(0, min(at - length // 4, len(line) - length))
     end = start + length
     return ("…" if start else "") + line[start:end].strip() + ("…" if end < len(line) else "")

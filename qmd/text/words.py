@@ -36,11 +36,15 @@ _NGRAM_RANGES = (
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
 _FOREIGN_RUN = re.compile(r"[^\x00-\x7f]+")
 _DIACRITIC = re.compile("[\u0300-\u036f]+")
+_EMOJI_MARK = re.compile("[\ufe00-\ufe0f\u20e3\U000e0100-\U000e01ef]")
+"""Marks that say how the character before is drawn: variation selectors, the keycap."""
 
 
 def _is_word_character(code: int) -> bool:
     character = chr(code)
-    return character.isalnum() or character == "_" or unicodedata.category(character)[0] == "M"
+    if character.isalnum() or character == "_":
+        return True
+    return unicodedata.category(character)[0] == "M" and not _EMOJI_MARK.match(character)
 
 
 @cache
@@ -78,7 +82,7 @@ def _spaced_run(run: re.Match[str]) -> str:
 
 @lru_cache(maxsize=4096)
 def _spaced(run: str) -> str:
-    kept = run.translate(_BLANKER)
+    kept = unicodedata.normalize("NFC", run).translate(_BLANKER)
     return _ngram_run().sub(lambda match: " ".join(["", *_grams(match[0]), ""]), kept)
 
 
@@ -131,7 +135,7 @@ def pieces(word: str) -> tuple[int, tuple[tuple[str, int], ...]]:
         first = fold(word[0])
         return 1, ((first, 0),) if first == folded else ((first, 0), (folded, 0))
     parts = _PART.findall(word) if word.isascii() else word.split("_")
-    parts = [fold(part) for part in parts if part]
+    parts = [part for part in map(fold, parts) if part]
     if not parts:
         return 1, ()
     if parts == [folded]:

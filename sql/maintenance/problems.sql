@@ -32,7 +32,7 @@ select 'every posting has a word', count(*)
 from (select distinct term_id from postings)
 where term_id not in (select term_id from words)
 union all
-select 'a word is known once', count(*) - count(distinct word) from words
+select 'a word has one term', count(distinct (word, term_id)) - count(distinct word) from words
 union all
 select 'postings add up to the lengths of the documents', count(*)
 from documents

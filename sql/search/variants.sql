@@ -5,7 +5,20 @@
 -- out  asked    text     the word of the query
 -- out  word     text     as the index has it
 -- out  term_id  bigint
+with given as (
+    select unnest(from_json($words, '["VARCHAR"]')) as asked
+),
+
+headed as (
+    select
+        asked,
+        (unicode(asked)::bigint << 42)
+        | (greatest(unicode(asked[2]), 0)::bigint << 21)
+        | greatest(unicode(asked[3]), 0) as head
+    from given
+)
+
 select asked, word, term_id
 from words
-join (select unnest(from_json($words, '["VARCHAR"]')) as asked) on head = asked[:3]
+join headed on words.head = headed.head
 where word = asked or length(asked) >= 3

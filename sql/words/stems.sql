@@ -1,11 +1,11 @@
 -- The terms of words never met before. Runs in memory, with the fts extension loaded.
 --
--- in   $words    json      array of folded words, distinct
+-- in   $words    text      folded words, distinct, a line feed between two
 -- out  word      text
 -- out  term_id   bigint    low 63 bits of the term's MD5
 -- out  term      text      English Snowball stem; what has none stays as it is
 with given as (
-    select unnest(from_json($words, '["VARCHAR"]')) as word
+    select unnest(string_split($words, chr(10))) as word
 ),
 
 stemmed as (

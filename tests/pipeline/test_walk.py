@@ -130,6 +130,12 @@ def test_a_gitignore_outside_the_root_is_not_read(tmp_path):
     assert paths(tmp_path / "root", respect_gitignore=True) == ["a.md"]
 
 
+def test_a_gitignore_that_is_no_file_is_not_read(tmp_path):
+    make(tmp_path, "a.md", "b/c.md", "b/.gitignore/d")
+    os.mkfifo(tmp_path / ".gitignore")
+    assert paths(tmp_path, respect_gitignore=True) == ["a.md", "b/c.md"]
+
+
 def test_a_name_with_any_legal_byte_is_kept_or_named(tmp_path):
     codes = [code for code in range(1, 256) if chr(code) != "/"]
     make(tmp_path, *(os.fsdecode(b"n%c.md" % code) for code in codes), os.fsdecode(b"\xe9/a.md"))

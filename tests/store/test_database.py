@@ -6,7 +6,9 @@ import select
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
+from subprocess import PIPE
 
 import pytest
 
@@ -52,7 +54,7 @@ def database(path):
     made = []
 
     def make(place=path, **options):
-        made.append(Database(place, patience=options.pop("patience", LONG), **options))
+        made.append(Database(place, **{"patience": LONG, **options}))
         return made[-1]
 
     yield make
@@ -66,14 +68,8 @@ def process(path):
     started = []
 
     def start(script, *arguments):
-        started.append(
-            subprocess.Popen(
-                [sys.executable, "-c", script, str(path), *arguments],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                text=True,
-            )
-        )
+        command = [sys.executable, "-c", script, path, *arguments]
+        started.append(subprocess.Popen(command, bufsize=0, stdin=PIPE, stdout=PIPE))
         return started[-1]
 
     yield start
@@ -91,49 +87,49 @@ def beside():
 
 def says(process, word):
     assert select.select([process.stdout], [], [], LONG)[0]
-    assert process.stdout.readline() == f"{word}\n"
+    assert process.stdout.readline().decode() == f"{word}\n"
 
 
 def let_go(process):
-    process.stdin.write("\n")
-    process.stdin.flush()
+    process.stdin.write(b"\n")
 
 
-def tea(cursor):
-    rows = cursor.run("store/setting", name="tea")
+def tea(cursor, name="tea"):
+    rows = cursor.run("store/setting", name=name)
     return rows[0][0] if rows else None
 
 
-def setting(value):
+def setting(value, *names):
     def work(cursor):
-        cursor.run("store/forget_setting", name="tea")
-        cursor.run("store/set_setting", name="tea", value=value)
+        for name in names or ["tea"]:
+            cursor.run("store/forget_setting", name=name)
+            cursor.run("store/set_setting", name=name, value=value)
 
     return work
 
 
 class Held:
-    """Work that stays inside until it is let go."""
+    """A read that stays inside until it is let go."""
 
-    def __init__(self, work=tea):
+    def __init__(self):
         self.inside, self.go = threading.Event(), threading.Event()
-        self._work = work
 
     def __call__(self, cursor):
-        found = self._work(cursor)
+        found = tea(cursor)
         self.inside.set()
         assert self.go.wait(LONG)
         return found
 
+    def begun(self, beside, database):
+        result = beside(database.read, self)
+        assert self.inside.wait(LONG)
+        return result
 
-def wait_until(fact):
-    """Look until it is so."""
-    slowly = threading.Event()
-    for _ in range(LONG * 200):
-        if fact():
-            return
-        slowly.wait(0.005)
-    raise AssertionError("this never came about")
+
+def wait_for_writer(index):
+    """Wait until a writer wants in."""
+    looks = (Gate(index.path).is_shut() or time.sleep(0.005) for _ in range(LONG * 200))
+    assert any(looks)
 
 
 def test_the_first_use_makes_the_index_and_its_folder(tmp_path, database):
@@ -142,90 +138,53 @@ def test_the_first_use_makes_the_index_and_its_folder(tmp_path, database):
     assert place.exists()
 
 
-def test_what_was_written_is_read_by_whoever_comes_next(database):
-    database().write(setting("sencha"))
-    assert database().read(tea) == "sencha"
-    assert database(warm=True).read(tea) == "sencha"
-
-
 @pytest.mark.parametrize("warm", [False, True])
 def test_two_databases_in_one_process_see_what_the_other_wrote(database, warm):
-    first, second = database(warm=warm), database(warm=warm)
-    for number in range(5):
-        first.write(setting(f"first {number}"))
-        assert second.read(tea) == f"first {number}"
-        second.write(setting(f"second {number}"))
-        assert first.read(tea) == f"second {number}"
+    both = database(warm=warm), database(warm=warm)
+    for number in range(8):
+        both[number % 2].write(setting(f"{number}"))
+        assert both[1 - number % 2].read(tea) == f"{number}"
 
 
 def test_work_that_fails_changes_nothing_and_the_next_goes_on(database):
     index = database(warm=True)
     index.write(setting("sencha"))
-
-    def fail(cursor):
-        setting("oolong")(cursor)
-        raise ZeroDivisionError
-
     with pytest.raises(ZeroDivisionError):
-        index.write(fail)
+        index.write(lambda cursor: (setting("oolong")(cursor), 1 / 0))
     assert index.read(tea) == "sencha"
     index.write(setting("pu-erh"))
     assert index.read(tea) == "pu-erh"
 
 
-def test_many_threads_read_whole_states_while_one_writes(database, beside):
+def test_many_threads_read_together_and_see_whole_states_while_one_writes(database, beside):
     index = database(warm=True)
-
-    def both(value):
-        def work(cursor):
-            for name in ("left", "right"):
-                cursor.run("store/forget_setting", name=name)
-                cursor.run("store/set_setting", name=name, value=value)
-
-        return work
-
-    index.write(both("0"))
+    index.write(setting("0", "left", "right"))
+    together = threading.Barrier(9)
     over = threading.Event()
 
     def look():
-        seen = 0
+        seen = [index.read(lambda _: together.wait(LONG))]
         while not over.is_set():
-            [[left], [right]] = index.read(
-                lambda cursor: (
-                    [*cursor.run("store/setting", name="left")]
-                    + [*cursor.run("store/setting", name="right")]
-                )
-            )
-            assert left == right
-            assert int(left) >= seen
-            seen = int(left)
-        return seen
+            seen.append(index.read(lambda cursor: (tea(cursor, "left"), tea(cursor, "right"))))
+        return seen[1:]
 
     readers = [beside(look) for _ in range(8)]
-    for number in range(1, 11):
-        index.write(both(str(number)))
+    together.wait(LONG)
+    for number in range(1, 10):
+        index.write(setting(str(number), "left", "right"))
     over.set()
-    assert all(reader.result(LONG) <= 10 for reader in readers)
-
-
-def test_reads_of_one_process_run_beside_each_other(database, beside):
-    index = database(warm=True)
-    reads = [Held(), Held(), Held()]
-    results = [beside(index.read, read) for read in reads]
-    for read in reads:
-        assert read.inside.wait(LONG)
-    for read in reads:
-        read.go.set()
-    assert [result.result(LONG) for result in results] == [None] * 3
+    for reader in readers:
+        seen = reader.result(LONG)
+        assert all(left == right for left, right in seen)
+        assert seen == sorted(seen)
 
 
 def test_a_write_waits_for_the_reads_of_its_own_process(database, beside):
     index, read = database(warm=True), Held()
     index.write(setting("sencha"))
-    result = beside(index.read, read)
-    assert read.inside.wait(LONG)
+    result = read.begun(beside, index)
     written = beside(index.write, setting("oolong"))
-    wait_until(Gate(index.path).is_shut)
+    wait_for_writer(index)
     assert not written.done()
     read.go.set()
     assert result.result(LONG) == "sencha"
@@ -239,25 +198,20 @@ def test_an_idle_warm_reader_lets_a_writer_of_another_process_in(database, proce
     writer = process(WRITER, "sencha")
     says(writer, "inside")
     let_go(writer)
-    says(writer, "done")
     assert index.read(tea) == "sencha"
 
 
-def test_a_writer_of_another_process_gets_in_before_reads_that_come_later(
-    database, process, beside
-):
+def test_a_writer_of_another_process_goes_before_reads_that_come_later(database, process, beside):
     index, first = database(warm=True), Held()
-    early = beside(index.read, first)
-    assert first.inside.wait(LONG)
+    early = first.begun(beside, index)
     writer = process(WRITER, "sencha")
     let_go(writer)
-    wait_until(Gate(index.path).is_shut)
+    wait_for_writer(index)
     late = [beside(index.read, tea) for _ in range(4)]
     first.go.set()
     says(writer, "inside")
     says(writer, "done")
-    assert early.result(LONG) is None
-    assert [each.result(LONG) for each in late] == ["sencha"] * 4
+    assert [each.result(LONG) for each in (early, *late)] == [None, *["sencha"] * 4]
 
 
 def test_a_writer_killed_in_its_transaction_leaves_the_earlier_state(database, process, beside):
@@ -272,78 +226,54 @@ def test_a_writer_killed_in_its_transaction_leaves_the_earlier_state(database, p
     assert database().read(tea) == "sencha"
     database().write(setting("pu-erh"))
     assert warm.read(tea) == "pu-erh"
-    tables = warm.read(lambda cursor: cursor.run("store/tables"))
-    assert ("cups",) not in tables
+    assert ("cups",) not in warm.read(lambda cursor: cursor.run("store/tables"))
 
 
-def test_who_waits_too_long_is_told_which_process_holds_the_index(database, process):
+@pytest.mark.parametrize("script", [WRITER, STRANGER], ids=["qmd", "another program"])
+def test_who_waits_too_long_is_told_which_process_holds_the_index(database, process, script):
     database().write(setting("sencha"))
-    writer = process(WRITER, "oolong")
-    says(writer, "inside")
+    holder = process(script, "oolong")
+    says(holder, "inside")
     hasty = database(patience=0.2)
     for use in (lambda: hasty.read(tea), lambda: hasty.write(setting("pu-erh"))):
-        with pytest.raises(IndexBusy, match=f"held by process {writer.pid} for 0 seconds"):
+        with pytest.raises(IndexBusy, match=f"held by process {holder.pid} .*for 0 seconds"):
             use()
-    let_go(writer)
-    says(writer, "done")
-    assert hasty.read(tea) == "oolong"
-
-
-def test_a_program_that_knows_no_gate_is_waited_for_and_named(database, process):
-    database().write(setting("sencha"))
-    stranger = process(STRANGER)
-    says(stranger, "inside")
-    hasty = database(patience=0.2)
-    for use in (lambda: hasty.read(tea), lambda: hasty.write(setting("oolong"))):
-        with pytest.raises(IndexBusy, match=rf"held by process {stranger.pid} \(.*python"):
-            use()
-    let_go(stranger)
-    assert database().read(tea) == "sencha"
+    let_go(holder)
+    assert database().read(tea) == ("oolong" if script is WRITER else "sencha")
 
 
 def test_a_writer_that_gives_up_does_not_put_the_readers_beside_it_out(database, path, beside):
     index, read = database(warm=True, patience=0.1), Held()
-    result = beside(index.read, read)
-    assert read.inside.wait(LONG)
+    result = read.begun(beside, index)
     other = Gate(path, patience=0.1)
     other.shut()
-    with pytest.raises(IndexBusy):
-        index.write(setting("sencha"))
-    with pytest.raises(IndexBusy):
-        other.enter_to_write()
-    other.open()
-    read.go.set()
+    try:
+        for enter in (lambda: index.write(setting("sencha")), other.enter_to_write):
+            with pytest.raises(IndexBusy):
+                enter()
+    finally:
+        other.open()
+        read.go.set()
     assert result.result(LONG) is None
 
 
 @pytest.mark.parametrize("warm", [False, True])
-@pytest.mark.parametrize("aside", [False, True])
-def test_an_index_that_was_replaced_is_noticed(tmp_path, path, database, warm, aside):
+@pytest.mark.parametrize("how", ["replaced", "moved and replaced", "deleted", "deleted with locks"])
+def test_an_index_that_was_replaced_or_deleted_is_noticed(tmp_path, path, database, warm, how):
     index, other = database(warm=warm), database(tmp_path / "other.duckdb")
     index.write(setting("sencha"))
     assert index.read(tea) == "sencha"
-    other.write(setting("oolong"))
-    other.close()
-    if aside:
-        path.rename(tmp_path / "old.duckdb")
-    other.path.rename(path)
-    assert index.read(tea) == "oolong"
+    if "replaced" in how:
+        other.write(setting("oolong"))
+        if "moved" in how:
+            path.rename(tmp_path / "old.duckdb")
+        other.path.rename(path)
+    else:
+        for file in tmp_path.glob("index.duckdb*" if "locks" in how else "index.duckdb"):
+            file.unlink()
+    assert index.read(tea) == ("oolong" if "replaced" in how else None)
     index.write(setting("pu-erh"))
     assert database().read(tea) == "pu-erh"
-
-
-@pytest.mark.parametrize("warm", [False, True])
-@pytest.mark.parametrize("pattern", ["index.duckdb", "index.duckdb*"])
-def test_an_index_that_was_deleted_is_made_anew(path, database, warm, pattern):
-    index = database(warm=warm)
-    index.write(setting("sencha"))
-    assert index.read(tea) == "sencha"
-    for file in path.parent.glob(pattern):
-        file.unlink()
-    assert index.read(tea) is None
-    index.write(setting("oolong"))
-    assert index.read(tea) == "oolong"
-    assert database().read(tea) == "oolong"
 
 
 def test_a_file_that_is_no_index_blocks_nobody_once_it_is_gone(path, database):
@@ -359,8 +289,7 @@ def test_a_file_that_is_no_index_blocks_nobody_once_it_is_gone(path, database):
 
 def test_closing_waits_for_reads_and_the_next_use_opens_again(database, beside):
     index, read = database(warm=True), Held()
-    result = beside(index.read, read)
-    assert read.inside.wait(LONG)
+    result = read.begun(beside, index)
     closed = beside(index.close)
     assert not closed.done()
     read.go.set()

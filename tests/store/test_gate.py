@@ -8,6 +8,7 @@ import select
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -91,12 +92,7 @@ def held(tmp_path):
 
 def wait_until(fact):
     """Look until it is so."""
-    slowly = threading.Event()
-    for _ in range(LONG * 200):
-        if fact():
-            return
-        slowly.wait(0.005)
-    raise AssertionError("this never came about")
+    assert any(fact() or time.sleep(0.005) for _ in range(LONG * 200))
 
 
 def test_readers_are_in_the_room_together(gate):
@@ -262,6 +258,15 @@ def test_where_no_lock_can_be_made_nobody_waits(gate, monkeypatch):
     reader.enter_to_read()
     assert not reader.is_shut()
     reader.leave()
+
+
+def test_a_writer_that_cannot_leave_its_name_holds_the_door_all_the_same(gate, monkeypatch):
+    def refuse(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "pwrite", refuse)
+    gate().shut()
+    assert gate().is_shut()
 
 
 def test_a_look_at_the_door_does_not_lose_the_key_of_the_same_process(gate, in_thread, monkeypatch):

@@ -90,7 +90,7 @@ def test_an_unknown_operator_is_refused_however_it_is_spaced(text):
         parse_filter(text)
 
 
-@pytest.mark.parametrize("text", ["a..b = 1", ".a = 1", "a. = 1", ". = 1"])
+@pytest.mark.parametrize("text", ["a..b = 1", ".a = 1", "a. = 1", ". = 1", '"a..b" = 1', '"." = 1'])
 def test_a_key_with_nothing_between_its_dots_is_refused(text):
     with pytest.raises(UsageError):
         parse_filter(text)

@@ -94,6 +94,25 @@ def test_a_heading_in_a_code_fence_is_none(text, expected):
     assert title(text) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "path", "expected"),
+    [
+        (f"# a{' ' * 200_000}x", "a.md", "a x"),
+        (f"# a{' #' * 100_000}x", "a.md", f"a{' #' * 100_000}x"),
+        (f"#{' ' * 200_000}\rx", "a.md", "a"),
+        (f"{'`' * 200_000} `\n# Tea", "a.md", "Tea"),
+        (f"{'- ' * 100_000}x\n{'-' * 200_000}x", "a.md", "a"),
+        (f"a\n={' ' * 200_000}x", "a.md", "a"),
+        (f"#+title: a{' ' * 200_000}x", "a.org", f"a{' ' * 200_000}x"),
+        (f"#+title: a{' ' * 200_000}", "a.org", "a"),
+    ],
+    ids=range(8),
+)
+def test_a_long_line_takes_time_in_proportion(text, path, expected):
+    # A minute or more if it takes time in proportion to the square.
+    assert title(text, path) == expected
+
+
 @pytest.mark.parametrize("text", ["# Notes\n\n# Tea", "# 📝 notes\n## Tea", "Notes\n==\nTea\n--"])
 def test_a_heading_that_is_only_notes_yields_to_the_next(text):
     assert title(text) == "Tea"
@@ -127,9 +146,16 @@ def test_frontmatter_is_a_block_at_the_start_that_ends():
     block = "---\r\na: 1\r\n---\r"
     assert markdown.frontmatter(f"{block}\nbody") == markdown.Frontmatter({"a": 1}, len(block))
     assert markdown.frontmatter("---\na: 1\n...\nbody").metadata == {"a": 1}
-    assert markdown.frontmatter("---\n- a\n---\n") == markdown.Frontmatter({}, len("---\n- a\n---"))
+    assert markdown.frontmatter("---\n\n---\n") == markdown.Frontmatter({}, len("---\n\n---"))
     for text in ["", "body", "\n---\na: 1\n---\n", "---\na: 1\n", "----\na: 1\n---\n"]:
         assert markdown.frontmatter(text) == markdown.Frontmatter({}, 0)
+
+
+@pytest.mark.parametrize("between", ["\n# Tea\n\ntext\n", "# Tea\ntext", "- a\n# Tea\n- b"])
+def test_text_between_two_rules_is_no_frontmatter(between):
+    text = f"---\n{between}\n---\n# Later"
+    assert markdown.frontmatter(text) == markdown.Frontmatter({}, 0)
+    assert title(text) == "Tea"
 
 
 @pytest.mark.parametrize("yaml", ["a: [", "a: b: c", "a: 1\na: 2", "a: &x [*x]", "a: " + "[" * 999])

@@ -92,6 +92,11 @@ def test_a_line_is_cut_around_the_word_and_not_around_a_longer_one_that_holds_it
     assert "green tea" in shown(line, "tea", length=80).lines[0]
 
 
+def test_a_line_is_cut_around_a_word_beside_others_that_hold_it():
+    line = "steam/steamy/" + "x/" * 3000 + "東京tea/" + "x/" * 3000
+    assert "東京tea/x" in shown(line, "tea", length=80).lines[0]
+
+
 def test_a_match_in_a_run_of_han_is_shown():
     line = "中" * 5000 + "日本語" + "文" * 5000
     assert "日本語" in shown(line, "日本", "本語", length=60).lines[0]
@@ -108,7 +113,7 @@ def test_an_identifier_matches_by_its_parts():
 
 def test_without_a_match_the_first_line_that_is_not_blank_is_shown():
     found = shown("\n \nhead\nmore", "tea", length=5)
-    assert (found.first, found.lines) == (3, ("head",))
+    assert (found.line, found.first, found.lines) == (3, 3, ("head",))
 
 
 @pytest.mark.parametrize("body", ["", "\n\n", " \n\t\n"])

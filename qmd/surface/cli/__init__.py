@@ -116,6 +116,14 @@ def run(arguments: Sequence[str]) -> int:
             raise
         complain("An argument is not valid UTF-8 text.")
         return 1
+    except Exception as error:
+        if os.environ.get("QMD_DEBUG") == "1":
+            raise
+        complain(
+            f"qmd failed: {type(error).__name__}: {error}\n\n"
+            "This is a mistake in qmd. Run it again with QMD_DEBUG=1 to see where."
+        )
+        return 1
     return code if isinstance(code, int) else 0
 
 
