@@ -8,9 +8,11 @@ over this.
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from qmd import config
@@ -24,6 +26,7 @@ from qmd.text import masks, paths, query, snippet
 from qmd.types import Collection, Context, Document, Filter, Passage, Report, Result
 
 if TYPE_CHECKING:
+    from qmd.pipeline.compare import Comparison
     from qmd.store import maintenance
     from qmd.store.collections import Overview
 
@@ -372,10 +375,34 @@ class Engine:
 
     # -- upkeep ----------------------------------------------------------------
 
+    def compare(self, names: Sequence[str] = ()) -> dict[str, Comparison]:
+        """Collections beside their folders, by name; without those whose folder is missing.
+
+        Args:
+            names: of collections; none means all.
+
+        Raises:
+            CollectionNotFound: there is none of one of the names.
+        """
+        from qmd.errors import RootMissing
+        from qmd.pipeline.compare import compare
+
+        compared = {}
+        for collection in self._chosen(names):
+            with suppress(RootMissing):  # told of by the update
+                compared[collection.name] = compare(self.database, collection)
+        return compared
+
+    def _chosen(self, names: Sequence[str]) -> list[Collection]:
+        if names:
+            self.read(partial(lookup.check_collections, names=list(names)))
+        return [c for c in self.collections() if not names or c.name in names]
+
     async def update(
         self,
         names: Sequence[str] = (),
         *,
+        compared: Mapping[str, Comparison] = MappingProxyType({}),
         progress: Callable[[Collection], Callable[[int, int], None]] | None = None,
         before: Callable[[Collection], Awaitable[None]] | None = None,
         told: Callable[[Collection, Report], None] | None = None,
@@ -384,6 +411,7 @@ class Engine:
 
         Args:
             names: of collections; none means all.
+            compared: made just before, where nothing has to be done first.
             progress: gives for a collection a function that is told (done, in all).
             before: is awaited before a collection is indexed; an error it raises is the
                 failure of this collection.
@@ -398,12 +426,7 @@ class Engine:
         from qmd.pipeline import index
         from qmd.store import maintenance
 
-        chosen = await to_thread.run_sync(self.collections)
-        if names:
-            await to_thread.run_sync(
-                self.read, partial(lookup.check_collections, names=list(names))
-            )
-            chosen = [collection for collection in chosen if collection.name in names]
+        chosen = await to_thread.run_sync(self._chosen, names)
         reports = []
         for collection in chosen:
             try:
@@ -413,6 +436,7 @@ class Engine:
                     self.database,
                     collection,
                     self.stemmer,
+                    comparison=compared.get(collection.name),
                     progress=progress(collection) if progress else None,
                 )
             except IndexFailure:

@@ -10,6 +10,11 @@
     │   └── ContextNotFound
     ├── Ambiguous                 several documents answer to one name
     ├── AlreadyExists
+    ├── CannotUpdate              exit code 2: one collection, not the others
+    │   ├── RootMissing
+    │   ├── HookFailed
+    │   └── NotApproved
+    ├── MigrationEdited
     └── IndexFailure               exit code 3
         ├── IndexBusy             another process holds the file
         ├── IndexUnreadable       truncated, foreign or not a database
@@ -158,3 +163,58 @@ class IndexTooNew(IndexFailure):
         )
         self.path = path
         self.written_by = written_by
+
+
+class MigrationEdited(QmdError):
+    """A released migration no longer says what ran."""
+
+    exit_code = 3
+
+    def __init__(self, path: Path, migration: str, *, written_by: str) -> None:
+        super().__init__(
+            f"Migration {migration} has changed since it ran on {path}.\n\n"
+            f"Install the qmd that wrote this index ({written_by}), or move the index away and "
+            "run 'qmd update' to build it again."
+        )
+        self.path = path
+
+
+class CannotUpdate(QmdError):
+    """A collection cannot be indexed now; others can."""
+
+    exit_code = 2
+
+
+class RootMissing(CannotUpdate):
+    """A collection's folder is not there."""
+
+    def __init__(self, collection: str, root: str) -> None:
+        super().__init__(
+            f"The folder of collection '{collection}' is missing: {root}\n\n"
+            "Nothing was removed. Bring the folder back, or run "
+            f"'qmd collection remove {collection}'."
+        )
+        self.collection = collection
+
+
+class HookFailed(CannotUpdate):
+    """A command that runs before an update did not succeed."""
+
+    def __init__(self, collection: str, command: str, problem: str) -> None:
+        super().__init__(
+            f"The update command of '{collection}' failed ({problem}): {command}\n\n"
+            "The collection was not indexed. Mend the command with "
+            f"'qmd collection update-cmd {collection} CMD'."
+        )
+        self.collection = collection
+
+
+class NotApproved(CannotUpdate):
+    """A project's collection lies outside of it, and nobody approved that."""
+
+    def __init__(self, collection: str, root: str) -> None:
+        super().__init__(
+            f"'{collection}' lies outside of this project: {root}\n\n"
+            "Look at it with 'qmd trust', and approve it there."
+        )
+        self.collection = collection

@@ -7,33 +7,10 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-import anyio
-
 from qmd import trust
 from qmd.config import Place, Settings
-from qmd.errors import QmdError
+from qmd.errors import HookFailed, NotApproved
 from qmd.types import Collection
-
-
-class HookFailed(QmdError):
-    """A command that runs before an update did not succeed."""
-
-    def __init__(self, collection: str, command: str, problem: str) -> None:
-        super().__init__(
-            f"The update command of '{collection}' failed ({problem}): {command}\n\n"
-            "The collection was not indexed. Mend the command with "
-            f"'qmd collection update-cmd {collection} CMD'."
-        )
-
-
-class NotApproved(QmdError):
-    """A project's collection lies outside of it, and nobody approved that."""
-
-    def __init__(self, collection: Collection) -> None:
-        super().__init__(
-            f"'{collection.name}' lies outside of this project: {collection.root}\n\n"
-            "Look at it with 'qmd trust', and approve it there."
-        )
 
 
 class Hooks:
@@ -52,6 +29,14 @@ class Hooks:
         self._pull = pull
         self._told = told
 
+    def wants(self, collection: Collection) -> bool:
+        """Whether anything has to be done, or told, before `collection` is indexed."""
+        return (
+            self._pull
+            or collection.update_command is not None
+            or (not self._trusted and trust.is_outside(self._place, collection))
+        )
+
     async def run(self, collection: Collection) -> None:
         """What has to be done before `collection` is indexed.
 
@@ -60,7 +45,7 @@ class Hooks:
             NotApproved: the collection may not be read.
         """
         if not self._trusted and trust.is_outside(self._place, collection):
-            raise NotApproved(collection)
+            raise NotApproved(collection.name, collection.root)
         if self._pull and (Path(collection.root) / ".git").exists():
             await self._shell(collection, "git pull --ff-only")
         if collection.update_command is None:
@@ -75,6 +60,8 @@ class Hooks:
 
     async def _shell(self, collection: Collection, command: str) -> None:
         """Run a command in the collection's folder; what it prints goes to stderr."""
+        import anyio
+
         try:
             done = await anyio.run_process(
                 command,

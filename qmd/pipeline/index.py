@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 
 from anyio import CapacityLimiter, to_thread
 
+from qmd.pipeline.compare import Comparison, compare
 from qmd.pipeline.flow import each, flow
-from qmd.pipeline.walk import Found, walk
 from qmd.store import documents
 from qmd.store.cursor import Cursor
 from qmd.store.database import Database
@@ -103,13 +103,13 @@ async def update(
     collection: Collection,
     stemmer: Stemmer,
     *,
-    again: bool = False,
+    comparison: Comparison | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Bring one collection up to date.
 
     Args:
-        again: index every file anew, changed or not.
+        comparison: made just before, if there is one.
         progress: told how far it has come, after each batch.
 
     Raises:
@@ -118,26 +118,15 @@ async def update(
     """
     report = Report(collection.name, collection.mask)
     for _ in range(ROUNDS):
-        began = time.time_ns()
-        found = await to_thread.run_sync(walk, collection)
-        report.skipped[:] = found.skipped
-        changes = await to_thread.run_sync(
-            database.read,
-            partial(
-                documents.changes,
-                collection=collection.name,
-                paths=found.paths,
-                sizes=found.sizes,
-                mtimes=found.mtimes,
-                inodes=found.inodes,
-                again=again,
-            ),
-        )
-        run = _Run(database, collection, stemmer, report, found, began, progress)
-        if await run.apply(changes):
+        if comparison is None:
+            comparison = await to_thread.run_sync(compare, database, collection)
+        report.skipped[:] = comparison.found.skipped
+        run = _Run(database, collection, stemmer, report, comparison, progress)
+        if await run.apply(comparison.changes):
             break
+        comparison = None
     touched = report.new + report.updated + report.renamed
-    report.unchanged = max(0, len(found.paths) - touched - run.unusable)
+    report.unchanged = max(0, len(run.found.paths) - touched - run.unusable)
     return report
 
 
@@ -150,16 +139,15 @@ class _Run:
         collection: Collection,
         stemmer: Stemmer,
         report: Report,
-        found: Found,
-        began: int,
+        comparison: Comparison,
         progress: Progress | None,
     ) -> None:
         self._database = database
         self._collection = collection
         self._stemmer = stemmer
         self._report = report
-        self._found = found
-        self._began = began
+        self.found = comparison.found
+        self._began = comparison.began
         self._progress = progress
         # Two hardware threads of one core do no more together than one: a stage to a core.
         self._cores = CapacityLimiter(max(1, (os.cpu_count() or 1) // 2))
@@ -202,7 +190,7 @@ class _Run:
             change.path == place
             or (change.path.startswith(place) and place.endswith("/"))
             or place == ""
-            for place in self._found.unread
+            for place in self.found.unread
         )
 
     def _batched(self, changes: list[Change]) -> Iterator[list[Change]]:
@@ -211,7 +199,7 @@ class _Run:
         for change in changes:
             assert change.place is not None
             batch.append(change)
-            size += self._found.sizes[change.place]
+            size += self.found.sizes[change.place]
             if size >= BATCH_BYTES or len(batch) >= BATCH_FILES:
                 yield batch
                 batch, size = [], 0
@@ -231,22 +219,22 @@ class _Run:
         """Read one file; what cannot be read is a file with a problem."""
         place = change.place
         assert place is not None
-        mtime_ns = self._found.mtimes[place]
+        mtime_ns = self.found.mtimes[place]
         fresh = mtime_ns > self._began - FRESH_NS
         known = partial(
             File,
             change,
             change.path,
-            self._found.sizes[place],
+            self.found.sizes[place],
             -1 if fresh else mtime_ns,
-            self._found.inodes[place],
+            self.found.inodes[place],
         )
         follow = self._collection.follow_symlinks
         flags = os.O_RDONLY | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
         try:
             descriptor = os.open(os.path.join(self._collection.root, change.path), flags)  # noqa: PTH118
             try:
-                data = _content(descriptor, self._found.sizes[place])
+                data = _content(descriptor, self.found.sizes[place])
             finally:
                 os.close(descriptor)
         except FileNotFoundError:

@@ -13,7 +13,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from qmd.errors import QmdError
+from qmd.errors import RootMissing
 from qmd.text.masks import matcher, split_mask
 from qmd.types import Collection
 
@@ -25,17 +25,6 @@ EXCLUDED = frozenset({".git", "node_modules", ".cache", "vendor", "dist", "build
 
 LARGEST = 64_000_000
 """Bytes of a file that is still indexed: a text of this size is a log or a dump."""
-
-
-class RootMissing(QmdError):
-    """A collection's folder is not there."""
-
-    def __init__(self, collection: Collection) -> None:
-        super().__init__(
-            f"The folder of collection '{collection.name}' is missing: {collection.root}\n\n"
-            "Nothing was removed. Bring the folder back, or run "
-            f"'qmd collection remove {collection.name}'."
-        )
 
 
 @dataclass(slots=True)
@@ -65,7 +54,7 @@ def walk(collection: Collection) -> Found:
     """
     root = os.path.realpath(collection.root)
     if not Path(root).is_dir():
-        raise RootMissing(collection)
+        raise RootMissing(collection.name, collection.root)
     found = Found()
     wanted = matcher(split_mask(collection.mask))
     unwanted = matcher(collection.ignored) if collection.ignored else None

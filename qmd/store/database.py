@@ -20,7 +20,7 @@ from typing import TypeVar
 
 import _duckdb
 
-from qmd.errors import IndexBusy, IndexNotWritable, IndexUnreadable
+from qmd.errors import IndexBusy, IndexFailure, IndexNotWritable, IndexUnreadable
 from qmd.store import migrate
 from qmd.store.cursor import Connection, Cursor, DatabaseError
 from qmd.store.gate import POLL, Gate
@@ -266,7 +266,8 @@ class Database:
                 problem = str(error)
                 if "Could not set lock on file" not in problem:
                     self._drop_root()
-                    raise _translated(self.path, error, attaching=True) from error
+                    failure = _translated(self.path, error)
+                    raise failure or IndexUnreadable(self.path, problem) from error
                 waited = time.monotonic() - began
                 if waited > self._patience:
                     raise IndexBusy(self.path, holder=_holder_in(problem), waited=waited) from error
@@ -297,13 +298,11 @@ class Database:
         """Turn failures of the file, not of a statement, into what a user can act on."""
         try:
             yield
-        except (
-            _duckdb.IOException,
-            _duckdb.FatalException,
-            _duckdb.InternalException,
-            _duckdb.SerializationException,
-        ) as error:
-            raise _translated(self.path, error) from error
+        except DatabaseError as error:
+            failure = _translated(self.path, error)
+            if failure is None:
+                raise
+            raise failure from error
 
 
 def _inode(path: Path) -> int | None:
@@ -333,20 +332,26 @@ def _holder_in(problem: str) -> str | None:
     return f"process {found[2]} ({found[1]})" if found else None
 
 
-def _translated(path: Path, error: Exception, *, attaching: bool = False) -> Exception:
-    problem = str(error).splitlines()[0]
-    plain = problem.split(": ", 1)[-1] if ": " in problem else problem
-    lowered = problem.lower()
-    unwritable = (
-        "no space left",
-        "permission denied",
-        "read-only",
-        "could not write",
-        "disk quota",
-        "cannot open file",
-    )
-    if any(words in lowered for words in unwritable):
+_OF_THE_FILE = (
+    _duckdb.IOException,
+    _duckdb.FatalException,
+    _duckdb.InternalException,
+    _duckdb.SerializationException,
+)
+_UNWRITABLE = (
+    "no space left",
+    "permission denied",
+    "read-only",
+    "could not write",
+    "disk quota",
+    "cannot open file",
+)
+
+
+def _translated(path: Path, error: DatabaseError) -> IndexFailure | None:
+    """A failure of the file in words; None for any other."""
+    problem = str(error).splitlines()[0].strip()
+    plain = problem.split(": ", 1)[-1]
+    if any(words in problem.lower() for words in _UNWRITABLE):
         return IndexNotWritable(path, plain)
-    if attaching or isinstance(error, _duckdb.IOException | _duckdb.SerializationException):
-        return IndexUnreadable(path, plain)
-    return IndexUnreadable(path, plain)
+    return IndexUnreadable(path, plain) if isinstance(error, _OF_THE_FILE) else None

@@ -51,7 +51,6 @@ def changes(
     sizes: Sequence[int],
     mtimes: Sequence[int],
     inodes: Sequence[int],
-    again: bool = False,
 ) -> list[Change]:
     """Files that differ from the index in size, time or inode, and documents without a file."""
     return cursor.rows(
@@ -62,7 +61,6 @@ def changes(
         sizes=" ".join(map(str, sizes)),
         mtimes=" ".join(map(str, mtimes)),
         inodes=" ".join(map(str, inodes)),
-        again=again,
     )
 
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 import fcntl
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from qmd.errors import IndexBusy
@@ -60,8 +61,10 @@ class _Lock:
             self._descriptor = None
 
     def sign(self) -> None:
-        """Leave word of who holds it."""
-        if self._descriptor is not None and os.access(self._path, os.W_OK):
+        """Leave word of who holds it, where there is room for a word."""
+        if self._descriptor is None:
+            return
+        with suppress(OSError):  # read-only, or full: the lock holds without a name
             os.ftruncate(self._descriptor, 0)
             os.pwrite(self._descriptor, f"process {os.getpid()}".encode(), 0)
 
@@ -94,8 +97,11 @@ class Gate:
     def __init__(self, index: Path, *, patience: float = 30.0) -> None:
         self._index = index
         self._patience = patience
-        self._door = _Lock(index.with_name(index.name + ".lock"))
+        door = index.with_name(index.name + ".lock")
+        self._door = _Lock(door)  # held by this process's writer
+        self._passage = _Lock(door)  # held by this process's reader while it comes in
         self._room = _Lock(index.with_name(index.name + ".readers"))
+        self._alone = False
         self._last_turn = 0.0
 
     def enter_to_read(self) -> None:
@@ -104,11 +110,11 @@ class Gate:
         Raises:
             IndexBusy: no writer let go in time.
         """
-        self._wait(self._door, shared=True)
+        self._wait(self._passage, shared=True)
         try:
             self._wait(self._room, shared=True)
         finally:
-            self._door.release()
+            self._passage.release()
 
     def leave(self) -> None:
         """No longer be in the room."""
@@ -133,18 +139,21 @@ class Gate:
             IndexBusy: a reader did not leave in time.
         """
         self._wait(self._room, shared=False)
+        self._alone = True
 
     def open(self) -> None:
-        """End a writer's turn."""
-        self._room.release()
+        """End a writer's turn. Readers of this process stay where they are."""
+        if self._alone:
+            self._alone = False
+            self._room.release()
         self._door.release()
         self._last_turn = time.monotonic()
 
     def is_shut(self) -> bool:
         """Whether another process's writer is in, or wants in."""
-        free = self._door.take(shared=True)
+        free = self._passage.take(shared=True)
         if free:
-            self._door.release()
+            self._passage.release()
         return not free
 
     def holder(self) -> str | None:
@@ -158,5 +167,6 @@ class Gate:
             waited = time.monotonic() - began
             if waited > self._patience:
                 raise IndexBusy(self._index, holder=self._door.holder(), waited=waited)
-            time.sleep(pause * (0.75 + random.random() / 2))
+            # Not all who wait should look at the same moment.
+            time.sleep(pause * (0.75 + time.monotonic_ns() % 1000 / 2000))
             pause = min(pause * 1.3, 5 * POLL)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from qmd import __version__
-from qmd.errors import IndexTooNew, IndexUnreadable, QmdError
+from qmd.errors import IndexTooNew, IndexUnreadable, MigrationEdited
 from qmd.store.cursor import Cursor, NoSuchTable
 from qmd.store.statements import shipped
 
@@ -33,10 +33,6 @@ class Applied(NamedTuple):
     name: str
     digest: str
     qmd_version: str
-
-
-class MigrationEdited(QmdError):
-    """A released migration no longer says what ran."""
 
 
 @cache
@@ -99,8 +95,6 @@ def _missing(cursor: Cursor, path: Path) -> list[Migration]:
         row = applied.get(migration.version)
         if row is not None and row.digest != migration.digest:
             raise MigrationEdited(
-                f"Migration {migration.version:04}_{migration.name} has changed since it ran on "
-                f"{path}.\n\nInstall the qmd that wrote this index ({row.qmd_version}), or move "
-                "the index away and run 'qmd update' to build it again."
+                path, f"{migration.version:04}_{migration.name}", written_by=row.qmd_version
             )
     return [migration for migration in migrations() if migration.version not in applied]

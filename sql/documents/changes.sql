@@ -5,7 +5,6 @@
 -- in   $sizes       numbers   bytes, as text, a blank between two
 -- in   $mtimes      numbers   nanoseconds
 -- in   $inodes      numbers
--- in   $again       boolean   take every file for changed
 -- out  place        bigint?   of the file among those found, from 0; null: it is gone
 -- out  document_id  integer?  that the index has for the path; null: it is new
 -- out  path         text
@@ -31,8 +30,7 @@ select found.place, known.document_id, coalesce(found.path, known.path) as path,
 from found
 full join known on found.path = known.path
 where
-    $again
-    or found.path is null
+    found.path is null
     or known.path is null
     or (found.size, found.mtime_ns, found.inode) <> (known.size, known.mtime_ns, known.inode)
 order by found.place, path

@@ -141,24 +141,20 @@ def test_a_writer_that_waits_goes_in_before_a_reader_that_comes_later(gate, in_t
     assert order == ["writer", "reader"]
 
 
-def test_a_writer_gets_in_while_readers_never_leave_the_room_empty(gate, in_thread):
-    """Each reader leaves only when another is in, or when somebody has shut the door."""
-    readers = [gate() for _ in range(3)]
-    inside = [threading.Event() for _ in readers]
+def test_a_writer_gets_in_while_readers_keep_coming_before_the_last_has_left(gate, in_thread):
     over = threading.Event()
 
-    def come_and_go(number):
-        mine, next_one = readers[number], inside[(number + 1) % len(readers)]
+    def come_and_go():
+        here, coming = gate(patience=0.01), gate(patience=0.01)
         while not over.is_set():
-            mine.enter_to_read()
-            inside[number].set()
-            while not (next_one.is_set() or mine.is_shut() or over.is_set()):
-                next_one.wait(0.002)
-            inside[number].clear()
-            mine.leave()
+            try:
+                coming.enter_to_read()
+                here, coming = coming, here
+            except IndexBusy:
+                here.leave()
+            coming.leave()
 
-    for number in range(len(readers)):
-        in_thread(lambda number=number: come_and_go(number))
+    in_thread(come_and_go)
     writer = gate()
     try:
         for _ in range(5):

@@ -90,6 +90,9 @@ def run(arguments: Sequence[str]) -> int:
     """
     from typer._click import exceptions as click  # the errors that typer itself raises
 
+    if any(not _is_text(argument) for argument in arguments):
+        complain("An argument is not valid UTF-8 text.")
+        return 1
     try:
         app = application(arguments)
         code = app(list(arguments), standalone_mode=False, prog_name="qmd")
@@ -111,11 +114,6 @@ def run(arguments: Sequence[str]) -> int:
             raise
         complain(str(error))
         return error.exit_code
-    except UnicodeEncodeError:
-        if os.environ.get("QMD_DEBUG") == "1":
-            raise
-        complain("An argument is not valid UTF-8 text.")
-        return 1
     except Exception as error:
         if os.environ.get("QMD_DEBUG") == "1":
             raise
@@ -125,6 +123,11 @@ def run(arguments: Sequence[str]) -> int:
         )
         return 1
     return code if isinstance(code, int) else 0
+
+
+def _is_text(argument: str) -> bool:
+    """Whether an argument came as UTF-8; other bytes come as lone surrogates."""
+    return argument.isascii() or not any("\ud800" <= mark <= "\udfff" for mark in argument)
 
 
 def _usage(error: Exception) -> str:

@@ -52,8 +52,6 @@ def report_updates(
     Raises:
         Exit: with code 2, if a collection could not be updated.
     """
-    import anyio
-
     from qmd.pipeline.hooks import Hooks
 
     chosen = [c for c in engine.collections() if not names or c.name in names]
@@ -75,10 +73,23 @@ def report_updates(
             say(_report(report))
             sys.stdout.flush()
 
-    with _progress() as progress:
-        reports = anyio.run(
-            lambda: engine.update(names, progress=progress, before=hooks.run, told=told)
-        )
+    compared = {}
+    if not any(hooks.wants(collection) for collection in chosen):
+        compared = engine.compare(names)
+    reports = [report for c in compared.values() if (report := c.nothing_changed)]
+    if len(reports) == len(chosen):
+        # The usual case needs no pipeline, which takes longer to load than this took.
+        for collection, report in zip(chosen, reports, strict=True):
+            told(collection, report)
+    else:
+        import anyio
+
+        with _progress() as progress:
+            reports = anyio.run(
+                lambda: engine.update(
+                    names, compared=compared, progress=progress, before=hooks.run, told=told
+                )
+            )
     failed = [report for report in reports if report.failure]
     if as_json:
         say(render.as_json([_as_record(report) for report in reports]))

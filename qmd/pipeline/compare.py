@@ -1,0 +1,63 @@
+"""What differs between a folder and the index.
+
+On its own, without the pipeline: most updates find nothing, and are done here.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import NamedTuple
+
+from qmd.pipeline.walk import Found, walk
+from qmd.store import documents
+from qmd.store.database import Database
+from qmd.store.documents import Change
+from qmd.types import Collection, Report
+
+
+class Comparison(NamedTuple):
+    """A folder beside the index.
+
+    Attributes:
+        began: nanoseconds since the epoch, before the first file was looked at.
+    """
+
+    collection: Collection
+    found: Found
+    changes: list[Change]
+    began: int
+
+    @property
+    def nothing_changed(self) -> Report | None:
+        """The report, if there is nothing to do."""
+        if self.changes:
+            return None
+        return Report(
+            self.collection.name,
+            self.collection.mask,
+            unchanged=len(self.found.paths),
+            skipped=list(self.found.skipped),
+        )
+
+
+def compare(database: Database, collection: Collection) -> Comparison:
+    """Walk a collection's folder and compare it with the index in one statement.
+
+    Raises:
+        RootMissing: the folder is not there.
+        IndexFailure: the index is busy or cannot be read.
+    """
+    began = time.time_ns()
+    found = walk(collection)
+    changes = database.read(
+        partial(
+            documents.changes,
+            collection=collection.name,
+            paths=found.paths,
+            sizes=found.sizes,
+            mtimes=found.mtimes,
+            inodes=found.inodes,
+        )
+    )
+    return Comparison(collection, found, changes, began)
