@@ -12,7 +12,7 @@ import typer
 
 from qmd import __version__
 from qmd.errors import QmdError
-from qmd.surface.cli.common import State, complain
+from qmd.surface.cli.common import State, complain, is_text
 
 COMMANDS = {
     "search": "searching",
@@ -90,7 +90,7 @@ def run(arguments: Sequence[str]) -> int:
     """
     from typer._click import exceptions as click  # the errors that typer itself raises
 
-    if any(not _is_text(argument) for argument in arguments):
+    if any(not is_text(argument) for argument in arguments):
         complain("An argument is not valid UTF-8 text.")
         return 1
     try:
@@ -123,11 +123,6 @@ def run(arguments: Sequence[str]) -> int:
         )
         return 1
     return code if isinstance(code, int) else 0
-
-
-def _is_text(argument: str) -> bool:
-    """Whether an argument came as UTF-8; other bytes come as lone surrogates."""
-    return argument.isascii() or not any("\ud800" <= mark <= "\udfff" for mark in argument)
 
 
 def _usage(error: Exception) -> str:

@@ -10,7 +10,7 @@ import typer
 from qmd.config import DEFAULT_MASK, Settings, add_collection, check_name, entry
 from qmd.errors import AlreadyExists, UsageError
 from qmd.surface import render
-from qmd.surface.cli.common import Json, notice, say, state
+from qmd.surface.cli.common import Json, is_text, notice, say, state
 from qmd.surface.cli.index import report_updates
 from qmd.text.masks import check_mask
 from qmd.types import Collection
@@ -39,6 +39,8 @@ def add(
     if not root.is_dir():
         what = "is not a folder" if root.exists() else "does not exist"
         raise UsageError(f"{path} {what}.\n\nGive the folder to index, such as ~/notes.")
+    if not is_text(str(root)):
+        raise UsageError("The name of the folder is not valid UTF-8 text. Give it another name.")
     chosen = name if name is not None else root.name or "root"
     check_name(chosen)
     check_mask(mask)

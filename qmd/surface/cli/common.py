@@ -85,6 +85,11 @@ def complain(text: str) -> None:
     sys.stderr.write(head + ("\n" + rest if rest else "") + "\n")
 
 
+def is_text(argument: str) -> bool:
+    """Whether an argument came as UTF-8; other bytes come as lone surrogates."""
+    return argument.isascii() or not any("\ud800" <= mark <= "\udfff" for mark in argument)
+
+
 def is_interactive() -> bool:
     """Whether a person can be asked."""
     return sys.stdin.isatty() and sys.stderr.isatty()
