@@ -21,16 +21,22 @@ with found as (
 ),
 
 known as (
-    select document_id, path, hash, checksum, size, mtime_ns, inode
+    select document_id, path, size, mtime_ns, inode
     from documents
     where collection = $collection
+),
+
+differing as materialized (
+    select found.place, known.document_id, coalesce(found.path, known.path) as path
+    from found
+    full join known on found.path = known.path
+    where
+        found.path is null
+        or known.path is null
+        or (found.size, found.mtime_ns, found.inode) <> (known.size, known.mtime_ns, known.inode)
 )
 
-select found.place, known.document_id, coalesce(found.path, known.path) as path, known.hash, known.checksum
-from found
-full join known on found.path = known.path
-where
-    found.path is null
-    or known.path is null
-    or (found.size, found.mtime_ns, found.inode) <> (known.size, known.mtime_ns, known.inode)
-order by found.place, path
+select place, differing.document_id, differing.path, hash, checksum
+from differing
+left join documents on differing.document_id = documents.document_id
+order by place, differing.path

@@ -44,7 +44,7 @@ def add(
     chosen = name if name is not None else root.name or "root"
     check_name(chosen)
     check_mask(mask)
-    with state(context).engine() as engine:
+    with state(context).engine(warm=True) as engine:
         known = engine.collections()
         if any(collection.name == chosen for collection in known):
             raise AlreadyExists(

@@ -32,11 +32,15 @@ class State(NamedTuple):
         return config.locate(self.environ, Path.cwd(), index=self.index_name)
 
     @contextmanager
-    def engine(self) -> Iterator[Engine]:
-        """The index that the command means."""
+    def engine(self, *, warm: bool = False) -> Iterator[Engine]:
+        """The index that the command means.
+
+        Args:
+            warm: for a command that reads more than once.
+        """
         from qmd.engine import Engine
 
-        engine = Engine(self.place)
+        engine = Engine(self.place, warm=warm)
         try:
             yield engine
         finally:

@@ -34,7 +34,7 @@ def update(
 ) -> None:
     """Index what has changed."""
     here = state(context)
-    with here.engine() as engine:
+    with here.engine(warm=True) as engine:
         report_updates(here, engine, collection or [], pull=pull, as_json=as_json)
 
 
@@ -159,7 +159,7 @@ def watch(
     from qmd.pipeline.watching import watch as watched
 
     here = state(context)
-    with here.engine() as engine:
+    with here.engine(warm=True) as engine:
         chosen = [c for c in engine.collections() if not collection or c.name in collection]
         for name in collection or []:
             engine.collection(name)
