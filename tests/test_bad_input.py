@@ -23,13 +23,14 @@ class Said(NamedTuple):
 
 @pytest.fixture
 def qmd(qmd, tmp_path, monkeypatch):
-    """The command line. Whatever it does not catch itself fails the test."""
+    """The command line. An error that it has no words for fails the test."""
     monkeypatch.delenv("QMD_DEBUG", raising=False)
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments):
         said = Said(*qmd(*arguments))
         assert "Traceback" not in said.out + said.err
+        assert "a mistake in qmd" not in said.err
         return said
 
     return call

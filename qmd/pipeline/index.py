@@ -11,10 +11,9 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from anyio import CapacityLimiter, to_thread
 
@@ -32,7 +31,7 @@ from qmd.types import Collection, Report
 if TYPE_CHECKING:
     from qmd.pipeline.tokens import Vocabulary
 
-BATCH_BYTES = 6_000_000
+BATCH_BYTES = 5_000_000
 """Bytes of text that are committed at once: about a tenth of a second with the lock held."""
 
 BATCH_FILES = 2_000
@@ -44,12 +43,13 @@ tick of the file system's clock: its time is not trusted, and it is compared aga
 ROUNDS = 20
 """Times that what other processes changed in the meantime is compared again."""
 
+EPOCH = datetime(1970, 1, 1)
+
 Progress = Callable[[int, int], None]
 """Told (documents done, documents in all) of a collection."""
 
 
-@dataclass(frozen=True, slots=True)
-class File:
+class File(NamedTuple):
     """A changed file, read.
 
     Attributes:
@@ -71,8 +71,7 @@ class File:
     vanished: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(NamedTuple):
     """A file with what it says of itself."""
 
     file: File
@@ -368,9 +367,7 @@ def _parsed(file: File) -> Parsed:
     assert text is not None
     matter = markdown.frontmatter(text)
     stamp = file.mtime_ns if file.mtime_ns >= 0 else time.time_ns()
-    modified = datetime.fromtimestamp(0, UTC).replace(tzinfo=None) + timedelta(
-        microseconds=stamp // 1000
-    )
+    modified = EPOCH + timedelta(microseconds=stamp // 1000)
     remark = matter.problem or ("invalid UTF-8 was replaced" if file.lossy else None)
     return Parsed(
         file,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from qmd.pipeline.index import EPOCH
 from qmd.pipeline.tokens import Vocabulary, tokenise
 from qmd.store.documents import Batch
 
@@ -95,4 +96,4 @@ def _stats(files: Sequence[File]) -> dict[str, pa.Array]:
 
 
 def _microseconds(moment: datetime) -> int:
-    return (moment - _EPOCH) // timedelta(microseconds=1)
+    return (moment - EPOCH) // timedelta(microseconds=1)

@@ -110,6 +110,10 @@ class Vocabulary:
         folded, known = self._folded, self._known
         already = len(folded)
         for word in unknown:
+            alone = words.plain(word)
+            if alone is not None:
+                known[word] = folded.setdefault(alone, len(folded))
+                continue
             width, parts = words.pieces(word)
             numbers = [folded.setdefault(part, len(folded)) for part, _ in parts]
             if width == len(parts) == 1:

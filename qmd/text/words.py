@@ -118,6 +118,14 @@ def fold(word: str) -> str:
     return unicodedata.normalize("NFC", _DIACRITIC.sub("", apart)).casefold()
 
 
+def plain(word: str) -> str | None:
+    """The folded word, if a raw word is indexed as that alone and can be told at a glance."""
+    if not (word.isascii() and word.isalnum()):
+        return None
+    folded = word.lower()
+    return folded if word == folded or word[1:].islower() or word.isupper() else None
+
+
 def pieces(word: str) -> tuple[int, tuple[tuple[str, int], ...]]:
     """What a raw word is indexed as.
 
@@ -127,11 +135,11 @@ def pieces(word: str) -> tuple[int, tuple[tuple[str, int], ...]]:
         The number of positions it takes, and (folded word, shift from its first
         position) for each piece.
     """
+    alone = plain(word)
+    if alone is not None:
+        return 1, ((alone, 0),)
     folded = fold(word)
-    if word.isascii():
-        if word.isalnum() and (word == folded or word[1:].islower() or word.isupper()):
-            return 1, ((folded, 0),)
-    elif is_gram(word):
+    if is_gram(word):
         first = fold(word[0])
         return 1, ((first, 0),) if first == folded else ((first, 0), (folded, 0))
     parts = _PART.findall(word) if word.isascii() else word.split("_")
@@ -141,8 +149,3 @@ def pieces(word: str) -> tuple[int, tuple[tuple[str, int], ...]]:
     if parts == [folded]:
         return 1, ((folded, 0),)
     return len(parts), ((folded, 0), *zip(parts, range(len(parts)), strict=True))
-
-
-def is_stemmed(word: str) -> bool:
-    """Whether a folded word has a Snowball stem: English letters only."""
-    return word.isascii() and word.isalpha()

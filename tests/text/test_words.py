@@ -187,8 +187,3 @@ def test_the_words_of_lines_are_those_of_each_line(text):
 
 def test_only_a_line_feed_ends_a_line():
     assert words.split_lines("a\r\nb\u2028c\x0bd\n") == [["a"], ["b", "c", "d"], []]
-
-
-def test_only_english_letters_have_a_stem():
-    assert words.is_stemmed("running")
-    assert not any(map(words.is_stemmed, ["v2", "a_b", "über", "日本", ""]))
