@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from qmd import config
 from qmd.config import Place, Settings
-from qmd.errors import Ambiguous, DocumentNotFound, UsageError
+from qmd.errors import Ambiguous, DocumentNotFound, IndexNotWritable, UsageError
 from qmd.store import collections, lookup, search
 from qmd.store.cursor import Cursor
 from qmd.store.database import Database
@@ -116,7 +116,10 @@ class Engine:
         try:
             found = self.database.read(checked)
         except _Stale:
-            self.sync()
+            try:
+                self.sync()
+            except IndexNotWritable:
+                return self.database.read(work)  # with the settings it has
             found = self.database.read(work)
         self._mirrored = stamp
         return found
@@ -349,6 +352,7 @@ class Engine:
                 config.write_all(document, before)
             edit(before, document)
 
+        self.database.write(lambda _: None)  # an index that cannot follow stops it here
         config.edit(self.place, change)
         if trusted:
             trust.approve(self.place, self.settings())

@@ -275,6 +275,17 @@ def test_an_index_on_read_only_media_is_searched_but_not_changed(qmd, notes, dis
     assert said.code == 3
     assert "Read-only file system\n\nNothing was changed. " in said.err
     assert files(qmd, "celadon sencha") == ["notes/tea.md"]
+    said = qmd("context", "add", "/", "Drinks")
+    assert said.code == 3
+    assert qmd("context", "list").out.startswith("No contexts yet.")
+
+
+def test_a_read_only_index_is_searched_with_the_settings_it_has(qmd, notes, disk, tmp_path):
+    qmd("collection", "add", "notes")
+    mounted("-o", "remount,ro", disk)
+    [config] = tmp_path.rglob("index.yml")
+    config.write_text("global_context: Drinks\n" + config.read_text())
+    assert files(qmd, "sencha") == ["notes/tea.md"]
 
 
 @pytest.mark.parametrize(("words", "free"), [(0, 0), (100_000, 0), (100_000, 2_000_000)])
