@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -307,3 +310,23 @@ def test_a_project_has_its_own_index_and_asks_for_approval(qmd, notes, monkeypat
     assert (notes / "made.md").exists()
     assert qmd("trust", "revoke")[0] == 0
     assert "not approved" in qmd("update")[2]
+
+
+def test_index_may_stand_before_or_after_the_command(indexed, notes, tmp_path):
+    assert indexed("collection", "add", notes / "work", "--index", "work")[0] == 0
+    assert (tmp_path / "config" / "work.yml").exists()
+    for arguments in (["--index", "work", "ls"], ["ls", "--index=work"], ["ls", "--index", "work"]):
+        assert indexed(*arguments)[1].startswith("work/")
+    assert indexed("ls")[1].startswith("notes/")
+
+
+@pytest.mark.parametrize(("line", "names"), [("qmd sea", "search"), ("qmd search -c no", "notes")])
+def test_a_shell_completes_commands_and_collections(indexed, line, names):
+    environ = {
+        "_QMD_COMPLETE": "complete_bash",
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(line.count(" ")),
+    }
+    command = [sys.executable, "-m", "qmd"]
+    done = subprocess.run(command, env=os.environ | environ, capture_output=True, text=True)
+    assert done.stdout.split() == [names]

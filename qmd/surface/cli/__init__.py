@@ -45,7 +45,7 @@ def application(arguments: Sequence[str]) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(options)
-    called = arguments[0] if arguments else None
+    called = next(iter(arguments[_options_before(arguments) :]), None)
     known = called in COMMANDS or called in GROUPS
     for name, module in COMMANDS.items():
         if not known or name == called:
@@ -55,6 +55,24 @@ def application(arguments: Sequence[str]) -> typer.Typer:
         if not known or name == called:
             app.add_typer(_module(module).app, name=name)
     return app
+
+
+def _options_before(arguments: Sequence[str]) -> int:
+    """How many arguments stand before the command: `--index NAME`, or none."""
+    return 2 if arguments and arguments[0] == "--index" else 0
+
+
+def hoisted(arguments: Sequence[str]) -> list[str]:
+    """The arguments with `--index`, wherever it stands, in front of the command."""
+    own = list(arguments)
+    end = own.index("--") if "--" in own else len(own)
+    for at in range(end):
+        name, given, value = own[at].partition("=")
+        if name != "--index" or (not given and at + 1 >= end):
+            continue
+        rest = own[:at] + own[at + (1 if given else 2) :]
+        return ["--index", value if given else own[at + 1], *rest]
+    return own
 
 
 def _module(name: str) -> Any:
@@ -94,8 +112,9 @@ def run(arguments: Sequence[str]) -> int:
         complain("An argument is not valid UTF-8 text.")
         return 1
     try:
+        arguments = hoisted(arguments)
         app = application(arguments)
-        code = app(list(arguments), standalone_mode=False, prog_name="qmd")
+        code = app(arguments, standalone_mode=False, prog_name="qmd")
         sys.stdout.flush()
     except click.NoArgsIsHelpError:
         return 0

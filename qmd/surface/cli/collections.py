@@ -10,14 +10,17 @@ import typer
 from qmd.config import DEFAULT_MASK, Settings, add_collection, check_name, entry
 from qmd.errors import AlreadyExists, UsageError
 from qmd.surface import render
-from qmd.surface.cli.common import Json, is_text, notice, say, state
+from qmd.surface.cli.common import Json, collection_names, is_text, notice, say, state
 from qmd.surface.cli.index import report_updates
 from qmd.text.masks import check_mask
 from qmd.types import Collection
 
 app = typer.Typer(no_args_is_help=True, help="Folders whose files are indexed.")
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the collection.")]
+Name = Annotated[
+    str,
+    typer.Argument(metavar="NAME", help="Name of the collection.", autocompletion=collection_names),
+]
 
 
 @app.command()

@@ -56,11 +56,26 @@ class State(NamedTuple):
         )
 
 
+def collection_names(context: typer.Context) -> list[str]:
+    """Names of collections, for a shell that completes one. Nothing, if they cannot be had."""
+    from qmd.errors import QmdError
+
+    try:
+        with state(context).engine() as engine:
+            return [collection.name for collection in engine.collections()]
+    except QmdError:
+        return []
+
+
 Json = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 Collections = Annotated[
     list[str] | None,
     typer.Option(
-        "-c", "--collection", metavar="NAME", help="Only this collection; may be repeated."
+        "-c",
+        "--collection",
+        metavar="NAME",
+        help="Only this collection; may be repeated.",
+        autocompletion=collection_names,
     ),
 ]
 
