@@ -6,9 +6,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from qmd.surface.cli import run
 from tests.library import Library
+
+# Time is no property of what is tested, and the machine may be busy.
+settings.register_profile("qmd", deadline=None)
+settings.load_profile("qmd")
 
 
 @pytest.fixture
