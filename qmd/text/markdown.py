@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 _MARKDOWN = frozenset({".md", ".markdown", ".mdx", ".mdown", ".mkd", ".qmd", ".rmd", ".txt"})
-_FRONTMATTER = re.compile(r"---[ \t]*\r?\n(?P<yaml>.*?)^(?:---|\.\.\.)[ \t]*\r?$", re.M | re.S)
+_OPENING = re.compile(r"---[ \t]*\r?\n")
+_CLOSING = re.compile(r"(?:---|\.\.\.)[ \t]*\r?(?=\n|\Z)")
+_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=str)
 _NO_PARAGRAPH = (
     r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]|\r?$)"  # list
     r"|[>|]"  # quote, table
@@ -33,8 +35,7 @@ _DAY_IN_NAME = re.compile(
 _DATE_KEYS = ("date", "created", "created_at", "published", "updated", "modified")
 
 
-@dataclass(frozen=True, slots=True)
-class Frontmatter:
+class Frontmatter(NamedTuple):
     """The YAML block at the start of a file.
 
     Attributes:
@@ -55,20 +56,39 @@ def frontmatter(text: str) -> Frontmatter:
     """
     if not text.startswith("---"):
         return Frontmatter({}, 0)
-    block = _FRONTMATTER.match(text)
+    block = _block(text)
     if block is None:
         return Frontmatter({}, 0)
     import ryaml
 
+    start, stop, end = block
     try:
-        value = ryaml.loads(block["yaml"])
+        value = ryaml.loads(text[start:stop])
     except ValueError as error:  # also a key that is a mapping, as in `title: {{ title }}`
-        return Frontmatter({}, block.end(), f"frontmatter is not valid YAML: {error}")
+        return Frontmatter({}, end, f"frontmatter is not valid YAML: {error}")
     if value is None:
-        return Frontmatter({}, block.end())
+        return Frontmatter({}, end)
     if not isinstance(value, dict):
         return Frontmatter({}, 0)
-    return Frontmatter({str(key): item for key, item in value.items()}, block.end())
+    return Frontmatter({str(key): item for key, item in value.items()}, end)
+
+
+def _block(text: str) -> tuple[int, int, int] | None:
+    """Where the YAML between two rules begins and stops, and where its last rule ends."""
+    opening = _OPENING.match(text)
+    if opening is None:
+        return None
+    at = opening.end()
+    while at <= len(text):
+        # Only a line that begins with one of these two can be the last.
+        if text[at : at + 3] in ("---", "..."):
+            closing = _CLOSING.match(text, at)
+            if closing:
+                return opening.end(), at, closing.end()
+        at = text.find("\n", at) + 1
+        if at == 0:
+            return None
+    return None
 
 
 def metadata_json(metadata: dict[str, object]) -> str | None:
@@ -76,7 +96,7 @@ def metadata_json(metadata: dict[str, object]) -> str | None:
     if not metadata:
         return None
     try:
-        return json.dumps(metadata, ensure_ascii=False, allow_nan=False, default=str)
+        return _JSON.encode(metadata)
     except (ValueError, TypeError):
         return json.dumps(_storable(metadata), ensure_ascii=False, default=str)
 
@@ -141,7 +161,7 @@ def dated(path: str, modified: datetime, matter: Frontmatter) -> datetime:
         found = parsed_date(matter.metadata.get(key))
         if found is not None:
             return found
-    for match in _DAY_IN_NAME.finditer(PurePosixPath(path).name):
+    for match in _DAY_IN_NAME.finditer(path.rpartition("/")[2]):
         found = parsed_date(f"{match['year']}-{match['month']}-{match['day']}")
         if found is not None:
             return found
