@@ -48,12 +48,12 @@ class Answer(NamedTuple):
 
     Attributes:
         notice: something the user should know, such as that nothing was searched.
-        words: of the index, that were looked for.
+        words: of the index, that were looked for, each with the word of the query it answers.
     """
 
     results: list[Result]
     notice: str | None = None
-    words: frozenset[str] = frozenset()
+    words: Mapping[str, str] = MappingProxyType({})
 
 
 class Engine:
@@ -189,9 +189,10 @@ class Engine:
         hits = [hit for hit in found.hits if hit.score >= min_score]
         described = collections.contexts(cursor)
         match = snippet.matcher(found.words)
+        distinct = len(set(found.words.values()))
         results = []
         for hit in hits:
-            shown = snippet.snippet(hit.body, match, length=length)
+            shown = snippet.snippet(hit.body, match, length=length, distinct=distinct)
             results.append(
                 Result(
                     docid=hit.docid,

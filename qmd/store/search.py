@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -24,10 +24,14 @@ ALL = Filter()
 
 
 class Found(NamedTuple):
-    """Documents that answer a query, best first, and the words that did it."""
+    """Documents that answer a query, best first.
+
+    Attributes:
+        words: of the index, that were looked for, each with the word of the query it answers.
+    """
 
     hits: list[Hit]
-    words: frozenset[str]
+    words: Mapping[str, str]
 
 
 def bm25(
@@ -36,7 +40,7 @@ def bm25(
     """Documents with any word of the query, and all of its phrases in quotes."""
     asked = _Asked(cursor, query, stemmer)
     if not asked.can_answer:
-        return Found([], frozenset())
+        return Found([], {})
     scores = cursor.run(
         "search/bm25",
         terms=as_json(asked.terms),
@@ -50,7 +54,7 @@ def bm25(
         scores=as_json([{"document_id": d, "bm25": score} for d, score in scores]),
         limit=limit,
     )
-    return Found(hits, frozenset(asked.words))
+    return Found(hits, asked.words)
 
 
 def _allowed(cursor: Cursor, among: Filter, asked: _Asked) -> str | None:
@@ -83,7 +87,7 @@ class _Asked:
         counted: {document_id, frequency, length, weight, documents} of phrases
         required: for each phrase in quotes, the documents that have it.
         banned: documents with something excluded.
-        words: of the index, that the query asked for.
+        words: of the index, that the query asked for, each with the word of the query.
         can_answer: whether any document could.
     """
 
@@ -92,7 +96,7 @@ class _Asked:
         self.counted: list[dict[str, float]] = []
         self.required: list[list[int]] = []
         self.banned: set[int] = set()
-        self.words: set[str] = set()
+        self.words: dict[str, str] = {}
         self._learn(query, stemmer)
         self.terms = self._weighted([*query.words, *self._count_phrases(query)], query.grams)
         self.can_answer = bool(self.terms or self.counted) and all(self.required)
@@ -123,22 +127,28 @@ class _Asked:
         term = self._term[asked]
         return {asked, *(word for word, term_id in self._near[asked] if term_id == term)}
 
+    def _note(self, asked: str, found: Iterable[str]) -> None:
+        """Note words of the index that answer a word of the query."""
+        for word in found:
+            self.words.setdefault(word, asked)
+
     def _weighted(self, words: Sequence[str], grams: frozenset[str]) -> list[dict[str, float]]:
         """Terms, each counted as often as it is asked for; rare words stand for longer ones."""
         weights = Counter[int]()
         for word in words:
             weights[self._term[word]] += 1
-            self.words |= self._same(word)
+            self._note(word, self._same(word))
         documents = self._documents(weights)
         longer: dict[int, str] = {}
         for word in dict.fromkeys(words):
             if word not in grams and documents[self._term[word]] < COMMON:
-                longer |= {
+                more = {
                     term_id: other
                     for other, term_id in self._near[word]
                     if other.startswith(word) and term_id not in weights
                 }
-        self.words.update(longer.values())
+                self._note(word, more.values())
+                longer |= more
         documents |= self._documents(longer)
         weighted: dict[int, float] = {**weights, **dict.fromkeys(longer, PREFIX_WEIGHT)}
         return [
@@ -174,7 +184,7 @@ class _Asked:
                 instead += [word for word in phrase.spare if word not in query.words]
                 continue
             for word, _ in phrase.elements:
-                self.words |= self._same(word)
+                self._note(word, self._same(word))
             self.counted += [
                 {
                     "document_id": document_id,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -33,20 +33,26 @@ class Snippet(NamedTuple):
         return "\n".join(f"{self.first + at}: {line}" for at, line in enumerate(self.lines))
 
 
-def matcher(wanted: frozenset[str]) -> Callable[[str], str | None]:
-    """Gives for a raw word the wanted word that it stands for, or None."""
+def matcher(wanted: Mapping[str, str]) -> Callable[[str], str | None]:
+    """Gives for a raw word the word of the query that it stands for, or None.
+
+    Args:
+        wanted: for each folded word, the word of the query that it answers.
+    """
 
     @lru_cache(maxsize=1 << 14)
     def match(raw: str) -> str | None:
         for folded, _ in words.pieces(raw)[1]:
             if folded in wanted:
-                return folded
+                return wanted[folded]
         return None
 
     return match
 
 
-def snippet(body: str, match: Callable[[str], str | None], *, length: int) -> Snippet:
+def snippet(
+    body: str, match: Callable[[str], str | None], *, length: int, distinct: int | None = None
+) -> Snippet:
     """The lines that match most, with what stands around them.
 
     The window is at most `length` characters, and at least one line; a line longer than
@@ -55,40 +61,61 @@ def snippet(body: str, match: Callable[[str], str | None], *, length: int) -> Sn
     Args:
         match: see `matcher`.
         length: characters.
+        distinct: words that a window could match at most: the first that has them all is
+            taken, and the rest of the document not looked at.
     """
     lines = body.split("\n")
-    found = [{word for raw in line if (word := match(raw))} for line in words.split_lines(body)]
-    best, first_match = _best_window(lines, found, length)
-    start, end = best
+    (start, end), first_match = _best_window(_Matches(lines, match), length, distinct)
     shown = [line.rstrip("\r") for line in lines[start:end]]
     if len(shown) == 1 and len(shown[0]) > length:
         shown = [_cut(shown[0], match, length)]
     return Snippet(first_match + 1, start + 1, tuple(shown))
 
 
+class _Matches:
+    """The words of the query on each line, looked for when asked."""
+
+    def __init__(self, lines: list[str], match: Callable[[str], str | None]) -> None:
+        self.lines = lines
+        self._match = match
+        self._found: list[set[str]] = []
+
+    def on(self, line: int) -> set[str]:
+        """Those on a line, from 0."""
+        while len(self._found) <= line:
+            raw_words = words.split(self.lines[len(self._found)])
+            self._found.append({word for raw in raw_words if (word := self._match(raw))})
+        return self._found[line]
+
+
 def _best_window(
-    lines: list[str], found: list[set[str]], length: int
+    matches: _Matches, length: int, distinct: int | None
 ) -> tuple[tuple[int, int], int]:
     """The window (start, end) with the most different words, and its first matching line."""
-    places = [at for at, matched in enumerate(found) if matched]
-    if not places:
-        start = next((at for at, line in enumerate(lines) if line.strip()), 0)
-        return _grown(lines, start, start + 1, length), start
-    best, best_score, anchor = (places[0], places[0] + 1), (0, 0), places[0]
-    for place in places:
+    lines = matches.lines
+    best, best_score = None, (0, 0)
+    for place in range(len(lines)):
+        if not matches.on(place):
+            continue
         size, seen, count = 0, set[str](), 0
         end = place
         for at in range(place, len(lines)):
             size += len(lines[at]) + 1
             if at > place and size > length:
                 break
-            seen |= found[at]
-            count += len(found[at])
-            if found[at]:
+            here = matches.on(at)
+            seen |= here
+            count += len(here)
+            if here:
                 end = at + 1
         if (len(seen), count) > best_score:
-            best, best_score, anchor = (place, end), (len(seen), count), place
-    return _grown(lines, *best, length), anchor
+            best, best_score = (place, end), (len(seen), count)
+        if len(seen) == distinct:
+            break
+    if best is None:
+        start = next((at for at, line in enumerate(lines) if line.strip()), 0)
+        return _grown(lines, start, start + 1, length), start
+    return _grown(lines, *best, length), best[0]
 
 
 def _grown(lines: list[str], start: int, end: int, length: int) -> tuple[int, int]:

@@ -63,7 +63,6 @@ class _Blanker(dict[int, int]):
 
 
 _BLANKER = _Blanker()
-_LINE_BLANKER = _Blanker({ord("\n"): ord("\n")})
 
 
 def blanked(text: str) -> str:
@@ -93,12 +92,6 @@ def _grams(run: str) -> list[str]:
 def split(text: str) -> list[str]:
     """The raw words of `text`, in order, cut to `LONGEST` bytes."""
     return [word if len(word) * 4 <= LONGEST else _cut(word) for word in blanked(text).split()]
-
-
-def split_lines(text: str) -> list[list[str]]:
-    """The raw words of each line of `text`; lines end with a line feed."""
-    lines = spaced(text).translate(_LINE_BLANKER).split("\n")
-    return [[word if len(word) * 4 <= LONGEST else _cut(word) for word in x.split()] for x in lines]
 
 
 def _cut(word: str) -> str:

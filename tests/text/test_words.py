@@ -177,13 +177,3 @@ def test_no_word_is_longer_than_64_bytes(texts):
 @settings(deadline=None)
 def test_the_words_of_a_text_do_not_depend_on_what_stands_beside_it(left, right):
     assert words.split(f"{left} {right}") == words.split(left) + words.split(right)
-
-
-@given(MIXED)
-@settings(deadline=None)
-def test_the_words_of_lines_are_those_of_each_line(text):
-    assert words.split_lines(text) == [words.split(line) for line in text.split("\n")]
-
-
-def test_only_a_line_feed_ends_a_line():
-    assert words.split_lines("a\r\nb\u2028c\x0bd\n") == [["a"], ["b", "c", "d"], []]

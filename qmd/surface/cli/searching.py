@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated
 
@@ -137,7 +138,7 @@ def _editor(here: State, configured: str | None) -> str:
 
 
 def _style(
-    here: State, template: str | None, roots: dict[str, str], words: frozenset[str]
+    here: State, template: str | None, roots: dict[str, str], words: Mapping[str, str]
 ) -> render.Style:
     if template is None:
         return render.PLAIN
