@@ -8,7 +8,6 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 DEMO := $(CURDIR)/.demo
-QMD := env QMD_CONFIG_DIR=$(DEMO)/config INDEX_PATH=$(DEMO)/index.duckdb $(BIN)/qmd
 
 .PHONY: demo test check format bench build clean
 
@@ -18,16 +17,19 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $(READY)
 
+demo: export QMD_CONFIG_DIR := $(DEMO)/config
+demo: export INDEX_PATH := $(DEMO)/index.duckdb
+demo: export PATH := $(CURDIR)/$(BIN):$(PATH)
 demo: $(READY)
-	rm -rf $(DEMO)
-	$(QMD) collection add examples/notes --name notes
-	$(QMD) context add qmd://notes "Notes of a small firm that builds river gauges"
-	$(QMD) search "staff turnover" -n 1
-	$(QMD) search '"thundering herd"' -n 1
-	$(QMD) search retry_with_backoff -n 1
-	$(QMD) search 有馬温泉 -n 1
-	$(QMD) get notes/journal/2024-11-30.md -l 5
-	$(QMD) status
+	@rm -rf $(DEMO)
+	qmd collection add examples/notes --name notes
+	qmd context add qmd://notes "Notes of a small firm that builds river gauges"
+	qmd search "staff turnover" -n 1
+	qmd search '"thundering herd"' -n 1
+	qmd search retry_with_backoff -n 1
+	qmd search 有馬温泉 -n 1
+	qmd get notes/journal/2024-11-30.md -l 5
+	qmd status
 
 test: check
 	$(BIN)/python -m pytest
