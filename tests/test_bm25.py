@@ -61,19 +61,25 @@ def reference(files: dict[str, str], text: str) -> dict[str, float]:
         for raw in words.split(field)
         for piece, _ in words.pieces(raw)[1]
     }
-    weights: dict[int, float] = dict(wanted)
-    for word in asked.words:
+    # Each word of the query, and the longer words that start with a rare one as one more.
+    clauses = [({term}, float(times)) for term, times in wanted.items()]
+    for word in dict.fromkeys(asked.words):
         if word in asked.grams or len(word) < 3 or holders[terms(word)[0]] >= COMMON:
             continue
-        for other in met:
-            if other.startswith(word) and terms(other)[0] not in wanted:
-                weights[terms(other)[0]] = PREFIX_WEIGHT
+        longer = {terms(other)[0] for other in met if other.startswith(word)} - wanted.keys()
+        clauses.append((longer, PREFIX_WEIGHT))
     scores = Counter[str]()
-    for path, fields in counted.items():
-        for term, weight in weights.items():
-            frequency = 4 * fields[0][term] + 1.5 * fields[1][term] + fields[2][term]
+    for clause, weight in clauses:
+        frequencies = {
+            path: sum(
+                4 * fields[0][term] + 1.5 * fields[1][term] + fields[2][term] for term in clause
+            )
+            for path, fields in counted.items()
+        }
+        having = sum(frequency > 0 for frequency in frequencies.values())
+        idf = math.log(1 + (len(files) - having + 0.5) / (having + 0.5))
+        for path, frequency in frequencies.items():
             if frequency:
-                idf = math.log(1 + (len(files) - holders[term] + 0.5) / (holders[term] + 0.5))
                 damped = frequency + 1.5 * (0.25 + 0.75 * length[path] / average)
                 scores[path] += weight * idf * frequency * 2.5 / damped
     return scores

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from qmd.text.query import Phrase, Query
 from qmd.types import Filter, Hit
 
 PREFIX_WEIGHT = 0.3
-"""What a longer word that starts with a word of the query counts, next to the word itself.
+"""What the longer words that start with a word of the query count, together, next to the word.
 Measured: docs/relevance.md."""
 
 COMMON = 20
@@ -139,22 +139,46 @@ class _Asked:
             weights[self._term[word]] += 1
             self._note(word, self._same(word))
         documents = self._documents(weights)
-        longer: dict[int, str] = {}
-        for word in dict.fromkeys(words):
-            if word not in grams and documents[self._term[word]] < COMMON:
-                more = {
-                    term_id: other
-                    for other, term_id in self._near[word]
-                    if other.startswith(word) and term_id not in weights
-                }
-                self._note(word, more.values())
-                longer |= more
-        documents |= self._documents(longer)
-        weighted: dict[int, float] = {**weights, **dict.fromkeys(longer, PREFIX_WEIGHT)}
+        rare = [
+            w for w in dict.fromkeys(words) if w not in grams and documents[self._term[w]] < COMMON
+        ]
+        self._count_longer(rare, weights)
         return [
             {"term_id": term, "weight": weight, "documents": documents[term]}
-            for term, weight in weighted.items()
+            for term, weight in weights.items()
             if documents[term]
+        ]
+
+    def _count_longer(self, rare: Sequence[str], asked: Container[int]) -> None:
+        """Count the longer words that start with a rare one, together as one more word."""
+        elements = []
+        for clause, word in enumerate(rare):
+            longer = {
+                term_id: other
+                for other, term_id in self._near[word]
+                if other.startswith(word) and term_id not in asked
+            }
+            self._note(word, longer.values())
+            elements += [{"clause": clause, "term_id": term_id} for term_id in longer]
+        if not elements:
+            return
+        found: dict[int, list[tuple[int, float, int]]] = {}
+        for clause, *row in self._cursor.run("search/any_of", terms=as_json(elements)):
+            found.setdefault(clause, []).append((row[0], row[1], row[2]))
+        for rows in found.values():
+            self._add_counted(rows, PREFIX_WEIGHT)
+
+    def _add_counted(self, rows: Sequence[tuple[int, float, int]], weight: float) -> None:
+        """Score (document_id, frequency, length) of what has been counted already."""
+        self.counted += [
+            {
+                "document_id": document_id,
+                "frequency": frequency,
+                "length": length,
+                "weight": weight,
+                "documents": len(rows),
+            }
+            for document_id, frequency, length in rows
         ]
 
     def _documents(self, terms: Iterable[int]) -> Counter[int]:
@@ -185,16 +209,7 @@ class _Asked:
                 continue
             for word, _ in phrase.elements:
                 self._note(word, self._same(word))
-            self.counted += [
-                {
-                    "document_id": document_id,
-                    "frequency": frequency,
-                    "length": length,
-                    "weight": 1.0,
-                    "documents": len(rows),
-                }
-                for document_id, frequency, length in rows
-            ]
+            self._add_counted(rows, 1.0)
         return instead
 
     def _find(self, phrases: Sequence[Phrase]) -> dict[int, list[tuple[int, float, int]]]:

@@ -1,0 +1,21 @@
+-- Documents with any of some terms that count as one.
+--
+-- in   $terms       json     array of {clause, term_id}
+-- out  clause       integer
+-- out  document_id  integer
+-- out  frequency    double   occurrences of all of them, weighted by field as in search/bm25
+-- out  length       integer  occurrences of all terms in the document
+select
+    clause,
+    postings.document_id,
+    sum(4.0::double * title_frequency + 1.5::double * path_frequency + body_frequency) as frequency,
+    any_value(length) as length
+from postings
+join (
+    select unnest(
+        from_json($terms, '[{"clause": "INTEGER", "term_id": "BIGINT"}]'), recursive := true
+    )
+) as asked on postings.term_id = asked.term_id
+anti join tombstones on postings.document_id = tombstones.document_id
+group by clause, postings.document_id
+order by clause, postings.document_id
