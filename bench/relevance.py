@@ -52,10 +52,13 @@ def plain(question: str) -> str:
     return " ".join(word.lstrip("-") for word in question.replace('"', " ").split())
 
 
+def _records(file: Path) -> list[dict[str, str]]:
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").split("\n") if line]
+
+
 def ndcg(folder: Path) -> float:
     """nDCG@10 over all judged queries of a set; a query that finds nothing counts as 0."""
-    rows = [json.loads(line) for line in (folder / "corpus.jsonl").open(encoding="utf-8")]
-    queries = [json.loads(line) for line in (folder / "queries.jsonl").open(encoding="utf-8")]
+    rows, queries = (_records(folder / name) for name in ("corpus.jsonl", "queries.jsonl"))
     judged = [
         Qrel(query, document, int(score))
         for query, document, score in (
