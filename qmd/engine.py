@@ -7,11 +7,9 @@ over this.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -480,8 +478,3 @@ def _passage(
         total=len(lines),
         body=body if whole else "\n".join(lines[start - 1 : end]),
     )
-
-
-def find(environ: dict[str, str], *, index: str | None = None, warm: bool = False) -> Engine:
-    """The engine for the index that the environment and the current folder mean."""
-    return Engine(config.locate(environ, Path(os.getcwd()), index=index), warm=warm)  # noqa: PTH109

@@ -54,7 +54,6 @@ class File(NamedTuple):
 
     Attributes:
         text: None if it cannot be indexed, for `problem`, or has not really changed.
-        remark: what is odd about it, though it is indexed.
     """
 
     change: Change
@@ -72,7 +71,11 @@ class File(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """A file with what it says of itself."""
+    """A file with what it says of itself.
+
+    Attributes:
+        remark: what is odd about it, though it is indexed.
+    """
 
     file: File
     title: str

@@ -105,10 +105,6 @@ class Database:
                     self._writing = False
                     self._turn.notify_all()
 
-    def scratch(self, work: Callable[[Cursor], Result]) -> Result:
-        """Run `work` in memory, beside the index and without any lock."""
-        return work(Cursor(self._connection().cursor()))
-
     def close(self) -> None:
         """Let go of the file. The next use opens it again."""
         with self._turn:
