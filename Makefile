@@ -7,6 +7,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
+# llama.cpp without its tools, server and multimodal parts: less than half of the compiling.
+# pip keeps the wheel it made, so that this is done once on a machine.
+LEAN := -DLLAVA_BUILD=OFF -DCMAKE_PROJECT_llama_cpp_INCLUDE=$(CURDIR)/tools/lean.cmake
+
 DEMO := $(CURDIR)/.demo
 
 .PHONY: demo test check format bench build clean
@@ -14,7 +18,8 @@ DEMO := $(CURDIR)/.demo
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@echo "Installing. The first time, llama.cpp is compiled: a few minutes."
+	CMAKE_ARGS="$(LEAN)" $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[llama,dev]'
 	touch $(READY)
 
 demo: export QMD_CONFIG_DIR := $(DEMO)/config
@@ -29,19 +34,21 @@ demo: $(READY)
 	qmd search retry_with_backoff -n 1
 	qmd search 有馬温泉 -n 1
 	qmd get notes/journal/2024-11-30.md -l 5
+	qmd embed
+	qmd vsearch "how do we keep people from quitting" -n 1
 	qmd status
 
 test: check
 	$(BIN)/python -m pytest
 
 check: $(READY)
-	$(BIN)/ruff check qmd tests bench
-	$(BIN)/ruff format --check qmd tests bench
+	$(BIN)/ruff check qmd tests bench tools
+	$(BIN)/ruff format --check qmd tests bench tools
 	$(BIN)/mypy
 
 format: $(READY)
-	$(BIN)/ruff check --fix qmd tests bench
-	$(BIN)/ruff format qmd tests bench
+	$(BIN)/ruff check --fix qmd tests bench tools
+	$(BIN)/ruff format qmd tests bench tools
 
 bench: $(READY)
 	$(BIN)/python -m bench

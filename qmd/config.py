@@ -21,6 +21,8 @@ from qmd.types import Collection, Context
 
 DEFAULT_MASK = "**/*.md"
 LOCAL_FOLDER = ".qmd"
+YES = frozenset({"1", "true", "yes", "on"})
+CHUNK_STRATEGIES = ("auto", "plain")
 
 
 class Place(NamedTuple):
@@ -84,6 +86,56 @@ def locate(environ: Mapping[str, str], folder: Path, *, index: str | None = None
     return Place(name, config / f"{name}.yml", database, None, trusted, trust_all, home)
 
 
+class Machine(NamedTuple):
+    """What the environment says of models.
+
+    Attributes:
+        chosen: name of a model for a role, over what index.yml says.
+        hub: folder in which files of the model hub are kept; by default none.
+        offline: fetch nothing.
+        hub_token: for files behind a licence.
+        endpoint: base URL of the models that are not run here.
+        key: for the endpoint.
+        gpu: whether one may be used.
+        notes: folder for what is found out about this machine; None: nothing is tried.
+    """
+
+    chosen: Mapping[str, str] = MappingProxyType({})
+    hub: Path = Path(os.devnull)
+    offline: bool = False
+    hub_token: str | None = None
+    endpoint: str = "https://api.openai.com/v1"
+    key: str | None = None
+    gpu: bool = True
+    notes: Path | None = None
+
+
+def machine(environ: Mapping[str, str], *, gpu: bool = True) -> Machine:
+    """What the environment says of models.
+
+    Args:
+        gpu: what the command line says.
+    """
+    home = Path(environ.get("HOME") or Path.home())
+    cache = Path(environ.get("XDG_CACHE_HOME") or home / ".cache")
+    hugging_face = Path(environ.get("HF_HOME") or cache / "huggingface")
+    roles = {
+        "embed": "QMD_EMBED_MODEL",
+        "rerank": "QMD_RERANK_MODEL",
+        "generate": "QMD_GENERATE_MODEL",
+    }
+    return Machine(
+        {role: environ[name] for role, name in roles.items() if environ.get(name)},
+        Path(environ.get("HF_HUB_CACHE") or hugging_face / "hub"),
+        environ.get("HF_HUB_OFFLINE", "").lower() in YES,
+        environ.get("HF_TOKEN"),
+        environ.get("OPENAI_BASE_URL") or Machine().endpoint,
+        environ.get("OPENAI_API_KEY"),
+        gpu and environ.get("QMD_FORCE_CPU", "").lower() not in YES,
+        cache / "qmd",
+    )
+
+
 def _expanded(path: str, home: Path) -> Path:
     """`path` with the folder that a `~` or `~name` in front stands for."""
     if path == "~" or path.startswith("~/"):
@@ -106,7 +158,14 @@ Document = Any
 
 
 class Settings(NamedTuple):
-    """What an index.yml says."""
+    """What an index.yml says.
+
+    Attributes:
+        models: name of a model for a role.
+        chunk_tokens: of a chunk at most; the embedding model may want fewer.
+        chunk_overlap: share of a chunk that the next one repeats.
+        chunk_strategy: 'auto' cuts code where its syntax does, 'plain' nothing but lines.
+    """
 
     collections: tuple[Collection, ...] = ()
     contexts: tuple[Context, ...] = ()
@@ -114,6 +173,7 @@ class Settings(NamedTuple):
     models: Mapping[str, str] = MappingProxyType({})
     chunk_tokens: int = 900
     chunk_overlap: float = 0.15
+    chunk_strategy: str = "auto"
 
 
 def digest(place: Place) -> str | None:
@@ -247,7 +307,7 @@ class _Reader:
             top.get("models"), ("embed", "rerank", "generate"), "models", parent=top, key="models"
         )
         chunk = self._mapping(
-            top.get("chunk"), ("tokens", "overlap"), "chunk", parent=top, key="chunk"
+            top.get("chunk"), ("tokens", "overlap", "strategy"), "chunk", parent=top, key="chunk"
         )
         contexts = []
         whole = self._text(top, "global_context")
@@ -266,6 +326,9 @@ class _Reader:
             self._fail(chunk, "tokens", "'tokens' has to be a whole number of at least 16")
         if not isinstance(overlap, int | float) or not 0 <= overlap < 0.9:
             self._fail(chunk, "overlap", "'overlap' has to be a number from 0 to 0.9")
+        strategy = self._text(chunk, "strategy") or "auto"
+        if strategy not in CHUNK_STRATEGIES:
+            self._fail(chunk, "strategy", "'strategy' has to be one of auto, plain")
         return Settings(
             tuple(collections),
             tuple(contexts),
@@ -273,6 +336,7 @@ class _Reader:
             {str(role): model for role in models if (model := self._text(models, role))},
             tokens,
             float(overlap),
+            strategy,
         )
 
     def _collection(

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from qmd.config import Machine
 from qmd.surface.cli import run
-from tests.library import Library
+from tests.library import FakeEmbedder, Library
 
 # Time is no property of what is tested, and the machine may be busy.
 settings.register_profile("qmd", deadline=None)
@@ -19,6 +20,32 @@ settings.load_profile("qmd")
 @pytest.fixture
 def library(tmp_path: Path) -> Iterator[Library]:
     made = Library(tmp_path)
+    yield made
+    made.engine.close()
+
+
+@pytest.fixture
+def meaning(tmp_path: Path, tiny_embedder: Path) -> Iterator[Library]:
+    """A library whose model is the tiny one, in which words that mean the same are near."""
+    made = Library(tmp_path, Machine({"embed": str(tiny_embedder)}, hub=tmp_path / "hub"))
+    yield made
+    made.engine.close()
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> FakeEmbedder:
+    """The embedder of every engine."""
+    made = FakeEmbedder()
+    monkeypatch.setattr("qmd.models.choice.embedder", lambda model, machine, *, limit: made)
+    return made
+
+
+@pytest.fixture
+def faked(tmp_path: Path, fake: FakeEmbedder) -> Iterator[Library]:
+    """A library whose model is `fake`."""
+    file = tmp_path / "fake.gguf"
+    file.write_bytes(b"GGUF")
+    made = Library(tmp_path, Machine({"embed": str(file)}, hub=tmp_path / "hub"))
     yield made
     made.engine.close()
 
@@ -45,3 +72,32 @@ def qmd(
         return code, out, err
 
     return command
+
+
+@pytest.fixture(scope="session")
+def tiny_embedder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A GGUF file: see tests/models/tiny.py."""
+    return _tiny("embedder", tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def tiny_ranker(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _tiny("ranker", tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def tiny_judge(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _tiny("judge", tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def tiny_generator(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _tiny("generator", tmp_path_factory)
+
+
+def _tiny(name: str, folders: pytest.TempPathFactory) -> Path:
+    from tests.models import tiny
+
+    path = folders.mktemp("models") / f"tiny-{name}.gguf"
+    getattr(tiny, name)(path)
+    return path

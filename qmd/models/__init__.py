@@ -1,0 +1,1 @@
+"""Models: which there are, where their files are, and what runs them."""

@@ -1,0 +1,103 @@
+"""What a model does, whoever runs it: a library in this process, or an endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from qmd.models.registry import Model
+
+Between = Callable[[], None]
+"""Called between two steps of a long computation; what it raises ends it."""
+
+
+def nothing() -> None:
+    """Go on."""
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors.
+
+    Attributes:
+        dimensions: of its vectors.
+        limit: tokens of a text with its prompt, at most.
+    """
+
+    model: Model
+
+    @property
+    def dimensions(self) -> int: ...
+
+    @property
+    def limit(self) -> int: ...
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text; an upper bound where only the endpoint could count."""
+        ...
+
+    def embed(self, texts: Sequence[str], *, between: Between = nothing) -> NDArray[np.float32]:
+        """A vector of length 1 for each text, in order: (texts, dimensions).
+
+        Raises:
+            TextTooLong: a text has more tokens than `limit`.
+            ModelFailure: the model could not do it.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give its memory back."""
+        ...
+
+
+class Reranker(Protocol):
+    """Judges how well passages answer a query."""
+
+    model: Model
+
+    def score(
+        self, query: str, passages: Sequence[str], *, between: Between = nothing
+    ) -> list[float]:
+        """0 to 1 for each passage, in order; a passage that is too long is cut.
+
+        Raises:
+            ModelFailure: the model could not do it.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give its memory back."""
+        ...
+
+
+class Generator(Protocol):
+    """Writes text."""
+
+    model: Model
+
+    def generate(
+        self,
+        prompt: str,
+        *,
+        grammar: str | None = None,
+        tokens: int = 256,
+        between: Between = nothing,
+    ) -> str:
+        """What follows the prompt.
+
+        Args:
+            prompt: what the user says; the model's own chat format is put around it.
+            grammar: GBNF that the text has to follow, if the model runs here.
+            tokens: at most.
+
+        Raises:
+            ModelFailure: the model could not do it.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give its memory back."""
+        ...

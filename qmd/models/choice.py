@@ -1,0 +1,191 @@
+"""Which model does what here, and what its answers depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from qmd.config import Machine, Settings
+from qmd.errors import ModelMissing, UsageError
+from qmd.models import hub
+from qmd.models.registry import (
+    EMBEDDING_GEMMA,
+    MINILM,
+    QUERY_EXPANSION,
+    QWEN3_RERANKER,
+    Model,
+    Role,
+    find,
+    is_installed,
+)
+
+if TYPE_CHECKING:
+    from qmd.models.base import Embedder, Generator, Reranker
+    from qmd.models.llama import Llama
+    from qmd.models.remote import Endpoint
+
+PREFERRED: Mapping[Role, Model] = {
+    "embed": EMBEDDING_GEMMA,
+    "rerank": QWEN3_RERANKER,
+    "generate": QUERY_EXPANSION,
+}
+"""For each role the model that is used once its file has been fetched."""
+
+WORKING_LIMIT = 4096
+"""Tokens of what a model judges or writes, at most: memory grows with it."""
+
+CUT = "1"
+"""Changes whenever the same text would be cut into other chunks."""
+
+SAMPLE, SAMPLES = 1 << 16, 16
+"""Bytes at each of so many places of a file that tell it from others of its size."""
+
+
+class Space(NamedTuple):
+    """Where vectors can be compared: made by one model, of texts that were cut alike.
+
+    Attributes:
+        fingerprint: of all that a vector depends on, besides its text.
+        tokens: of a chunk at most.
+        overlap: share of a chunk that the next one repeats.
+        strategy: see `Settings`.
+    """
+
+    model: Model
+    fingerprint: str
+    tokens: int
+    overlap: float
+    strategy: str
+
+
+def chosen(role: Role, settings: Settings, machine: Machine, *, folder: Path) -> Model | None:
+    """The model of a role: as the environment says, else index.yml, else a default.
+
+    Without a word from the user, it is the preferred one if its file is here; if not, the
+    embedded one for vectors, and none for the rest.
+
+    Args:
+        folder: what a relative path in index.yml begins at.
+
+    Raises:
+        UnknownModel: the name is none.
+    """
+    if role in machine.chosen:
+        return find(machine.chosen[role], role)
+    if role in settings.models:
+        return find(settings.models[role], role, folder=folder)
+    preferred = PREFERRED[role]
+    if hub.cached(preferred.uri, machine.hub) is not None:
+        return preferred
+    return MINILM if role == "embed" else None
+
+
+def located(model: Model, machine: Machine) -> Model:
+    """The model with the path of its file as its URI; an endpoint's as it is.
+
+    Raises:
+        ModelMissing: its file has not been fetched, or is gone.
+    """
+    if model.is_remote:
+        return model
+    if model.is_on_hub:
+        try:
+            path = hub.cached(model.uri, machine.hub)
+        except UsageError as error:
+            problem = str(error).split("\n")[0]
+            raise ModelMissing(model.name, problem, pull=False) from error
+        if path is None:
+            raise ModelMissing(model.name, f"{model.uri} has not been fetched.")
+        return model._replace(uri=str(path))
+    if not Path(model.uri).is_file():
+        raise ModelMissing(model.name, f"{model.uri} does not exist.", pull=False)
+    return model
+
+
+def space(model: Model, settings: Settings, machine: Machine) -> Space:
+    """Where vectors of a model can be compared, with the settings as they are.
+
+    Raises:
+        ModelMissing: its file is not here.
+    """
+    import xxhash
+
+    here = located(model, machine)
+    tokens = min(settings.chunk_tokens, model.context or settings.chunk_tokens)
+    parts = (
+        f"{machine.endpoint} {model.uri}" if model.is_remote else _sampled(Path(here.uri)),
+        model.pooling,
+        model.dimensions,
+        model.query,
+        model.document,
+        tokens,
+        settings.chunk_overlap,
+        settings.chunk_strategy,
+        CUT,
+    )
+    fingerprint = xxhash.xxh3_128_hexdigest("\0".join(map(str, parts)).encode())
+    return Space(here, fingerprint, tokens, settings.chunk_overlap, settings.chunk_strategy)
+
+
+def _sampled(path: Path) -> str:
+    """A digest of the size of a file and of bytes from all over it: in a millisecond."""
+    import xxhash
+
+    digest = xxhash.xxh3_128()
+    with path.open("rb") as file:
+        size = file.seek(0, 2)
+        digest.update(str(size).encode())
+        last = max(0, size - SAMPLE)
+        for sample in range(SAMPLES):
+            file.seek(last * sample // (SAMPLES - 1))
+            digest.update(file.read(SAMPLE))
+    return digest.hexdigest()
+
+
+def embedder(model: Model, machine: Machine, *, limit: int) -> Embedder:
+    """What turns texts into vectors.
+
+    Args:
+        model: located.
+        limit: tokens of a text, at most.
+
+    Raises:
+        RuntimeMissing, ModelMissing, ModelUnusable: it cannot run here.
+    """
+    if model.is_remote:
+        from qmd.models.remote import RemoteEmbedder
+
+        return RemoteEmbedder(model, _endpoint(machine))
+    return _llama(model, machine, limit)
+
+
+def reranker(model: Model, machine: Machine) -> Reranker:
+    """What judges passages. See `embedder`."""
+    if model.is_remote:
+        from qmd.models.remote import RemoteReranker
+
+        return RemoteReranker(model, _endpoint(machine))
+    return _llama(model, machine, WORKING_LIMIT)
+
+
+def generator(model: Model, machine: Machine) -> Generator:
+    """What writes text. See `embedder`."""
+    if model.is_remote:
+        from qmd.models.remote import RemoteGenerator
+
+        return RemoteGenerator(model, _endpoint(machine))
+    return _llama(model, machine, WORKING_LIMIT)
+
+
+def _endpoint(machine: Machine) -> Endpoint:
+    from qmd.models.remote import Endpoint
+
+    return Endpoint(machine.endpoint, machine.key)
+
+
+def _llama(model: Model, machine: Machine, limit: int) -> Llama:
+    from qmd.models.llama import Llama, tiles_work
+
+    tiles = is_installed() and machine.notes is not None and tiles_work(machine.notes)
+    return Llama(model, limit=limit, gpu=machine.gpu, tiles=tiles)

@@ -1,0 +1,706 @@
+"""Models that run in this process, by llama.cpp. Nobody else imports llama_cpp.
+
+The package's C bindings are used rather than its `Llama` class: that class redirects stdout while
+it loads, drops the last separator of a text that was cut, and switches flash attention off.
+
+llama.cpp ends the whole process where other libraries raise: a batch of more tokens than its
+context, a text of more tokens than the model has positions, a batch size that is not a multiple of
+the number of sequences. Everything here is checked before it is handed over.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import math
+import os
+import platform
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qmd.errors import ModelFailure, ModelMissing, ModelUnusable, RuntimeMissing, TextTooLong
+from qmd.models.base import Between, nothing
+from qmd.models.registry import Model, Pooling
+
+Tokens = NDArray[np.int32]
+Answer = TypeVar("Answer")
+
+CPU_BUDGET, GPU_BUDGET = 256, 2048
+"""Tokens of one forward pass. On a CPU attention is computed over the whole batch, so that a large
+one costs more than it saves; below 64 its fast kernels are not used. Measured: docs/models.md."""
+
+SEQUENCES = 64
+"""Texts of one forward pass, at most."""
+
+LARGE = 1_000_000_000
+"""Bytes of a model from which on the cores share one context: each has buffers of its own."""
+
+WRITING_CONTEXT, WRITING_BATCH = 4096, 512
+"""Tokens of a conversation, and of one forward pass of it."""
+
+POLL = 0.05
+"""Seconds between two looks at whether to go on."""
+
+MAGIC = b"GGUF"
+
+_log = logging.getLogger("qmd.llama")
+_log.addHandler(logging.NullHandler())  # what matters is told by the error that is raised
+
+_POOLING: dict[Pooling, int] = {"mean": 1, "cls": 2, "last": 3}
+_UNSPECIFIED, _NO_POOLING, _RANK = -1, 0, 4  # llama.h, llama_pooling_type
+
+_LEVELS = {1: logging.DEBUG, 2: logging.INFO, 3: logging.WARNING, 4: logging.ERROR}
+_CONTINUED = 5  # ggml.h, ggml_log_level
+
+JUDGE = (
+    "<|im_start|>system\nJudge whether the Document meets the requirements based on the Query and "
+    'the Instruct provided. Note that the answer can only be "yes" or "no".<|im_end|>\n'
+    "<|im_start|>user\n<Instruct>: Given a web search query, retrieve relevant passages that "
+    "answer the query\n<Query>: {query}\n<Document>: {document}<|im_end|>\n"
+    "<|im_start|>assistant\n<think>\n\n</think>\n\n"
+)
+"""Prompt of a judge whose file brings none. Source: model card of Qwen3-Reranker."""
+
+
+class _Journal:
+    """What llama.cpp says: to the log, and the first error, which has the reason, for a message."""
+
+    def __init__(self) -> None:
+        self.problem = ""
+        self._level = logging.DEBUG
+
+    def write(self, level: int, text: bytes, _: object) -> None:
+        if level != _CONTINUED:
+            self._level = _LEVELS.get(level, logging.DEBUG)
+        line = text.decode("utf-8", "replace").strip()
+        if line and self._level >= logging.ERROR:
+            self.problem = self.problem or line
+        if line and _log.isEnabledFor(self._level):
+            _log.log(self._level, "%s", line)
+
+
+_journal = _Journal()
+
+
+@cache
+def _library() -> Any:
+    """The C bindings, set up.
+
+    Raises:
+        ModuleNotFoundError: the package is not installed.
+    """
+    # Its threads wait for one another by spinning: on a busy machine that takes ten times as
+    # long as sleeping. It is read when the library is loaded.
+    os.environ.setdefault("GOMP_SPINCOUNT", "2000")
+    # Else an abort starts a debugger that prints on stdout, which may be a protocol.
+    os.environ.setdefault("GGML_NO_BACKTRACE", "1")
+    from llama_cpp import llama_cpp
+
+    callback = llama_cpp.llama_log_callback(_journal.write)
+    llama_cpp.llama_log_set(callback, ctypes.c_void_p(0))
+    llama_cpp.qmd_log_callback = callback  # type: ignore[attr-defined]  # must outlive the library
+    llama_cpp.llama_backend_init()
+    return llama_cpp
+
+
+def uses_gpu() -> bool:
+    """Whether the library was built for a GPU."""
+    return bool(_library().llama_supports_gpu_offload())
+
+
+class Llama:
+    """A GGUF file, loaded once: embeds, judges, writes. Safe to share between threads.
+
+    Args:
+        model: whose `uri` is a path.
+        limit: tokens of a text at most, where the model would take more: memory grows with it.
+        gpu: use one, if the library was built for it.
+        workers: forward passes at once; None: one for each core of a small model.
+        tiles: whether the processor's matrix tiles may be used, if it has some: `tiles_work`.
+
+    Raises:
+        RuntimeMissing: llama-cpp-python is not installed.
+        ModelMissing: there is no such file.
+        ModelUnusable: it is damaged, or no model that llama.cpp knows.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        limit: int | None = None,
+        gpu: bool = True,
+        workers: int | None = None,
+        tiles: bool = False,
+    ) -> None:
+        path = Path(model.uri)
+        _check_file(model, path)
+        try:
+            lib = self._lib = _library()
+        except ModuleNotFoundError as error:
+            raise RuntimeMissing(model.name) from error
+        self.model = model
+        self._pointer: Any = None
+        self._gpu = gpu and uses_gpu()
+        parameters = lib.llama_model_default_params()
+        parameters.n_gpu_layers = -1 if self._gpu else 0
+        parameters.use_extra_bufts = tiles or "amx_tile" not in _processor_flags()
+        _journal.problem = ""
+        self._pointer = lib.llama_model_load_from_file(str(path).encode(), parameters)
+        if not self._pointer:
+            raise ModelUnusable(model.name, _journal.problem or f"{path} cannot be loaded")
+        self._vocab = lib.llama_model_get_vocab(self._pointer)
+        positions = int(lib.llama_model_n_ctx_train(self._pointer))
+        self.limit = min(positions, model.context or positions, limit or positions)
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+        small = lib.llama_model_size(self._pointer) < LARGE
+        self._workers = 1 if self._gpu else workers or (cores if small else 1)
+        self._threads = 1 if self._workers > 1 else cores
+        self._budget = GPU_BUDGET if self._gpu else CPU_BUDGET
+        self._embedding = _Pool(self._embedding_context, self._workers)
+        self._judging = _Pool(self._judging_context, self._workers)
+        self._writing = _Pool(self._writing_context, 1)
+        self._pooling = self._declared_pooling()
+
+    def close(self) -> None:
+        """Give the memory back, contexts first."""
+        for pool in (self._embedding, self._judging, self._writing):
+            pool.close()
+        if self._pointer:
+            self._lib.llama_model_free(self._pointer)
+            self._pointer = None
+
+    # -- tokens ----------------------------------------------------------------
+
+    def tokens(self, text: str, *, special: bool = True, markup: bool = False) -> Tokens:
+        """The tokens of a text.
+
+        Args:
+            special: with those that the model wants around a text.
+            markup: whether text such as `<|im_end|>` is a token of its own: not where the text
+                is somebody's document.
+        """
+        data = text.encode("utf-8", "replace")
+        room = len(data) + 8
+        while True:
+            found = np.empty(room, np.int32)
+            count = self._lib.llama_tokenize(
+                self._vocab, data, len(data), _pointer(found), room, special, markup
+            )
+            if count >= 0:
+                return found[:count].copy()
+            room = -count
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text, with those around it."""
+        return [len(self.tokens(text)) for text in texts]
+
+    # -- embedding -------------------------------------------------------------
+
+    @property
+    def dimensions(self) -> int:
+        """Of its vectors.
+
+        Raises:
+            ModelUnusable: it makes none.
+        """
+        self._check_that_it_embeds()
+        full = int(self._lib.llama_model_n_embd_out(self._pointer))
+        return min(full, self.model.dimensions or full)
+
+    def embed(self, texts: Sequence[str], *, between: Between = nothing) -> NDArray[np.float32]:
+        """A vector of length 1 for each text, in order. See `base.Embedder`."""
+        self._check_that_it_embeds()
+        if not texts:
+            return np.empty((0, self.dimensions), np.float32)
+        sequences = [self._checked(self.tokens(text)) for text in texts]
+        rows = self._pooled(self._embedding, sequences, between)[:, : self.dimensions]
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        if not np.isfinite(lengths).all() or not lengths.all():
+            raise ModelFailure(f"The model {self.model.name} gave a vector without a direction.")
+        return np.ascontiguousarray(rows / lengths, np.float32)
+
+    def _check_that_it_embeds(self) -> None:
+        if self._pooling in (_NO_POOLING, _RANK):
+            kind = "a reranker" if self._pooling == _RANK else "a model that writes"
+            raise ModelUnusable(self.model.name, f"it is {kind}, and makes no vectors of texts.")
+
+    def _checked(self, tokens: Tokens) -> Tokens:
+        if len(tokens) > self.limit:
+            raise TextTooLong(len(tokens), self.limit)
+        if len(tokens):
+            return tokens
+        return np.array([self._lib.llama_vocab_eos(self._vocab)], np.int32)
+
+    def _declared_pooling(self) -> int:
+        """How the vectors of tokens become one: as the registry says, else the file."""
+        if self.model.pooling is not None:
+            return _POOLING[self.model.pooling]
+        architecture = self._said("general.architecture") or ""
+        said = self._said(f"{architecture}.pooling_type")
+        return _NO_POOLING if said is None else int(said)
+
+    def _said(self, key: str) -> str | None:
+        """What the file says of itself."""
+        room = ctypes.create_string_buffer(1 << 14)
+        count = self._lib.llama_model_meta_val_str(self._pointer, key.encode(), room, len(room))
+        return room.value.decode("utf-8", "replace") if count >= 0 else None
+
+    def _embedding_context(self) -> _Context:
+        return self._context(self._pooling, max(self._budget, self.limit), SEQUENCES)
+
+    def _context(self, pooling: int, tokens: int, sequences: int) -> _Context:
+        """A context whose passes take whole sequences."""
+        lib = self._lib
+        parameters = lib.llama_context_default_params()
+        room = -(-tokens // sequences) * sequences
+        parameters.n_ctx = parameters.n_batch = parameters.n_ubatch = room
+        parameters.n_seq_max = sequences
+        parameters.n_threads = parameters.n_threads_batch = self._threads
+        parameters.embeddings = True
+        parameters.pooling_type = pooling
+        parameters.flash_attn_type = (
+            lib.LLAMA_FLASH_ATTN_TYPE_AUTO if self._gpu else lib.LLAMA_FLASH_ATTN_TYPE_ENABLED
+        )
+        parameters.kv_unified = True
+        parameters.no_perf = True
+        return self._made(parameters)
+
+    def _made(self, parameters: Any) -> _Context:
+        _journal.problem = ""
+        pointer = self._lib.llama_init_from_model(self._pointer, parameters)
+        if not pointer:
+            raise ModelUnusable(
+                self.model.name, _journal.problem or "it gives no context to run it in."
+            )
+        outputs = (
+            self._lib.llama_model_n_cls_out(self._pointer)
+            if parameters.pooling_type == _RANK
+            else self._lib.llama_model_n_embd_out(self._pointer)
+        )
+        return _Context(self._lib, pointer, parameters.n_batch, parameters.n_seq_max, outputs)
+
+    def _pooled(
+        self, pool: _Pool, sequences: Sequence[Tokens], between: Between
+    ) -> NDArray[np.float32]:
+        """What the model makes of each sequence, in order: several at once, on all workers."""
+        first = pool.take()
+        rows = np.empty((len(sequences), first.outputs), np.float32)
+        pool.give(first)
+
+        def run(batch: list[int]) -> None:
+            context = pool.take()
+            try:
+                rows[batch] = context.pooled([sequences[number] for number in batch])
+            finally:
+                pool.give(context)
+
+        batches = _packed([len(sequence) for sequence in sequences], self._budget)
+        if self._workers == 1 or len(batches) == 1:
+            for batch in batches:
+                between()
+                run(batch)
+        else:
+            _spread(run, batches, self._workers, between)
+        return rows
+
+    # -- judging ---------------------------------------------------------------
+
+    def score(
+        self, query: str, passages: Sequence[str], *, between: Between = nothing
+    ) -> list[float]:
+        """0 to 1 for each passage, in order. See `base.Reranker`.
+
+        A reranker is one of three kinds: a cross-encoder with one output, whose sigmoid is the
+        score; a judge with outputs named yes and no; a model that writes, whose next token is
+        compared with yes and no.
+        """
+        prompts = [self._judged(query, passage) for passage in passages]
+        if not prompts:
+            return []
+        if self._pooling != _RANK:
+            return self._asked(prompts, between)
+        rows = self._pooled(self._judging, prompts, between)
+        if not np.isfinite(rows).all():
+            raise ModelFailure(f"The model {self.model.name} gave a score that is no number.")
+        if rows.shape[1] == 1:
+            return [_sigmoid(float(row[0])) for row in rows]
+        labels = [self._lib.llama_model_cls_label(self._pointer, i) for i in range(rows.shape[1])]
+        if b"yes" not in labels:
+            raise ModelUnusable(self.model.name, "its outputs are not named yes and no.")
+        return [float(value) for value in rows[:, labels.index(b"yes")]]
+
+    def _judging_context(self) -> _Context:
+        return self._context(_RANK, max(self._budget, self._judged_limit), SEQUENCES)
+
+    @property
+    def _judged_limit(self) -> int:
+        return min(self.limit, 2048)
+
+    def _judged(self, query: str, passage: str) -> Tokens:
+        """A query and a passage as one sequence; the passage is cut where it has to be."""
+        lib = self._lib
+        template = self._said("tokenizer.chat_template.rerank")
+        if template is None and self._pooling != _RANK:
+            template = JUDGE
+        words = self.tokens(passage, special=False)
+        if template is None:
+            bos = self._marks(lib.llama_vocab_bos, lib.llama_vocab_get_add_bos)
+            sep = [lib.llama_vocab_sep(self._vocab)]
+            sep = sep if sep[0] >= 0 else [lib.llama_vocab_eos(self._vocab)]
+            head = [*bos, *self.tokens(query, special=False), *sep]
+            tail = sep
+        else:
+            before, _, rest = template.partition("{query}")
+            middle, _, after = rest.partition("{document}")
+            head = [
+                *self.tokens(before, markup=True),
+                *self.tokens(query, special=False),
+                *self.tokens(middle, special=False, markup=True),
+            ]
+            tail = list(self.tokens(after, special=False, markup=True))
+        room = self._judged_limit - len(head) - len(tail)
+        if room < 1:
+            raise TextTooLong(len(head) + len(tail) + 1, self._judged_limit)
+        return np.array([*head, *words[:room], *tail], np.int32)
+
+    def _marks(self, mark: Callable[[Any], int], wanted: Callable[[Any], bool]) -> list[int]:
+        return [mark(self._vocab)] if wanted(self._vocab) else []
+
+    def _asked(self, prompts: Sequence[Tokens], between: Between) -> list[float]:
+        """How much more likely than no a model that writes finds yes."""
+        yes, no = (int(self.tokens(word, special=False)[0]) for word in ("yes", "no"))
+        context = self._writing.take()
+        try:
+            scores = []
+            for prompt in prompts:
+                context.forget()
+                logits = context.read(prompt, between)
+                scores.append(_sigmoid(float(logits[yes] - logits[no])))
+            return scores
+        finally:
+            self._writing.give(context)
+
+    # -- writing ---------------------------------------------------------------
+
+    def generate(
+        self,
+        prompt: str,
+        *,
+        grammar: str | None = None,
+        tokens: int = 256,
+        between: Between = nothing,
+    ) -> str:
+        """What follows the prompt, the likeliest token each time. See `base.Generator`."""
+        asked = self.tokens(self._as_chat(prompt), markup=True)
+        room = min(WRITING_CONTEXT, self.limit)
+        if len(asked) >= room:
+            raise TextTooLong(len(asked), room - 1)
+        sampler = self._sampler(grammar)
+        context = self._writing.take()
+        try:
+            context.forget()
+            context.read(asked, between)
+            written = b""
+            for _ in range(min(tokens, room - len(asked))):
+                token = context.sample(sampler)
+                if self._lib.llama_vocab_is_eog(self._vocab, token):
+                    break
+                written += self._piece(token)
+                context.read(np.array([token], np.int32), between)
+            return written.decode("utf-8", "replace")
+        finally:
+            self._writing.give(context)
+            self._lib.llama_sampler_free(sampler)
+
+    def _as_chat(self, prompt: str) -> str:
+        """The prompt in the model's own chat format; as it is, if it has none."""
+        lib = self._lib
+        template = lib.llama_model_chat_template(self._pointer, None)
+        if not template:
+            return prompt
+        message = lib.llama_chat_message(role=b"user", content=prompt.encode())
+        messages = (lib.llama_chat_message * 1)(message)
+        room = 2 * len(prompt.encode()) + 1024
+        text = ctypes.create_string_buffer(room)
+        count = lib.llama_chat_apply_template(template, messages, 1, True, text, room)
+        return text.raw[:count].decode("utf-8", "replace") if 0 <= count <= room else prompt
+
+    def _sampler(self, grammar: str | None) -> Any:
+        lib = self._lib
+        chain = lib.llama_sampler_chain_init(lib.llama_sampler_chain_default_params())
+        if grammar is not None:
+            _journal.problem = ""
+            rules = lib.llama_sampler_init_grammar(self._vocab, grammar.encode(), b"root")
+            if not rules:
+                lib.llama_sampler_free(chain)
+                raise ModelFailure(f"The grammar cannot be read: {_journal.problem}")
+            lib.llama_sampler_chain_add(chain, rules)
+        lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_greedy())
+        return chain
+
+    def _piece(self, token: int) -> bytes:
+        """The bytes that a token stands for."""
+        room = ctypes.create_string_buffer(256)
+        count = self._lib.llama_token_to_piece(self._vocab, token, room, len(room), 0, False)
+        return room.raw[: max(count, 0)]
+
+    def _writing_context(self) -> _Context:
+        parameters = self._lib.llama_context_default_params()
+        parameters.n_ctx = min(WRITING_CONTEXT, self.limit)
+        parameters.n_batch = parameters.n_ubatch = min(WRITING_BATCH, parameters.n_ctx)
+        parameters.n_seq_max = 1
+        parameters.n_threads = parameters.n_threads_batch = self._threads
+        parameters.no_perf = True
+        return self._made(parameters)
+
+
+class _Context:
+    """Room to run a model in, for one thread at a time."""
+
+    def __init__(self, lib: Any, pointer: Any, tokens: int, sequences: int, outputs: int) -> None:
+        self.outputs = outputs
+        self._lib = lib
+        self._pointer = pointer
+        self._memory = lib.llama_get_memory(pointer)
+        self._room = tokens
+        self._sequences = sequences
+        self._read = 0
+        # llama_batch is a record of pointers into these.
+        self._token = np.zeros(tokens, np.int32)
+        self._position = np.zeros(tokens, np.int32)
+        self._one = np.ones(tokens, np.int32)
+        self._number = np.arange(sequences, dtype=np.int32)
+        self._sequence = np.zeros(tokens + 1, np.uint64)
+        self._wanted = np.ones(tokens, np.int8)
+        self._batch = lib.llama_batch(
+            0,
+            _pointer(self._token),
+            None,
+            _pointer(self._position),
+            _pointer(self._one),
+            self._sequence.ctypes.data_as(ctypes.POINTER(ctypes.POINTER(ctypes.c_int32))),
+            self._wanted.ctypes.data_as(ctypes.POINTER(ctypes.c_int8)),
+        )
+
+    def pooled(self, sequences: Sequence[Tokens]) -> NDArray[np.float32]:
+        """One row of outputs for each sequence, from one forward pass."""
+        lib = self._lib
+        at = 0
+        assert len(sequences) <= self._sequences
+        assert sum(map(len, sequences)) <= self._room
+        for number, tokens in enumerate(sequences):
+            end = at + len(tokens)
+            self._token[at:end] = tokens
+            self._position[at:end] = np.arange(len(tokens))
+            self._sequence[at:end] = self._number[number:].ctypes.data
+            at = end
+        self._wanted[:at] = 1
+        self._batch.n_tokens = at
+        if self._memory:
+            lib.llama_memory_clear(self._memory, False)
+            code = lib.llama_decode(self._pointer, self._batch)
+        else:
+            code = lib.llama_encode(self._pointer, self._batch)
+        _check(code)
+        rows = np.empty((len(sequences), self.outputs), np.float32)
+        for number in range(len(sequences)):
+            row = lib.llama_get_embeddings_seq(self._pointer, number)
+            if not row:
+                raise ModelFailure("The model gave no vector for a text.")
+            rows[number] = np.ctypeslib.as_array(row, (self.outputs,))
+        return rows
+
+    def forget(self) -> None:
+        """Begin a new text."""
+        self._lib.llama_memory_clear(self._memory, False)
+        self._read = 0
+
+    def read(self, tokens: Tokens, between: Between) -> NDArray[np.float32]:
+        """Read on.
+
+        Returns:
+            The logit of each token of the vocabulary to be the next: a view, good until the
+            next pass.
+        """
+        lib = self._lib
+        for start in range(0, len(tokens), self._room):
+            between()
+            part = tokens[start : start + self._room]
+            count = len(part)
+            self._token[:count] = part
+            self._position[:count] = np.arange(self._read, self._read + count)
+            self._sequence[:count] = self._number.ctypes.data
+            self._wanted[:count] = 0
+            self._wanted[count - 1] = 1
+            self._batch.n_tokens = count
+            _check(lib.llama_decode(self._pointer, self._batch))
+            self._read += count
+        vocabulary = lib.llama_vocab_n_tokens(
+            lib.llama_model_get_vocab(lib.llama_get_model(self._pointer))
+        )
+        return np.ctypeslib.as_array(lib.llama_get_logits_ith(self._pointer, -1), (vocabulary,))
+
+    def sample(self, sampler: Any) -> int:
+        """The next token."""
+        return int(self._lib.llama_sampler_sample(sampler, self._pointer, -1))
+
+    def close(self) -> None:
+        """Give the memory back."""
+        self._lib.llama_free(self._pointer)
+
+
+class _Pool:
+    """Contexts, each made when it is needed; whoever takes one has it alone."""
+
+    def __init__(self, make: Callable[[], _Context], most: int) -> None:
+        self._make = make
+        self._free = threading.Semaphore(most)
+        self._turn = threading.Lock()
+        self._idle: list[_Context] = []
+
+    def take(self) -> _Context:
+        """A context, as soon as there is one."""
+        self._free.acquire()
+        try:
+            with self._turn:
+                return self._idle.pop() if self._idle else self._make()
+        except BaseException:
+            self._free.release()
+            raise
+
+    def give(self, context: _Context) -> None:
+        """Put a context back."""
+        with self._turn:
+            self._idle.append(context)
+        self._free.release()
+
+    def close(self) -> None:
+        """Give the memory of all of them back."""
+        with self._turn:
+            for context in self._idle:
+                context.close()
+            self._idle.clear()
+
+
+TRIAL = """
+from qmd.models import llama, registry
+llama.Llama(registry.MINILM, workers=1, tiles=True).embed(["tea"])
+"""
+
+
+def tiles_work(notes: Path) -> bool:
+    """Whether weights may be laid out for the processor's matrix tiles (AMX).
+
+    They more than double the speed of 8-bit models, but a tile instruction ends the process if
+    the library was compiled by GCC up to 12 without our flags (ggml-org/llama.cpp, pull request
+    26954), or if the system does not let it. So it is tried once, in a process of its own.
+
+    Args:
+        notes: folder in which the outcome is kept for the next time.
+    """
+    if "amx_tile" not in _processor_flags():
+        return False
+    library = Path(_library().__file__).parent / "lib" / "libggml-cpu.so"
+    try:
+        info = library.stat()
+    except OSError:
+        return False
+    kept = notes / f"tiles-{info.st_size}-{info.st_mtime_ns}-{platform.release()}"
+    if not kept.exists():
+        import subprocess
+        import sys
+
+        outcome = subprocess.run(
+            [sys.executable, "-c", TRIAL],
+            check=False,
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+        )
+        with suppress(OSError):  # where nothing can be kept, it is tried each time
+            notes.mkdir(parents=True, exist_ok=True)
+            for old in notes.glob("tiles-*"):
+                old.unlink(missing_ok=True)
+            kept.write_text("yes" if outcome.returncode == 0 else "no")
+        return outcome.returncode == 0
+    return kept.read_text() == "yes"
+
+
+def _processor_flags() -> frozenset[str]:
+    """What the processor can do; nothing, where the system does not tell."""
+    try:
+        text = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return frozenset()
+    return frozenset(text.partition("flags")[2].partition("\n")[0].split())
+
+
+def _check_file(model: Model, path: Path) -> None:
+    """Refuse what is no GGUF file, before a library reads it."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(512)
+    except FileNotFoundError:
+        raise ModelMissing(model.name, f"{path} does not exist.", pull=False) from None
+    except OSError as error:
+        raise ModelUnusable(model.name, f"{path}: {error.strerror}.") from error
+    if not head.startswith(MAGIC):
+        kind = "a web page" if b"<" in head.lstrip()[:1] else "not a GGUF file"
+        raise ModelUnusable(model.name, f"{path} is {kind}.")
+
+
+def _packed(lengths: Sequence[int], budget: int) -> list[list[int]]:
+    """Numbers of texts, in batches of at most `budget` tokens: the longest first.
+
+    A text of more tokens is a batch of its own.
+    """
+    batches: list[list[int]] = []
+    size = budget + 1
+    for number in sorted(range(len(lengths)), key=lambda n: -lengths[n]):
+        if size + lengths[number] > budget or len(batches[-1]) >= SEQUENCES:
+            batches.append([])
+            size = 0
+        batches[-1].append(number)
+        size += lengths[number]
+    return batches
+
+
+def _spread(
+    run: Callable[[list[int]], None], batches: list[list[int]], workers: int, between: Between
+) -> None:
+    """Run each batch, several at once; looks between whether to go on."""
+    waiting: Iterator[list[int]] = iter(batches)
+    with ThreadPoolExecutor(workers, thread_name_prefix="qmd-model") as pool:
+        running = {pool.submit(run, batch) for batch in islice(waiting, workers)}
+        while running:
+            done, running = wait(running, POLL, return_when="FIRST_COMPLETED")
+            between()
+            for future in done:
+                future.result()
+                if (batch := next(waiting, None)) is not None:
+                    running.add(pool.submit(run, batch))
+
+
+def _check(code: int) -> None:
+    if code:
+        problem, _journal.problem = _journal.problem, ""
+        raise ModelFailure(
+            f"The model stopped with code {code}: {problem or 'no reason was given'}"
+        )
+
+
+def _pointer(array: NDArray[np.int32]) -> Any:
+    return array.ctypes.data_as(ctypes.POINTER(ctypes.c_int32))
+
+
+def _sigmoid(value: float) -> float:
+    return 1 / (1 + math.exp(-value)) if value > -700 else 0.0

@@ -1,0 +1,244 @@
+"""Models that qmd knows, and how each wants its texts.
+
+A model is named by a name of this list, `hf:org/repo/file.gguf`, the path of a GGUF file, or
+`openai:name` for an endpoint that speaks OpenAI's protocol.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from qmd.errors import UnknownModel
+
+Role = Literal["embed", "rerank", "generate"]
+Pooling = Literal["mean", "cls", "last"]
+
+ROLES: tuple[Role, ...] = ("embed", "rerank", "generate")
+
+HUB, ENDPOINT = "hf:", "openai:"
+
+EMBEDDED_FILE = Path(__file__).with_name("all-MiniLM-L6-v2-q8_0.gguf")
+"""The model that needs no download."""
+
+EMBEDDED_DIGEST = "c73f04624b74c1b20f5fd5c812a109f27c9f29a42500895d0bbb3f77acdd930e"
+"""SHA-256 of `EMBEDDED_FILE`."""
+
+
+class Model(NamedTuple):
+    """A model and what its makers say of it.
+
+    Attributes:
+        name: a short one, or the URI itself.
+        uri: `hf:…`, a path, or `openai:…`.
+        dimensions: of its vectors; None if only the file or the endpoint can tell.
+        context: tokens that it takes at once, at most; None if only the file can tell.
+        pooling: how the vectors of tokens become one; None: as the file says.
+        query: prompt of a question, with `{text}`; of a model that writes, to expand it.
+        document: prompt of a passage, with `{text}` and maybe `{title}` before it.
+        languages: as ISO codes, or 'many'.
+        size: of the file, in bytes; about.
+    """
+
+    name: str
+    role: Role
+    uri: str
+    dimensions: int | None = None
+    context: int | None = None
+    pooling: Pooling | None = None
+    query: str = "{text}"
+    document: str = "{text}"
+    licence: str = "unknown"
+    languages: str = "unknown"
+    size: int | None = None
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether an endpoint runs it."""
+        return self.uri.startswith(ENDPOINT)
+
+    @property
+    def is_on_hub(self) -> bool:
+        """Whether its file has to be fetched once."""
+        return self.uri.startswith(HUB)
+
+    def as_query(self, text: str) -> str:
+        """A question as the model wants it."""
+        return self.query.replace("{text}", text)
+
+    def as_document(self, text: str, title: str | None = None) -> str:
+        """A passage as the model wants it."""
+        before, _, after = self.document.partition("{text}")
+        return before.replace("{title}", title or "none") + text + after
+
+
+MINILM = Model(
+    "minilm",
+    "embed",
+    str(EMBEDDED_FILE),
+    dimensions=384,
+    context=256,  # it has 512 positions, and was trained with 256
+    pooling="mean",
+    licence="Apache-2.0",
+    languages="en",
+    size=25_279_328,
+)
+
+EMBEDDING_GEMMA = Model(
+    "embeddinggemma",
+    "embed",
+    "hf:ggml-org/embeddinggemma-300M-GGUF/embeddinggemma-300M-Q8_0.gguf",
+    dimensions=768,
+    context=2048,
+    pooling="mean",
+    query="task: search result | query: {text}",
+    document="title: {title} | text: {text}",
+    licence="Gemma terms",
+    languages="many",
+    size=329_000_000,
+)
+
+QWEN3_RERANKER = Model(
+    "qwen3-reranker",
+    "rerank",
+    "hf:ggml-org/Qwen3-Reranker-0.6B-Q8_0-GGUF/qwen3-reranker-0.6b-q8_0.gguf",
+    context=32768,
+    licence="Apache-2.0",
+    languages="many",
+    size=639_000_000,
+)
+
+QUERY_EXPANSION = Model(
+    "query-expansion",
+    "generate",
+    "hf:tobil/qmd-query-expansion-1.7B-gguf/qmd-query-expansion-1.7B-q4_k_m.gguf",
+    context=32768,
+    query="/no_think Expand this search query: {text}",
+    licence="Apache-2.0",
+    languages="en",
+    size=1_280_000_000,
+)
+
+MODELS = (
+    MINILM,
+    EMBEDDING_GEMMA,
+    Model(
+        "qwen3-embedding",
+        "embed",
+        "hf:Qwen/Qwen3-Embedding-0.6B-GGUF/Qwen3-Embedding-0.6B-Q8_0.gguf",
+        dimensions=1024,
+        context=32768,
+        pooling="last",
+        query=(
+            "Instruct: Given a web search query, retrieve relevant passages that answer the "
+            "query\nQuery: {text}"
+        ),
+        licence="Apache-2.0",
+        languages="many",
+        size=639_000_000,
+    ),
+    Model(
+        "nomic-embed",
+        "embed",
+        "hf:nomic-ai/nomic-embed-text-v1.5-GGUF/nomic-embed-text-v1.5.Q8_0.gguf",
+        dimensions=768,
+        context=2048,
+        pooling="mean",
+        query="search_query: {text}",
+        document="search_document: {text}",
+        licence="Apache-2.0",
+        languages="en",
+        size=146_000_000,
+    ),
+    Model(
+        "bge-small-en",
+        "embed",
+        "hf:CompendiumLabs/bge-small-en-v1.5-gguf/bge-small-en-v1.5-q8_0.gguf",
+        dimensions=384,
+        context=512,
+        pooling="cls",
+        query="Represent this sentence for searching relevant passages: {text}",
+        licence="MIT",
+        languages="en",
+        size=37_000_000,
+    ),
+    Model(
+        "bge-m3",
+        "embed",
+        "hf:gpustack/bge-m3-GGUF/bge-m3-Q8_0.gguf",
+        dimensions=1024,
+        context=8192,
+        pooling="cls",
+        licence="MIT",
+        languages="many",
+        size=635_000_000,
+    ),
+    QWEN3_RERANKER,
+    Model(
+        "bge-reranker",
+        "rerank",
+        "hf:gpustack/bge-reranker-v2-m3-GGUF/bge-reranker-v2-m3-Q8_0.gguf",
+        context=8192,
+        licence="Apache-2.0",
+        languages="many",
+        size=636_000_000,
+    ),
+    QUERY_EXPANSION,
+    Model(
+        "qwen3",
+        "generate",
+        "hf:ggml-org/Qwen3-0.6B-GGUF/Qwen3-0.6B-Q8_0.gguf",
+        context=32768,
+        licence="Apache-2.0",
+        languages="many",
+        size=639_000_000,
+    ),
+)
+"""All that have a name.
+
+Sources: prompts, pooling and dimensions from the model cards of Google (EmbeddingGemma), Qwen,
+Nomic and BAAI; the files from tobi/qmd (MIT) and the publishers' own repositories.
+"""
+
+
+def find(wanted: str, role: Role, *, folder: Path | None = None) -> Model:
+    """The model that a name, a path or a URI means.
+
+    Args:
+        folder: what a relative path begins at.
+
+    Raises:
+        UnknownModel: nothing has this name, or what has it does something else.
+    """
+    for model in MODELS:
+        if wanted in (model.name, model.uri):
+            if model.role != role:
+                raise UnknownModel(wanted, role, known=names(role), does=model.role)
+            return model
+    if wanted.startswith((HUB, ENDPOINT)):
+        return Model(wanted, role, wanted)
+    if "/" in wanted or wanted.endswith(".gguf"):
+        path = Path(wanted)
+        with suppress(RuntimeError):  # nobody knows whose home it begins with: it is not there
+            path = path.expanduser()
+        path = (folder or Path.cwd()) / path
+        return Model(path.name, role, str(path))
+    raise UnknownModel(wanted, role, known=names(role))
+
+
+def names(role: Role) -> list[str]:
+    """Models of a role that have a name."""
+    return [model.name for model in MODELS if model.role == role]
+
+
+def role_of(wanted: str) -> Role:
+    """What a model of the list does; of any other, that it embeds."""
+    return next((model.role for model in MODELS if wanted in (model.name, model.uri)), "embed")
+
+
+def is_installed() -> bool:
+    """Whether models can run in this process: llama-cpp-python is there."""
+    from importlib.util import find_spec
+
+    return find_spec("llama_cpp") is not None
