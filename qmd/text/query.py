@@ -96,6 +96,12 @@ def check_semantic(query: str) -> str | None:
     return NEGATION_IN_MEANING if _NEGATION.search(query) else None
 
 
+def content_words(question: str) -> dict[str, str]:
+    """Words of a question that say what it is about, folded, each standing for itself."""
+    folded = [piece for raw in words.split(question) for piece, _ in words.pieces(raw)[1]]
+    return {word: word for word in folded if word not in STOP_WORDS}
+
+
 def parse(query: str) -> Query:
     """Read a keyword query.
 

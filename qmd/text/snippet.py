@@ -32,6 +32,10 @@ class Snippet(NamedTuple):
         """The lines, each with its number."""
         return "\n".join(f"{self.first + at}: {line}" for at, line in enumerate(self.lines))
 
+    def shifted(self, lines: int) -> Snippet:
+        """The same, where the text begins so many lines into its document."""
+        return self._replace(line=self.line + lines, first=self.first + lines)
+
 
 def matcher(wanted: Mapping[str, str]) -> Callable[[str], str | None]:
     """Gives for a raw word the word of the query that it stands for, or None.
