@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
@@ -92,6 +93,44 @@ class Hit(NamedTuple):
         return f"#{self.hash[:6]}"
 
 
+class Nearest(NamedTuple):
+    """A passage near to a query in meaning.
+
+    Attributes:
+        score: cosine, -1 to 1, higher is better.
+        position: of the passage: characters before it.
+        length: characters.
+        line: its first, from 1.
+    """
+
+    document_id: int
+    score: float
+    position: int
+    length: int
+    line: int
+
+
+class Text(NamedTuple):
+    """A document with its text."""
+
+    document_id: int
+    collection: str
+    path: str
+    title: str
+    hash: str
+    body: str
+
+    @property
+    def name(self) -> str:
+        """`collection/path`, as people see it."""
+        return f"{self.collection}/{self.path}"
+
+    @property
+    def docid(self) -> str:
+        """`#` and six hex digits."""
+        return f"#{self.hash[:6]}"
+
+
 class Condition(NamedTuple):
     """One comparison with the frontmatter: `status = "open"`.
 
@@ -136,6 +175,32 @@ class Report:
     failure: str | None = None
 
 
+@dataclass(slots=True)
+class Embedded:
+    """What an embedding did.
+
+    Attributes:
+        chunks: that got a vector.
+        bytes: of their texts.
+        documents: in the index.
+        lacking: of them, still without all of their vectors.
+        failed: (`collection/path:line`, reason) of chunks that got none.
+        foreign: chunks in a language that the model does not know.
+        stopped: the time was over before all was done.
+    """
+
+    model: str
+    chunks: int = 0
+    tokens: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+    documents: int = 0
+    lacking: int = 0
+    failed: list[tuple[str, str]] = field(default_factory=list)
+    foreign: int = 0
+    stopped: bool = False
+
+
 class Result(NamedTuple):
     """A search result, as people and programs get it.
 
@@ -145,6 +210,7 @@ class Result(NamedTuple):
         line: the first that matches, from 1.
         snippet: lines around the match, each with its number.
         body: the whole text, if it was asked for.
+        explain: how the score came about, if it was asked for.
     """
 
     docid: str
@@ -156,6 +222,7 @@ class Result(NamedTuple):
     snippet: str
     uri: str
     body: str | None = None
+    explain: Mapping[str, object] | None = None
 
 
 class Passage(NamedTuple):

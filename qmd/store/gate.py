@@ -20,10 +20,11 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from qmd.errors import IndexBusy
+from qmd.errors import IndexBusy, JobRunning
 
 POLL = 0.002
 """Seconds between two looks at a lock; doubled up to five times while waiting."""
@@ -84,6 +85,24 @@ class _Lock:
                 return os.open(self._path, flags | os.O_RDONLY)
             except OSError:
                 return None
+
+
+@contextmanager
+def errand(index: Path, name: str) -> Iterator[None]:
+    """Do a long job that only one process at a time should do for an index.
+
+    Raises:
+        JobRunning: another one is at it.
+    """
+    lock = _Lock(index.with_name(f"{index.name}.{name}"))
+    index.parent.mkdir(parents=True, exist_ok=True)
+    if not lock.take(shared=False):
+        raise JobRunning(index, job=name, holder=lock.holder())
+    lock.sign()
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 class Gate:

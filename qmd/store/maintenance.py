@@ -6,6 +6,7 @@ from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 
+from qmd.store import embeddings
 from qmd.store.cursor import Cursor, as_json
 from qmd.store.database import Database
 
@@ -68,6 +69,7 @@ class Waste(NamedTuple):
     words: int
     answers: int
     documents: int
+    vectors: int
 
 
 def size(cursor: Cursor) -> Size:
@@ -85,8 +87,12 @@ def problems(cursor: Cursor) -> list[Problem]:
     return cursor.rows(Problem, "maintenance/problems")
 
 
-def waste(cursor: Cursor) -> Waste:
-    """What a cleanup would remove."""
+def waste(cursor: Cursor, *, space: str | None = None) -> Waste:
+    """What a cleanup would remove.
+
+    Args:
+        space: fingerprint of the vectors in use. Others are of no use once those are complete.
+    """
     [(texts, size_)] = cursor.run("maintenance/orphans")
     return Waste(
         texts,
@@ -94,7 +100,15 @@ def waste(cursor: Cursor) -> Waste:
         cursor.one("maintenance/unused_words"),
         cursor.one("maintenance/cached"),
         len(_gone(cursor)),
+        cursor.one("embeddings/unused", models=as_json(_unused_models(cursor, space))),
     )
+
+
+def _unused_models(cursor: Cursor, space: str | None) -> list[int]:
+    """The models whose vectors nothing needs."""
+    if space is None or embeddings.pending(cursor, space).lacking:
+        return []
+    return [m.model_id for m in embeddings.models(cursor) if m.fingerprint != space]
 
 
 def merge(database: Database, *, always: bool = False) -> bool:
@@ -138,8 +152,11 @@ def _finish(cursor: Cursor, *, gone: list[int]) -> None:
     cursor.run("postings/note_merge")
 
 
-def clean(database: Database) -> Waste:
+def clean(database: Database, *, space: str | None = None) -> Waste:
     """Remove what nothing needs, and put the postings in order.
+
+    Args:
+        space: see `waste`.
 
     Returns:
         What was removed.
@@ -148,14 +165,15 @@ def clean(database: Database) -> Waste:
     merge(database, always=True)
 
     def work(cursor: Cursor) -> Waste:
-        [(texts, size_)] = cursor.run("maintenance/orphans")
-        unused = cursor.one("maintenance/unused_words")
-        answers = cursor.one("maintenance/cached")
+        removed = waste(cursor, space=space)._replace(documents=gone)
+        for model_id in _unused_models(cursor, space):
+            embeddings.remove(cursor, model_id=model_id)
         cursor.run("maintenance/remove_orphan_chunks")
+        cursor.run("embeddings/remove_embeddings")
         cursor.run("maintenance/remove_orphans")
         cursor.run("maintenance/remove_unused_words")
         cursor.run("maintenance/remove_repeated_words")
         cursor.run("maintenance/clear_cache")
-        return Waste(texts, size_, unused, answers, gone)
+        return removed
 
     return database.write(work)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from qmd.store.cursor import Cursor, as_json
 from qmd.store.stemmer import Stemmer
 from qmd.text.query import Phrase, Query
-from qmd.types import Filter, Hit
+from qmd.types import Filter, Hit, Text
 
 PREFIX_WEIGHT = 0.3
 """What the longer words that start with a word of the query count, together, next to the word.
@@ -34,32 +34,80 @@ class Found(NamedTuple):
     words: Mapping[str, str]
 
 
+class Scored(NamedTuple):
+    """Documents that answer a query, by number, best first.
+
+    Attributes:
+        scores: (document_id, bm25).
+        words: see `Found`.
+        banned: documents with something that the query excludes.
+    """
+
+    scores: list[tuple[int, float]]
+    words: Mapping[str, str]
+    banned: frozenset[int] = frozenset()
+
+
 def bm25(
     cursor: Cursor, query: Query, stemmer: Stemmer, *, among: Filter = ALL, limit: int
 ) -> Found:
     """Documents with any word of the query, and all of its phrases in quotes."""
+    found = scored(cursor, query, stemmer, among=among, limit=limit)
+    if not found.scores:
+        return Found([], found.words)
+    hits = cursor.rows(
+        Hit,
+        "search/hits",
+        scores=as_json([{"document_id": d, "bm25": score} for d, score in found.scores]),
+        limit=limit,
+    )
+    return Found(hits, found.words)
+
+
+def scored(
+    cursor: Cursor, query: Query, stemmer: Stemmer, *, among: Filter = ALL, limit: int
+) -> Scored:
+    """The numbers of the documents that `bm25` finds; more, if the last ones score the same."""
     asked = _Asked(cursor, query, stemmer)
     if not asked.can_answer:
-        return Found([], {})
+        return Scored([], {}, frozenset(asked.banned))
     scores = cursor.run(
         "search/bm25",
         terms=as_json(asked.terms),
         phrases=as_json(asked.counted),
-        allowed=_allowed(cursor, among, asked),
+        allowed=allowed(cursor, among, required=asked.required, banned=asked.banned),
         limit=limit,
     )
-    hits = cursor.rows(
-        Hit,
-        "search/hits",
-        scores=as_json([{"document_id": d, "bm25": score} for d, score in scores]),
-        limit=limit,
-    )
-    return Found(hits, asked.words)
+    best = sorted(scores, key=lambda row: (-row[1], row[0]))
+    return Scored(best, asked.words, frozenset(asked.banned))
 
 
-def _allowed(cursor: Cursor, among: Filter, asked: _Asked) -> str | None:
-    """The documents that may answer, or None for all."""
-    if among == ALL and not asked.required and not asked.banned:
+def rarest(cursor: Cursor, query: Query, stemmer: Stemmer) -> str | None:
+    """The word of a query that fewest documents have, of those that any has."""
+    return _Asked(cursor, query, stemmer).rarest
+
+
+def documents(cursor: Cursor, ids: Iterable[int]) -> dict[int, Text]:
+    """Documents with their texts, by number."""
+    rows = cursor.rows(Text, "search/documents", ids=as_json(list(dict.fromkeys(ids))))
+    return {row.document_id: row for row in rows}
+
+
+def allowed(
+    cursor: Cursor,
+    among: Filter,
+    *,
+    required: Sequence[Sequence[int]] = (),
+    banned: Iterable[int] = (),
+) -> str | None:
+    """The documents that may answer, as a JSON array of document_id; None: all.
+
+    Args:
+        required: documents of which each list has to have it.
+        banned: documents that may not.
+    """
+    unwanted = sorted(banned)
+    if among == ALL and not required and not unwanted:
         return None
     rows = cursor.run(
         "search/allowed",
@@ -69,8 +117,8 @@ def _allowed(cursor: Cursor, among: Filter, asked: _Asked) -> str | None:
         conditions=as_json([condition._asdict() for condition in among.conditions])
         if among.conditions
         else None,
-        required=as_json(asked.required),
-        banned=as_json(sorted(asked.banned)),
+        required=as_json(required),
+        banned=as_json(unwanted),
     )
     return as_json([document_id for (document_id,) in rows])
 
@@ -88,8 +136,11 @@ class _Asked:
         required: for each phrase in quotes, the documents that have it.
         banned: documents with something excluded.
         words: of the index, that the query asked for, each with the word of the query.
+        rarest: word, of those that any document has.
         can_answer: whether any document could.
     """
+
+    rarest: str | None
 
     def __init__(self, cursor: Cursor, query: Query, stemmer: Stemmer) -> None:
         self._cursor = cursor
@@ -139,6 +190,8 @@ class _Asked:
             weights[self._term[word]] += 1
             self._note(word, self._same(word))
         documents = self._documents(weights)
+        met = [word for word in words if documents[self._term[word]]]
+        self.rarest = min(met, key=lambda word: documents[self._term[word]], default=None)
         rare = [
             w for w in dict.fromkeys(words) if w not in grams and documents[self._term[w]] < COMMON
         ]

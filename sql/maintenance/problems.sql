@@ -52,3 +52,23 @@ union all
 select 'every position counts once', count(*)
 from postings
 where len(positions) <> title_frequency + path_frequency + body_frequency
+union all
+select 'every vector has its chunk', count(*)
+from embeddings
+where chunk_id not in (select chunk_id from chunks)
+union all
+select 'one vector for a chunk', count(*) - count(distinct chunk_id) from embeddings
+union all
+select 'one chunk at a place', count(*) - count(distinct (model_id, hash, seq)) from chunks
+union all
+select 'every chunk has its model', count(*)
+from chunks
+where model_id not in (select model_id from embedding_models)
+union all
+select 'the chunks of a text are numbered from 0 on', count(*)
+from (select 1 from chunks group by model_id, hash having max(seq) <> count(*) - 1)
+union all
+select 'every vector has the dimensions of its model', count(*)
+from embeddings
+join embedding_models on embeddings.model_id = embedding_models.model_id
+where len(vector) <> dimensions or bit_length(signs) <> dimensions

@@ -1,0 +1,260 @@
+"""Exact and approximate vector search at several sizes, with and without a filter.
+
+    python -m bench.vectors [--sizes 10000,100000,1000000] [--hnsw 10000,100000]
+
+The vectors are those that the embedded model makes of real passages where there are some (--texts
+FOLDER), each with noise added to make as many as are wanted; a query is a passage with other noise.
+Prints for each size and way the median milliseconds of a search in an index that stays open, what
+the first search of a new connection takes, the memory of the process, and the share of the true
+ten that was found. For the HNSW index of DuckDB's vss extension it prints also what loading the
+extension and building take.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import _duckdb
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from qmd.models.llama import Llama
+from qmd.models.registry import MINILM
+from qmd.store import embeddings
+from qmd.store.cursor import Cursor, as_json
+from qmd.store.database import Database
+from qmd.store.stemmer import extension
+
+Vectors = NDArray[np.float32]
+
+NOISE = 0.6
+"""Length of what is added to a vector of length 1 to make another one."""
+
+FILTER = 0.01
+"""Share of the documents that the filter lets through."""
+
+QUERIES, TOP = 20, 10
+STEP = 50_000
+EVERYTHING = 1 << 40
+
+
+def passages(folder: Path | None) -> Vectors:
+    """Vectors of real passages, or of random ones."""
+    if folder is None:
+        rows = np.random.default_rng(5).standard_normal((2000, 384)).astype(np.float32)
+        return _unit(rows)
+    texts = []
+    for file in sorted(folder.rglob("*.md"))[:1500]:
+        text = file.read_text(encoding="utf-8", errors="replace")
+        texts += [text[at : at + 500] for at in range(0, min(len(text), 2000), 500)]
+    model = Llama(MINILM)
+    texts = [text for text in texts if model.count([text])[0] <= model.limit][:2000]
+    return model.embed(texts)
+
+
+def _unit(rows: Vectors) -> Vectors:
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+def more(real: Vectors, count: int, seed: int) -> Vectors:
+    """So many vectors around the real ones."""
+    chance = np.random.default_rng(seed)
+    chosen = real[chance.integers(0, len(real), count)]
+    noise = _unit(chance.standard_normal(chosen.shape).astype(np.float32))
+    return _unit(chosen + NOISE * noise)
+
+
+def filled(path: Path, real: Vectors, count: int) -> Database:
+    """An index with a document for each vector."""
+    database = Database(path, warm=True, memory_limit="4GB")
+    hashes = [f"{number:064x}" for number in range(count)]
+
+    def begin(cursor: Cursor) -> None:
+        cursor.run(
+            "embeddings/add_model",
+            model_id=1,
+            fingerprint="bench",
+            name="bench",
+            dimensions=384,
+            chunk_tokens=256,
+            chunk_overlap=0.15,
+        )
+
+    database.write(begin)
+    for at in range(0, count, STEP):
+        size = min(STEP, count - at)
+        numbers = pa.array(range(at + 1, at + size + 1), pa.uint32())
+        some = hashes[at : at + size]
+        zeros = pa.array([0] * size, pa.uint32())
+
+        def work(
+            cursor: Cursor,
+            at: int = at,
+            size: int = size,
+            numbers: pa.Array = numbers,
+            some: list[str] = some,
+            zeros: pa.Array = zeros,
+        ) -> None:
+            rows = pa.table({"number": numbers, "hash": some, "zero": zeros})
+            with cursor.staged(rows=rows):
+                run = cursor.connection.execute
+                run("insert into content select hash, 'text' from rows")
+                run(
+                    "insert into documents select number, 'docs', 'n' || number, 'n', hash, null,"
+                    " now()::timestamp, now()::timestamp, false, 1, 1, 1, '', 1, 1, 1, 1, 1"
+                    " from rows"
+                )
+                run("insert into chunks select number, 1, hash, 0, 0, 4, 1, 1 from rows")
+            embeddings.add(
+                cursor,
+                model_id=1,
+                chunk_ids=numbers.to_pylist(),
+                vectors=more(real, size, seed=at + 1),
+            )
+
+        database.write(work)
+    return database
+
+
+def timed(search: Callable[[Vectors], list[int]], queries: Vectors) -> tuple[float, float, list]:
+    """Median milliseconds, those of the first search, and the answers."""
+    taken, answers = [], []
+    for query in queries:
+        began = time.perf_counter()
+        answers.append(search(query))
+        taken.append((time.perf_counter() - began) * 1000)
+    return statistics.median(taken[1:]), taken[0], answers
+
+
+def measured(path: Path, count: int, queries: Vectors, way: str, part: bool) -> tuple:
+    """One way of searching, in a process that has done nothing else."""
+    database = Database(path, warm=True, memory_limit="4GB")
+    allowed = as_json(list(range(1, count + 1, int(1 / FILTER)))) if part else None
+
+    def search(query: Vectors) -> list[int]:
+        def work(cursor: Cursor) -> list[int]:
+            found = embeddings.nearest(
+                cursor,
+                query,
+                model_id=1,
+                vectors=count,
+                documents=allowed,
+                limit=TOP,
+                two_stages=0 if way == "signs" else EVERYTHING,
+            )
+            return [hit.document_id for hit in found]
+
+        return database.read(work)
+
+    return timed(search, queries)
+
+
+def hnsw(path: Path, count: int, queries: Vectors) -> tuple[float, float, tuple]:
+    """Seconds to load the extension and to build, and the search."""
+    connection = _duckdb.connect(config={"threads": "2", "memory_limit": "12GB"})
+    began = time.perf_counter()
+    connection.execute(f"load '{extension('vss')}'")
+    loading = time.perf_counter() - began
+    connection.execute(f"attach '{path}' as kept (read_only)")
+    began = time.perf_counter()
+    connection.execute(
+        "create table near as select chunk_id, vector::float[384] as vector from kept.embeddings"
+    )
+    connection.execute("create index shortcut on near using hnsw (vector) with (metric = 'ip')")
+    building = time.perf_counter() - began
+    connection.execute("set hnsw_ef_search = 128")
+
+    def search(query: Vectors) -> list[int]:
+        text = "[" + ",".join(map(repr, map(float, query))) + "]"
+        rows = connection.execute(
+            "select chunk_id from near order by array_negative_inner_product(vector,"
+            f" '{text}'::float[384]) limit {TOP}"
+        ).fetchall()
+        return [row[0] for row in rows]
+
+    return loading, building, timed(search, queries)
+
+
+def recall(found: list[list[int]], true: list[list[int]]) -> float:
+    """Share of the true answers that were found."""
+    return float(np.mean([len(set(a) & set(b)) / len(b) for a, b in zip(found, true, strict=True)]))
+
+
+def truth(path: Path, count: int, queries: Vectors, part: bool) -> list[list[int]]:
+    """The ten nearest, by numpy."""
+    connection = _duckdb.connect(config={"memory_limit": "8GB"})
+    connection.execute(f"attach '{path}' as kept (read_only)")
+    table = connection.execute(
+        "select chunk_id, vector from kept.embeddings order by chunk_id"
+    ).to_arrow_table()
+    ids = table["chunk_id"].to_numpy()
+    rows = np.concatenate([chunk.flatten().to_numpy() for chunk in table["vector"].chunks]).reshape(
+        count, -1
+    )
+    keep = (ids - 1) % int(1 / FILTER) == 0 if part else np.ones(count, bool)
+    scores = queries @ rows[keep].T
+    return [ids[keep][np.argsort(-row, kind="stable")[:TOP]].tolist() for row in scores]
+
+
+def _alone(arguments: list[str]) -> None:
+    """Run one measurement in a process of its own."""
+    subprocess.run([sys.executable, "-m", "bench.vectors", *arguments], check=True)
+
+
+def one(path: Path, count: int, way: str, part: bool) -> None:
+    """Print one line of the table."""
+    queries = np.load(path.with_suffix(".queries.npy"))
+    true = np.load(path.with_suffix(f".{int(part)}.npy")).tolist()
+    extra = ""
+    if way == "hnsw":
+        loading, building, (usual, first, found) = hnsw(path, count, queries)
+        extra = f"  load {loading:.2f} s, build {building:.1f} s"
+    else:
+        usual, first, found = measured(path, count, queries, way, part)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(
+        f"{count:>9,} {'1 %' if part else 'all':>4} {way:>6} {usual:8.1f} {first:8.1f} "
+        f"{memory:7.0f} {recall(found, true):7.3f}{extra}",
+        flush=True,
+    )
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", default="10000,100000")
+    parser.add_argument("--hnsw", default="10000")
+    parser.add_argument("--texts", type=Path)
+    parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        path, count, way, part = options.one
+        one(Path(path), int(count), way, part == "1")
+        return
+    real = passages(options.texts)
+    print("  vectors  for    way   ms/q  first ms  MB     recall@10")
+    for count in map(int, options.sizes.split(",")):
+        with tempfile.TemporaryDirectory() as name:
+            path = Path(name, "index.duckdb")
+            filled(path, real, count).close()
+            queries = more(real, QUERIES, seed=0)
+            np.save(path.with_suffix(".queries.npy"), queries)
+            for part in (False, True):
+                np.save(path.with_suffix(f".{int(part)}.npy"), truth(path, count, queries, part))
+                for way in ("exact", "signs"):
+                    _alone(["--one", str(path), str(count), way, str(int(part))])
+            if str(count) in options.hnsw.split(","):
+                _alone(["--one", str(path), str(count), "hnsw", "0"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,266 @@
+"""Vectors of chunks: what has none, adding them, and the nearest to a query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from qmd.errors import UsageError
+from qmd.store.cursor import Cursor, as_json
+from qmd.types import Nearest
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from qmd.models.choice import Space
+    from qmd.store.shortcut import Shortcut
+
+TWO_STAGES = 300_000
+"""Vectors from which on their signs are compared first. Measured: docs/models.md."""
+
+CANDIDATES = 400
+"""Chunks that are compared in full after their signs, at least."""
+
+DEPTH, DEEPER = 100, 10
+"""Chunks to find at first, and how many times as many if their documents are too few."""
+
+
+class Stored(NamedTuple):
+    """A model whose vectors are in the index."""
+
+    model_id: int
+    fingerprint: str
+    name: str
+    dimensions: int
+    chunks: int
+    embeddings: int
+
+
+class Pending(NamedTuple):
+    """How much has no vectors of a model yet.
+
+    Attributes:
+        lacking: documents without all of their vectors.
+        vectors: those that are there.
+    """
+
+    documents: int
+    lacking: int
+    vectors: int
+
+
+class Text(NamedTuple):
+    """A text to be cut and embedded, with what is said of it.
+
+    Attributes:
+        name: `collection/path` of one of its documents.
+    """
+
+    hash: str
+    body: str
+    title: str
+    name: str
+
+
+class Chunk(NamedTuple):
+    """A chunk without a vector.
+
+    Attributes:
+        position: characters before it.
+        line: its first, from 1.
+    """
+
+    chunk_id: int
+    hash: str
+    position: int
+    length: int
+    line: int
+    tokens: int
+
+
+def models(cursor: Cursor) -> list[Stored]:
+    """The models whose vectors are here, the one that came last first."""
+    return cursor.rows(Stored, "embeddings/models")
+
+
+def model_id(cursor: Cursor, fingerprint: str, *, dimensions: int | None = None) -> int | None:
+    """The number of a model in this index, or None.
+
+    Args:
+        dimensions: that its vectors have to have: an endpoint may put another model in its place.
+    """
+    rows = cursor.run("embeddings/model", fingerprint=fingerprint)
+    return rows[0][0] if rows and dimensions in (None, rows[0][1]) else None
+
+
+def meet(cursor: Cursor, space: Space, dimensions: int) -> int:
+    """The number of a model, given now if it had none; what it made of another width is removed."""
+    known = model_id(cursor, space.fingerprint, dimensions=dimensions)
+    if known is not None:
+        return known
+    outgrown = model_id(cursor, space.fingerprint)
+    if outgrown is not None:
+        remove(cursor, model_id=outgrown)
+    number = cursor.one("embeddings/next_model")
+    if number is None:
+        raise UsageError("The index has vectors of 255 models.\n\nRemove some with 'qmd cleanup'.")
+    cursor.run(
+        "embeddings/add_model",
+        model_id=number,
+        fingerprint=space.fingerprint,
+        name=space.model.name,
+        dimensions=dimensions,
+        chunk_tokens=space.tokens,
+        chunk_overlap=space.overlap,
+    )
+    return int(number)
+
+
+def pending(cursor: Cursor, fingerprint: str) -> Pending:
+    """How much has no vectors of a model yet."""
+    number = model_id(cursor, fingerprint)
+    return cursor.rows(Pending, "embeddings/pending", model_id=number)[0]
+
+
+def uncut(
+    cursor: Cursor, *, model_id: int, collections: Sequence[str] | None
+) -> list[tuple[str, int]]:
+    """(hash, bytes) of texts that have not been cut for a model, those changed last first."""
+    return cursor.run("embeddings/uncut", model_id=model_id, collections=_names(collections))
+
+
+def texts(cursor: Cursor, hashes: Sequence[str]) -> dict[str, Text]:
+    """Texts by hash; one that no document has any more is left out."""
+    rows = cursor.rows(Text, "embeddings/texts", hashes=as_json(list(hashes)))
+    return {text.hash: text for text in rows}
+
+
+def add_chunks(cursor: Cursor, *, model_id: int, cut: pa.Table) -> dict[tuple[str, int], int]:
+    """Add chunks of texts that have none yet.
+
+    Args:
+        cut: number (0, 1, 2 …), hash, seq, position, length, line, tokens.
+
+    Returns:
+        The chunk_id of each that was added, by (hash, seq).
+    """
+    with cursor.staged(cut=cut):
+        rows = cursor.run("embeddings/add_chunks", model_id=model_id)
+    cursor.run("embeddings/count_up", count=cut.num_rows)
+    return {(text, seq): chunk_id for text, seq, chunk_id in rows}
+
+
+def unembedded(cursor: Cursor, *, model_id: int, collections: Sequence[str] | None) -> list[Chunk]:
+    """Chunks of documents that have no vector yet."""
+    return cursor.rows(
+        Chunk, "embeddings/unembedded", model_id=model_id, collections=_names(collections)
+    )
+
+
+def add(
+    cursor: Cursor, *, model_id: int, chunk_ids: Sequence[int], vectors: NDArray[np.float32]
+) -> None:
+    """Add vectors of length 1: (chunks, dimensions)."""
+    import numpy as np
+    import pyarrow as pa
+
+    count, width = vectors.shape
+    offsets = np.arange(0, count * width + 1, width, dtype=np.int32)
+    signs = [signs_of(vector) for vector in vectors]
+    made = pa.table(
+        {
+            "chunk_id": pa.array(chunk_ids, pa.uint32()),
+            "vector": pa.ListArray.from_arrays(
+                pa.array(offsets), pa.array(np.ascontiguousarray(vectors).reshape(-1))
+            ),
+            "signs": pa.array(signs, pa.string()),
+        }
+    )
+    with cursor.staged(made=made):
+        cursor.run("embeddings/add_embeddings", model_id=model_id)
+
+
+def remove(cursor: Cursor, *, model_id: int, collections: Sequence[str] | None = None) -> None:
+    """Remove the chunks of a model with their vectors; the model too, if none are left."""
+    cursor.run("embeddings/remove_chunks", model_id=model_id, collections=_names(collections))
+    cursor.run("embeddings/remove_embeddings")
+    if collections is None:
+        cursor.run("embeddings/forget_model", model_id=model_id)
+
+
+def nearest(
+    cursor: Cursor,
+    vector: NDArray[np.float32],
+    *,
+    model_id: int,
+    vectors: int,
+    documents: str | None,
+    limit: int,
+    per_file: int = 1,
+    two_stages: int = TWO_STAGES,
+    shortcut: Shortcut | None = None,
+) -> list[Nearest]:
+    """The documents with the chunks nearest to a vector, best first.
+
+    Args:
+        vector: of length 1: (dimensions,).
+        vectors: that the model has in this index.
+        documents: JSON array of the document_id that may answer; None: all.
+        limit: chunks at most.
+        per_file: chunks of one document at most.
+        two_stages: vectors to compare from which on their signs come first.
+        shortcut: to the nearest of all, if it is up to date.
+    """
+    chunks, compared = None, vectors
+    if documents is not None:
+        [(chunks, compared)] = cursor.run(
+            "search/chunks_of", model_id=model_id, documents=documents
+        )
+    text = "[" + ",".join(map(repr, map(float, vector))) + "]"
+    depth = max(DEPTH, 4 * limit * per_file)
+    while True:
+        among = chunks
+        facts = shortcut.facts() if shortcut is not None and chunks is None else None
+        if facts is not None and shortcut is not None and 4 * depth < compared:
+            among = cursor.one(
+                "search/chunks_after",
+                model_id=model_id,
+                after=facts.last,
+                known=as_json(shortcut.nearest(text, 2 * depth)),
+            )
+        elif compared > max(two_stages, 4 * depth):
+            among = cursor.one(
+                "search/by_signs",
+                model_id=model_id,
+                chunks=chunks,
+                signs=signs_of(vector),
+                candidates=max(CANDIDATES, 4 * depth),
+            )
+        # DuckDB compares all vectors faster when it is not told which.
+        restricted = {} if among is None else {"chunks": among}
+        found = cursor.rows(
+            Nearest,
+            "search/nearest_among" if restricted else "search/nearest",
+            model_id=model_id,
+            vector=text,
+            depth=depth,
+            limit=limit,
+            per_file=per_file,
+            **restricted,
+        )
+        if len(found) >= limit or depth >= compared:
+            return found
+        depth *= DEEPER
+
+
+def signs_of(vector: NDArray[np.float32]) -> str:
+    """For each number whether it is above 0: text of 0 and 1."""
+    import numpy as np
+
+    return (np.where(vector > 0, ord("1"), ord("0"))).astype(np.uint8).tobytes().decode()
+
+
+def _names(collections: Sequence[str] | None) -> str | None:
+    return None if not collections else as_json(list(collections))

@@ -1,0 +1,21 @@
+-- Texts with what a model is told of them: the title and the path of one document.
+--
+-- in   $hashes  json   array of hash
+-- out  hash     text
+-- out  body     text
+-- out  title    text
+-- out  name     text   collection/path
+with asked as (
+    select unnest(from_json($hashes, '["VARCHAR"]')) as hash
+)
+
+select
+    content.hash,
+    any_value(body) as body,
+    arg_min(title, collection || '/' || path) as title,
+    min(collection || '/' || path) as name
+from content
+join asked on content.hash = asked.hash
+join documents on content.hash = documents.hash
+group by content.hash
+order by content.hash

@@ -1,0 +1,19 @@
+-- Texts of documents that have not been cut into chunks for a model, those changed last first.
+--
+-- in   $model_id     integer
+-- in   $collections  json?    array of names
+-- out  hash          text
+-- out  bytes         bigint
+with wanted as (
+    select hash, max(modified) as modified
+    from documents
+    where
+        ($collections is null or list_contains(from_json($collections, '["VARCHAR"]'), collection))
+        and hash not in (select hash from chunks where model_id = $model_id)
+    group by hash
+)
+
+select wanted.hash, strlen(body) as bytes
+from wanted
+join content on wanted.hash = content.hash
+order by modified desc, wanted.hash

@@ -1,0 +1,81 @@
+-- Scored lists fused into one by the weighted sum of their scores.
+--
+-- A keyword score becomes bm25 / (bm25 + 20), so that it is 0 to 1 and means the same in every
+-- query; a cosine is taken as it is, but never below 0. A document that a list does not have gets
+-- nothing from a keyword list, and from a list by meaning the lowest score there is in it, since
+-- it cannot have more. The weights of all lists add up to 1.
+--
+-- Source: the saturation is that of Robertson's term frequency, applied to a score; the sum is
+-- the convex combination of Bruch, Gai, Ingber, ACM TOIS 2023. Measured: docs/relevance.md.
+--
+-- in   $lists       json       array of {list, kind, weight, document_id, rank, score}
+-- in   $half_life   double?    days after which the bonus of a recent document is half; null: none
+-- in   $now         timestamp  UTC
+-- out  document_id  integer
+-- out  score        double   0 to 1, higher is better
+-- out  bonus        double   of the score: 0 to 0.05
+-- out  parts        json     array of {list, rank, weight, contribution}
+with lists as (
+    select
+        *,
+        case kind when 'lex' then score / (score + 20) else greatest(score, 0.0::double) end
+            as normal
+    from (
+        select unnest(
+            from_json(
+                $lists,
+                '[{"list": "INTEGER", "kind": "VARCHAR", "weight": "DOUBLE",
+                   "document_id": "UINTEGER", "rank": "INTEGER", "score": "DOUBLE"}]'
+            ),
+            recursive := true
+        )
+    )
+),
+
+least as (
+    select
+        list,
+        any_value(weight) as weight,
+        case any_value(kind) when 'lex' then 0.0::double else min(normal) end as lowest
+    from lists
+    group by list
+),
+
+added as (
+    select
+        found.document_id,
+        sum(least.weight * coalesce(normal, lowest) order by least.list) as score,
+        to_json(
+            list(
+                {
+                    'list': least.list,
+                    'rank': rank,
+                    'weight': least.weight,
+                    'contribution': least.weight * coalesce(normal, lowest)
+                }
+                order by least.list
+            )
+        ) as parts
+    from (select distinct document_id from lists) as found
+    cross join least
+    left join lists on found.document_id = lists.document_id and least.list = lists.list
+    group by found.document_id
+)
+
+select
+    added.document_id,
+    round(score + recent, 12) as score,
+    recent as bonus,
+    parts
+from (
+    select
+        added.*,
+        coalesce(
+            0.05::double
+            * pow(0.5, greatest(epoch($now::timestamp - dated) / 86400, 0) / $half_life::double),
+            0
+        ) as recent
+    from added
+    left join documents on added.document_id = documents.document_id
+) as added
+order by round(score + recent, 12) desc, added.document_id

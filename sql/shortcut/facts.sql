@@ -1,0 +1,7 @@
+-- What the copy is of.
+--
+-- out  fingerprint  text
+-- out  last         integer  the highest chunk_id there was
+-- out  vectors      integer
+select fingerprint, last, vectors
+from shortcut.facts

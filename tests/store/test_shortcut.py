@@ -1,0 +1,124 @@
+"""The faster way to the nearest of very many vectors."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from qmd.store import embeddings
+from qmd.store.database import Database
+from qmd.store.shortcut import Shortcut
+from qmd.store.statements import statement
+
+COUNT, WIDTH = 3000, 16
+
+
+def unit(rows):
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+VECTORS = unit(np.random.default_rng(1).standard_normal((COUNT, WIDTH)))
+
+
+def add(database: Database, first: int, vectors) -> None:
+    """A document for each vector, numbered from `first`."""
+
+    def work(cursor):
+        numbers = pa.array(range(first, first + len(vectors)), pa.uint32())
+        rows = pa.table({"n": numbers, "hash": [f"{n:064x}" for n in numbers.to_pylist()]})
+        with cursor.staged(fresh=rows):
+            run = cursor.connection.execute
+            run("insert into content select hash, 'text' from fresh")
+            run(
+                "insert into documents select n, 'notes', n || '.md', 'n', hash, null,"
+                " now()::timestamp, now()::timestamp, false, 1, 1, 1, '', 1, 1, 1, 1, 1 from fresh"
+            )
+            run("insert into chunks select n, 1, hash, 0, 0, 4, 1, 1 from fresh")
+        embeddings.add(cursor, model_id=1, chunk_ids=numbers.to_pylist(), vectors=vectors)
+
+    database.write(work)
+
+
+@pytest.fixture
+def database(tmp_path: Path):
+    made = Database(tmp_path / "index.duckdb", warm=True)
+    add(made, 1, VECTORS)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def shortcut(database):
+    made = Shortcut(database.path, "print", WIDTH)
+    made.build(database, 1)
+    yield made
+    made.close()
+
+
+def found(database, vector, shortcut=None, count=COUNT, limit=10):
+    hits = database.read(
+        partial(
+            embeddings.nearest,
+            vector=vector,
+            model_id=1,
+            vectors=count,
+            documents=None,
+            limit=limit,
+            shortcut=shortcut,
+        )
+    )
+    return [hit.document_id for hit in hits]
+
+
+def test_it_finds_what_a_comparison_with_all_vectors_finds(database, shortcut):
+    queries = unit(np.random.default_rng(2).standard_normal((20, WIDTH)))
+    exact = [found(database, query) for query in queries]
+    near = [found(database, query, shortcut) for query in queries]
+    shares = [len(set(a) & set(b)) / 10 for a, b in zip(exact, near, strict=True)]
+    assert np.mean(shares) >= 0.99
+
+
+def test_the_graph_is_what_answers(database, shortcut):
+    assert shortcut.fits(COUNT)
+    text = statement("shortcut/nearest").replace("$dimensions", str(WIDTH)).replace("$limit", "5")
+    vector = "[" + ",".join(map(str, VECTORS[0])) + "]"
+    plan = shortcut._connection.execute("explain " + text, {"vector": vector}).fetchall()
+    assert "HNSW_INDEX_SCAN" in plan[0][1]
+
+
+def test_what_came_after_it_was_made_is_found_and_what_went_is_not(database, shortcut):
+    query = unit(np.ones((1, WIDTH)))[0]
+    add(database, COUNT + 1, unit(np.ones((1, WIDTH))))
+    gone = found(database, query, shortcut, COUNT + 1, limit=2)[1]
+
+    def remove(cursor):
+        cursor.connection.execute(f"delete from documents where document_id = {gone}")
+
+    database.write(remove)
+    after = found(database, query, shortcut, COUNT + 1)
+    assert after[0] == COUNT + 1
+    assert gone not in after
+
+
+def test_a_copy_of_another_model_or_another_size_does_not_fit(database, shortcut):
+    assert not Shortcut(database.path, "another", WIDTH).fits(COUNT)
+    assert not shortcut.fits(2 * COUNT)
+
+
+def test_a_damaged_copy_is_no_copy(database, shortcut):
+    shortcut.close()
+    shortcut.path.write_bytes(b"no database")
+    assert not Shortcut(database.path, "print", WIDTH).fits(COUNT)
+
+
+def test_it_is_made_in_the_background_and_given_up_when_closed(database):
+    shortcut = Shortcut(database.path, "print", WIDTH)
+    assert not shortcut.fits(COUNT)
+    shortcut.prepare(database, 1)
+    shortcut.close()
+    left = [file.name for file in database.path.parent.iterdir() if ".new" in file.name]
+    assert left == []
