@@ -73,8 +73,9 @@ FACTS = {
 class Corpus:
     """A folder that changes at random, and what its files are called."""
 
-    def __init__(self, folder: Path, chance: random.Random) -> None:
+    def __init__(self, folder: Path, chance: random.Random, documents: int = DOCUMENTS) -> None:
         self.folder = folder
+        self._documents = documents
         self.titles: dict[str, str] = {}
         self._chance = chance
         self._named = 0
@@ -82,7 +83,7 @@ class Corpus:
         stems = ["".join(chance.choices(LETTERS, k=5)) for _ in range(150)]
         self.words = [*stems, *(stem + end for stem in stems for end in ("a", "ibo"))]
         self._weights = [1 / (rank % len(stems) + 3) for rank in range(len(self.words))]
-        for _ in range(DOCUMENTS):
+        for _ in range(documents):
             self._write(self._fresh_path())
 
     def change(self) -> None:
@@ -92,7 +93,7 @@ class Corpus:
             self._write(self._chance.choice(list(self.titles)))
         for _ in range(self._chance.randint(0, few)):
             self._take(self._chance.choice(list(self.titles)))
-        for _ in range(max(0, DOCUMENTS - len(self.titles) + self._chance.randint(0, 3))):
+        for _ in range(max(0, self._documents - len(self.titles) + self._chance.randint(0, 3))):
             self._write(self._fresh_path())
         for _ in range(self._chance.randint(0, few)):
             old, new = self._chance.choice(list(self.titles)), self._fresh_path()

@@ -1,6 +1,9 @@
-"""Relevance of words alone on judged queries: nDCG@10 and hit@3.
+"""Relevance on judged queries: nDCG@10 and hit@3.
 
-    python -m bench.relevance [FOLDER]
+    python -m bench.relevance [FOLDER] [--vectors]
+
+Words alone; with --vectors also meaning alone, by the model in use, beside the exact cosine of the
+same vectors in numpy (best passage of each document).
 
 FOLDER holds sets in the form of BEIR (corpus.jsonl, queries.jsonl, qrels.tsv), and notes/ with
 notes_queries.json. Each document of a set is indexed as a file through the same pipeline as a
@@ -9,19 +12,22 @@ user's, and found through the same engine.
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 import tempfile
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 
 import anyio
 import ir_measures
+import numpy as np
 from ir_measures import Qrel, ScoredDoc, nDCG
 
 from qmd.config import Place
 from qmd.engine import Engine
 from qmd.errors import QueryError
+from qmd.store.cursor import Cursor
 
 DEFAULT = Path(__file__).parents[2] / "shared" / "eval"
 
@@ -56,8 +62,52 @@ def _records(file: Path) -> list[dict[str, str]]:
     return [json.loads(line) for line in file.read_text(encoding="utf-8").split("\n") if line]
 
 
-def ndcg(folder: Path) -> float:
-    """nDCG@10 over all judged queries of a set; a query that finds nothing counts as 0."""
+Search = Callable[[Engine, str], "list[tuple[str, float]]"]
+"""Finds (path, score) of the best ten."""
+
+
+def words(engine: Engine, question: str) -> list[tuple[str, float]]:
+    """By words alone."""
+    try:
+        results = engine.search(plain(question), limit=10).results
+    except QueryError:
+        return []
+    return [(result.file, result.score) for result in results]
+
+
+def meaning(engine: Engine, question: str) -> list[tuple[str, float]]:
+    """By meaning alone."""
+    results = engine.vector_search(" ".join(question.replace("-", " ").split()), limit=10).results
+    return [(result.file, result.score) for result in results]
+
+
+def cosines(engine: Engine) -> Search:
+    """By the exact cosine of the vectors of the index, in numpy."""
+
+    def work(cursor: Cursor) -> list[tuple[str, list[float]]]:
+        return cursor.connection.execute(
+            "select collection || '/' || path, vector from embeddings join chunks using (chunk_id)"
+            " join documents using (hash) order by all"
+        ).fetchall()
+
+    rows = engine.read(work)
+    names = np.array([name for name, _ in rows])
+    vectors = np.array([vector for _, vector in rows], np.float32)
+    space = engine.space()
+
+    def search(engine: Engine, question: str) -> list[tuple[str, float]]:
+        text = " ".join(question.replace("-", " ").split())
+        vector = engine.embedder(space).embed([space.model.as_query(text)])[0]
+        best: dict[str, float] = {}
+        for name, score in zip(names, vectors @ vector, strict=True):
+            best[name] = max(best.get(name, -1.0), float(score))
+        return sorted(best.items(), key=lambda item: (-item[1], item[0]))[:10]
+
+    return search
+
+
+def ndcg(folder: Path, *, vectors: bool = False) -> dict[str, float]:
+    """nDCG@10 over all judged queries of a set, by each way; a query without results counts 0."""
     rows, queries = (_records(folder / name) for name in ("corpus.jsonl", "queries.jsonl"))
     judged = [
         Qrel(query, document, int(score))
@@ -71,19 +121,21 @@ def ndcg(folder: Path) -> float:
         work = Path(name)
         written(rows, work / "docs")
         engine = engine_over(work / "docs", work)
-        run = []
-        for query in queries:
-            if query["_id"] not in asked:
-                continue
-            try:
-                results = engine.search(plain(query["text"]), limit=10).results
-            except QueryError:
-                continue
-            run += [
-                ScoredDoc(query["_id"], Path(result.file).stem, result.score) for result in results
+        searches: dict[str, Search] = {"words": words}
+        if vectors:
+            anyio.run(engine.embed)
+            searches |= {"meaning": meaning, "exact cosine": cosines(engine)}
+        found: dict[str, float] = {}
+        for way, search in searches.items():
+            run = [
+                ScoredDoc(query["_id"], Path(file).stem, score)
+                for query in queries
+                if query["_id"] in asked
+                for file, score in search(engine, query["text"])
             ]
+            found[way] = float(ir_measures.calc_aggregate([nDCG @ 10], judged, run)[nDCG @ 10])
         engine.close()
-    return float(ir_measures.calc_aggregate([nDCG @ 10], judged, run)[nDCG @ 10])
+    return found
 
 
 def hits(folder: Path, top: int = 3) -> dict[str, tuple[int, int]]:
@@ -101,18 +153,24 @@ def hits(folder: Path, top: int = 3) -> dict[str, tuple[int, int]]:
     return {difficulty: (found, of) for difficulty, (found, of) in counted.items()}
 
 
-def main(folder: Path = DEFAULT) -> None:
+def main(folder: Path = DEFAULT, *, vectors: bool = False, only: str | None = None) -> None:
     """Print a line for each set."""
     if not folder.is_dir():
         print(f"relevance: no judged queries at {folder}")
         return
     for each in sorted(folder.iterdir()):
-        if (each / "qrels.tsv").exists():
-            print(f"{each.name:20} nDCG@10 {ndcg(each):.4f}")
-    if (folder / "notes_queries.json").exists():
+        if (each / "qrels.tsv").exists() and only in (None, each.name):
+            found = ndcg(each, vectors=vectors)
+            figures = "  ".join(f"{way} {value:.4f}" for way, value in found.items())
+            print(f"{each.name:20} nDCG@10  {figures}", flush=True)
+    if (folder / "notes_queries.json").exists() and only in (None, "notes"):
         for difficulty, (found, of) in hits(folder).items():
             print(f"notes {difficulty:14} hit@3 {found}/{of}")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", nargs="?", type=Path, default=DEFAULT)
+    parser.add_argument("--vectors", action="store_true")
+    parser.add_argument("--only", help="the name of one set")
+    main(**vars(parser.parse_args()))

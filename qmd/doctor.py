@@ -9,7 +9,8 @@ from typing import Literal, NamedTuple
 
 from qmd import trust
 from qmd.engine import Engine
-from qmd.errors import QmdError
+from qmd.errors import ModelError, QmdError
+from qmd.models.registry import is_installed
 from qmd.store import maintenance
 from qmd.store.stemmer import extension
 
@@ -41,6 +42,7 @@ def examine(engine: Engine) -> list[Finding]:
         *_index(engine),
         *_folders(engine),
         *_extensions(),
+        *_models(engine),
     ]
 
 
@@ -148,3 +150,32 @@ def _extensions() -> Iterator[Finding]:
         yield Finding("stems", "problem", str(error), "Run 'pip install --force-reinstall qmd'.")
         return
     yield Finding("stems", "ok", path.name)
+
+
+def _models(engine: Engine) -> Iterator[Finding]:
+    try:
+        space, state = engine.vectors()
+    except ModelError as error:
+        first, _, mend = str(error).partition("\n\n")
+        yield Finding("model", "problem", first, mend)
+        return
+    except QmdError:
+        return  # told of as a problem of the index
+    if not space.model.is_remote and not is_installed():
+        yield Finding(
+            "model",
+            "warning",
+            f"{space.model.name} needs llama-cpp-python, which is not installed",
+            "Install it with: pip install 'qmd[llama]'. Keyword search works without it.",
+        )
+        return
+    yield Finding("model", "ok", f"{space.model.name} ({space.model.uri})")
+    if state.lacking:
+        yield Finding(
+            "vectors",
+            "warning",
+            f"documents that lack some: {state.lacking} of {state.documents}",
+            "Run 'qmd embed'.",
+        )
+    else:
+        yield Finding("vectors", "ok", f"{state.vectors}, none is missing")

@@ -7,15 +7,24 @@ over this.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from qmd import config
-from qmd.config import Place, Settings
-from qmd.errors import Ambiguous, DocumentNotFound, IndexNotWritable, UsageError
+from qmd.config import Machine, Place, Settings
+from qmd.errors import (
+    Ambiguous,
+    DocumentNotFound,
+    IndexNotWritable,
+    ModelError,
+    NotEmbedded,
+    QueryError,
+    UsageError,
+)
 from qmd.store import collections, lookup, search
 from qmd.store.cursor import Cursor
 from qmd.store.database import Database
@@ -24,14 +33,31 @@ from qmd.text import masks, paths, query, snippet
 from qmd.types import Collection, Context, Document, Filter, Passage, Report, Result
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from qmd.models.base import Embedder
+    from qmd.models.choice import Space
+    from qmd.models.registry import Model, Role
     from qmd.pipeline.compare import Comparison
-    from qmd.store import maintenance
+    from qmd.pipeline.hybrid import Helpers, Ranking, Recipe
+    from qmd.store import embeddings, maintenance
     from qmd.store.collections import Overview
+    from qmd.store.shortcut import Shortcut
+    from qmd.types import Embedded
 
 Found = TypeVar("Found")
+Worker = TypeVar("Worker")
+
+ALL = search.ALL
 
 UNLIMITED = 1_000_000
 """Results when all are asked for."""
+
+NONE_INCLUDED = (
+    "All collections are excluded from searches that name none. "
+    "Name one with -c, or run 'qmd collection include NAME'."
+)
 
 LARGEST_OF_SEVERAL = 10_240
 """Bytes from which on a document is left out of several. Source: tobi/qmd (MIT), multi-get."""
@@ -58,17 +84,43 @@ class Engine:
     """An index and its settings.
 
     Args:
-        warm: for a process that stays: keep the index attached between reads.
+        machine: what the environment says of models.
+        warm: for a process that reads more than once: keep the index attached between reads.
+        stays: for a server: what takes minutes to make and is of use later may be made.
     """
 
-    def __init__(self, place: Place, *, warm: bool = False, patience: float = 30.0) -> None:
+    def __init__(
+        self,
+        place: Place,
+        machine: Machine = Machine(),  # noqa: B008  # a named tuple
+        *,
+        warm: bool = False,
+        stays: bool = False,
+        patience: float = 30.0,
+    ) -> None:
         self.place = place
+        self.machine = machine
         self.database = Database(place.database, warm=warm, patience=patience)
         self.stemmer = Stemmer()
         self._mirrored: tuple[int, int] | None = None
+        self._embedder: tuple[str, Embedder] | None = None
+        self._workers: dict[Role, tuple[Model, Any]] = {}
+        self._shortcut: tuple[str, Shortcut] | None = None
+        self._stays = stays
+        self._loading = threading.Lock()
 
     def close(self) -> None:
-        """Let go of the index."""
+        """Let go of the index and of the models."""
+        with self._loading:
+            if self._embedder is not None:
+                self._embedder[1].close()
+                self._embedder = None
+            if self._shortcut is not None:
+                self._shortcut[1].close()
+                self._shortcut = None
+            for _, worker in self._workers.values():
+                worker.close()
+            self._workers.clear()
         self.database.close()
 
     # -- settings --------------------------------------------------------------
@@ -128,7 +180,7 @@ class Engine:
         self,
         text: str,
         *,
-        among: Filter = search.ALL,
+        among: Filter = ALL,
         limit: int = 5,
         min_score: float = 0.0,
         length: int = 500,
@@ -171,19 +223,10 @@ class Engine:
         length: int,
         full: bool,
     ) -> Answer:
-        known = collections.collections(cursor)
-        if among.collections is not None:
-            lookup.check_collections(cursor, among.collections)
-        elif not all(collection.included for collection in known):
-            included = tuple(c.name for c in known if c.included)
-            if not included:
-                return Answer(
-                    [],
-                    "All collections are excluded from searches that name none. "
-                    "Name one with -c, or run 'qmd collection include NAME'.",
-                )
-            among = among._replace(collections=included)
-        found = search.bm25(cursor, asked, self.stemmer, among=among, limit=limit)
+        narrowed = _narrowed(cursor, among)
+        if narrowed is None:
+            return Answer([], NONE_INCLUDED)
+        found = search.bm25(cursor, asked, self.stemmer, among=narrowed, limit=limit)
         hits = [hit for hit in found.hits if hit.score >= min_score]
         described = collections.contexts(cursor)
         match = snippet.matcher(found.words)
@@ -205,6 +248,387 @@ class Engine:
                 )
             )
         return Answer(results, words=found.words)
+
+    # -- search by meaning -----------------------------------------------------
+
+    def model(self, role: Role) -> Model | None:
+        """The model of a role, or None if the role has none.
+
+        Raises:
+            UnknownModel: what the settings name is no model.
+        """
+        from qmd import trust
+        from qmd.models import choice
+
+        settings = self.settings()
+        if settings.models and not trust.is_trusted(self.place, settings):
+            settings = settings._replace(models={})
+        return choice.chosen(role, settings, self.machine, folder=self.place.config.parent)
+
+    def space(self) -> Space:
+        """The vectors that are searched: made by the model in use, with the settings as they are.
+
+        Raises:
+            ModelMissing: the file of the model is not here.
+        """
+        from qmd.models import choice
+
+        model = self.model("embed")
+        assert model is not None
+        return choice.space(model, self.settings(), self.machine)
+
+    def embedder(self, space: Space) -> Embedder:
+        """What makes the vectors of a space; loaded once.
+
+        Raises:
+            ModelError: it cannot run here.
+        """
+        from qmd.models import choice
+
+        with self._loading:
+            if self._embedder is None or self._embedder[0] != space.fingerprint:
+                if self._embedder is not None:
+                    self._embedder[1].close()
+                    self._embedder = None
+                made = choice.embedder(space.model, self.machine, limit=space.tokens)
+                self._embedder = space.fingerprint, made
+            return self._embedder[1]
+
+    def vectors(self) -> tuple[Space, embeddings.Pending]:
+        """The space that is searched, and how much has no vectors in it.
+
+        Raises:
+            ModelMissing: the file of the model is not here.
+        """
+        from qmd.store import embeddings
+
+        space = self.space()
+        return space, self.read(partial(embeddings.pending, fingerprint=space.fingerprint))
+
+    def vector_search(
+        self,
+        text: str,
+        *,
+        among: Filter = ALL,
+        limit: int = 5,
+        min_score: float = 0.0,
+        per_file: int = 1,
+        length: int = 500,
+        full: bool = False,
+    ) -> Answer:
+        """Documents with a passage that means what a question asks, best first.
+
+        Args:
+            among: documents that may answer; without collections, those included by default.
+            limit: results at most.
+            min_score: cosine, from which on a passage counts.
+            per_file: passages of one document at most.
+            length: characters of a snippet.
+            full: give whole bodies instead of snippets.
+
+        Raises:
+            QueryError: the question cannot be read.
+            CollectionNotFound: a collection of the filter does not exist.
+            NotEmbedded: there are no vectors of the model in use.
+            ModelError: it cannot run here, or did not answer.
+        """
+        problem = query.check_semantic(text)
+        if problem or not text.strip():
+            raise QueryError(problem or query.NOTHING_TO_FIND)
+        space, state = self.vectors()
+        if not state.vectors:
+            raise NotEmbedded(self._other_vectors())
+        vector = self.embedder(space).embed([space.model.as_query(text)])[0]
+        answer = self.read(
+            partial(
+                self._nearest,
+                vector,
+                space=space,
+                vectors=state.vectors,
+                words=query.content_words(text),
+                among=among,
+                limit=limit,
+                per_file=per_file,
+                length=length,
+                full=full,
+            )
+        )
+        kept = [result for result in answer.results if result.score >= min_score]
+        notice = answer.notice
+        if state.lacking and notice is None:
+            notice = (
+                f"Documents that lack vectors: {state.lacking} of {state.documents}. "
+                "Run 'qmd embed'."
+            )
+        return answer._replace(results=kept, notice=notice)
+
+    def _other_vectors(self) -> str:
+        """Whose vectors there are, where those of the model in use are missing."""
+        from qmd.store import embeddings
+
+        stored = [each for each in self.read(embeddings.models) if each.embeddings]
+        if not stored:
+            return ""
+        names = ", ".join(dict.fromkeys(each.name for each in stored))
+        return f"The index has vectors of {names}, made with other settings than those in use now."
+
+    def _nearest(
+        self,
+        vector: NDArray[np.float32],
+        cursor: Cursor,
+        *,
+        space: Space,
+        vectors: int,
+        words: dict[str, str],
+        among: Filter,
+        limit: int,
+        per_file: int,
+        length: int,
+        full: bool,
+    ) -> Answer:
+        from qmd.pipeline.hybrid import Ranked, Ranking
+        from qmd.store import embeddings
+
+        narrowed = _narrowed(cursor, among)
+        if narrowed is None:
+            return Answer([], NONE_INCLUDED)
+        number = embeddings.model_id(cursor, space.fingerprint, dimensions=len(vector))
+        if number is None:
+            raise NotEmbedded
+        found = embeddings.nearest(
+            cursor,
+            vector,
+            model_id=number,
+            vectors=vectors,
+            documents=search.allowed(cursor, narrowed),
+            limit=limit,
+            per_file=per_file,
+            shortcut=self.shortcut(space, number, vectors),
+        )
+        ranking = Ranking([Ranked(hit.document_id, hit.score, hit, {}) for hit in found], [], {})
+        results = self._shown(cursor, ranking=ranking, words=words, length=length, full=full)
+        return Answer(results, words=words)
+
+    def shortcut(self, space: Space, model_id: int, vectors: int) -> Shortcut | None:
+        """A faster way to the nearest vectors, where there are very many and this process stays.
+
+        If it is missing or out of date, it is made in the background for later.
+        """
+        from qmd.store import shortcut
+
+        if not self._stays or vectors < shortcut.WORTH:
+            return None
+        with self._loading:
+            if self._shortcut is None or self._shortcut[0] != space.fingerprint:
+                if self._shortcut is not None:
+                    self._shortcut[1].close()
+                width = self._embedder[1].dimensions if self._embedder else 0
+                made = shortcut.Shortcut(self.place.database, space.fingerprint, width)
+                self._shortcut = space.fingerprint, made
+            found = self._shortcut[1]
+        if found.fits(vectors):
+            return found
+        found.prepare(self.database, model_id)
+        return None
+
+    # -- both --------------------------------------------------------------------
+
+    async def query(
+        self,
+        document: str,
+        *,
+        among: Filter = ALL,
+        limit: int = 5,
+        recipe: Recipe | None = None,
+        expand: bool = False,
+        rerank: bool = False,
+        length: int = 500,
+        full: bool = False,
+        intent: str | None = None,
+    ) -> Answer:
+        """Documents that answer a question best, by words and by meaning.
+
+        Args:
+            document: one plain line, or lines `lex:`, `vec:`, `hyde:`, `intent:`.
+            among: documents that may answer; without collections, those included by default.
+            limit: results at most.
+            recipe: how lists become one.
+            expand: let a model put the question in other words, if there is one.
+            rerank: let a model judge the best candidates, if there is one.
+            length: characters of a snippet.
+            full: give whole bodies instead of snippets.
+            intent: what the question is about; over that of the document.
+
+        Raises:
+            QueryError: the question cannot be read.
+            CollectionNotFound: a collection of the filter does not exist.
+            NotEmbedded, ModelError: nothing but meaning is asked for, and cannot be searched.
+        """
+        from anyio import to_thread
+
+        from qmd.pipeline import hybrid
+        from qmd.text import questions
+
+        question = questions.parse(document)
+        if intent:
+            question = question._replace(intent=intent)
+        recipe = recipe or hybrid.Recipe()
+        narrowed = await to_thread.run_sync(self.read, partial(_narrowed, among=among))
+        if narrowed is None:
+            return Answer([], NONE_INCLUDED)
+        helpers = await to_thread.run_sync(
+            partial(self._helpers, meaning=recipe.meaning, expand=expand, rerank=rerank)
+        )
+        ranking = await hybrid.ranking(
+            self.database,
+            self.stemmer,
+            question,
+            helpers=helpers,
+            recipe=recipe,
+            among=narrowed,
+            limit=limit,
+        )
+        words = ranking.words or query.content_words(" ".join(question.texts))
+        about = words | query.content_words(question.intent or "")
+        results = await to_thread.run_sync(
+            self.read, partial(self._shown, ranking=ranking, words=about, length=length, full=full)
+        )
+        return Answer(results, "\n".join(ranking.notices) or None, words)
+
+    def can_afford_helpers(self) -> bool:
+        """Whether models that expand and judge answer in about a second: on a GPU, or elsewhere."""
+        models = [model for role in ("generate", "rerank") if (model := self.model(role))]
+        if not models or all(model.is_remote for model in models):
+            return bool(models)
+        from qmd.models.registry import is_installed
+
+        if not self.machine.gpu or not is_installed():
+            return False
+        from qmd.models.llama import uses_gpu
+
+        return uses_gpu()
+
+    def _helpers(self, *, meaning: bool, expand: bool, rerank: bool) -> Helpers:
+        """The models that are at hand, none of them loaded yet."""
+        from qmd.models import choice
+        from qmd.pipeline.hybrid import Helpers
+
+        return Helpers(
+            self.space if meaning else None,
+            self.embedder if meaning else None,
+            self._worker("generate", choice.generator) if expand else None,
+            self._worker("rerank", choice.reranker) if rerank else None,
+        )
+
+    def _worker(
+        self, role: Role, make: Callable[[Model, Machine], Worker]
+    ) -> Callable[[], Worker] | None:
+        """What gives the model of a role, loaded once; None if the role has none."""
+        from qmd.models import choice
+
+        model = self.model(role)
+        if model is None:
+            return None
+
+        def load() -> Worker:
+            here = choice.located(model, self.machine)
+            with self._loading:
+                if role not in self._workers or self._workers[role][0] != here:
+                    self._workers[role] = here, make(here, self.machine)
+                worker: Worker = self._workers[role][1]
+                return worker
+
+        return load
+
+    def _shown(
+        self,
+        cursor: Cursor,
+        *,
+        ranking: Ranking,
+        words: Mapping[str, str],
+        length: int,
+        full: bool,
+    ) -> list[Result]:
+        """Ranked documents as results."""
+        documents = search.documents(cursor, (each.document_id for each in ranking.documents))
+        described = collections.contexts(cursor)
+        match = snippet.matcher(words)
+        distinct = len(set(words.values()))
+        results = []
+        for each in ranking.documents:
+            document = documents.get(each.document_id)
+            if document is None:
+                continue  # gone since it was found
+            text, before = document.body, 0
+            if each.passage is not None:
+                start, end = each.passage.position, each.passage.position + each.passage.length
+                text, before = _whole_lines(text, start, end), each.passage.line - 1
+            shown = snippet.snippet(text, match, length=length, distinct=distinct).shifted(before)
+            results.append(
+                Result(
+                    docid=document.docid,
+                    score=each.score,
+                    file=document.name,
+                    line=shown.line,
+                    title=document.title,
+                    context=collections.matching(described, document.collection, document.path),
+                    snippet=shown.text,
+                    uri=paths.uri(document.collection, document.path),
+                    body=document.body if full else None,
+                    explain=each.explain or None,
+                )
+            )
+        return results
+
+    # -- vectors -----------------------------------------------------------------
+
+    async def embed(
+        self,
+        names: Sequence[str] = (),
+        *,
+        force: bool = False,
+        batch_tokens: int | None = None,
+        within: float | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Embedded:
+        """Give all documents their vectors.
+
+        Args:
+            names: of collections; none means all.
+            force: make those anew that are there.
+            batch_tokens: tokens between two commits.
+            within: seconds after which to stop.
+            progress: told (bytes done, bytes in all).
+
+        Raises:
+            ModelError: the model cannot run here, or does not work at all.
+            JobRunning: another process is at it.
+        """
+        from anyio import to_thread
+
+        from qmd.pipeline import embed
+        from qmd.store.gate import errand
+
+        await to_thread.run_sync(self._chosen, names)
+        space = await to_thread.run_sync(self.space)
+        with errand(self.place.database, "embed"):
+            return await embed.embed(
+                self.database,
+                await to_thread.run_sync(self.embedder, space),
+                space,
+                collections=names,
+                force=force,
+                batch_tokens=batch_tokens or embed.BATCH_TOKENS,
+                within=within,
+                progress=progress,
+            )
+
+    def in_use(self) -> str | None:
+        """The fingerprint of the vectors that are searched; None if their model is not here."""
+        try:
+            return self.space().fingerprint
+        except ModelError:
+            return None
 
     # -- documents -------------------------------------------------------------
 
@@ -451,6 +875,31 @@ class Engine:
                 told(collection, report)
         await to_thread.run_sync(maintenance.merge, self.database)
         return reports
+
+
+def _whole_lines(body: str, start: int, end: int, *, most: int = 300) -> str:
+    """A part of a text, with the rest of the lines that it cuts, if that is not much."""
+    first = body.rfind("\n", max(0, start - most), start) + 1
+    last = body.find("\n", end, end + most)
+    if not first and start > most:
+        first = start
+    return body[first : end if last < 0 else last]
+
+
+def _narrowed(cursor: Cursor, among: Filter) -> Filter | None:
+    """The filter, without names with the collections that searches look into; None: none does.
+
+    Raises:
+        CollectionNotFound: one that it names does not exist.
+    """
+    if among.collections is not None:
+        lookup.check_collections(cursor, among.collections)
+        return among
+    known = collections.collections(cursor)
+    if all(collection.included for collection in known):
+        return among
+    included = tuple(c.name for c in known if c.included)
+    return among._replace(collections=included) if included else None
 
 
 def _passage(

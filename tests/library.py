@@ -1,31 +1,75 @@
-"""A folder of notes with an index, for tests."""
+"""A folder of notes with an index, for tests, and a model whose vectors are known."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
+from hashlib import shake_128
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 
-from qmd.config import Place
+from qmd.config import Machine, Place
 from qmd.engine import Engine
-from qmd.types import Report
+from qmd.errors import ModelFailure, TextTooLong
+from qmd.models.base import Between, nothing
+from qmd.models.registry import MINILM
+from qmd.store.stemmer import Stemmer
+from qmd.types import Embedded, Report
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from qmd.types import Filter, Result
+
+
+STEMMER = Stemmer()
+"""Of all libraries: to load it takes longer than most tests."""
 
 
 class Library:
-    """A folder of notes and the engine that has it as the collection `notes`."""
+    """A folder of notes and the engine that has it as the collection `notes`.
 
-    def __init__(self, folder: Path) -> None:
+    Args:
+        machine: what is said of models; without it, there are no other models than qmd's own.
+    """
+
+    def __init__(self, folder: Path, machine: Machine | None = None) -> None:
+        self.folder = folder
         self.root = folder / "notes"
-        self.root.mkdir()
-        config = folder / "index.yml"
-        config.write_text(f"collections:\n  notes:\n    path: {self.root}\n", encoding="utf-8")
+        self.configure()
         self.engine = Engine(
-            Place("index", config, folder / "index.duckdb", None, folder / "trusted.json")
+            Place(
+                "index",
+                folder / "index.yml",
+                folder / "index.duckdb",
+                None,
+                folder / "trusted.json",
+            ),
+            machine or Machine(hub=folder / "hub"),
         )
+        self.engine.stemmer = STEMMER
 
-    def write(self, path: str, text: str) -> None:
+    def configure(self, *others: str, excluded: Sequence[str] = (), more: str = "") -> None:
+        """Write index.yml.
+
+        Args:
+            others: names of collections besides `notes`, each in a folder of its name.
+            excluded: those of them that no search looks into unless it is told to.
+            more: other lines.
+        """
+        lines = [more, "collections:"]
+        for name in ("notes", *others):
+            (self.folder / name).mkdir(exist_ok=True)
+            lines += [f"  {name}:", f"    path: {self.folder / name}"]
+            lines += ["    includeByDefault: false"] if name in excluded else []
+        (self.folder / "index.yml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    def write(self, path: str, text: str, *, collection: str = "notes") -> None:
         """Write a file."""
-        file = self.root / path
+        file = self.folder / collection / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
 
@@ -33,7 +77,95 @@ class Library:
         """Index what has changed."""
         return anyio.run(self.engine.update)[0]
 
+    def embed(self, *names: str, **options: object) -> Embedded:
+        """Embed what lacks vectors."""
+        return anyio.run(partial(self.engine.embed, names, **options))  # type: ignore[arg-type]
+
     def found(self, query: str, **options: object) -> list[str]:
         """Paths of the documents that answer, best first."""
         answer = self.engine.search(query, **{"limit": 10, **options})  # type: ignore[arg-type]
         return [result.file.removeprefix("notes/") for result in answer.results]
+
+    def nearest(
+        self, question: str, among: Filter | None = None, **options: object
+    ) -> list[Result]:
+        """What answers a question by its meaning, best first, however badly."""
+        given: dict[str, object] = {"limit": 10, "min_score": -1, **options}
+        if among is not None:
+            given["among"] = among
+        return self.engine.vector_search(question, **given).results  # type: ignore[arg-type]
+
+    def ask(self, sql: str) -> list[tuple[object, ...]]:
+        """Rows of a query of the index."""
+        return self.engine.read(lambda cursor: cursor.connection.execute(sql).fetchall())
+
+    def problems(self) -> list[str]:
+        """Facts that have to hold and do not."""
+        from qmd.store import maintenance
+
+        return [each.fact for each in self.engine.read(maintenance.problems) if each.times]
+
+
+class FakeEmbedder:
+    """An embedder whose tokens are words, two more for each text, and whose vectors are known.
+
+    Attributes:
+        vector: gives the vector of a text.
+        refused: words; a text with one of them is one that the model does not take.
+        made: all texts that got a vector, in order.
+        before: called with the number of the batch, from 1, and what says whether to go on.
+    """
+
+    model = MINILM
+
+    def __init__(self, *, dimensions: int = 16, limit: int = 60) -> None:
+        self.dimensions = dimensions
+        self.limit = limit
+        self.vector: Callable[[str], NDArray[np.float32]] = lambda text: drawn(text, dimensions)
+        self.refused: set[str] = set()
+        self.made: list[str] = []
+        self.before: Callable[[int, Between], object] = lambda batch, between: None
+        self._batches = 0
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Words, and two."""
+        return [len(text.split()) + 2 for text in texts]
+
+    def embed(self, texts: Sequence[str], *, between: Between = nothing) -> NDArray[np.float32]:
+        """See `base.Embedder`."""
+        import numpy as np
+
+        self._batches += 1
+        self.before(self._batches, between)
+        for word in self.refused:
+            if any(word in text for text in texts):
+                raise ModelFailure(f"It has no vector for {word}.\n\nTry another model.")
+        if max(self.count(texts)) > self.limit:
+            raise TextTooLong(max(self.count(texts)), self.limit)
+        self.made += texts
+        return np.stack([self.vector(text) for text in texts])
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+def drawn(text: str, dimensions: int) -> NDArray[np.float32]:
+    """A vector of length 1 that the hash of a text decides."""
+    import numpy as np
+
+    numbers = np.frombuffer(shake_128(text.encode()).digest(2 * dimensions), "<i2")
+    vector = numbers.astype(np.float32) + np.float32(0.5)
+    return vector / np.linalg.norm(vector)
+
+
+def turned(text: str) -> NDArray[np.float32]:
+    """The vector that points as many degrees from another as the last number in a text says.
+
+    The cosine of two texts is that of the difference of their numbers.
+    """
+    import re
+
+    import numpy as np
+
+    angle = np.radians(float(re.findall(r"\d+", text)[-1]))
+    return np.array([np.cos(angle), np.sin(angle)], np.float32)

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from qmd.types import Passage, Result
 
@@ -155,6 +155,8 @@ def _record(result: Result, name: str, text: str) -> dict[str, object]:
     }
     record["snippet" if result.body is None else "body"] = text
     record["uri"] = result.uri
+    if result.explain is not None:
+        record["explain"] = result.explain
     return record
 
 
@@ -167,6 +169,8 @@ def _for_people(result: Result, name: str, text: str, style: Style) -> str:
     if result.context:
         lines.append(f"Context: {result.context}")
     lines.append(f"Score: {style.paint(percent, code)}")
+    if result.explain is not None:
+        lines += [style.paint(line, "2") for line in explained(result.explain)]
     lines.append("")
     for line in text.split("\n"):
         numbered = _NUMBERED.fullmatch(line) if result.body is None else None
@@ -175,6 +179,27 @@ def _for_people(result: Result, name: str, text: str, style: Style) -> str:
         else:
             lines.append(style.marked(line))
     return "\n".join(lines) + "\n"
+
+
+def explained(explain: Mapping[str, Any]) -> list[str]:
+    """How a score came about, as sums."""
+    lines = [
+        f"  {part['contribution']:.6f}  {part['kind']}: {part['query']} "
+        f"({'rank ' + str(part['rank']) if part['rank'] else 'not in the list'}, "
+        f"weight {part['weight']:.4g})"
+        for part in explain["lists"]
+    ]
+    if explain["bonus"]:
+        lines.append(f"  {explain['bonus']:.6f}  bonus")
+    lines.append(f"= {explain['fused']:.6f}  fused by {explain['fusion']}")
+    if "rerank" in explain:
+        weight, rank, judged = explain["weight"], explain["rank"], explain["rerank"]
+        rerank, source = (0.0, "not judged") if judged is None else (judged, "rerank")
+        score = weight / rank + (1 - weight) * rerank
+        lines.append(
+            f"= {score:.6f}  {weight} / {rank} + {1 - weight:.2g} · {rerank:.6f} ({source})"
+        )
+    return lines
 
 
 def passages(
@@ -355,6 +380,11 @@ def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset())
     )
 
 
+def amount(count: int, noun: str) -> str:
+    """`1 document`, `2 documents`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def size(count: int) -> str:
     """Bytes for people: `1.4 MB`."""
     value = float(count)
@@ -363,3 +393,11 @@ def size(count: int) -> str:
             return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
         value /= 1000
     raise AssertionError
+
+
+def duration(seconds: float) -> str:
+    """A time for people."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

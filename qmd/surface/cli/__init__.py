@@ -16,6 +16,9 @@ from qmd.surface.cli.common import State, complain, is_text
 
 COMMANDS = {
     "search": "searching",
+    "vsearch": "searching",
+    "query": "searching",
+    "embed": "embedding",
     "get": "documents",
     "multi-get": "documents",
     "ls": "documents",
@@ -25,10 +28,19 @@ COMMANDS = {
     "doctor": "index",
     "cleanup": "index",
     "init": "index",
+    "bench": "benching",
 }
 """Each command and the module of its function, which has its name."""
 
-GROUPS = {"collection": "collections", "context": "contexts", "trust": "trusting"}
+ALIASES = {"vector-search": "vsearch", "deep-search": "query"}
+"""Other names of commands, not shown in the help."""
+
+GROUPS = {
+    "collection": "collections",
+    "context": "contexts",
+    "models": "embedding",
+    "trust": "trusting",
+}
 """Each group of commands and the module of its `app`."""
 
 
@@ -46,7 +58,10 @@ def application(arguments: Sequence[str]) -> typer.Typer:
     )
     app.callback()(options)
     called = next(iter(arguments[_options_before(arguments) :]), None)
-    known = called in COMMANDS or called in GROUPS
+    if called in ALIASES:
+        function = getattr(_module(COMMANDS[ALIASES[called]]), ALIASES[called])
+        app.command(name=called)(function)
+    known = called in COMMANDS or called in GROUPS or called in ALIASES
     for name, module in COMMANDS.items():
         if not known or name == called:
             function = getattr(_module(module), name.replace("-", "_"))

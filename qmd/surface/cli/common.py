@@ -32,15 +32,17 @@ class State(NamedTuple):
         return config.locate(self.environ, Path.cwd(), index=self.index_name)
 
     @contextmanager
-    def engine(self, *, warm: bool = False) -> Iterator[Engine]:
+    def engine(self, *, warm: bool = False, gpu: bool = True) -> Iterator[Engine]:
         """The index that the command means.
 
         Args:
             warm: for a command that reads more than once.
+            gpu: whether models may use one.
         """
+        from qmd import config
         from qmd.engine import Engine
 
-        engine = Engine(self.place, warm=warm)
+        engine = Engine(self.place, config.machine(self.environ, gpu=gpu), warm=warm)
         try:
             yield engine
         finally:

@@ -6,8 +6,9 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -94,10 +95,24 @@ def report_updates(
     if as_json:
         say(render.as_json([_as_record(report) for report in reports]))
     elif not failed and not added:
-        say("All collections updated.")
+        say("All collections updated." + _lacking(engine))
     if failed:
         notice("Not updated: " + ", ".join(report.collection for report in failed))
         raise typer.Exit(PARTLY)
+
+
+def _lacking(engine: Engine) -> str:
+    """How many documents need vectors, and what gives them some."""
+    from qmd.errors import ModelError
+
+    try:
+        _, state = engine.vectors()
+    except ModelError as error:
+        return f"\n{error}"
+    if not state.lacking:
+        return ""
+    documents = "1 document needs" if state.lacking == 1 else f"{state.lacking} documents need"
+    return f" Run 'qmd embed' to update embeddings ({documents} vectors)."
 
 
 def _report(report: Report) -> str:
@@ -183,6 +198,7 @@ def status(context: typer.Context, as_json: Json = False) -> None:
         totals = engine.totals()
         collections = engine.overview()
         size = place.database.stat().st_size
+        meaning = _vectors(engine)
     if as_json:
         say(
             render.as_json(
@@ -196,6 +212,7 @@ def status(context: typer.Context, as_json: Json = False) -> None:
                     "words": totals.words,
                     "postings": totals.postings,
                     "modified": totals.modified.isoformat() if totals.modified else None,
+                    "vectors": meaning._asdict(),
                     "collections": [
                         {
                             "name": c.name,
@@ -219,6 +236,7 @@ def status(context: typer.Context, as_json: Json = False) -> None:
                 ("Settings", str(place.config)),
                 ("Documents", f"{totals.documents} ({totals.contents} different texts)"),
                 ("Words", f"{totals.words} in {totals.postings} postings"),
+                ("Vectors", meaning.text),
             ]
         )
     )
@@ -238,6 +256,49 @@ def status(context: typer.Context, as_json: Json = False) -> None:
         for c in collections
     ]
     say(render.table(rows, right=frozenset({1, 2})))
+
+
+class Vectors(NamedTuple):
+    """What is known of search by meaning.
+
+    Attributes:
+        model: in use.
+        lacking: documents without all of its vectors.
+        stale: vectors of other models, or made with other settings.
+        problem: why the model cannot be used, or None.
+    """
+
+    model: str
+    vectors: int = 0
+    lacking: int = 0
+    stale: int = 0
+    problem: str | None = None
+
+    @property
+    def text(self) -> str:
+        """For people."""
+        if self.problem:
+            return self.problem
+        lines = f"{self.vectors} of {self.model}"
+        if self.lacking:
+            lines += f"; lacking for {render.amount(self.lacking, 'document')}: qmd embed"
+        if self.stale:
+            lines += f"; {self.stale} of other models or settings"
+        return lines
+
+
+def _vectors(engine: Engine) -> Vectors:
+    from qmd.errors import ModelError
+    from qmd.store import embeddings
+
+    stored = engine.read(embeddings.models)
+    try:
+        space, state = engine.vectors()
+    except ModelError as error:
+        problem = str(error).split("\n")[0]
+        return Vectors("", stale=sum(each.embeddings for each in stored), problem=problem)
+    stale = sum(each.embeddings for each in stored if each.fingerprint != space.fingerprint)
+    return Vectors(space.model.name, state.vectors, state.lacking, stale)
 
 
 def doctor(context: typer.Context, as_json: Json = False) -> None:
@@ -270,7 +331,11 @@ def cleanup(
 
     with state(context).engine() as engine:
         before = engine.read(lambda _: engine.place.database.stat().st_size)
-        removed = engine.read(maintenance.waste) if dry_run else maintenance.clean(engine.database)
+        space = engine.in_use()
+        if dry_run:
+            removed = engine.read(partial(maintenance.waste, space=space))
+        else:
+            removed = maintenance.clean(engine.database, space=space)
         after = engine.place.database.stat().st_size
     if as_json:
         say(render.as_json({**removed._asdict(), "dryRun": dry_run, "freed": before - after}))
@@ -278,8 +343,8 @@ def cleanup(
     verb = "Would remove" if dry_run else "Removed"
     say(
         f"{verb} {removed.texts} texts that no document has ({render.size(removed.bytes)}), "
-        f"{removed.words} unused words, {removed.answers} kept model answers, and what was left "
-        f"of {removed.documents} documents that are gone."
+        f"{removed.words} unused words, {removed.vectors} unused vectors, {removed.answers} kept "
+        f"model answers, and what was left of {removed.documents} documents that are gone."
     )
     if not dry_run:
         say(f"The index takes {render.size(after)}; it was {render.size(before)}.")

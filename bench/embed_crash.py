@@ -1,0 +1,170 @@
+"""Kill -9 in the middle of `qmd embed`, again and again: it has to go on and come through whole.
+
+    python -m bench.embed_crash [--rounds 50] [--seed 1]
+
+In each round a folder changes and is indexed, and a real `qmd embed` is killed at a random moment.
+At that point every vector has to have its chunk. Another `qmd embed` then runs to its end, and has
+to leave every document with all its chunks, all of them with vectors, what the first one committed
+unchanged, and the vectors equal to those that the model gives to the same texts now.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import anyio
+import numpy as np
+
+from bench.crash import Corpus
+from qmd.config import Place
+from qmd.engine import Engine
+from qmd.store import maintenance
+from qmd.store.cursor import Cursor
+
+DOCUMENTS = 40
+
+SAMPLE = 8
+"""Vectors that are made again in each round."""
+
+EQUAL = 0.999
+"""Cosine of two vectors of one text: the kernels of a quantised model differ with the batch."""
+
+HALF = """
+    select chunk_id, hash, seq, vector
+    from chunks left join embeddings using (chunk_id)
+    order by chunk_id
+"""
+WHOLE = """
+    select body[position + 1 : position + length], vector
+    from chunks join embeddings using (chunk_id) join content using (hash)
+    where hash in (select hash from documents)
+    order by hash, seq
+"""
+BARE = """
+    select count(*) from documents
+    where hash not in (select hash from chunks)
+    or hash in (select hash from chunks where chunk_id not in (select chunk_id from embeddings))
+"""
+
+
+class Trial:
+    """One index whose embedding is killed, round after round."""
+
+    def __init__(self, work: Path, seed: int) -> None:
+        self.chance = random.Random(seed)
+        self.landed = self.half = 0
+        self._corpus = Corpus(work / "docs", self.chance, DOCUMENTS)
+        settings = work / "index.yml"
+        settings.write_text(f"collections:\n  docs:\n    path: {work / 'docs'}\n", "utf-8")
+        self._place = Place("index", settings, work / "index.duckdb", None, work / "trusted")
+        self._environ = {
+            **os.environ,
+            "QMD_CONFIG_DIR": str(work),
+            "INDEX_PATH": str(self._place.database),
+        }
+        self._typical = 3.0
+
+    def round(self) -> list[str]:
+        """What is wrong after one round."""
+        self._corpus.change()
+        engine = Engine(self._place)
+        try:
+            anyio.run(engine.update)
+            if self.chance.random() < 0.1:
+                maintenance.clean(engine.database)
+        finally:
+            engine.close()
+        with self._started() as process:
+            time.sleep(0.3 + self.chance.random() * self._typical)
+            process.kill()
+            process.communicate()
+        self.landed += process.returncode == -9
+        before, wrong = self._look()
+        self.half += any(row[3] is None for row in before.values())
+        began = time.monotonic()
+        with self._started() as process:
+            _, said = process.communicate(timeout=300)
+        self._typical = max(0.5 * self._typical, time.monotonic() - began, 1.0)
+        if process.returncode:
+            return [*wrong, f"exit {process.returncode}: {said.strip()[-500:]}"]
+        after, more = self._look(complete=True)
+        wrong += more
+        wrong += [
+            f"chunk {number} changed"
+            for number, row in before.items()
+            if row[3] is not None and number in after and after[number] != row
+        ]
+        return wrong
+
+    def _started(self) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "qmd", "embed", "--batch-tokens", "512"],
+            cwd=Path(__file__).parents[1],
+            env=self._environ,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def _look(self, *, complete: bool = False) -> tuple[dict[int, tuple], list[str]]:
+        """The chunks with their vectors, and what is wrong with them."""
+        engine = Engine(self._place)
+        try:
+
+            def work(cursor: Cursor) -> tuple[list[tuple], list[tuple], int]:
+                run = cursor.connection.execute
+                [(bare,)] = run(BARE).fetchall()
+                return run(HALF).fetchall(), run(WHOLE).fetchall() if complete else [], bare
+
+            rows, texts, bare = engine.read(work)
+            broken = [fact for fact in engine.read(maintenance.problems) if fact.times]
+            wrong = [f"not so {fact.times} times: {fact.fact}" for fact in broken]
+            if complete:
+                if bare:
+                    wrong.append(f"{bare} documents without all of their vectors")
+                wrong += self._remade(engine, texts)
+        finally:
+            engine.close()
+        return {row[0]: row for row in rows}, wrong
+
+    def _remade(self, engine: Engine, texts: list[tuple]) -> list[str]:
+        """Vectors that are not what the model gives."""
+        some = self.chance.sample(texts, min(SAMPLE, len(texts)))
+        made = engine.embedder(engine.space()).embed([text for text, _ in some])
+        kept = np.array([vector for _, vector in some], np.float32)
+        return [
+            f"another vector for {text[:30]!r}"
+            for (text, _), cosine in zip(some, (made * kept).sum(axis=1), strict=True)
+            if cosine < EQUAL
+        ]
+
+
+def main(rounds: int, seed: int) -> int:
+    """Print what went wrong, and how many kills there were."""
+    failures = 0
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as name:
+        trial = Trial(Path(name), seed)
+        for number in range(1, rounds + 1):
+            wrong = trial.round()
+            failures += bool(wrong)
+            for line in wrong[:5]:
+                print(f"round {number}: {line}", flush=True)
+    print(f"rounds                {rounds} in {time.monotonic() - began:.0f} s, seed {seed}")
+    print(f"killed in mid-run     {trial.landed}, {trial.half} of them with chunks left to embed")
+    print(f"failures              {failures}")
+    return min(failures, 1)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=1)
+    sys.exit(main(**vars(parser.parse_args())))

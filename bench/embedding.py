@@ -1,0 +1,122 @@
+"""Embed a folder of Markdown, beside another tool and beside what the processor could do.
+
+    python -m bench.embedding FOLDER [--peer COMMAND] [--model GGUF] [--files N]
+
+Both tools embed the same files with the same model on the CPU. The limit is the rate of the
+largest matrix products that numpy's library reaches on all cores just before, divided by the
+operations that a BERT of this size needs for a token: two for each weight of its layers, and those
+of the attention to a chunk's other tokens.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from bench.indexing import Tool
+from qmd.models.registry import EMBEDDED_FILE
+
+LAYERS, WIDTH, INNER = 6, 384, 1536
+"""Of all-MiniLM-L6-v2."""
+
+PRODUCT = """
+import time, numpy as np
+rows = 2048
+a, b = np.ones((rows, rows), np.float32), np.ones((rows, rows), np.float32)
+a @ b
+began = time.perf_counter()
+for _ in range(12): a @ b
+print(12 * 2 * rows**3 / (time.perf_counter() - began))
+"""
+
+
+def limit(tokens_per_chunk: float) -> float:
+    """Tokens a second, if all was one large matrix product."""
+    environ = {name: value for name, value in os.environ.items() if "NUM_THREADS" not in name}
+    printed = subprocess.run(
+        [sys.executable, "-c", PRODUCT], env=environ, capture_output=True, text=True, check=True
+    )
+    weights = LAYERS * (4 * WIDTH * WIDTH + 2 * WIDTH * INNER)
+    attention = LAYERS * 2 * 2 * WIDTH * tokens_per_chunk
+    return float(printed.stdout) / (2 * weights + attention)
+
+
+def main() -> None:
+    """Run both tools on the same files."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--peer", help="command of tobi/qmd")
+    parser.add_argument("--model", type=Path, default=EMBEDDED_FILE)
+    parser.add_argument("--files", type=int, default=25)
+    parser.add_argument("--longest", type=int, default=1 << 30, help="bytes of a file")
+    parser.add_argument("--rounds", type=int, default=1)
+    options = parser.parse_args()
+    files = sorted(
+        file
+        for file in options.folder.rglob("*.md")
+        if 200 < file.stat().st_size <= options.longest
+    )
+    chosen = random.Random(3).sample(files, min(len(files), options.files))
+    with tempfile.TemporaryDirectory() as name:
+        work = Path(name)
+        (work / "docs").mkdir()
+        for number, file in enumerate(chosen):
+            shutil.copy(file, work / "docs" / f"{number}-{file.name}")
+        size = sum(file.stat().st_size for file in (work / "docs").iterdir())
+        print(f"{len(chosen)} files, {size / 1000:.0f} kB, {options.model.name}")
+        tools = [Tool("qmd", [sys.executable, "-m", "qmd"], work / "ours")]
+        tools[0].environ["PYTHONPATH"] = str(Path(__file__).parents[1])
+        if options.peer:
+            tools.append(Tool("peer", shlex.split(options.peer), work / "peer"))
+        rates: dict[str, list[float]] = {tool.name: [] for tool in tools}
+        for tool in tools:
+            tool.environ |= {"QMD_EMBED_MODEL": str(options.model), "QMD_FORCE_CPU": "1"}
+            # Its chunks can have 900 tokens and are cut to the context: with all of the model's 512
+            # positions, separators included, it runs over them and ends.
+            tool.environ["QMD_EMBED_CONTEXT_SIZE"] = "480"
+            tool.run("collection", "add", str(work / "docs"), "--name", "docs")
+        for _ in range(options.rounds):
+            for tool in tools:
+                cost = tool.run("embed", "-f")
+                rates[tool.name].append(size / cost.wall)
+                print(
+                    f"{tool.name:5} {cost.wall:6.1f} s, {cost.cpu:6.1f} s CPU, "
+                    f"{cost.memory:4.0f} MB, {size / cost.wall / 1000:6.2f} kB/s",
+                    flush=True,
+                )
+        if options.peer:
+            ours, peer = (max(rates[tool.name]) for tool in tools)
+            print(f"ratio of bytes a second: {ours / peer:.2f}")
+        report = json.loads(_printed(tools[0], "embed", "-f", "--json"))
+        most = limit(report["tokens"] / report["chunks"])
+        rate = report["tokens"] / report["seconds"]
+        print(
+            f"{rate:.0f} tokens/s in chunks of {report['tokens'] / report['chunks']:.0f}; "
+            f"{rate / most:.0%} of the limit of {most:.0f}"
+        )
+
+
+def _printed(tool: Tool, *arguments: str) -> str:
+    return subprocess.run(
+        [sys.executable, "-m", "qmd", *arguments],
+        env=tool.environ,
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd="/",
+    ).stdout
+
+
+if __name__ == "__main__":
+    began = time.monotonic()
+    main()
+    print(f"{time.monotonic() - began:.0f} s in all")

@@ -1,0 +1,361 @@
+"""Embedding: texts become chunks, chunks become vectors, vectors are committed as they come.
+
+    uncut texts ─▸ cut ─▸ commit chunks ─┐
+                                         ├─▸ batch ─▸ model ─▸ commit vectors
+    chunks without vectors ──────────────┘
+
+Chunks are committed before their vectors: what is cut off at any moment goes on from there.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import anyio
+from anyio import from_thread, to_thread
+
+from qmd.errors import ModelError
+from qmd.pipeline.flow import each, flow
+from qmd.store import embeddings
+from qmd.store.embeddings import Chunk, Text
+from qmd.text import chunking
+from qmd.types import Embedded
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from qmd.models.base import Embedder
+    from qmd.models.choice import Space
+    from qmd.store.cursor import Cursor
+    from qmd.store.database import Database
+
+BATCH_TOKENS = 16_384
+"""Tokens that are embedded between two commits: a few seconds of work on a small processor."""
+
+GROUP_TEXTS, GROUP_BYTES = 64, 1_000_000
+"""Texts, and bytes of them, that are cut at once."""
+
+TITLE_SHARE = 1 / 8
+"""Characters of a title that the model is told, for each token of a chunk: the rest is the
+passage's, whatever the title is."""
+
+PROBE = "a"
+"""What a model that works takes: it tells whether a failure was the text's or the model's."""
+
+Progress = Callable[[int, int], None]
+"""Told (bytes done, bytes in all)."""
+
+_CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+
+class Passage(NamedTuple):
+    """A chunk on its way to the model.
+
+    Attributes:
+        prompt: as the model wants it.
+        name: `collection/path` of a document that has it.
+        size: bytes.
+    """
+
+    chunk_id: int
+    prompt: str
+    tokens: int
+    name: str
+    line: int
+    size: int
+
+
+class Batch(NamedTuple):
+    """Passages with their vectors: (passages, dimensions).
+
+    Attributes:
+        failed: passages that the model would not take, each with the reason.
+    """
+
+    passages: list[Passage]
+    vectors: NDArray[np.float32] | None
+    failed: list[tuple[Passage, str]]
+
+
+async def embed(
+    database: Database,
+    embedder: Embedder,
+    space: Space,
+    *,
+    collections: Sequence[str] = (),
+    force: bool = False,
+    batch_tokens: int = BATCH_TOKENS,
+    within: float | None = None,
+    progress: Progress | None = None,
+) -> Embedded:
+    """Give every chunk of every document a vector of one model.
+
+    Args:
+        collections: only documents of these; none means all.
+        force: also those that have one.
+        batch_tokens: tokens between two commits.
+        within: seconds after which to stop.
+        progress: told how far it has come, after each commit.
+
+    Raises:
+        ModelError: the model does not work at all.
+        IndexFailure: the index is busy or cannot be written.
+    """
+    began = time.monotonic()
+    report = Embedded(space.model.name)
+    run = _Run(database, embedder, space, list(collections) or None, batch_tokens)
+    await run.begin(force=force)
+    with anyio.move_on_after(within) as limited:
+        async with flow() as stage:
+            batches = stage(run.embedded(stage(run.batched(stage(run.passages())))))
+            async for batch in batches:
+                if batch.vectors is not None:
+                    await run.commit(batch)
+                report.chunks += len(batch.passages)
+                report.tokens += sum(passage.tokens for passage in batch.passages)
+                report.bytes += sum(passage.size for passage in batch.passages)
+                report.failed += [(f"{p.name}:{p.line}", why) for p, why in batch.failed]
+                if progress:
+                    progress(report.bytes, max(run.total, report.bytes))
+    report.stopped = limited.cancelled_caught
+    report.foreign = run.foreign
+    report.seconds = time.monotonic() - began
+    state = await to_thread.run_sync(
+        database.read, partial(embeddings.pending, fingerprint=space.fingerprint)
+    )
+    report.documents, report.lacking = state.documents, state.lacking
+    if not state.lacking:
+        await to_thread.run_sync(database.write, run.supersede)
+    return report
+
+
+class _Run:
+    """One embedding of what lacks vectors."""
+
+    def __init__(
+        self,
+        database: Database,
+        embedder: Embedder,
+        space: Space,
+        collections: list[str] | None,
+        batch_tokens: int,
+    ) -> None:
+        self._database = database
+        self._embedder = embedder
+        self._space = space
+        self._collections = collections
+        self._batch_tokens = batch_tokens
+        self._model_id = 0
+        self._left: list[Chunk] = []
+        self._uncut: list[tuple[str, int]] = []
+        self.total = 0
+        self.foreign = 0
+
+    async def begin(self, *, force: bool) -> None:
+        """Find what there is to do."""
+        dimensions = await to_thread.run_sync(lambda: self._embedder.dimensions)
+
+        def meet(cursor: Cursor) -> int:
+            if force and (known := embeddings.model_id(cursor, self._space.fingerprint)):
+                embeddings.remove(cursor, model_id=known, collections=self._collections)
+            return embeddings.meet(cursor, self._space, dimensions)
+
+        self._model_id = await to_thread.run_sync(self._database.write, meet)
+
+        def look(cursor: Cursor) -> tuple[list[Chunk], list[tuple[str, int]]]:
+            number, names = self._model_id, self._collections
+            return (
+                embeddings.unembedded(cursor, model_id=number, collections=names),
+                embeddings.uncut(cursor, model_id=number, collections=names),
+            )
+
+        self._left, self._uncut = await to_thread.run_sync(self._database.read, look)
+        self.total = sum(chunk.length for chunk in self._left)
+        self.total += sum(size for _, size in self._uncut)
+
+    async def passages(self) -> AsyncGenerator[list[Passage], None]:
+        """Chunks that were left without a vector, then those of texts that are cut now."""
+        async for chunks in each(_by_text(self._left)):
+            hashes = list(dict.fromkeys(chunk.hash for chunk in chunks))
+            texts = await self._texts(hashes)
+            yield [self._passage(texts[c.hash], c) for c in chunks if c.hash in texts]
+        async for hashes in each(_grouped(self._uncut)):
+            texts = await self._texts(hashes)
+            cut = await to_thread.run_sync(self._cut, [texts[h] for h in hashes if h in texts])
+            chunks = await to_thread.run_sync(self._keep, cut)
+            yield [self._passage(texts[chunk.hash], chunk) for chunk in chunks]
+
+    async def _texts(self, hashes: list[str]) -> dict[str, Text]:
+        return await to_thread.run_sync(
+            self._database.read, partial(embeddings.texts, hashes=hashes)
+        )
+
+    def _cut(self, texts: list[Text]) -> list[tuple[Text, list[chunking.TokenPiece]]]:
+        return [(text, self._pieces(text)) for text in texts]
+
+    def _pieces(self, text: Text) -> list[chunking.TokenPiece]:
+        """Chunks of one text, none with more tokens than the model takes."""
+        extra: Sequence[chunking.Break] = ()
+        if self._space.strategy == "auto":
+            from qmd.text.syntax import syntax_breaks
+
+            extra = syntax_breaks(text.body, text.name)
+
+        def count(pieces: Sequence[str]) -> list[int]:
+            from_thread.check_cancelled()
+            return self._embedder.count([self._prompt(text, piece) for piece in pieces])
+
+        return chunking.token_chunks(
+            text.body,
+            count,
+            tokens=min(self._space.tokens, self._embedder.limit),
+            overlap=self._space.overlap,
+            extra=extra,
+        )
+
+    def _keep(self, cut: list[tuple[Text, list[chunking.TokenPiece]]]) -> list[Chunk]:
+        """Commit chunks; those that another process was faster with come back without."""
+        rows = [
+            (text.hash, seq, *piece) for text, pieces in cut for seq, piece in enumerate(pieces)
+        ]
+        if not rows:
+            return []
+        added = self._database.write(
+            partial(embeddings.add_chunks, model_id=self._model_id, cut=_cut_table(rows))
+        )
+        return [
+            Chunk(added[hash_, seq], hash_, *piece)
+            for hash_, seq, *piece in rows
+            if (hash_, seq) in added
+        ]
+
+    def _passage(self, text: Text, chunk: Chunk) -> Passage:
+        body = text.body[chunk.position : chunk.position + chunk.length]
+        self.foreign += self._space.model.languages == "en" and bool(_CJK.search(body))
+        prompt = self._prompt(text, body)
+        return Passage(
+            chunk.chunk_id, prompt, chunk.tokens, text.name, chunk.line, len(body.encode())
+        )
+
+    def _prompt(self, text: Text, passage: str) -> str:
+        title = text.title[: int(self._space.tokens * TITLE_SHARE)]
+        return self._space.model.as_document(passage, title)
+
+    async def batched(
+        self, groups: AsyncIterator[list[Passage]]
+    ) -> AsyncGenerator[list[Passage], None]:
+        """Passages in batches of about the same number of tokens."""
+        batch: list[Passage] = []
+        size = 0
+        async for passages in groups:
+            for passage in passages:
+                batch.append(passage)
+                size += passage.tokens
+                if size >= self._batch_tokens:
+                    yield batch
+                    batch, size = [], 0
+        if batch:
+            yield batch
+
+    async def embedded(self, batches: AsyncIterator[list[Passage]]) -> AsyncGenerator[Batch, None]:
+        """Each batch with its vectors."""
+        async for passages in batches:
+            yield await to_thread.run_sync(self._embed, passages)
+
+    def _embed(self, passages: list[Passage]) -> Batch:
+        """Equal texts once; if the model will not take them all together, one by one."""
+        prompts = list(dict.fromkeys(passage.prompt for passage in passages))
+        try:
+            rows = self._vectors(prompts)
+        except ModelError:
+            return self._one_by_one(passages)
+        place = {prompt: at for at, prompt in enumerate(prompts)}
+        return Batch(passages, rows[[place[p.prompt] for p in passages]], [])
+
+    def _one_by_one(self, passages: list[Passage]) -> Batch:
+        import numpy as np
+
+        done: list[Passage] = []
+        rows = []
+        failed: list[tuple[Passage, str]] = []
+        for passage in passages:
+            try:
+                rows.append(self._vectors([passage.prompt]))
+                done.append(passage)
+            except ModelError as error:
+                self._vectors([self._space.model.as_document(PROBE)])
+                failed.append((passage, str(error).split("\n")[0]))
+        return Batch(done, np.concatenate(rows) if rows else None, failed)
+
+    def _vectors(self, prompts: list[str]) -> NDArray[np.float32]:
+        return self._embedder.embed(prompts, between=from_thread.check_cancelled)
+
+    async def commit(self, batch: Batch) -> None:
+        """Commit the vectors of a batch."""
+        assert batch.vectors is not None
+        await to_thread.run_sync(
+            self._database.write,
+            partial(
+                embeddings.add,
+                model_id=self._model_id,
+                chunk_ids=[passage.chunk_id for passage in batch.passages],
+                vectors=batch.vectors,
+            ),
+        )
+
+    def supersede(self, cursor: Cursor) -> None:
+        """Remove the vectors of this model that were made with other settings."""
+        for stored in embeddings.models(cursor):
+            same = stored.name == self._space.model.name
+            if same and stored.fingerprint != self._space.fingerprint:
+                embeddings.remove(cursor, model_id=stored.model_id)
+
+
+def _cut_table(rows: Sequence[tuple[str | int, ...]]) -> pa.Table:
+    """Chunks as the Arrow table that a commit takes."""
+    import pyarrow as pa
+
+    names = ("hash", "seq", "position", "length", "line", "tokens")
+    columns = dict(zip(names, zip(*rows, strict=True), strict=True))
+    numbers = {name: pa.array(columns[name], pa.uint32()) for name in names[1:]}
+    return pa.table(
+        {
+            "number": pa.array(range(len(rows)), pa.uint32()),
+            "hash": pa.array(columns["hash"], pa.string()),
+            **numbers,
+        }
+    )
+
+
+def _by_text(chunks: list[Chunk]) -> Iterator[list[Chunk]]:
+    """Chunks, which come by text, in groups that need few texts."""
+    group: list[Chunk] = []
+    seen: set[str] = set()
+    for chunk in chunks:
+        if len(seen) == GROUP_TEXTS and chunk.hash not in seen:
+            yield group
+            group, seen = [], set()
+        group.append(chunk)
+        seen.add(chunk.hash)
+    if group:
+        yield group
+
+
+def _grouped(texts: list[tuple[str, int]]) -> Iterator[list[str]]:
+    """Hashes of texts, in groups that are read at once."""
+    group: list[str] = []
+    size = 0
+    for hash_, bytes_ in texts:
+        group.append(hash_)
+        size += bytes_
+        if size >= GROUP_BYTES or len(group) >= GROUP_TEXTS:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
