@@ -36,6 +36,7 @@ demo: $(READY)
 	qmd get notes/journal/2024-11-30.md -l 5
 	qmd embed
 	qmd vsearch "how do we keep people from quitting" -n 1
+	qmd query "why did the gauges all reconnect at once" -n 2
 	qmd status
 
 test: check

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable
@@ -24,7 +25,7 @@ import ir_measures
 import numpy as np
 from ir_measures import Qrel, ScoredDoc, nDCG
 
-from qmd.config import Place
+from qmd.config import Place, machine
 from qmd.engine import Engine
 from qmd.errors import QueryError
 from qmd.store.cursor import Cursor
@@ -37,7 +38,9 @@ def engine_over(folder: Path, work: Path) -> Engine:
     config = work / "index.yml"
     config.write_text(f"collections:\n  docs:\n    path: {folder}\n", encoding="utf-8")
     engine = Engine(
-        Place("index", config, work / "index.duckdb", None, work / "trusted.json"), warm=True
+        Place("index", config, work / "index.duckdb", None, work / "trusted.json"),
+        machine(os.environ),
+        warm=True,
     )
     reports = anyio.run(engine.update)
     assert not reports[0].failure, reports[0].failure
@@ -79,6 +82,12 @@ def meaning(engine: Engine, question: str) -> list[tuple[str, float]]:
     """By meaning alone."""
     results = engine.vector_search(" ".join(question.replace("-", " ").split()), limit=10).results
     return [(result.file, result.score) for result in results]
+
+
+def both(engine: Engine, question: str) -> list[tuple[str, float]]:
+    """By words and meaning, as `qmd query` does without models that help."""
+    answer = anyio.run(lambda: engine.query(plain(question), limit=10))
+    return [(result.file, result.score) for result in answer.results]
 
 
 def cosines(engine: Engine) -> Search:
@@ -124,7 +133,7 @@ def ndcg(folder: Path, *, vectors: bool = False) -> dict[str, float]:
         searches: dict[str, Search] = {"words": words}
         if vectors:
             anyio.run(engine.embed)
-            searches |= {"meaning": meaning, "exact cosine": cosines(engine)}
+            searches |= {"meaning": meaning, "exact cosine": cosines(engine), "both": both}
         found: dict[str, float] = {}
         for way, search in searches.items():
             run = [
@@ -138,15 +147,17 @@ def ndcg(folder: Path, *, vectors: bool = False) -> dict[str, float]:
     return found
 
 
-def hits(folder: Path, top: int = 3) -> dict[str, tuple[int, int]]:
+def hits(folder: Path, search: Search = words, top: int = 3) -> dict[str, tuple[int, int]]:
     """For each difficulty: queries whose expected document is among the first `top`, and all."""
     queries = json.loads((folder / "notes_queries.json").read_text(encoding="utf-8"))["queries"]
     counted: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     with tempfile.TemporaryDirectory() as name:
         engine = engine_over(folder / "notes", Path(name))
+        if search is not words:
+            anyio.run(engine.embed)
         for query in queries:
-            results = engine.search(plain(query["query"]), limit=top).results
-            found = any(query["expectedDoc"] in result.file for result in results)
+            results = search(engine, query["query"])[:top]
+            found = any(query["expectedDoc"] in file for file, _ in results)
             counted[query["difficulty"]][0] += found
             counted[query["difficulty"]][1] += 1
         engine.close()
@@ -164,8 +175,9 @@ def main(folder: Path = DEFAULT, *, vectors: bool = False, only: str | None = No
             figures = "  ".join(f"{way} {value:.4f}" for way, value in found.items())
             print(f"{each.name:20} nDCG@10  {figures}", flush=True)
     if (folder / "notes_queries.json").exists() and only in (None, "notes"):
-        for difficulty, (found, of) in hits(folder).items():
-            print(f"notes {difficulty:14} hit@3 {found}/{of}")
+        for way in (words, meaning, both) if vectors else (words,):
+            for difficulty, (found, of) in hits(folder, way).items():
+                print(f"notes {difficulty:14} hit@3 {found}/{of} by {way.__name__}")
 
 
 if __name__ == "__main__":

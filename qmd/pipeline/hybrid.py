@@ -47,7 +47,7 @@ Value = TypeVar("Value")
 FIRST, FURTHER = 2.0, 1.0
 """Weight of the lists of the question itself, and of all others. Source: tobi/qmd (MIT)."""
 
-WORDS = 0.4
+WORDS = 0.45
 """Share of the keyword lists in the fused score; the rest is that of the lists by meaning.
 Measured: docs/relevance.md."""
 
