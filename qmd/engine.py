@@ -8,7 +8,7 @@ over this.
 from __future__ import annotations
 
 import threading
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
@@ -147,15 +147,19 @@ class Engine:
 
         self.database.write(work)
 
-    def read(self, work: Callable[[Cursor], Found]) -> Found:
-        """What `work` finds, with the tables as index.yml says."""
+    def read(self, work: Callable[[Cursor], Found], *, key: Hashable | None = None) -> Found:
+        """What `work` finds, with the tables as index.yml says.
+
+        Args:
+            key: what is asked, if the answer may come from memory while nobody writes.
+        """
         try:
             info = self.place.config.stat()
         except FileNotFoundError:
             return self.database.read(work)
         stamp = (info.st_mtime_ns, info.st_ino)
         if stamp == self._mirrored:
-            return self.database.read(work)
+            return self.database.remembered(key, work) if key else self.database.read(work)
         digest = config.digest(self.place)
 
         def checked(cursor: Cursor) -> Found:
@@ -303,7 +307,8 @@ class Engine:
         from qmd.store import embeddings
 
         space = self.space()
-        return space, self.read(partial(embeddings.pending, fingerprint=space.fingerprint))
+        work = partial(embeddings.pending, fingerprint=space.fingerprint)
+        return space, self.read(work, key=("pending", space.fingerprint))
 
     def vector_search(
         self,

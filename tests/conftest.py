@@ -55,14 +55,21 @@ def new_library(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Librar
     return lambda: Library(tmp_path_factory.mktemp("library"))
 
 
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where is kept what was found out about this machine: once for all tests."""
+    return tmp_path_factory.mktemp("cache")
+
+
 @pytest.fixture
 def qmd(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., tuple[int, str, str]]:
     """Runs a command: its exit code, what it printed, and what it told on stderr."""
     monkeypatch.setenv("QMD_CONFIG_DIR", str(tmp_path / "config"))
     monkeypatch.setenv("INDEX_PATH", str(tmp_path / "index.duckdb"))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
     monkeypatch.setenv("COLUMNS", "100")
 
     def command(*arguments: object) -> tuple[int, str, str]:

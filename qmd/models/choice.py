@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -114,7 +115,7 @@ def space(model: Model, settings: Settings, machine: Machine) -> Space:
     here = located(model, machine)
     tokens = min(settings.chunk_tokens, model.context or settings.chunk_tokens)
     parts = (
-        f"{machine.endpoint} {model.uri}" if model.is_remote else _sampled(Path(here.uri)),
+        f"{machine.endpoint} {model.uri}" if model.is_remote else _identity(Path(here.uri)),
         model.pooling,
         model.dimensions,
         model.query,
@@ -128,13 +129,19 @@ def space(model: Model, settings: Settings, machine: Machine) -> Space:
     return Space(here, fingerprint, tokens, settings.chunk_overlap, settings.chunk_strategy)
 
 
-def _sampled(path: Path) -> str:
+def _identity(path: Path) -> str:
+    """What tells a file from others, whatever its name."""
+    info = path.stat()
+    return _sampled(path, info.st_size, info.st_mtime_ns, info.st_ino)
+
+
+@lru_cache(maxsize=16)
+def _sampled(path: Path, size: int, mtime_ns: int, inode: int) -> str:
     """A digest of the size of a file and of bytes from all over it: in a millisecond."""
     import xxhash
 
     digest = xxhash.xxh3_128()
     with path.open("rb") as file:
-        size = file.seek(0, 2)
         digest.update(str(size).encode())
         last = max(0, size - SAMPLE)
         for sample in range(SAMPLES):

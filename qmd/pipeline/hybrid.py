@@ -171,13 +171,16 @@ class _Run:
         self._banned: set[int] = set()
         self._space: Space | None = None
         self._depth = DEPTH[recipe.fusion]
+        self._count = 0
 
     async def ranking(self, limit: int) -> Ranking:
         """The best documents."""
         self._depth = max(self._depth, limit)
         searches = await self._searches()
         lists = await self._lists(searches)
-        documents = await self._fused(lists)
+        reranks = self._helpers.reranker is not None
+        wanted = max(limit, self._recipe.candidates) if reranks else limit
+        documents = await self._fused(lists, wanted)
         if self._helpers.reranker is not None and documents:
             documents = await self._reranked(documents)
         return Ranking(documents[:limit], self._notices, self._words)
@@ -319,7 +322,11 @@ class _Run:
         assert self._helpers.space is not None
         assert self._helpers.embedder is not None
         space = self._space = self._helpers.space()
-        state = self._database.read(partial(embeddings.pending, fingerprint=space.fingerprint))
+        state = self._database.remembered(
+            ("pending", space.fingerprint),
+            partial(embeddings.pending, fingerprint=space.fingerprint),
+        )
+        self._count = state.vectors
         if not state.vectors:
             raise NotEmbedded
         model = space.model
@@ -346,7 +353,6 @@ class _Run:
         number = embeddings.model_id(cursor, fingerprint, dimensions=vectors.shape[1])
         if number is None:
             raise NotEmbedded
-        count = embeddings.pending(cursor, fingerprint).vectors
         documents = search.allowed(cursor, self._among, banned=self._banned)
         found = {}
         for (place, asked, weight), vector in zip(searches, vectors, strict=True):
@@ -354,7 +360,7 @@ class _Run:
                 cursor,
                 vector,
                 model_id=number,
-                vectors=count,
+                vectors=self._count,
                 documents=documents,
                 limit=self._depth,
             )
@@ -365,8 +371,8 @@ class _Run:
 
     # -- fusion ------------------------------------------------------------------
 
-    async def _fused(self, lists: Sequence[Listed]) -> list[Ranked]:
-        """The documents of all lists, best first."""
+    async def _fused(self, lists: Sequence[Listed], limit: int) -> list[Ranked]:
+        """The best documents of all lists."""
         weights = self._weights(lists)
         rows = [
             {
@@ -388,6 +394,7 @@ class _Run:
                 statement,
                 lists=as_json(rows),
                 half_life=self._recipe.half_life,
+                limit=limit,
                 now=datetime.now(UTC).replace(tzinfo=None).isoformat(sep=" "),
             ),
         )

@@ -13,10 +13,10 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import _duckdb
 
@@ -30,6 +30,9 @@ Result = TypeVar("Result")
 
 WATCH = 0.03
 """Seconds between two looks of an idle reader at whether a writer wants in."""
+
+SETTLED_NS = 50_000_000
+"""Nanoseconds after a change from which on the time of the file tells it from the next."""
 
 ROW_GROUP_SIZE = 4096
 """Rows. Small, since a commit writes the last, unfilled group of each table again (a
@@ -69,6 +72,7 @@ class Database:
         self._turn = threading.Condition()
         self._one_writer = threading.Lock()
         self._watcher: threading.Thread | None = None
+        self._memory: dict[Hashable, tuple[tuple[int, ...], Any]] = {}
 
     # -- doors -----------------------------------------------------------------
 
@@ -84,6 +88,23 @@ class Database:
                 return work(cursor)
         finally:
             self._end_read(cursor)
+
+    def remembered(self, key: Hashable, work: Callable[[Cursor], Result]) -> Result:
+        """What `work` finds, from memory as long as nobody has written to the file.
+
+        Args:
+            key: what is asked, with all that the answer depends on besides the index.
+        """
+        version = _version(self.path)
+        known = self._memory.get(key)
+        if known is not None and version is not None and known[0] == version:
+            result: Result = known[1]
+            return result
+        found = self.read(work)
+        # A file changed just now may change again within the same tick of the system's clock.
+        if version is not None and time.time_ns() - version[1] > SETTLED_NS:
+            self._memory[key] = version, found
+        return found
 
     def write(self, work: Callable[[Cursor], Result]) -> Result:
         """Run `work` as one transaction, alone among all processes.
@@ -306,6 +327,19 @@ def _inode(path: Path) -> int | None:
         return os.stat(path).st_ino
     except FileNotFoundError:
         return None
+
+
+def _version(path: Path) -> tuple[int, ...] | None:
+    """What differs after every commit: of the file, and of its log; None if there is no file."""
+    try:
+        info = os.stat(path)
+    except FileNotFoundError:
+        return None
+    try:
+        log = os.stat(f"{path}.wal").st_mtime_ns
+    except FileNotFoundError:
+        log = 0
+    return info.st_ino, info.st_mtime_ns, info.st_size, log
 
 
 def _quoted(path: Path) -> str:

@@ -9,6 +9,7 @@
 -- in   $lists       json       array of {list, weight, document_id, rank}; rank from 1
 -- in   $half_life   double?    days after which the bonus of a recent document is half; null: none
 -- in   $now         timestamp  UTC
+-- in   $limit       integer    documents
 -- out  document_id  integer
 -- out  score        double   higher is better
 -- out  bonus        double   of the score
@@ -67,3 +68,4 @@ from (
     left join documents on added.document_id = documents.document_id
 ) as added
 order by score desc, first_list, best, document_id
+limit $limit

@@ -11,11 +11,12 @@
 -- in   $lists       json       array of {list, kind, weight, document_id, rank, score}
 -- in   $half_life   double?    days after which the bonus of a recent document is half; null: none
 -- in   $now         timestamp  UTC
+-- in   $limit       integer    documents
 -- out  document_id  integer
--- out  score        double   0 to 1, higher is better
--- out  bonus        double   of the score: 0 to 0.05
--- out  parts        json     array of {list, rank, weight, contribution}
-with lists as (
+-- out  score        double     0 to 1, higher is better
+-- out  bonus        double     of the score: 0 to 0.05
+-- out  parts        json       array of {list, rank, weight, contribution}
+with lists as materialized (
     select
         *,
         case kind when 'lex' then score / (score + 20) else greatest(score, 0.0::double) end
@@ -32,7 +33,7 @@ with lists as (
     )
 ),
 
-least as (
+least as materialized (
     select
         list,
         any_value(weight) as weight,
@@ -41,41 +42,49 @@ least as (
     group by list
 ),
 
+-- What every document has, and what one has above that.
 added as (
     select
-        found.document_id,
-        sum(least.weight * coalesce(normal, lowest) order by least.list) as score,
-        to_json(
-            list(
-                {
-                    'list': least.list,
-                    'rank': rank,
-                    'weight': least.weight,
-                    'contribution': least.weight * coalesce(normal, lowest)
-                }
-                order by least.list
-            )
-        ) as parts
-    from (select distinct document_id from lists) as found
-    cross join least
-    left join lists on found.document_id = lists.document_id and least.list = lists.list
-    group by found.document_id
-)
+        document_id,
+        (select sum(weight * lowest order by list) from least)
+        + sum(least.weight * (normal - lowest) order by lists.list) as total
+    from lists
+    join least on lists.list = least.list
+    group by document_id
+),
 
-select
-    added.document_id,
-    round(score + recent, 12) as score,
-    recent as bonus,
-    parts
-from (
+best as materialized (
     select
-        added.*,
+        added.document_id,
+        total,
         coalesce(
             0.05::double
             * pow(0.5, greatest(epoch($now::timestamp - dated) / 86400, 0) / $half_life::double),
             0
-        ) as recent
+        ) as bonus
     from added
-    left join documents on added.document_id = documents.document_id
-) as added
-order by round(score + recent, 12) desc, added.document_id
+    left join documents on added.document_id = documents.document_id and $half_life is not null
+    order by round(total + bonus, 12) desc, added.document_id
+    limit $limit
+)
+
+select
+    best.document_id,
+    round(any_value(total) + any_value(bonus), 12) as score,
+    any_value(bonus) as bonus,
+    to_json(
+        list(
+            {
+                'list': least.list,
+                'rank': rank,
+                'weight': least.weight,
+                'contribution': least.weight * coalesce(normal, lowest)
+            }
+            order by least.list
+        )
+    ) as parts
+from best
+cross join least
+left join lists on best.document_id = lists.document_id and least.list = lists.list
+group by best.document_id
+order by score desc, best.document_id
