@@ -88,7 +88,7 @@ class Corpus:
 
     def change(self) -> None:
         """Add, change, delete and rename some files; once in a while many."""
-        few = self._chance.choice([1, 5, 20, 60])
+        few = min(self._chance.choice([1, 5, 20, 60]), self._documents // 3)
         for _ in range(self._chance.randint(0, few)):
             self._write(self._chance.choice(list(self.titles)))
         for _ in range(self._chance.randint(0, few)):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -48,6 +50,14 @@ def faked(tmp_path: Path, fake: FakeEmbedder) -> Iterator[Library]:
     made = Library(tmp_path, Machine({"embed": str(file)}, hub=tmp_path / "hub"))
     yield made
     made.engine.close()
+
+
+@pytest.fixture
+def press_ctrl_c() -> Iterator[Callable[[], None]]:
+    """Interrupts this process, even if it was started where that is ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield lambda: os.kill(os.getpid(), signal.SIGINT)
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture
