@@ -129,7 +129,7 @@ def machine(environ: Mapping[str, str], *, gpu: bool = True) -> Machine:
         Path(environ.get("HF_HUB_CACHE") or hugging_face / "hub"),
         environ.get("HF_HUB_OFFLINE", "").lower() in YES,
         environ.get("HF_TOKEN"),
-        environ.get("OPENAI_BASE_URL") or Machine().endpoint,
+        (environ.get("OPENAI_BASE_URL") or Machine().endpoint).rstrip("/"),
         environ.get("OPENAI_API_KEY"),
         gpu and environ.get("QMD_FORCE_CPU", "").lower() not in YES,
         cache / "qmd",

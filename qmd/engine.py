@@ -316,7 +316,7 @@ class Engine:
         *,
         among: Filter = ALL,
         limit: int = 5,
-        min_score: float = 0.0,
+        min_score: float = -1.0,
         per_file: int = 1,
         length: int = 500,
         full: bool = False,

@@ -235,9 +235,9 @@ class ModelUnusable(ModelError):
 class RuntimeMissing(ModelError):
     """The library that runs models on this machine is not installed."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, problem: str = "is not installed") -> None:
         super().__init__(
-            f"The model {name} needs llama-cpp-python, which is not installed.\n\n"
+            f"The model {name} needs llama-cpp-python, which {problem}.\n\n"
             "Install it with: pip install 'qmd[llama]'. Keyword search works without it."
         )
         self.name = name

@@ -148,6 +148,8 @@ class Llama:
             lib = self._lib = _library()
         except ModuleNotFoundError as error:
             raise RuntimeMissing(model.name) from error
+        except (ImportError, OSError, RuntimeError) as error:  # built for another system
+            raise RuntimeMissing(model.name, f"cannot be loaded ({error})") from error
         self.model = model
         self._pointer: Any = None
         self._gpu = gpu and uses_gpu()

@@ -217,14 +217,23 @@ def find(wanted: str, role: Role, *, folder: Path | None = None) -> Model:
                 raise UnknownModel(wanted, role, known=names(role), does=model.role)
             return model
     if wanted.startswith((HUB, ENDPOINT)):
-        return Model(wanted, role, wanted)
+        return _alike(Model(wanted, role, wanted))
     if "/" in wanted or wanted.endswith(".gguf"):
         path = Path(wanted)
         with suppress(RuntimeError):  # nobody knows whose home it begins with: it is not there
             path = path.expanduser()
         path = (folder or Path.cwd()) / path
-        return Model(path.name, role, str(path))
+        return _alike(Model(path.name, role, str(path)))
     raise UnknownModel(wanted, role, known=names(role))
+
+
+def _alike(model: Model) -> Model:
+    """The model with the prompts of the one in the list whose file has the same name."""
+    file = model.uri.partition("@")[0].rpartition("/")[2].lower()
+    for known in MODELS:
+        if known.role == model.role and known.uri.rpartition("/")[2].lower() == file:
+            return known._replace(name=model.name, uri=model.uri)
+    return model
 
 
 def names(role: Role) -> list[str]:

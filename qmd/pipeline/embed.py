@@ -158,7 +158,9 @@ class _Run:
         self.foreign = 0
 
     async def begin(self, *, force: bool) -> None:
-        """Find what there is to do."""
+        """Find what there is to do. What is there is removed only if the model works."""
+        if force:
+            await to_thread.run_sync(self._embedder.embed, [PROBE])
         dimensions = await to_thread.run_sync(lambda: self._embedder.dimensions)
 
         def meet(cursor: Cursor) -> int:

@@ -161,6 +161,16 @@ def test_only_the_collections_that_are_named_are_embedded(faked, fake):
     assert not report.stopped
 
 
+def test_force_removes_nothing_if_the_model_does_not_work(faked, fake):
+    write_many(faked, 2)
+    faked.embed()
+    first = vectors(faked)
+    fake.refused = {""}
+    with pytest.raises(ModelFailure):
+        faked.embed(force=True)
+    assert vectors(faked) == first
+
+
 def test_force_makes_all_anew_or_those_of_a_collection(faked, fake):
     faked.configure("work")
     faked.write("plan.md", "# Plan\n\nOf work.", collection="work")
@@ -169,7 +179,7 @@ def test_force_makes_all_anew_or_those_of_a_collection(faked, fake):
     first = set(vectors(faked))
     fake.made.clear()
     assert counted(faked.embed("work", force=True)) == (1, 3, 0, 0)
-    assert fake.made == ["# Plan\n\nOf work."]
+    assert fake.made == [PROBE, "# Plan\n\nOf work."]
     second = set(vectors(faked))
     assert len(first & second) == 2
     assert counted(faked.embed(force=True)) == (3, 3, 0, 0)
