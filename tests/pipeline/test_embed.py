@@ -164,11 +164,11 @@ def test_only_the_collections_that_are_named_are_embedded(faked, fake):
 def test_force_removes_nothing_if_the_model_does_not_work(faked, fake):
     write_many(faked, 2)
     faked.embed()
-    first = vectors(faked)
+    first = set(vectors(faked))
     fake.refused = {""}
     with pytest.raises(ModelFailure):
         faked.embed(force=True)
-    assert vectors(faked) == first
+    assert set(vectors(faked)) == first
 
 
 def test_force_makes_all_anew_or_those_of_a_collection(faked, fake):
