@@ -1,0 +1,91 @@
+"""Quality against time, as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+from qmd.errors import UsageError
+
+FORMS = (".png", ".svg")
+
+INCHES, DOTS = (8.0, 5.0), 150
+"""Size of the picture, and its dots in an inch."""
+
+WIDE = 20
+"""How many times longer than the shortest the longest time is, from which on the axis is
+logarithmic."""
+
+
+class Point(NamedTuple):
+    """A way to answer.
+
+    Attributes:
+        milliseconds: None: nobody knows.
+    """
+
+    name: str
+    quality: float
+    milliseconds: float | None
+
+
+def check(path: Path) -> None:
+    """Refuse to begin, if the picture could not be drawn at the end.
+
+    Raises:
+        UsageError: its form is unknown, its folder missing, or matplotlib not installed.
+    """
+    if path.suffix.lower() not in FORMS:
+        raise UsageError(f"A chart is a file ending in {' or '.join(FORMS)}, not {path.name}.")
+    if not path.absolute().parent.is_dir():
+        raise UsageError(f"{path} cannot be written: there is no folder {path.parent}.")
+    if find_spec("matplotlib") is None:
+        raise UsageError(
+            "matplotlib is not installed, which draws the chart.\n\n"
+            "Install it with: pip install 'qmd[bench]'"
+        )
+
+
+def draw(points: Sequence[Point], path: Path, *, title: str, quality: str) -> None:
+    """Draw each way to answer as a point; one without a time as a line across.
+
+    Args:
+        quality: what the measure is called.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import NullFormatter
+
+    figure = Figure(figsize=INCHES, dpi=DOTS, layout="constrained")
+    axes = figure.add_subplot()
+    for number, (name, value, milliseconds) in enumerate(points):
+        label, colour = f"{name}  {value:.3f}", f"C{number}"
+        if milliseconds is None:
+            axes.axhline(value, color=colour, linestyle="--", label=label)
+        else:
+            axes.scatter([milliseconds], [value], s=90, color=colour, label=label, zorder=3)
+    axes.margins(0.15)
+    times = [point.milliseconds for point in points if point.milliseconds is not None]
+    if not times:
+        axes.set_xticks([])
+    elif max(times) < WIDE * min(times):
+        axes.set_xlim(left=0)
+    else:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.grid(visible=True, alpha=0.3)
+    axes.set_xlabel("median time of a query, milliseconds", fontsize=12)
+    axes.set_ylabel(quality, fontsize=12)
+    axes.set_title(title, fontsize=13)
+    axes.legend(fontsize=11)
+    try:
+        with rc_context({"svg.fonttype": "none"}):  # letters, not their outlines
+            figure.savefig(path)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from error

@@ -1,0 +1,124 @@
+"""Figures of runs: how good, by ir-measures, and as tobi/qmd's bench counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from statistics import fmean
+from typing import NamedTuple
+
+from qmd.errors import UsageError
+from qmd.evaluation import peer
+from qmd.evaluation.fixtures import DEPTH, Fixture, Question
+from qmd.evaluation.peer import PeerScores
+from qmd.evaluation.runs import Asked, Run
+
+QUALITY = "nDCG@10"
+"""The measure that stands for all of them."""
+
+MEASURES = (QUALITY, "R@10", "R@100", "RR", "AP", "P@5")
+"""As ir-measures calls them."""
+
+PEER = PeerScores._fields[:7]
+"""Figures of tobi/qmd that have a mean."""
+
+TOPS = (1, 3, 5)
+
+Hits = dict[str, dict[str, int]]
+
+
+class Scores(NamedTuple):
+    """Figures of a run.
+
+    Attributes:
+        mean: of all questions with a judged document; one that found nothing counts 0.
+        each: the same of each question, by its id.
+        peer: by the id of each question of a JSON fixture; of others nothing.
+        hits: of those, by kind: questions, and those with an expected file on top.
+    """
+
+    mean: Mapping[str, float]
+    each: Mapping[str, Mapping[str, float]]
+    peer: Mapping[str, PeerScores]
+    hits: Hits
+
+    @property
+    def peer_mean(self) -> dict[str, float]:
+        """The means of what tobi/qmd counts."""
+        return {
+            name: fmean(getattr(each, name) for each in self.peer.values())
+            for name in PEER
+            if self.peer
+        }
+
+
+def check_installed() -> None:
+    """Refuse to begin without what counts.
+
+    Raises:
+        UsageError: ir-measures is not installed.
+    """
+    if find_spec("ir_measures") is None:
+        raise UsageError(
+            "ir-measures is not installed, which computes the figures.\n\n"
+            "Install it with: pip install 'qmd[bench]'"
+        )
+
+
+def score(run: Run, fixture: Fixture, *, depth: int) -> Scores:
+    """The figures of a run.
+
+    Args:
+        depth: results that were asked for; what looks deeper is left out.
+    """
+    import ir_measures
+    from ir_measures import AP, RR, P, Qrel, R, ScoredDoc, nDCG
+
+    known = dict(zip(MEASURES, (nDCG @ 10, R @ 10, R @ 100, RR, AP, P @ 5), strict=True))
+    if depth < DEPTH:
+        del known["R@100"]
+    names = {measure: name for name, measure in known.items()}
+    metrics = ir_measures.iter_calc(
+        list(names),
+        [
+            Qrel(question.id, document, grade)
+            for question in fixture.questions
+            for document, grade in question.judged.items()
+        ],
+        [
+            ScoredDoc(query, document, score)
+            for query, asked in run.asked.items()
+            for document, score in asked.found
+        ],
+    )
+    each: dict[str, dict[str, float]] = {}
+    for metric in metrics:
+        each.setdefault(metric.query_id, {})[names[metric.measure]] = float(metric.value)
+    counted = (
+        {question.id: _peer(run, question) for question in fixture.questions}
+        if fixture.is_typed
+        else {}
+    )
+    return Scores(
+        {name: fmean(figures[name] for figures in each.values()) for name in known},
+        each,
+        counted,
+        _hits(fixture.questions, counted),
+    )
+
+
+def _peer(run: Run, question: Question) -> PeerScores:
+    found = run.asked.get(question.id, Asked()).found
+    return peer.scores([each.document for each in found], list(question.judged), question.k)
+
+
+def _hits(questions: Sequence[Question], counted: Mapping[str, PeerScores]) -> Hits:
+    hits: Hits = {}
+    for question in questions:
+        if question.id not in counted or not question.judged or not question.kind:
+            continue
+        row = hits.setdefault(question.kind, {"queries": 0, **{f"hit@{top}": 0 for top in TOPS}})
+        row["queries"] += 1
+        for top in TOPS:
+            row[f"hit@{top}"] += bool(getattr(counted[question.id], f"recall_at_{top}"))
+    return hits

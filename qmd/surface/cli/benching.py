@@ -1,0 +1,392 @@
+"""`qmd bench`: how good search is, over judged questions."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from qmd.errors import UsageError
+from qmd.evaluation import Backend
+from qmd.surface import render
+from qmd.surface.cli.common import Collections, Json, notice, say, state
+
+if TYPE_CHECKING:
+    from qmd.engine import Engine
+    from qmd.evaluation.fixtures import Fixture
+    from qmd.evaluation.running import Bench, Progress
+    from qmd.evaluation.runs import Run, Spread
+    from qmd.evaluation.scoring import Scores
+
+PARTLY = 2
+"""Exit code when some of several things could not be done."""
+
+NAMED = 5
+"""Names that a notice lists at most."""
+
+SHOWN = 10
+"""Documents of a question in JSON."""
+
+STAGES = {"words": "keyword list", "embed": "embedding the query", "vectors": "vector list"}
+
+PEER = {
+    "precision_at_k": "P@k",
+    "recall": "recall",
+    "recall_at_1": "R@1",
+    "recall_at_3": "R@3",
+    "recall_at_5": "R@5",
+    "mrr": "MRR",
+    "f1": "F1",
+}
+"""What tobi/qmd calls its figures, in JSON and on the terminal."""
+
+
+class Options(NamedTuple):
+    """What is to be done, besides the fixture."""
+
+    backends: Sequence[Backend]
+    collections: Sequence[str]
+    depth: int
+    searching: bool
+    runs: Path | None
+
+
+class Outcome(NamedTuple):
+    """What came out.
+
+    Attributes:
+        rows: each run with its figures, those that were asked here first.
+        model: of the vectors that were searched, or None.
+    """
+
+    fixture: Fixture
+    depth: int
+    rows: list[tuple[Run, Scores]]
+    left_out: dict[Backend, str]
+    stages: dict[str, Spread]
+    model: str | None
+
+
+def bench(
+    context: typer.Context,
+    fixture: Annotated[
+        Path,
+        typer.Argument(help="JSON with queries and expected files, or a BEIR or TREC folder."),
+    ],
+    backend: Annotated[
+        list[Backend] | None,
+        typer.Option("--backend", help="Only this way to search; may be repeated."),
+    ] = None,
+    queries: Annotated[
+        int | None,
+        typer.Option("--queries", min=1, metavar="N", help="So many of the queries, by chance."),
+    ] = None,
+    collection: Collections = None,
+    depth: Annotated[
+        int | None,
+        typer.Option("--depth", min=1, help="Results of a query (100; of JSON what it needs)."),
+    ] = None,
+    run: Annotated[
+        Path | None,
+        typer.Option("--run", metavar="FILE", help="Write what was found as TREC run files."),
+    ] = None,
+    score: Annotated[
+        list[Path] | None,
+        typer.Option("--score", metavar="RUN", help="Score this TREC run too; may be repeated."),
+    ] = None,
+    no_search: Annotated[
+        bool, typer.Option("--no-search", help="Only score the runs of --score.")
+    ] = False,
+    chart: Annotated[
+        Path | None,
+        typer.Option("--chart", metavar="FILE", help="Draw quality against time: .png or .svg."),
+    ] = None,
+    no_gpu: Annotated[bool, typer.Option("--no-gpu", help="Run models on the CPU.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Measure how good search is, over queries whose right answers are known."""
+    from qmd.evaluation import charts, fixtures, runs, scoring
+
+    gc.enable()  # thousands of queries leave much behind
+    scoring.check_installed()
+    if chart is not None:
+        charts.check(chart)
+    if no_search and not score:
+        raise UsageError("There is nothing to do: --no-search goes with --score RUN.")
+    if run is not None and not run.absolute().parent.is_dir():
+        raise UsageError(f"{run} cannot be written: there is no folder {run.parent}.")
+    judged = fixtures.read(fixture)
+    if judged.corpus is not None and collection:
+        raise UsageError(
+            f"{fixture} has documents of its own; -c is for queries about yours.\n\n"
+            "Leave it out, or take corpus.jsonl away."
+        )
+    if judged.remark:
+        notice(judged.remark)
+    if queries is not None:
+        judged = judged.sampled(queries)
+    options = Options(backend or (), collection or (), depth or judged.depth, not no_search, run)
+    others = [runs.read(path, judged, depth=options.depth) for path in score or ()]
+    with state(context).engine(warm=True, gpu=not no_gpu) as engine, _progress() as progress:
+        outcome = _measured(engine, judged, options, others, progress)
+    if chart is not None:
+        _draw(outcome, chart)
+    say(render.as_json(_record(outcome)) if as_json else _report(outcome))
+    if _tell_failures(outcome):
+        raise typer.Exit(PARTLY)
+
+
+def _measured(
+    engine: Engine, fixture: Fixture, options: Options, others: list[Run], progress: Progress
+) -> Outcome:
+    """All runs and their figures."""
+    import anyio
+
+    from qmd.evaluation import running, runs, scoring
+
+    found: list[Run] = []
+    left_out: dict[Backend, str] = {}
+    stages: dict[str, Spread] = {}
+    model = None
+    with ExitStack() as stack:
+        if options.searching:
+            if fixture.corpus is None:
+                bench = running.own_index(engine, fixture, options.collections)
+            else:
+                bench = stack.enter_context(running.corpus_index(engine, fixture, progress))
+            _tell_missing(bench)
+            ready = running.ready(bench, options.backends, progress)
+            left_out = ready.left_out
+            for backend, reason in left_out.items():
+                notice(f"{backend} is left out. {reason}")
+            model = ready.space.model.name if ready.space is not None else None
+            found = anyio.run(
+                lambda: running.ask(
+                    bench,
+                    ready.backends,
+                    meaning=ready.space is not None,
+                    depth=options.depth,
+                    progress=progress,
+                )
+            )
+            searched = any(each is not Backend.BM25 for each in ready.backends)
+            stages = running.stages(bench, ready.space if searched else None, progress)
+    for each in found:
+        if options.runs is not None:
+            runs.write(each, runs.path_of(each, options.runs))
+    rows = [(each, scoring.score(each, fixture, depth=options.depth)) for each in [*found, *others]]
+    return Outcome(fixture, options.depth, rows, left_out, stages, model)
+
+
+# -- what is told ------------------------------------------------------------------
+
+
+def _tell_missing(bench: Bench) -> None:
+    from qmd.evaluation import running
+
+    missing = running.missing(bench)
+    if missing:
+        documents = render.amount(len(missing), "judged document")
+        notice(f"{documents} cannot be found, since the index has none such: {_listed(missing)}")
+
+
+def _tell_failures(outcome: Outcome) -> bool:
+    """Tell what was said of answers, and which queries could not be asked; whether any."""
+    failed = False
+    for run, _ in outcome.rows:
+        for text, times in run.notices.items():
+            notice(f"{run.name}, {_queries(times)}: {text}")
+        if run.failed:
+            failed = True
+            reason = next(iter(run.failed.values()))
+            notice(
+                f"{run.name}, {_queries(len(run.failed))} failed: {_listed([*run.failed])}\n"
+                f"  {reason}"
+            )
+    return failed
+
+
+def _queries(count: int) -> str:
+    return f"{count} query" if count == 1 else f"{count} queries"
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = ", …" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
+
+
+def _draw(outcome: Outcome, path: Path) -> None:
+    from qmd.evaluation import charts, scoring
+    from qmd.evaluation.runs import spread
+
+    points = []
+    for run, scores in outcome.rows:
+        time = spread(run.milliseconds)
+        quality = scores.mean[scoring.QUALITY]
+        points.append(charts.Point(run.name, quality, time.p50 if time else None))
+    title = f"{outcome.fixture.name}: {_queries(len(outcome.fixture.questions))}"
+    charts.draw(points, path, title=title, quality=scoring.QUALITY)
+
+
+# -- for people ----------------------------------------------------------------------
+
+
+def _report(outcome: Outcome) -> str:
+    fixture = outcome.fixture
+    facts = [_queries(len(fixture.questions)), f"{outcome.depth} results each"]
+    facts += [f"vectors of {outcome.model}"] if outcome.model else []
+    parts = [f"{fixture.name}: {', '.join(facts)}\n", _figures(outcome)]
+    if outcome.stages:
+        parts.append("Parts of a hybrid search\n" + _stages(outcome))
+    if fixture.is_typed:
+        parts.append("As tobi/qmd's bench counts\n" + _peer_figures(outcome))
+    if any(scores.hits for _, scores in outcome.rows):
+        parts.append("Queries with an expected file on top\n" + _hits(outcome))
+    return "\n".join(parts)
+
+
+def _table(rows: Sequence[Sequence[str]], *, names: int = 1) -> str:
+    """Rows under a header; all columns but the first ones hold numbers."""
+    return render.table(rows, right=frozenset(range(names, len(rows[0]))))
+
+
+def _figures(outcome: Outcome) -> str:
+    from qmd.evaluation.runs import spread
+
+    names = list(outcome.rows[0][1].mean)
+    rows = [["", *names, "queries", "empty", "failed", "p50 ms", "p95 ms"]]
+    for run, scores in outcome.rows:
+        time = spread(run.milliseconds)
+        rows.append(
+            [
+                run.name,
+                *(f"{scores.mean[name]:.3f}" for name in names),
+                str(len(scores.each)),
+                str(_empty(outcome.fixture, run)),
+                str(len(run.failed)),
+                *((f"{time.p50:.1f}", f"{time.p95:.1f}") if time else ("", "")),
+            ]
+        )
+    return _table(rows)
+
+
+def _empty(fixture: Fixture, run: Run) -> int:
+    """Queries that found nothing, though they were asked."""
+    answered = {name for name, asked in run.asked.items() if asked.found or asked.problem}
+    return sum(question.id not in answered for question in fixture.questions)
+
+
+def _stages(outcome: Outcome) -> str:
+    rows = [["", "p50 ms", "p95 ms"]]
+    for stage, time in outcome.stages.items():
+        rows.append([STAGES[stage], f"{time.p50:.1f}", f"{time.p95:.1f}"])
+    return _table(rows)
+
+
+def _peer_figures(outcome: Outcome) -> str:
+    rows = [["", *PEER.values()]]
+    for run, scores in outcome.rows:
+        mean = scores.peer_mean
+        rows.append([run.name, *(f"{mean[name]:.3f}" for name in PEER)])
+    return _table(rows)
+
+
+def _hits(outcome: Outcome) -> str:
+    rows = []
+    for run, scores in outcome.rows:
+        for kind, counts in scores.hits.items():
+            rows.append([run.name, kind, *map(str, counts.values())])
+            header = ["", "", *counts]
+    return _table([header, *rows], names=2)
+
+
+# -- for programs --------------------------------------------------------------------
+
+
+def _record(outcome: Outcome) -> dict[str, object]:
+    return {
+        "fixture": outcome.fixture.name,
+        "queries": len(outcome.fixture.questions),
+        "depth": outcome.depth,
+        "model": outcome.model,
+        "leftOut": [{"backend": name, "reason": why} for name, why in outcome.left_out.items()],
+        "stages": {stage: _rounded(time) for stage, time in outcome.stages.items()},
+        "rows": [_row(outcome, run, scores) for run, scores in outcome.rows],
+    }
+
+
+def _row(outcome: Outcome, run: Run, scores: Scores) -> dict[str, object]:
+    from qmd.evaluation.runs import spread
+
+    return {
+        "name": run.name,
+        "measures": dict(scores.mean),
+        "peer": scores.peer_mean or None,
+        "hits": scores.hits or None,
+        "queries": len(scores.each),
+        "empty": _empty(outcome.fixture, run),
+        "failed": len(run.failed),
+        "milliseconds": _rounded(spread(run.milliseconds)),
+        "perQuery": _per_query(outcome, run, scores),
+    }
+
+
+def _per_query(outcome: Outcome, run: Run, scores: Scores) -> list[dict[str, object]]:
+    from qmd.evaluation.runs import Asked
+
+    records = []
+    for question in outcome.fixture.questions:
+        asked = run.asked.get(question.id, Asked())
+        record: dict[str, object] = {"id": question.id, "query": question.text}
+        if question.kind:
+            record["type"] = question.kind
+        record["measures"] = scores.each.get(question.id)
+        if question.id in scores.peer:
+            record["peer"] = scores.peer[question.id]._asdict()
+        record["milliseconds"] = asked.milliseconds and round(asked.milliseconds, 3)
+        record["found"] = [each.document for each in asked.found[:SHOWN]]
+        record["problem"] = asked.problem
+        records.append(record)
+    return records
+
+
+def _rounded(time: Spread | None) -> dict[str, float] | None:
+    return time and {name: round(value, 3) for name, value in time._asdict().items()}
+
+
+# -- progress ------------------------------------------------------------------------
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str], Callable[[int, int], None]]]:
+    """A bar for each piece of work, on a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda _: lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+
+        def of(what: str) -> Callable[[int, int], None]:
+            task = bar.add_task(what, total=None)
+            return lambda done, total: bar.update(task, completed=done, total=total)
+
+        yield of
