@@ -379,14 +379,21 @@ class Llama:
         return [mark(self._vocab)] if wanted(self._vocab) else []
 
     def _asked(self, prompts: Sequence[Tokens], between: Between) -> list[float]:
-        """How much more likely than no a model that writes finds yes."""
+        """How much more likely than no a model that writes finds yes.
+
+        What all prompts begin with, the task and the query, is read once.
+        """
         yes, no = (int(self.tokens(word, special=False)[0]) for word in ("yes", "no"))
+        shared = _shared(prompts)
         context = self._writing.take()
         try:
+            context.forget()
+            if shared:
+                context.read(prompts[0][:shared], between)
             scores = []
             for prompt in prompts:
-                context.forget()
-                logits = context.read(prompt, between)
+                context.rewind(shared)
+                logits = context.read(prompt[shared:], between)
                 scores.append(_sigmoid(float(logits[yes] - logits[no])))
             return scores
         finally:
@@ -526,6 +533,12 @@ class _Context:
         """Begin a new text."""
         self._lib.llama_memory_clear(self._memory, False)
         self._read = 0
+
+    def rewind(self, tokens: int) -> None:
+        """Forget all but so many tokens from the beginning."""
+        if tokens < self._read:
+            self._lib.llama_memory_seq_rm(self._memory, 0, tokens, -1)
+            self._read = tokens
 
     def read(self, tokens: Tokens, between: Between) -> NDArray[np.float32]:
         """Read on.
@@ -690,6 +703,15 @@ def _spread(
                 future.result()
                 if (batch := next(waiting, None)) is not None:
                     running.add(pool.submit(run, batch))
+
+
+def _shared(prompts: Sequence[Tokens]) -> int:
+    """Tokens that all prompts begin with; fewer than the shortest has."""
+    least = min(len(prompt) for prompt in prompts) - 1
+    same = np.ones(least, bool)
+    for prompt in prompts[1:]:
+        same &= prompt[:least] == prompts[0][:least]
+    return int(same.argmin()) if not same.all() else least
 
 
 def _check(code: int) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from qmd.errors import ModelFailure, ModelMissing, ModelUnusable, TextTooLong
-from qmd.models.llama import SEQUENCES, Llama
+from qmd.models.llama import SEQUENCES, Llama, _Context
 from qmd.models.registry import EMBEDDED_FILE, MINILM, Model
 from tests.models import reference
 
@@ -189,6 +189,19 @@ def test_a_model_that_writes_can_judge(tiny_generator):
     scores = model.score("car", ["a car", "a cat", "a car"])
     assert all(0 < score < 1 for score in scores)
     assert scores[0] == pytest.approx(scores[2], abs=1e-6)
+
+
+def test_what_prompts_share_is_read_once_and_changes_no_score(tiny_generator, monkeypatch):
+    model = Llama(tiny(tiny_generator, "rerank"))
+    passages = ["a car", "a cat and a dog", "database"]
+    alone = [model.score("car", [passage])[0] for passage in passages]
+    read = []
+    original = _Context.read
+    monkeypatch.setattr(
+        _Context, "read", lambda self, t, between: read.append(len(t)) or original(self, t, between)
+    )
+    assert model.score("car", passages) == pytest.approx(alone, abs=1e-3)
+    assert read[0] > 5 * max(read[1:])
 
 
 def test_a_long_passage_is_cut_and_a_long_query_refused(tiny_ranker):
