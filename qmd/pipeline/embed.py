@@ -45,7 +45,7 @@ TITLE_SHARE = 1 / 8
 """Characters of a title that the model is told, for each token of a chunk: the rest is the
 passage's, whatever the title is."""
 
-PROBE = "a"
+PROBE = "1"
 """What a model that works takes: it tells whether a failure was the text's or the model's."""
 
 Progress = Callable[[int, int], None]
