@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from qmd.models.choice import Space
     from qmd.store.shortcut import Shortcut
 
-TWO_STAGES = 300_000
-"""Vectors from which on their signs are compared first. Measured: docs/models.md."""
+TWO_STAGES = 2_000_000
+"""Vectors from which on their signs are compared first: up to a million, comparing all takes no
+longer. Measured: docs/models.md."""
 
-CANDIDATES = 400
-"""Chunks that are compared in full after their signs, at least."""
+CANDIDATES, CANDIDATE_SHARE = 400, 0.004
+"""Chunks that are compared in full after their signs, at least, and as a share of all."""
 
 DEPTH, DEEPER = 100, 10
 """Chunks to find at first, and how many times as many if their documents are too few."""
@@ -236,7 +237,7 @@ def nearest(
                 model_id=model_id,
                 chunks=chunks,
                 signs=signs_of(vector),
-                candidates=max(CANDIDATES, 4 * depth),
+                candidates=max(CANDIDATES, 4 * depth, int(CANDIDATE_SHARE * compared)),
             )
         # DuckDB compares all vectors faster when it is not told which.
         restricted = {} if among is None else {"chunks": among}

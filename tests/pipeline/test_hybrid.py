@@ -5,6 +5,7 @@ Embedders, judges and writers are fakes here, unless a test asks for a tiny mode
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import threading
@@ -18,7 +19,7 @@ import anyio
 import numpy as np
 import pytest
 from anyio import from_thread
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from qmd.config import Machine
@@ -277,7 +278,7 @@ numbers = st.integers(10**6, 10**6 + 30)
 ranked = st.lists(
     st.tuples(
         st.sampled_from(["lex", "vec"]),
-        st.floats(0.01, 2),
+        st.sampled_from([1, 2]) | st.floats(0.01, 2),
         st.dictionaries(
             numbers, st.floats(-1, 60).map(lambda score: round(score, 6) + 0.0), max_size=12
         ),
@@ -325,7 +326,9 @@ def test_scores_are_fused_as_the_header_says(town, lists):
     found = scores_of(answer)
     assert dict(found) == pytest.approx(expected, abs=1e-12)
     assert found == sorted(found, key=lambda row: (-row[1], row[0]))
-    assert {bonus for _, _, bonus, _ in answer} <= {0}
+    for _, score, bonus, parts in answer:
+        contributed = sum(part["contribution"] for part in json.loads(parts))
+        assert (contributed, bonus) == (pytest.approx(score, abs=1e-11), 0)
 
 
 @settings(max_examples=40)
@@ -333,22 +336,29 @@ def test_scores_are_fused_as_the_header_says(town, lists):
 def test_ranks_are_fused_as_the_header_says(town, lists):
     rows = as_rows(lists)
     expected: Counter[int] = Counter()
-    best: dict[int, int] = {}
+    places: dict[int, list[tuple[int, int]]] = {}
     for row in rows:
         expected[row["document_id"]] += row["weight"] / (60 + row["rank"])
-        best[row["document_id"]] = min(row["rank"], best.get(row["document_id"], 99))
-    for document, rank in best.items():
-        expected[document] += {1: 0.05, 2: 0.02, 3: 0.02}.get(rank, 0)
+        places.setdefault(row["document_id"], []).append((row["list"], row["rank"]))
+    order = {}
+    for document, listed in places.items():
+        best = min(rank for _, rank in listed)
+        order[document] = min(number for number, _ in listed), best, document
+        expected[document] += {1: 0.05, 2: 0.02, 3: 0.02}.get(best, 0)
     answer = fused(town, "ranks", rows)
     assert fused(town, "ranks", rows[::-1]) == answer
     assert fused(town, "ranks", rows, limit=3) == answer[:3]
     found = scores_of(answer)
     assert dict(found) == pytest.approx(dict(expected), abs=1e-12)
-    assert [score for _, score in found] == sorted(dict(found).values(), reverse=True)
+    assert found == sorted(found, key=lambda row: (-row[1], order[row[0]]))
+    for _, score, bonus, parts in answer:
+        contributed = sum(part["contribution"] for part in json.loads(parts))
+        assert contributed + bonus == pytest.approx(score, abs=1e-12)
 
 
 @settings(max_examples=40)
 @given(st.lists(st.none() | st.floats(0, 1), max_size=25))
+@example([0.0, 0.0, 0.5])  # the second and the third score the same
 def test_places_and_judgements_are_blended_as_the_header_says(town, judged):
     judged.sort(key=lambda score: score is None)  # as it is: the first are judged
     rows = [
@@ -1150,6 +1160,19 @@ def test_a_snippet_is_of_the_passage_that_means_it_with_its_own_lines(helped):
         assert_lines_are_true(result, text)
         [whole] = ask(helped, question, full=True).results
         assert whole.body == text
+
+
+def test_of_several_passages_the_nearest_is_shown(helped):
+    helped.configure(more="chunk: {tokens: 24, overlap: 0}")
+    text = LETTER.replace("In winter the car needs", "The physician needs")
+    helped.write("letter.md", text)
+    helped.update()
+    helped.embed()
+    weak, strong = "vec: a garage", "vec: the doctor needs other wheels"
+    for question in (f"{weak}\n{strong}", f"{strong}\n{weak}"):
+        [result] = ask(helped, question, length=60).results
+        assert result.line == 26
+        assert_lines_are_true(result, text)
 
 
 def test_words_are_shown_where_they_stand(helped):

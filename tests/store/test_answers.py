@@ -41,6 +41,8 @@ def test_an_answer_that_is_there_stays(database, keep):
     keep(a=0.5)
     keep(a=0.75, b=0.25)
     assert kept(database, "a", "b") == {"a": 0.5, "b": 0.25}
+    count = "select count(*) from cache"
+    assert database.read(lambda cursor: cursor.connection.execute(count).fetchall()) == [(2,)]
 
 
 def test_nothing_to_keep_is_no_mistake(database, keep):
