@@ -75,8 +75,10 @@ class Shortcut:
         self._closed = True
         if self._builder is not None:
             while self._builder.is_alive():
-                if self._building is not None:
-                    self._building.interrupt()
+                building = self._building
+                if building is not None:
+                    with suppress(DatabaseError):  # it was closed just now
+                        building.interrupt()
                 self._builder.join(0.05)
         with self._turn:
             self._drop()
