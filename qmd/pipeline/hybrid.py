@@ -188,13 +188,19 @@ class _Run:
     # -- what to search ----------------------------------------------------------
 
     async def _searches(self) -> list[tuple[Asked, float]]:
-        """The searches, each with its weight."""
+        """The searches, each with its weight.
+
+        Raises:
+            QueryError: a plain question only says what to leave out.
+        """
         question = self._question
         if question.plain is None:
             weights = [FIRST] + [FURTHER] * (len(question.searches) - 1)
             return list(zip(question.searches, weights, strict=True))
         own = [(Asked("lex", _lexical(question.plain)), FIRST)]
         bare = _EXCLUSION.sub(" ", question.plain).replace('"', " ").strip()
+        if _EXCLUSION.search(question.plain) and not words.split(bare):
+            raise QueryError(query.ONLY_EXCLUSIONS)
         if bare:
             own.append((Asked("vec", bare), FIRST))
         if self._helpers.generator is None:

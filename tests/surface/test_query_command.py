@@ -93,7 +93,8 @@ def test_documents_are_found_by_their_words_and_by_what_they_mean(embedded):
     assert files(embedded("query", "automobile", "--json"))[0] == "car.md"
     assert files(embedded("query", "the", "physician", "--json"))[0] == "doctor, black.md"
     assert files(embedded("query", "tea", "--json"))[:2] == ["tea.md", "snow.md"]
-    assert embedded("deep-search", "automobile") == embedded("query", "automobile")
+    fast = ("tea", "--mode", "fast")
+    assert embedded("deep-search", *fast) == embedded("query", *fast)
 
 
 def test_all_formats_hold_the_same_results(embedded):
