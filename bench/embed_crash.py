@@ -137,7 +137,7 @@ class Trial:
     def _remade(self, engine: Engine, texts: list[tuple]) -> list[str]:
         """Vectors that are not what the model gives."""
         some = self.chance.sample(texts, min(SAMPLE, len(texts)))
-        made = engine.embedder(engine.space()).embed([text for text, _ in some])
+        made = engine.models.embedder(engine.models.space()).embed([text for text, _ in some])
         kept = np.array([vector for _, vector in some], np.float32)
         return [
             f"another vector for {text[:30]!r}"

@@ -126,7 +126,7 @@ def lists(engine: Engine, question: str) -> tuple[Scores, Scores]:
     """(bm25, cosine) of documents by number."""
     space, state = engine.vectors()
     text = " ".join(question.replace("-", " ").split())
-    vector = engine.embedder(space).embed([space.model.as_query(text)])[0]
+    vector = engine.models.embedder(space).embed([space.model.as_query(text)])[0]
 
     def work(cursor: search.Cursor) -> tuple[Scores, Scores]:
         try:

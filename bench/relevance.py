@@ -102,11 +102,11 @@ def cosines(engine: Engine) -> Search:
     rows = engine.read(work)
     names = np.array([name for name, _ in rows])
     vectors = np.array([vector for _, vector in rows], np.float32)
-    space = engine.space()
+    space = engine.models.space()
 
     def search(engine: Engine, question: str) -> list[tuple[str, float]]:
         text = " ".join(question.replace("-", " ").split())
-        vector = engine.embedder(space).embed([space.model.as_query(text)])[0]
+        vector = engine.models.embedder(space).embed([space.model.as_query(text)])[0]
         best: dict[str, float] = {}
         for name, score in zip(names, vectors @ vector, strict=True):
             best[name] = max(best.get(name, -1.0), float(score))

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from qmd import config
 from qmd.config import Machine, Place, Settings
@@ -25,20 +25,20 @@ from qmd.errors import (
     QueryError,
     UsageError,
 )
+from qmd.models.loaded import Models
+from qmd.results import Form, Presenter
 from qmd.store import collections, lookup, search
 from qmd.store.cursor import Cursor
 from qmd.store.database import Database
 from qmd.store.stemmer import Stemmer
-from qmd.text import masks, paths, query, snippet
+from qmd.text import masks, paths, query
 from qmd.types import Collection, Context, Document, Filter, Passage, Report, Result
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from qmd.models.base import Embedder
     from qmd.models.choice import Space
-    from qmd.models.registry import Model, Role
     from qmd.pipeline.compare import Comparison
     from qmd.pipeline.hybrid import Helpers, Ranking, Recipe
     from qmd.store import embeddings, maintenance
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from qmd.types import Embedded
 
 Found = TypeVar("Found")
-Worker = TypeVar("Worker")
 
 ALL = search.ALL
 
@@ -99,28 +98,21 @@ class Engine:
         patience: float = 30.0,
     ) -> None:
         self.place = place
-        self.machine = machine
+        self.models = Models(self._approved, machine, place.config.parent)
         self.database = Database(place.database, warm=warm, patience=patience)
         self.stemmer = Stemmer()
         self._mirrored: tuple[int, int] | None = None
-        self._embedder: tuple[str, Embedder] | None = None
-        self._workers: dict[Role, tuple[Model, Any]] = {}
-        self._shortcut: tuple[str, Shortcut] | None = None
         self._stays = stays
-        self._loading = threading.Lock()
+        self._shortcut: tuple[str, Shortcut] | None = None
+        self._making = threading.Lock()
 
     def close(self) -> None:
         """Let go of the index and of the models."""
-        with self._loading:
-            if self._embedder is not None:
-                self._embedder[1].close()
-                self._embedder = None
+        with self._making:
             if self._shortcut is not None:
                 self._shortcut[1].close()
                 self._shortcut = None
-            for _, worker in self._workers.values():
-                worker.close()
-            self._workers.clear()
+        self.models.close()
         self.database.close()
 
     # -- settings --------------------------------------------------------------
@@ -128,6 +120,15 @@ class Engine:
     def settings(self) -> Settings:
         """What index.yml says now."""
         return config.load(self.place)
+
+    def _approved(self) -> Settings:
+        """The same, without models that a project wants and nobody approved."""
+        from qmd import trust
+
+        settings = self.settings()
+        if settings.models and not trust.is_trusted(self.place, settings):
+            return settings._replace(models={})
+        return settings
 
     def sync(self, also: Callable[[Cursor], None] | None = None) -> None:
         """Make the tables say what index.yml says, and do `also` before that.
@@ -231,72 +232,15 @@ class Engine:
         if narrowed is None:
             return Answer([], NONE_INCLUDED)
         found = search.bm25(cursor, asked, self.stemmer, among=narrowed, limit=limit)
-        hits = [hit for hit in found.hits if hit.score >= min_score]
-        described = collections.contexts(cursor)
-        match = snippet.matcher(found.words)
-        distinct = len(set(found.words.values()))
-        results = []
-        for hit in hits:
-            shown = snippet.snippet(hit.body, match, length=length, distinct=distinct)
-            results.append(
-                Result(
-                    docid=hit.docid,
-                    score=hit.score,
-                    file=hit.name,
-                    line=shown.line,
-                    title=hit.title,
-                    context=collections.matching(described, hit.collection, hit.path),
-                    snippet=shown.text,
-                    uri=paths.uri(hit.collection, hit.path),
-                    body=hit.body if full else None,
-                )
-            )
+        presenter = Presenter(Form(found.words, length, full), collections.contexts(cursor))
+        results = [
+            presenter.result(hit.document, hit.score)
+            for hit in found.hits
+            if hit.score >= min_score
+        ]
         return Answer(results, words=found.words)
 
     # -- search by meaning -----------------------------------------------------
-
-    def model(self, role: Role) -> Model | None:
-        """The model of a role, or None if the role has none.
-
-        Raises:
-            UnknownModel: what the settings name is no model.
-        """
-        from qmd import trust
-        from qmd.models import choice
-
-        settings = self.settings()
-        if settings.models and not trust.is_trusted(self.place, settings):
-            settings = settings._replace(models={})
-        return choice.chosen(role, settings, self.machine, folder=self.place.config.parent)
-
-    def space(self) -> Space:
-        """The vectors that are searched: made by the model in use, with the settings as they are.
-
-        Raises:
-            ModelMissing: the file of the model is not here.
-        """
-        from qmd.models import choice
-
-        model = self.model("embed")
-        assert model is not None
-        return choice.space(model, self.settings(), self.machine)
-
-    def embedder(self, space: Space) -> Embedder:
-        """What makes the vectors of a space; loaded once.
-
-        Raises:
-            ModelError: it cannot run here.
-        """
-        from qmd.models import choice
-
-        with self._loading:
-            if self._embedder is None or self._embedder[0] != space.fingerprint:
-                if self._embedder is not None:
-                    self._embedder[1].close()
-                    self._embedder = None
-                made = choice.embedder(space.model, self.machine, limit=space.tokens)
-                self._embedder = space.fingerprint, made
-            return self._embedder[1]
 
     def vectors(self) -> tuple[Space, embeddings.Pending]:
         """The space that is searched, and how much has no vectors in it.
@@ -306,7 +250,7 @@ class Engine:
         """
         from qmd.store import embeddings
 
-        space = self.space()
+        space = self.models.space()
         work = partial(embeddings.pending, fingerprint=space.fingerprint)
         return space, self.read(work, key=("pending", space.fingerprint))
 
@@ -343,7 +287,7 @@ class Engine:
         space, state = self.vectors()
         if not state.vectors:
             raise NotEmbedded(self._other_vectors())
-        vector = self.embedder(space).embed([space.model.as_query(text)])[0]
+        vector = self.models.embedder(space).embed([space.model.as_query(text)])[0]
         answer = self.read(
             partial(
                 self._nearest,
@@ -359,13 +303,7 @@ class Engine:
             )
         )
         kept = [result for result in answer.results if result.score >= min_score]
-        notice = answer.notice
-        if state.lacking and notice is None:
-            notice = (
-                f"Documents that lack vectors: {state.lacking} of {state.documents}. "
-                "Run 'qmd embed'."
-            )
-        return answer._replace(results=kept, notice=notice)
+        return answer._replace(results=kept, notice=answer.notice or state.notice)
 
     def _other_vectors(self) -> str:
         """Whose vectors there are, where those of the model in use are missing."""
@@ -391,7 +329,6 @@ class Engine:
         length: int,
         full: bool,
     ) -> Answer:
-        from qmd.pipeline.hybrid import Ranked, Ranking
         from qmd.store import embeddings
 
         narrowed = _narrowed(cursor, among)
@@ -408,13 +345,17 @@ class Engine:
             documents=search.allowed(cursor, narrowed),
             limit=limit,
             per_file=per_file,
-            shortcut=self.shortcut(space, number, vectors),
+            shortcut=self._shortcut_to(space, number, vectors),
         )
-        ranking = Ranking([Ranked(hit.document_id, hit.score, hit, {}) for hit in found], [], {})
-        results = self._shown(cursor, ranking=ranking, words=words, length=length, full=full)
+        documents = search.documents(cursor, (hit.document_id for hit in found))
+        presenter = Presenter(Form(words, length, full), collections.contexts(cursor))
+        results = [
+            presenter.result(documents[hit.document_id], hit.score, near=hit, by_words=False)
+            for hit in found
+        ]
         return Answer(results, words=words)
 
-    def shortcut(self, space: Space, model_id: int, vectors: int) -> Shortcut | None:
+    def _shortcut_to(self, space: Space, model_id: int, vectors: int) -> Shortcut | None:
         """A faster way to the nearest vectors, where there are very many and this process stays.
 
         If it is missing or out of date, it is made in the background for later.
@@ -423,11 +364,11 @@ class Engine:
 
         if not self._stays or vectors < shortcut.WORTH:
             return None
-        with self._loading:
+        with self._making:
             if self._shortcut is None or self._shortcut[0] != space.fingerprint:
                 if self._shortcut is not None:
                     self._shortcut[1].close()
-                width = self._embedder[1].dimensions if self._embedder else 0
+                width = self.models.embedder(space).dimensions
                 made = shortcut.Shortcut(self.place.database, space.fingerprint, width)
                 self._shortcut = space.fingerprint, made
             found = self._shortcut[1]
@@ -495,95 +436,21 @@ class Engine:
         )
         words = ranking.words or query.content_words(" ".join(question.texts))
         about = words | query.content_words(question.intent or "")
-        results = await to_thread.run_sync(
-            self.read, partial(self._shown, ranking=ranking, words=about, length=length, full=full)
-        )
+        form = Form(about, length, full)
+        results = await to_thread.run_sync(self.read, partial(_shown, ranking=ranking, form=form))
         return Answer(results, "\n".join(ranking.notices) or None, words)
-
-    def can_afford_helpers(self) -> bool:
-        """Whether models that expand and judge answer in about a second: on a GPU, or elsewhere."""
-        models = [model for role in ("generate", "rerank") if (model := self.model(role))]
-        if not models or all(model.is_remote for model in models):
-            return bool(models)
-        from qmd.models.registry import is_installed
-
-        if not self.machine.gpu or not is_installed():
-            return False
-        from qmd.models.llama import uses_gpu
-
-        return uses_gpu()
 
     def _helpers(self, *, meaning: bool, expand: bool, rerank: bool) -> Helpers:
         """The models that are at hand, none of them loaded yet."""
-        from qmd.models import choice
         from qmd.pipeline.hybrid import Helpers
 
         return Helpers(
-            self.space if meaning else None,
-            self.embedder if meaning else None,
-            self._worker("generate", choice.generator) if expand else None,
-            self._worker("rerank", choice.reranker) if rerank else None,
+            self.models.space if meaning else None,
+            self.models.embedder if meaning else None,
+            self._shortcut_to,
+            self.models.generator() if expand else None,
+            self.models.reranker() if rerank else None,
         )
-
-    def _worker(
-        self, role: Role, make: Callable[[Model, Machine], Worker]
-    ) -> Callable[[], Worker] | None:
-        """What gives the model of a role, loaded once; None if the role has none."""
-        from qmd.models import choice
-
-        model = self.model(role)
-        if model is None:
-            return None
-
-        def load() -> Worker:
-            here = choice.located(model, self.machine)
-            with self._loading:
-                if role not in self._workers or self._workers[role][0] != here:
-                    self._workers[role] = here, make(here, self.machine)
-                worker: Worker = self._workers[role][1]
-                return worker
-
-        return load
-
-    def _shown(
-        self,
-        cursor: Cursor,
-        *,
-        ranking: Ranking,
-        words: Mapping[str, str],
-        length: int,
-        full: bool,
-    ) -> list[Result]:
-        """Ranked documents as results."""
-        documents = search.documents(cursor, (each.document_id for each in ranking.documents))
-        described = collections.contexts(cursor)
-        match = snippet.matcher(words)
-        distinct = len(set(words.values()))
-        results = []
-        for each in ranking.documents:
-            document = documents.get(each.document_id)
-            if document is None:
-                continue  # gone since it was found
-            text, before = document.body, 0
-            if each.passage is not None:
-                start, end = each.passage.position, each.passage.position + each.passage.length
-                text, before = _whole_lines(text, start, end), each.passage.line - 1
-            shown = snippet.snippet(text, match, length=length, distinct=distinct).shifted(before)
-            results.append(
-                Result(
-                    docid=document.docid,
-                    score=each.score,
-                    file=document.name,
-                    line=shown.line,
-                    title=document.title,
-                    context=collections.matching(described, document.collection, document.path),
-                    snippet=shown.text,
-                    uri=paths.uri(document.collection, document.path),
-                    body=document.body if full else None,
-                    explain=each.explain or None,
-                )
-            )
-        return results
 
     # -- vectors -----------------------------------------------------------------
 
@@ -615,11 +482,11 @@ class Engine:
         from qmd.store.gate import errand
 
         await to_thread.run_sync(self._chosen, names)
-        space = await to_thread.run_sync(self.space)
+        space = await to_thread.run_sync(self.models.space)
         with errand(self.place.database, "embed"):
             return await embed.embed(
                 self.database,
-                await to_thread.run_sync(self.embedder, space),
+                await to_thread.run_sync(self.models.embedder, space),
                 space,
                 collections=names,
                 force=force,
@@ -631,7 +498,7 @@ class Engine:
     def in_use(self) -> str | None:
         """The fingerprint of the vectors that are searched; None if their model is not here."""
         try:
-            return self.space().fingerprint
+            return self.models.space().fingerprint
         except ModelError:
             return None
 
@@ -882,13 +749,21 @@ class Engine:
         return reports
 
 
-def _whole_lines(body: str, start: int, end: int, *, most: int = 300) -> str:
-    """A part of a text, with the rest of the lines that it cuts, if that is not much."""
-    first = body.rfind("\n", max(0, start - most), start) + 1
-    last = body.find("\n", end, end + most)
-    if not first and start > most:
-        first = start
-    return body[first : end if last < 0 else last]
+def _shown(cursor: Cursor, *, ranking: Ranking, form: Form) -> list[Result]:
+    """Ranked documents as results; without those that are gone since they were found."""
+    documents = search.documents(cursor, (each.document_id for each in ranking.documents))
+    presenter = Presenter(form, collections.contexts(cursor))
+    return [
+        presenter.result(
+            documents[each.document_id],
+            each.score,
+            near=each.near,
+            by_words=each.by_words,
+            explain=each.explain,
+        )
+        for each in ranking.documents
+        if each.document_id in documents
+    ]
 
 
 def _narrowed(cursor: Cursor, among: Filter) -> Filter | None:

@@ -23,6 +23,7 @@
     │   ├── ModelFailure          it runs, but did not answer
     │   └── TextTooLong           more tokens than it takes
     ├── NotEmbedded               no vectors to search in
+    ├── VectorsRemoved            while more of them were being made
     ├── MigrationEdited
     └── IndexFailure               exit code 3
         ├── IndexBusy             another process holds the file
@@ -274,6 +275,17 @@ class NotEmbedded(QmdError):
             "Vector index not found. Run 'qmd embed' first to create embeddings."
             + (f"\n\n{hint}" if hint else "")
         )
+
+
+class VectorsRemoved(QmdError):
+    """Another process has removed the vectors that this one is adding to."""
+
+    def __init__(self, model: str) -> None:
+        super().__init__(
+            f"The vectors of {model} were removed while more of them were being made.\n\n"
+            "Another process did that, with 'qmd cleanup' or another model. Run 'qmd embed' again."
+        )
+        self.model = model
 
 
 class MigrationEdited(QmdError):

@@ -65,51 +65,6 @@ class Document(NamedTuple):
         return f"#{self.hash[:6]}"
 
 
-class Hit(NamedTuple):
-    """A document that answers a query.
-
-    Attributes:
-        bm25: 0 and up.
-        score: `bm25 / (1 + bm25)`, 0 to 1, higher is better.
-    """
-
-    document_id: int
-    collection: str
-    path: str
-    title: str
-    hash: str
-    bm25: float
-    score: float
-    body: str
-
-    @property
-    def name(self) -> str:
-        """`collection/path`, as people see it."""
-        return f"{self.collection}/{self.path}"
-
-    @property
-    def docid(self) -> str:
-        """`#` and six hex digits."""
-        return f"#{self.hash[:6]}"
-
-
-class Nearest(NamedTuple):
-    """A passage near to a query in meaning.
-
-    Attributes:
-        score: cosine, -1 to 1, higher is better.
-        position: of the passage: characters before it.
-        length: characters.
-        line: its first, from 1.
-    """
-
-    document_id: int
-    score: float
-    position: int
-    length: int
-    line: int
-
-
 class Text(NamedTuple):
     """A document with its text."""
 
@@ -129,6 +84,36 @@ class Text(NamedTuple):
     def docid(self) -> str:
         """`#` and six hex digits."""
         return f"#{self.hash[:6]}"
+
+
+class Hit(NamedTuple):
+    """A document that answers a keyword query.
+
+    Attributes:
+        bm25: 0 and up.
+        score: `bm25 / (1 + bm25)`, 0 to 1, higher is better.
+    """
+
+    document: Text
+    bm25: float
+    score: float
+
+
+class Nearest(NamedTuple):
+    """A passage near to a query in meaning.
+
+    Attributes:
+        score: cosine, -1 to 1, higher is better.
+        position: of the passage: characters before it.
+        length: characters.
+        line: its first, from 1.
+    """
+
+    document_id: int
+    score: float
+    position: int
+    length: int
+    line: int
 
 
 class Condition(NamedTuple):

@@ -127,9 +127,9 @@ def corpus_index(engine: Engine, fixture: Fixture, progress: Progress) -> Iterat
             "index", work / "index.yml", work / "index.duckdb", None, work / "trusted.json"
         )
         used: dict[str, str] = {
-            role: model.uri for role in ROLES if (model := engine.model(role)) is not None
+            role: model.uri for role in ROLES if (model := engine.models.chosen(role)) is not None
         }
-        made = Engine(place, engine.machine._replace(chosen=used), warm=True)
+        made = Engine(place, engine.models.machine._replace(chosen=used), warm=True)
         try:
             made.change(partial(_configure, engine.settings(), work / "docs"))
             told = progress("Indexing")
@@ -223,8 +223,8 @@ def _vectors(bench: Bench, progress: Progress) -> tuple[Space | None, QmdError |
 
     engine = bench.engine
     try:
-        space = engine.space()
-        engine.embedder(space)
+        space = engine.models.space()
+        engine.models.embedder(space)
         if bench.ids:
             anyio.run(lambda: engine.embed(progress=progress("Embedding")))
         _, state = engine.vectors()
@@ -245,10 +245,10 @@ def _no_helper(engine: Engine) -> QmdError | None:
     )
     for role in ("generate", "rerank"):
         try:
-            model = engine.model(role)
+            model = engine.models.chosen(role)
             if model is None:
                 continue
-            choice.located(model, engine.machine)
+            choice.located(model, engine.models.machine)
         except ModelError as error:
             problem = error
             continue
@@ -419,7 +419,7 @@ def stages(bench: Bench, space: Space | None, progress: Progress) -> dict[str, S
             for text in _lines(bench.fixture, question, "vec", "hyde")[:1]:
                 if space is not None:
                     asked = [space.model.as_query(text)]
-                    [vector] = timed("embed", partial(engine.embedder(space).embed, asked))
+                    [vector] = timed("embed", partial(engine.models.embedder(space).embed, asked))
                     timed("vectors", partial(engine.read, partial(by_meaning, space, vector)))
         told(done, len(chosen))
     return {stage: found for stage, each in times.items() if (found := spread(each)) is not None}

@@ -17,6 +17,7 @@ from qmd.models.registry import (
     QWEN3_RERANKER,
     Model,
     Role,
+    check_file,
     find,
     is_installed,
 )
@@ -87,6 +88,7 @@ def located(model: Model, machine: Machine) -> Model:
 
     Raises:
         ModelMissing: its file has not been fetched, or is gone.
+        ModelUnusable: its file is something else.
     """
     if model.is_remote:
         return model
@@ -98,9 +100,8 @@ def located(model: Model, machine: Machine) -> Model:
             raise ModelMissing(model.name, problem, pull=False) from error
         if path is None:
             raise ModelMissing(model.name, f"{model.uri} has not been fetched.")
-        return model._replace(uri=str(path))
-    if not Path(model.uri).is_file():
-        raise ModelMissing(model.name, f"{model.uri} does not exist.", pull=False)
+        model = model._replace(uri=str(path))
+    check_file(model)
     return model
 
 
@@ -115,11 +116,7 @@ def space(model: Model, settings: Settings, machine: Machine) -> Space:
     here = located(model, machine)
     tokens = min(settings.chunk_tokens, model.context or settings.chunk_tokens)
     parts = (
-        f"{machine.endpoint} {model.uri}" if model.is_remote else _identity(Path(here.uri)),
-        model.pooling,
-        model.dimensions,
-        model.query,
-        model.document,
+        identity(model, machine),
         tokens,
         settings.chunk_overlap,
         settings.chunk_strategy,
@@ -129,10 +126,20 @@ def space(model: Model, settings: Settings, machine: Machine) -> Space:
     return Space(here, fingerprint, tokens, settings.chunk_overlap, settings.chunk_strategy)
 
 
-def _identity(path: Path) -> str:
-    """What tells a file from others, whatever its name."""
-    info = path.stat()
-    return _sampled(path, info.st_size, info.st_mtime_ns, info.st_ino)
+def identity(model: Model, machine: Machine) -> str:
+    """What tells a model from others, whatever its name: its file or endpoint, and its prompts.
+
+    Raises:
+        ModelMissing, ModelUnusable: its file is not here, or is something else.
+    """
+    if model.is_remote:
+        place = f"{machine.endpoint} {model.uri}"
+    else:
+        path = Path(located(model, machine).uri)
+        info = path.stat()
+        place = _sampled(path, info.st_size, info.st_mtime_ns, info.st_ino)
+    parts = (place, model.pooling, model.dimensions, model.query, model.document)
+    return "\0".join(map(str, parts))
 
 
 @lru_cache(maxsize=16)
@@ -192,7 +199,8 @@ def _endpoint(machine: Machine) -> Endpoint:
 
 
 def _llama(model: Model, machine: Machine, limit: int) -> Llama:
-    from qmd.models.llama import Llama, tiles_work
+    from qmd.models.llama import Llama
+    from qmd.models.native import tiles_work
 
     tiles = is_installed() and machine.notes is not None and tiles_work(machine.notes)
     return Llama(model, limit=limit, gpu=machine.gpu, tiles=tiles)

@@ -25,12 +25,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qmd import __version__
 from qmd.errors import HubFailure, ModelUnusable, QmdError, UsageError
-from qmd.models.registry import HUB
+from qmd.models.registry import HUB, MAGIC
 
 if TYPE_CHECKING:
     import httpx2
-
-MAGIC = b"GGUF"
 
 SECONDS = 5.0
 """Without an answer, after which there is no network. The hub has several addresses, and each is

@@ -1,38 +1,35 @@
-"""Models that run in this process, by llama.cpp. Nobody else imports llama_cpp.
-
-The package's C bindings are used rather than its `Llama` class: that class redirects stdout while
-it loads, drops the last separator of a text that was cut, and switches flash attention off.
-
-llama.cpp ends the whole process where other libraries raise: a batch of more tokens than its
-context, a text of more tokens than the model has positions, a batch size that is not a multiple of
-the number of sequences. Everything here is checked before it is handed over.
-"""
+"""Models that run in this process, by llama.cpp: they embed, judge and write."""
 
 from __future__ import annotations
 
 import ctypes
-import logging
 import math
 import os
-import platform
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import suppress
-from functools import cache
+from contextlib import contextmanager
 from itertools import islice
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qmd.errors import ModelFailure, ModelMissing, ModelUnusable, RuntimeMissing, TextTooLong
+from qmd.errors import ModelFailure, ModelUnusable, RuntimeMissing, TextTooLong
 from qmd.models.base import Between, nothing
-from qmd.models.registry import Model, Pooling
-
-Tokens = NDArray[np.int32]
-Answer = TypeVar("Answer")
+from qmd.models.native import (
+    NO_POOLING,
+    RANK,
+    Context,
+    Pool,
+    Tokens,
+    as_pointer,
+    journal,
+    library,
+    processor_flags,
+    uses_gpu,
+)
+from qmd.models.registry import Model, Pooling, check_file
 
 CPU_BUDGET, GPU_BUDGET = 256, 2048
 """Tokens of one forward pass. On a CPU attention is computed over the whole batch, so that a large
@@ -50,16 +47,7 @@ WRITING_CONTEXT, WRITING_BATCH = 4096, 512
 POLL = 0.05
 """Seconds between two looks at whether to go on."""
 
-MAGIC = b"GGUF"
-
-_log = logging.getLogger("qmd.llama")
-_log.addHandler(logging.NullHandler())  # what matters is told by the error that is raised
-
-_POOLING: dict[Pooling, int] = {"mean": 1, "cls": 2, "last": 3}
-_UNSPECIFIED, _NO_POOLING, _RANK = -1, 0, 4  # llama.h, llama_pooling_type
-
-_LEVELS = {1: logging.DEBUG, 2: logging.INFO, 3: logging.WARNING, 4: logging.ERROR}
-_CONTINUED = 5  # ggml.h, ggml_log_level
+_POOLING: dict[Pooling, int] = {"mean": 1, "cls": 2, "last": 3}  # llama.h, llama_pooling_type
 
 JUDGE = (
     "<|im_start|>system\nJudge whether the Document meets the requirements based on the Query and "
@@ -69,52 +57,6 @@ JUDGE = (
     "<|im_start|>assistant\n<think>\n\n</think>\n\n"
 )
 """Prompt of a judge whose file brings none. Source: model card of Qwen3-Reranker."""
-
-
-class _Journal:
-    """What llama.cpp says: to the log, and the first error, which has the reason, for a message."""
-
-    def __init__(self) -> None:
-        self.problem = ""
-        self._level = logging.DEBUG
-
-    def write(self, level: int, text: bytes, _: object) -> None:
-        if level != _CONTINUED:
-            self._level = _LEVELS.get(level, logging.DEBUG)
-        line = text.decode("utf-8", "replace").strip()
-        if line and self._level >= logging.ERROR:
-            self.problem = self.problem or line
-        if line and _log.isEnabledFor(self._level):
-            _log.log(self._level, "%s", line)
-
-
-_journal = _Journal()
-
-
-@cache
-def _library() -> Any:
-    """The C bindings, set up.
-
-    Raises:
-        ModuleNotFoundError: the package is not installed.
-    """
-    # Its threads wait for one another by spinning: on a busy machine that takes ten times as
-    # long as sleeping. It is read when the library is loaded.
-    os.environ.setdefault("GOMP_SPINCOUNT", "2000")
-    # Else an abort starts a debugger that prints on stdout, which may be a protocol.
-    os.environ.setdefault("GGML_NO_BACKTRACE", "1")
-    from llama_cpp import llama_cpp
-
-    callback = llama_cpp.llama_log_callback(_journal.write)
-    llama_cpp.llama_log_set(callback, ctypes.c_void_p(0))
-    llama_cpp.qmd_log_callback = callback  # type: ignore[attr-defined]  # must outlive the library
-    llama_cpp.llama_backend_init()
-    return llama_cpp
-
-
-def uses_gpu() -> bool:
-    """Whether the library was built for a GPU."""
-    return bool(_library().llama_supports_gpu_offload())
 
 
 class Llama:
@@ -142,44 +84,63 @@ class Llama:
         workers: int | None = None,
         tiles: bool = False,
     ) -> None:
-        path = Path(model.uri)
-        _check_file(model, path)
+        check_file(model)
         try:
-            lib = self._lib = _library()
+            lib = self._lib = library()
         except ModuleNotFoundError as error:
             raise RuntimeMissing(model.name) from error
         except (ImportError, OSError, RuntimeError) as error:  # built for another system
             raise RuntimeMissing(model.name, f"cannot be loaded ({error})") from error
         self.model = model
+        self._turn = threading.Condition()
+        self._users = 0
+        self._closed = False
         self._pointer: Any = None
         self._gpu = gpu and uses_gpu()
         parameters = lib.llama_model_default_params()
         parameters.n_gpu_layers = -1 if self._gpu else 0
-        parameters.use_extra_bufts = tiles or "amx_tile" not in _processor_flags()
-        _journal.problem = ""
-        self._pointer = lib.llama_model_load_from_file(str(path).encode(), parameters)
+        parameters.use_extra_bufts = tiles or "amx_tile" not in processor_flags()
+        journal.problem = ""
+        self._pointer = lib.llama_model_load_from_file(model.uri.encode(), parameters)
         if not self._pointer:
-            raise ModelUnusable(model.name, _journal.problem or f"{path} cannot be loaded")
+            raise ModelUnusable(model.name, journal.problem or f"{model.uri} cannot be loaded")
         self._vocab = lib.llama_model_get_vocab(self._pointer)
         positions = int(lib.llama_model_n_ctx_train(self._pointer))
         self.limit = min(positions, model.context or positions, limit or positions)
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+        cores = _cores()
         small = lib.llama_model_size(self._pointer) < LARGE
         self._workers = 1 if self._gpu else workers or (cores if small else 1)
         self._threads = 1 if self._workers > 1 else cores
         self._budget = GPU_BUDGET if self._gpu else CPU_BUDGET
-        self._embedding = _Pool(self._embedding_context, self._workers)
-        self._judging = _Pool(self._judging_context, self._workers)
-        self._writing = _Pool(self._writing_context, 1)
+        self._embedding = Pool(self._embedding_context, self._workers)
+        self._judging = Pool(self._judging_context, self._workers)
+        self._writing = Pool(self._writing_context, 1)
         self._pooling = self._declared_pooling()
 
     def close(self) -> None:
-        """Give the memory back, contexts first."""
+        """Give the memory back, once nobody uses it any more; contexts first."""
+        with self._turn:
+            self._closed = True
+            self._turn.wait_for(lambda: not self._users)
         for pool in (self._embedding, self._judging, self._writing):
             pool.close()
         if self._pointer:
             self._lib.llama_model_free(self._pointer)
             self._pointer = None
+
+    @contextmanager
+    def _in_use(self) -> Iterator[None]:
+        """Keep another thread from giving the memory back meanwhile."""
+        with self._turn:
+            if self._closed:
+                raise ModelFailure(f"The model {self.model.name} was closed.")
+            self._users += 1
+        try:
+            yield
+        finally:
+            with self._turn:
+                self._users -= 1
+                self._turn.notify_all()
 
     # -- tokens ----------------------------------------------------------------
 
@@ -196,7 +157,7 @@ class Llama:
         while True:
             found = np.empty(room, np.int32)
             count = self._lib.llama_tokenize(
-                self._vocab, data, len(data), _pointer(found), room, special, markup
+                self._vocab, data, len(data), as_pointer(found), room, special, markup
             )
             if count >= 0:
                 return found[:count].copy()
@@ -204,7 +165,8 @@ class Llama:
 
     def count(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, with those around it."""
-        return [len(self.tokens(text)) for text in texts]
+        with self._in_use():
+            return [len(self.tokens(text)) for text in texts]
 
     # -- embedding -------------------------------------------------------------
 
@@ -216,7 +178,8 @@ class Llama:
             ModelUnusable: it makes none.
         """
         self._check_that_it_embeds()
-        full = int(self._lib.llama_model_n_embd_out(self._pointer))
+        with self._in_use():
+            full = int(self._lib.llama_model_n_embd_out(self._pointer))
         return min(full, self.model.dimensions or full)
 
     def embed(self, texts: Sequence[str], *, between: Between = nothing) -> NDArray[np.float32]:
@@ -224,16 +187,17 @@ class Llama:
         self._check_that_it_embeds()
         if not texts:
             return np.empty((0, self.dimensions), np.float32)
-        sequences = [self._checked(self.tokens(text)) for text in texts]
-        rows = self._pooled(self._embedding, sequences, between)[:, : self.dimensions]
+        with self._in_use():
+            sequences = [self._checked(self.tokens(text)) for text in texts]
+            rows = self._pooled(self._embedding, sequences, between)[:, : self.dimensions]
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         if not np.isfinite(lengths).all() or not lengths.all():
             raise ModelFailure(f"The model {self.model.name} gave a vector without a direction.")
         return np.ascontiguousarray(rows / lengths, np.float32)
 
     def _check_that_it_embeds(self) -> None:
-        if self._pooling in (_NO_POOLING, _RANK):
-            kind = "a reranker" if self._pooling == _RANK else "a model that writes"
+        if self._pooling in (NO_POOLING, RANK):
+            kind = "a reranker" if self._pooling == RANK else "a model that writes"
             raise ModelUnusable(self.model.name, f"it is {kind}, and makes no vectors of texts.")
 
     def _checked(self, tokens: Tokens) -> Tokens:
@@ -249,7 +213,7 @@ class Llama:
             return _POOLING[self.model.pooling]
         architecture = self._said("general.architecture") or ""
         said = self._said(f"{architecture}.pooling_type")
-        return _NO_POOLING if said is None else int(said)
+        return NO_POOLING if said is None else int(said)
 
     def _said(self, key: str) -> str | None:
         """What the file says of itself."""
@@ -257,10 +221,10 @@ class Llama:
         count = self._lib.llama_model_meta_val_str(self._pointer, key.encode(), room, len(room))
         return room.value.decode("utf-8", "replace") if count >= 0 else None
 
-    def _embedding_context(self) -> _Context:
+    def _embedding_context(self) -> Context:
         return self._context(self._pooling, max(self._budget, self.limit), SEQUENCES)
 
-    def _context(self, pooling: int, tokens: int, sequences: int) -> _Context:
+    def _context(self, pooling: int, tokens: int, sequences: int) -> Context:
         """A context whose passes take whole sequences."""
         lib = self._lib
         parameters = lib.llama_context_default_params()
@@ -277,22 +241,22 @@ class Llama:
         parameters.no_perf = True
         return self._made(parameters)
 
-    def _made(self, parameters: Any) -> _Context:
-        _journal.problem = ""
+    def _made(self, parameters: Any) -> Context:
+        journal.problem = ""
         pointer = self._lib.llama_init_from_model(self._pointer, parameters)
         if not pointer:
             raise ModelUnusable(
-                self.model.name, _journal.problem or "it gives no context to run it in."
+                self.model.name, journal.problem or "it gives no context to run it in."
             )
         outputs = (
             self._lib.llama_model_n_cls_out(self._pointer)
-            if parameters.pooling_type == _RANK
+            if parameters.pooling_type == RANK
             else self._lib.llama_model_n_embd_out(self._pointer)
         )
-        return _Context(self._lib, pointer, parameters.n_batch, parameters.n_seq_max, outputs)
+        return Context(self._lib, pointer, parameters.n_batch, parameters.n_seq_max, outputs)
 
     def _pooled(
-        self, pool: _Pool, sequences: Sequence[Tokens], between: Between
+        self, pool: Pool, sequences: Sequence[Tokens], between: Between
     ) -> NDArray[np.float32]:
         """What the model makes of each sequence, in order: several at once, on all workers."""
         first = pool.take()
@@ -326,23 +290,25 @@ class Llama:
         score; a judge with outputs named yes and no; a model that writes, whose next token is
         compared with yes and no.
         """
-        prompts = [self._judged(query, passage) for passage in passages]
-        if not prompts:
+        if not passages:
             return []
-        if self._pooling != _RANK:
-            return self._asked(prompts, between)
-        rows = self._pooled(self._judging, prompts, between)
+        with self._in_use():
+            prompts = [self._judged(query, passage) for passage in passages]
+            if self._pooling != RANK:
+                return self._asked(prompts, between)
+            rows = self._pooled(self._judging, prompts, between)
+            outputs = range(rows.shape[1])
+            labels = [self._lib.llama_model_cls_label(self._pointer, i) for i in outputs]
         if not np.isfinite(rows).all():
             raise ModelFailure(f"The model {self.model.name} gave a score that is no number.")
-        if rows.shape[1] == 1:
+        if len(labels) == 1:
             return [_sigmoid(float(row[0])) for row in rows]
-        labels = [self._lib.llama_model_cls_label(self._pointer, i) for i in range(rows.shape[1])]
         if b"yes" not in labels:
             raise ModelUnusable(self.model.name, "its outputs are not named yes and no.")
         return [float(value) for value in rows[:, labels.index(b"yes")]]
 
-    def _judging_context(self) -> _Context:
-        return self._context(_RANK, max(self._budget, self._judged_limit), SEQUENCES)
+    def _judging_context(self) -> Context:
+        return self._context(RANK, max(self._budget, self._judged_limit), SEQUENCES)
 
     @property
     def _judged_limit(self) -> int:
@@ -352,7 +318,7 @@ class Llama:
         """A query and a passage as one sequence; the passage is cut where it has to be."""
         lib = self._lib
         template = self._said("tokenizer.chat_template.rerank")
-        if template is None and self._pooling != _RANK:
+        if template is None and self._pooling != RANK:
             template = JUDGE
         words = self.tokens(passage, special=False)
         if template is None:
@@ -410,26 +376,27 @@ class Llama:
         between: Between = nothing,
     ) -> str:
         """What follows the prompt, the likeliest token each time. See `base.Generator`."""
-        asked = self.tokens(self._as_chat(prompt), markup=True)
-        room = min(WRITING_CONTEXT, self.limit)
-        if len(asked) >= room:
-            raise TextTooLong(len(asked), room - 1)
-        sampler = self._sampler(grammar)
-        context = self._writing.take()
-        try:
-            context.forget()
-            context.read(asked, between)
-            written = b""
-            for _ in range(min(tokens, room - len(asked))):
-                token = context.sample(sampler)
-                if self._lib.llama_vocab_is_eog(self._vocab, token):
-                    break
-                written += self._piece(token)
-                context.read(np.array([token], np.int32), between)
-            return written.decode("utf-8", "replace")
-        finally:
-            self._writing.give(context)
-            self._lib.llama_sampler_free(sampler)
+        with self._in_use():
+            asked = self.tokens(self._as_chat(prompt), markup=True)
+            room = min(WRITING_CONTEXT, self.limit)
+            if len(asked) >= room:
+                raise TextTooLong(len(asked), room - 1)
+            sampler = self._sampler(grammar)
+            context = self._writing.take()
+            try:
+                context.forget()
+                context.read(asked, between)
+                written = b""
+                for _ in range(min(tokens, room - len(asked))):
+                    token = context.sample(sampler)
+                    if self._lib.llama_vocab_is_eog(self._vocab, token):
+                        break
+                    written += self._piece(token)
+                    context.read(np.array([token], np.int32), between)
+                return written.decode("utf-8", "replace")
+            finally:
+                self._writing.give(context)
+                self._lib.llama_sampler_free(sampler)
 
     def _as_chat(self, prompt: str) -> str:
         """The prompt in the model's own chat format; as it is, if it has none."""
@@ -448,11 +415,11 @@ class Llama:
         lib = self._lib
         chain = lib.llama_sampler_chain_init(lib.llama_sampler_chain_default_params())
         if grammar is not None:
-            _journal.problem = ""
+            journal.problem = ""
             rules = lib.llama_sampler_init_grammar(self._vocab, grammar.encode(), b"root")
             if not rules:
                 lib.llama_sampler_free(chain)
-                raise ModelFailure(f"The grammar cannot be read: {_journal.problem}")
+                raise ModelFailure(f"The grammar cannot be read: {journal.problem}")
             lib.llama_sampler_chain_add(chain, rules)
         lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_greedy())
         return chain
@@ -463,7 +430,7 @@ class Llama:
         count = self._lib.llama_token_to_piece(self._vocab, token, room, len(room), 0, False)
         return room.raw[: max(count, 0)]
 
-    def _writing_context(self) -> _Context:
+    def _writing_context(self) -> Context:
         parameters = self._lib.llama_context_default_params()
         parameters.n_ctx = min(WRITING_CONTEXT, self.limit)
         parameters.n_batch = parameters.n_ubatch = min(WRITING_BATCH, parameters.n_ctx)
@@ -471,206 +438,6 @@ class Llama:
         parameters.n_threads = parameters.n_threads_batch = self._threads
         parameters.no_perf = True
         return self._made(parameters)
-
-
-class _Context:
-    """Room to run a model in, for one thread at a time."""
-
-    def __init__(self, lib: Any, pointer: Any, tokens: int, sequences: int, outputs: int) -> None:
-        self.outputs = outputs
-        self._lib = lib
-        self._pointer = pointer
-        self._memory = lib.llama_get_memory(pointer)
-        self._room = tokens
-        self._sequences = sequences
-        self._read = 0
-        # llama_batch is a record of pointers into these.
-        self._token = np.zeros(tokens, np.int32)
-        self._position = np.zeros(tokens, np.int32)
-        self._one = np.ones(tokens, np.int32)
-        self._number = np.arange(sequences, dtype=np.int32)
-        self._sequence = np.zeros(tokens + 1, np.uint64)
-        self._wanted = np.ones(tokens, np.int8)
-        self._batch = lib.llama_batch(
-            0,
-            _pointer(self._token),
-            None,
-            _pointer(self._position),
-            _pointer(self._one),
-            self._sequence.ctypes.data_as(ctypes.POINTER(ctypes.POINTER(ctypes.c_int32))),
-            self._wanted.ctypes.data_as(ctypes.POINTER(ctypes.c_int8)),
-        )
-
-    def pooled(self, sequences: Sequence[Tokens]) -> NDArray[np.float32]:
-        """One row of outputs for each sequence, from one forward pass."""
-        lib = self._lib
-        at = 0
-        assert len(sequences) <= self._sequences
-        assert sum(map(len, sequences)) <= self._room
-        for number, tokens in enumerate(sequences):
-            end = at + len(tokens)
-            self._token[at:end] = tokens
-            self._position[at:end] = np.arange(len(tokens))
-            self._sequence[at:end] = self._number[number:].ctypes.data
-            at = end
-        self._wanted[:at] = 1
-        self._batch.n_tokens = at
-        if self._memory:
-            lib.llama_memory_clear(self._memory, False)
-            code = lib.llama_decode(self._pointer, self._batch)
-        else:
-            code = lib.llama_encode(self._pointer, self._batch)
-        _check(code)
-        rows = np.empty((len(sequences), self.outputs), np.float32)
-        for number in range(len(sequences)):
-            row = lib.llama_get_embeddings_seq(self._pointer, number)
-            if not row:
-                raise ModelFailure("The model gave no vector for a text.")
-            rows[number] = np.ctypeslib.as_array(row, (self.outputs,))
-        return rows
-
-    def forget(self) -> None:
-        """Begin a new text."""
-        self._lib.llama_memory_clear(self._memory, False)
-        self._read = 0
-
-    def rewind(self, tokens: int) -> None:
-        """Forget all but so many tokens from the beginning."""
-        if tokens < self._read:
-            self._lib.llama_memory_seq_rm(self._memory, 0, tokens, -1)
-            self._read = tokens
-
-    def read(self, tokens: Tokens, between: Between) -> NDArray[np.float32]:
-        """Read on.
-
-        Returns:
-            The logit of each token of the vocabulary to be the next: a view, good until the
-            next pass.
-        """
-        lib = self._lib
-        for start in range(0, len(tokens), self._room):
-            between()
-            part = tokens[start : start + self._room]
-            count = len(part)
-            self._token[:count] = part
-            self._position[:count] = np.arange(self._read, self._read + count)
-            self._sequence[:count] = self._number.ctypes.data
-            self._wanted[:count] = 0
-            self._wanted[count - 1] = 1
-            self._batch.n_tokens = count
-            _check(lib.llama_decode(self._pointer, self._batch))
-            self._read += count
-        vocabulary = lib.llama_vocab_n_tokens(
-            lib.llama_model_get_vocab(lib.llama_get_model(self._pointer))
-        )
-        return np.ctypeslib.as_array(lib.llama_get_logits_ith(self._pointer, -1), (vocabulary,))
-
-    def sample(self, sampler: Any) -> int:
-        """The next token."""
-        return int(self._lib.llama_sampler_sample(sampler, self._pointer, -1))
-
-    def close(self) -> None:
-        """Give the memory back."""
-        self._lib.llama_free(self._pointer)
-
-
-class _Pool:
-    """Contexts, each made when it is needed; whoever takes one has it alone."""
-
-    def __init__(self, make: Callable[[], _Context], most: int) -> None:
-        self._make = make
-        self._free = threading.Semaphore(most)
-        self._turn = threading.Lock()
-        self._idle: list[_Context] = []
-
-    def take(self) -> _Context:
-        """A context, as soon as there is one."""
-        self._free.acquire()
-        try:
-            with self._turn:
-                return self._idle.pop() if self._idle else self._make()
-        except BaseException:
-            self._free.release()
-            raise
-
-    def give(self, context: _Context) -> None:
-        """Put a context back."""
-        with self._turn:
-            self._idle.append(context)
-        self._free.release()
-
-    def close(self) -> None:
-        """Give the memory of all of them back."""
-        with self._turn:
-            for context in self._idle:
-                context.close()
-            self._idle.clear()
-
-
-TRIAL = """
-from qmd.models import llama, registry
-llama.Llama(registry.MINILM, workers=1, tiles=True).embed(["tea"])
-"""
-
-
-def tiles_work(notes: Path) -> bool:
-    """Whether weights may be laid out for the processor's matrix tiles (AMX).
-
-    They more than double the speed of 8-bit models, but a tile instruction ends the process if
-    the library was compiled by GCC up to 12 without our flags (ggml-org/llama.cpp, pull request
-    26954), or if the system does not let it. So it is tried once, in a process of its own.
-
-    Args:
-        notes: folder in which the outcome is kept for the next time.
-    """
-    if "amx_tile" not in _processor_flags():
-        return False
-    library = Path(_library().__file__).parent / "lib" / "libggml-cpu.so"
-    try:
-        info = library.stat()
-    except OSError:
-        return False
-    kept = notes / f"tiles-{info.st_size}-{info.st_mtime_ns}-{platform.release()}"
-    if not kept.exists():
-        import subprocess
-        import sys
-
-        outcome = subprocess.run(
-            [sys.executable, "-c", TRIAL],
-            check=False,
-            capture_output=True,
-            stdin=subprocess.DEVNULL,
-        )
-        with suppress(OSError):  # where nothing can be kept, it is tried each time
-            notes.mkdir(parents=True, exist_ok=True)
-            for old in notes.glob("tiles-*"):
-                old.unlink(missing_ok=True)
-            kept.write_text("yes" if outcome.returncode == 0 else "no")
-        return outcome.returncode == 0
-    return kept.read_text() == "yes"
-
-
-def _processor_flags() -> frozenset[str]:
-    """What the processor can do; nothing, where the system does not tell."""
-    try:
-        text = Path("/proc/cpuinfo").read_text()
-    except OSError:
-        return frozenset()
-    return frozenset(text.partition("flags")[2].partition("\n")[0].split())
-
-
-def _check_file(model: Model, path: Path) -> None:
-    """Refuse what is no GGUF file, before a library reads it."""
-    try:
-        with path.open("rb") as file:
-            head = file.read(512)
-    except FileNotFoundError:
-        raise ModelMissing(model.name, f"{path} does not exist.", pull=False) from None
-    except OSError as error:
-        raise ModelUnusable(model.name, f"{path}: {error.strerror}.") from error
-    if not head.startswith(MAGIC):
-        kind = "a web page" if b"<" in head.lstrip()[:1] else "not a GGUF file"
-        raise ModelUnusable(model.name, f"{path} is {kind}.")
 
 
 def _packed(lengths: Sequence[int], budget: int) -> list[list[int]]:
@@ -714,17 +481,12 @@ def _shared(prompts: Sequence[Tokens]) -> int:
     return int(same.argmin()) if not same.all() else least
 
 
-def _check(code: int) -> None:
-    if code:
-        problem, _journal.problem = _journal.problem, ""
-        raise ModelFailure(
-            f"The model stopped with code {code}: {problem or 'no reason was given'}"
-        )
-
-
-def _pointer(array: NDArray[np.int32]) -> Any:
-    return array.ctypes.data_as(ctypes.POINTER(ctypes.c_int32))
-
-
 def _sigmoid(value: float) -> float:
     return 1 / (1 + math.exp(-value)) if value > -700 else 0.0
+
+
+def _cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

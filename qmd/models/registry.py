@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from qmd.errors import UnknownModel
+from qmd.errors import ModelMissing, ModelUnusable, UnknownModel
 
 Role = Literal["embed", "rerank", "generate"]
 Pooling = Literal["mean", "cls", "last"]
@@ -18,6 +18,9 @@ Pooling = Literal["mean", "cls", "last"]
 ROLES: tuple[Role, ...] = ("embed", "rerank", "generate")
 
 HUB, ENDPOINT = "hf:", "openai:"
+
+MAGIC = b"GGUF"
+"""First bytes of a model's file."""
 
 EMBEDDED_FILE = Path(__file__).with_name("all-MiniLM-L6-v2-q8_0.gguf")
 """The model that needs no download."""
@@ -244,6 +247,28 @@ def names(role: Role) -> list[str]:
 def role_of(wanted: str) -> Role:
     """What a model of the list does; of any other, that it embeds."""
     return next((model.role for model in MODELS if wanted in (model.name, model.uri)), "embed")
+
+
+def check_file(model: Model) -> None:
+    """Refuse what is no GGUF file, before a library reads it.
+
+    Args:
+        model: whose `uri` is a path.
+
+    Raises:
+        ModelMissing: there is no such file.
+        ModelUnusable: it is something else.
+    """
+    try:
+        with open(model.uri, "rb") as file:
+            head = file.read(512)
+    except (FileNotFoundError, IsADirectoryError):
+        raise ModelMissing(model.name, f"{model.uri} does not exist.", pull=False) from None
+    except OSError as error:
+        raise ModelUnusable(model.name, f"{model.uri}: {error.strerror}.") from error
+    if not head.startswith(MAGIC):
+        kind = "a web page" if b"<" in head.lstrip()[:1] else "not a GGUF file"
+        raise ModelUnusable(model.name, f"{model.uri} is {kind}.")
 
 
 def is_installed() -> bool:

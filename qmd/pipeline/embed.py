@@ -13,7 +13,7 @@ import re
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import anyio
 from anyio import from_thread, to_thread
@@ -50,6 +50,8 @@ PROBE = "1"
 
 Progress = Callable[[int, int], None]
 """Told (bytes done, bytes in all)."""
+
+Value = TypeVar("Value")
 
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
@@ -228,7 +230,7 @@ class _Run:
         ]
         if not rows:
             return []
-        added = self._database.write(
+        added = self._write(
             partial(embeddings.add_chunks, model_id=self._model_id, cut=_cut_table(rows))
         )
         return [
@@ -302,7 +304,7 @@ class _Run:
         """Commit the vectors of a batch."""
         assert batch.vectors is not None
         await to_thread.run_sync(
-            self._database.write,
+            self._write,
             partial(
                 embeddings.add,
                 model_id=self._model_id,
@@ -310,6 +312,15 @@ class _Run:
                 vectors=batch.vectors,
             ),
         )
+
+    def _write(self, work: Callable[[Cursor], Value]) -> Value:
+        """Commit, unless another process has removed the model meanwhile."""
+
+        def checked(cursor: Cursor) -> Value:
+            embeddings.check(cursor, self._space, self._model_id)
+            return work(cursor)
+
+        return self._database.write(checked)
 
     def supersede(self, cursor: Cursor) -> None:
         """Remove the vectors of this model that were made with other settings."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -24,6 +23,7 @@ from anyio import from_thread, to_thread
 
 from qmd.errors import IndexFailure, ModelError, ModelFailure, NotEmbedded, QueryError
 from qmd.models import prompts
+from qmd.results import passage_of
 from qmd.store import answers, embeddings, search
 from qmd.store.cursor import as_json
 from qmd.text import query, snippet, words
@@ -37,8 +37,10 @@ if TYPE_CHECKING:
 
     from qmd.models.base import Embedder, Generator, Reranker
     from qmd.models.choice import Space
+    from qmd.models.loaded import Helper
     from qmd.store.cursor import Cursor
     from qmd.store.database import Database
+    from qmd.store.shortcut import Shortcut
     from qmd.store.stemmer import Stemmer
 
 Fusion = Literal["scores", "rrf"]
@@ -50,9 +52,6 @@ FIRST, FURTHER = 2.0, 1.0
 WORDS = 0.45
 """Share of the keyword lists in the fused score; the rest is that of the lists by meaning.
 Measured: docs/relevance.md."""
-
-WORDS_IF_FOREIGN = 1.0
-"""The same for a question in a script that the embedding model does not know."""
 
 DEPTH: Mapping[Fusion, int] = {"scores": 200, "rrf": 20}
 """Documents of a list that are fused. Sources: docs/relevance.md; tobi/qmd (MIT)."""
@@ -71,9 +70,6 @@ ONLY_MEANING = (
     "The question only asks by meaning, which is not searched.\n\n"
     "Add a lex: line, or search by meaning too."
 )
-
-_EXCLUSION = re.compile(r'(?:^|\s)-(?:"[^"]*"|[^\s"]+)')
-"""What `text/query.py` leaves out."""
 
 
 class Recipe(NamedTuple):
@@ -100,12 +96,14 @@ class Helpers(NamedTuple):
     Attributes:
         space: gives the vectors that are searched; raises a ModelError if their model is not here.
         embedder: gives what makes them, loaded; raises a ModelError if it cannot be.
+        shortcut: gives a faster way to the nearest of them, if there is one.
     """
 
     space: Callable[[], Space] | None = None
     embedder: Callable[[Space], Embedder] | None = None
-    generator: Callable[[], Generator] | None = None
-    reranker: Callable[[], Reranker] | None = None
+    shortcut: Callable[[Space, int, int], Shortcut | None] | None = None
+    generator: Helper[Generator] | None = None
+    reranker: Helper[Reranker] | None = None
 
 
 class Listed(NamedTuple):
@@ -126,13 +124,15 @@ class Ranked(NamedTuple):
     """A document that answers.
 
     Attributes:
-        passage: its passage nearest to the question, if meaning was searched.
+        near: its passage nearest to the question, if meaning was searched.
+        by_words: whether it was found by words, too.
         explain: how the score came about; it can be added up by hand.
     """
 
     document_id: int
     score: float
-    passage: Nearest | None
+    near: Nearest | None
+    by_words: bool
     explain: dict[str, object]
 
 
@@ -198,8 +198,8 @@ class _Run:
             weights = [FIRST] + [FURTHER] * (len(question.searches) - 1)
             return list(zip(question.searches, weights, strict=True))
         own = [(Asked("lex", _lexical(question.plain)), FIRST)]
-        bare = _EXCLUSION.sub(" ", question.plain).replace('"', " ").strip()
-        if _EXCLUSION.search(question.plain) and not words.split(bare):
+        bare = query.EXCLUSION.sub(" ", question.plain).replace('"', " ").strip()
+        if query.EXCLUSION.search(question.plain) and not words.split(bare):
             raise QueryError(query.ONLY_EXCLUSIONS)
         if bare:
             own.append((Asked("vec", bare), FIRST))
@@ -213,16 +213,15 @@ class _Run:
         rarest, strong = await to_thread.run_sync(self._database.read, partial(self._probe, plain))
         if strong and not self._question.intent:
             return []
-        make = self._helpers.generator
+        helper = self._helpers.generator
 
         def write() -> str:
-            generator = make()
-            prompt = prompts.expansion(generator.model, plain, self._question.intent)
-            key = _key("expansion", generator.model.uri, prompts.GRAMMAR, prompt)
+            prompt = prompts.expansion(helper.model, plain, self._question.intent)
+            key = _key("expansion", helper.identity(), prompts.GRAMMAR, prompt)
             known = self._database.read(partial(answers.kept, keys=[key]))
             if key in known:
                 return str(known[key])
-            text = generator.generate(
+            text = helper.load().generate(
                 prompt,
                 grammar=prompts.GRAMMAR,
                 tokens=prompts.EXPANSION_TOKENS,
@@ -270,13 +269,15 @@ class _Run:
 
         async def by_meaning() -> None:
             try:
-                vectors = await to_thread.run_sync(
-                    self._embedded, [each for _, each, _ in semantic]
-                )
-                if _EXCLUSION.search(self._question.plain or ""):
+                asked = [each for _, each, _ in semantic]
+                work = partial(self._embedded, asked, alone=not lexical)
+                vectors = await to_thread.run_sync(work)
+                if vectors is None:
+                    return
+                if query.EXCLUSION.search(self._question.plain or ""):
                     await banned.wait()
-                work = partial(self._by_meaning, semantic, vectors)
-                found.update(await to_thread.run_sync(self._database.read, work))
+                near = partial(self._by_meaning, semantic, vectors)
+                found.update(await to_thread.run_sync(self._database.read, near))
             except (ModelError, NotEmbedded) as error:
                 if not lexical:
                     raise
@@ -323,11 +324,24 @@ class _Run:
             found[number] = Listed("lex", asked.text, weight, scores, {})
         return found
 
-    def _embedded(self, searches: Sequence[Asked]) -> NDArray[np.float32]:
-        """The vectors of all searches by meaning, in one batch."""
+    def _embedded(self, searches: Sequence[Asked], *, alone: bool) -> NDArray[np.float32] | None:
+        """The vectors of all searches by meaning, in one batch.
+
+        None, with a notice, if the model does not know the script that they are in: what it
+        would find is chance, and words find better (docs/relevance.md).
+
+        Args:
+            alone: nothing else is searched.
+        """
         assert self._helpers.space is not None
         assert self._helpers.embedder is not None
         space = self._space = self._helpers.space()
+        if not alone and space.model.languages == "en" and _is_foreign(searches):
+            self._notices.append(
+                f"Searched by words alone: {space.model.name} knows English only. "
+                "'qmd models list' shows models that know many languages."
+            )
+            return None
         state = self._database.remembered(
             ("pending", space.fingerprint),
             partial(embeddings.pending, fingerprint=space.fingerprint),
@@ -341,11 +355,8 @@ class _Run:
             for each in searches
         ]
         vectors = self._helpers.embedder(space).embed(texts, between=from_thread.check_cancelled)
-        if state.lacking:
-            self._notices.append(
-                f"{state.lacking} of {state.documents} documents have no vectors yet. "
-                "Run 'qmd embed'."
-            )
+        if state.notice:
+            self._notices.append(state.notice)
         return vectors
 
     def _by_meaning(
@@ -360,6 +371,9 @@ class _Run:
         if number is None:
             raise NotEmbedded
         documents = search.allowed(cursor, self._among, banned=self._banned)
+        shortcut = None
+        if self._helpers.shortcut is not None:
+            shortcut = self._helpers.shortcut(self._space, number, self._count)
         found = {}
         for (place, asked, weight), vector in zip(searches, vectors, strict=True):
             near = embeddings.nearest(
@@ -369,6 +383,7 @@ class _Run:
                 vectors=self._count,
                 documents=documents,
                 limit=self._depth,
+                shortcut=shortcut,
             )
             passages = {hit.document_id: hit for hit in near}
             scores = {hit.document_id: hit.score for hit in near}
@@ -405,6 +420,7 @@ class _Run:
             ),
         )
         best: dict[int, Nearest] = {}
+        by_words = {number for each in lists if each.kind == "lex" for number in each.scores}
         for each in lists:
             for document_id, passage in each.passages.items():
                 if document_id not in best or passage.score > best[document_id].score:
@@ -414,6 +430,7 @@ class _Run:
                 document_id,
                 score,
                 best.get(document_id),
+                document_id in by_words,
                 {
                     "fusion": self._recipe.fusion,
                     "lists": [_part(lists, part) for part in json.loads(parts)],
@@ -430,8 +447,7 @@ class _Run:
             return [each.weight for each in lists]
         lexical = sum(each.weight for each in lists if each.kind == "lex")
         semantic = sum(each.weight for each in lists if each.kind != "lex")
-        share = WORDS_IF_FOREIGN if self._is_foreign(lists) else WORDS
-        share = 1.0 if not semantic else 0.0 if not lexical else share
+        share = 1.0 if not semantic else 0.0 if not lexical else WORDS
         return [
             share * each.weight / lexical
             if each.kind == "lex"
@@ -439,19 +455,12 @@ class _Run:
             for each in lists
         ]
 
-    def _is_foreign(self, lists: Sequence[Listed]) -> bool:
-        """Whether the embedding model does not know the script of the question."""
-        if self._space is None or self._space.model.languages != "en":
-            return False
-        letters = [mark for each in lists for mark in each.text if mark.isalpha()]
-        return 2 * sum(mark > "\u02af" for mark in letters) > len(letters)
-
     # -- reranking ---------------------------------------------------------------
 
     async def _reranked(self, fused: list[Ranked]) -> list[Ranked]:
         """The best candidates in the order that a judge gives them, then the rest."""
-        make = self._helpers.reranker
-        assert make is not None
+        helper = self._helpers.reranker
+        assert helper is not None
         candidates, rest = fused[: self._recipe.candidates], fused[self._recipe.candidates :]
         texts = await to_thread.run_sync(
             self._database.read,
@@ -462,20 +471,19 @@ class _Run:
         if self._question.intent:
             asked = f"{asked}\n{self._question.intent}"
         match = snippet.matcher(self._words)
-        passages = [_passage(texts[each.document_id], each.passage, match) for each in candidates]
+        passages = [_judged(texts[each.document_id], each, match) for each in candidates]
 
         def judge() -> list[float]:
-            reranker = make()
-            model = reranker.model.uri
-            keys = [_key("rerank", model, asked, passage) for passage in passages]
+            identity = helper.identity()
+            keys = [_key("rerank", identity, asked, passage) for passage in passages]
             known = self._database.read(partial(answers.kept, keys=keys))
             missing = {k: p for k, p in zip(keys, passages, strict=True) if k not in known}
             if missing:
-                scores = reranker.score(
+                scores = helper.load().score(
                     asked, list(missing.values()), between=from_thread.check_cancelled
                 )
                 if not all(map(math.isfinite, scores)):
-                    raise ModelFailure(f"{reranker.model.name} gave a score that is no number.")
+                    raise ModelFailure(f"{helper.model.name} gave a score that is no number.")
                 fresh = dict(zip(missing, scores, strict=True))
                 self._keep("rerank", fresh)
                 known |= fresh
@@ -583,8 +591,15 @@ def _has(text: str, word: str | None) -> bool:
     return any(piece.startswith(stem) for piece in folded)
 
 
-def _passage(text: Text, near: Nearest | None, match: Callable[[str], str | None]) -> str:
-    """What is judged of a document: the nearest passage, else the one with most of the words."""
+def _is_foreign(searches: Sequence[Asked]) -> bool:
+    """Whether more than half of the letters are outside of the Latin script."""
+    letters = [mark for each in searches for mark in each.text if mark.isalpha()]
+    return 2 * sum(mark > "\u02af" for mark in letters) > len(letters)
+
+
+def _judged(text: Text, ranked: Ranked, match: Callable[[str], str | None]) -> str:
+    """What is judged of a document: the passage that answers, else the lines with its words."""
+    near = passage_of(text, ranked.near, match, by_words=ranked.by_words)
     if near is not None:
         return text.body[near.position : near.position + near.length]
     return "\n".join(snippet.snippet(text.body, match, length=PASSAGE).lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from qmd.errors import UsageError
+from qmd.errors import UsageError, VectorsRemoved
 from qmd.store.cursor import Cursor, as_json
 from qmd.types import Nearest
 
@@ -50,6 +50,13 @@ class Pending(NamedTuple):
     documents: int
     lacking: int
     vectors: int
+
+    @property
+    def notice(self) -> str | None:
+        """What a user should know who searches now, or None."""
+        if not self.lacking:
+            return None
+        return f"Documents that lack vectors: {self.lacking} of {self.documents}. Run 'qmd embed'."
 
 
 class Text(NamedTuple):
@@ -138,6 +145,16 @@ def texts(cursor: Cursor, hashes: Sequence[str]) -> dict[str, Text]:
     return {text.hash: text for text in rows}
 
 
+def check(cursor: Cursor, space: Space, number: int) -> None:
+    """Refuse to write under a number that is no longer this space's, but maybe another's.
+
+    Raises:
+        VectorsRemoved: another process has removed what was made of it.
+    """
+    if model_id(cursor, space.fingerprint) != number:
+        raise VectorsRemoved(space.model.name)
+
+
 def add_chunks(cursor: Cursor, *, model_id: int, cut: pa.Table) -> dict[tuple[str, int], int]:
     """Add chunks of texts that have none yet.
 
@@ -223,13 +240,15 @@ def nearest(
     depth = max(DEPTH, 4 * limit * per_file)
     while True:
         among = chunks
-        facts = shortcut.facts() if shortcut is not None and chunks is None else None
-        if facts is not None and shortcut is not None and 4 * depth < compared:
+        near = None
+        if shortcut is not None and chunks is None and 4 * depth < compared:
+            near = shortcut.nearest(text, 2 * depth)
+        if near is not None:
             among = cursor.one(
                 "search/chunks_after",
                 model_id=model_id,
-                after=facts.last,
-                known=as_json(shortcut.nearest(text, 2 * depth)),
+                after=near.last,
+                known=as_json(near.chunk_ids),
             )
         elif compared > max(two_stages, 4 * depth):
             among = cursor.one(
@@ -239,17 +258,15 @@ def nearest(
                 signs=signs_of(vector),
                 candidates=max(CANDIDATES, 4 * depth, int(CANDIDATE_SHARE * compared)),
             )
-        # DuckDB compares all vectors faster when it is not told which.
-        restricted = {} if among is None else {"chunks": among}
         found = cursor.rows(
             Nearest,
-            "search/nearest_among" if restricted else "search/nearest",
+            "search/nearest",
             model_id=model_id,
+            chunks=among,
             vector=text,
             depth=depth,
             limit=limit,
             per_file=per_file,
-            **restricted,
         )
         if len(found) >= limit or depth >= compared:
             return found

@@ -55,13 +55,13 @@ def bm25(
     found = scored(cursor, query, stemmer, among=among, limit=limit)
     if not found.scores:
         return Found([], found.words)
-    hits = cursor.rows(
-        Hit,
+    rows = cursor.run(
         "search/hits",
         scores=as_json([{"document_id": d, "bm25": score} for d, score in found.scores]),
         limit=limit,
     )
-    return Found(hits, found.words)
+    width = len(Text._fields)
+    return Found([Hit(Text(*row[:width]), *row[width:]) for row in rows], found.words)
 
 
 def scored(

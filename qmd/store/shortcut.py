@@ -9,23 +9,29 @@ miss a neighbour, but never show what is not there.
 
 from __future__ import annotations
 
-import os
+import logging
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import _duckdb
 
-from qmd.errors import QmdError
+from qmd.errors import JobRunning, QmdError
 from qmd.store.cursor import Connection, Cursor, DatabaseError
+from qmd.store.gate import errand
 from qmd.store.statements import statement
 from qmd.store.stemmer import extension
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from qmd.store.database import Database
+
+_log = logging.getLogger("qmd.shortcut")
+_log.addHandler(logging.NullHandler())  # a server may have a protocol on its streams
 
 WORTH = 250_000
 """Vectors from which on it pays. Measured: docs/models.md."""
@@ -52,6 +58,17 @@ class Facts(NamedTuple):
     vectors: int
 
 
+class Near(NamedTuple):
+    """What the graph found.
+
+    Attributes:
+        last: the highest chunk_id that it knows.
+    """
+
+    chunk_ids: list[int]
+    last: int
+
+
 class Shortcut:
     """The HNSW index of one model's vectors, if there is one.
 
@@ -60,105 +77,139 @@ class Shortcut:
     """
 
     def __init__(self, index: Path, fingerprint: str, dimensions: int) -> None:
+        self._index = index
         self.path = index.with_name(f"{index.name}.hnsw")
         self._fingerprint = fingerprint
         self._dimensions = dimensions
         self._turn = threading.Lock()
         self._connection: Connection | None = None
+        self._opened: int | None = None  # the copy's inode
+        self._facts: Facts | None = None
         self._builder: threading.Thread | None = None
         self._building: Connection | None = None
-        self._closed = False
-        self._facts: Facts | None = None
+        self._closed = self._failed = False
 
     def close(self) -> None:
         """Let go of the copy; one that is being made is given up."""
         self._closed = True
-        if self._builder is not None:
-            while self._builder.is_alive():
-                building = self._building
-                if building is not None:
-                    with suppress(DatabaseError):  # it was closed just now
-                        building.interrupt()
-                self._builder.join(0.05)
+        while self._builder is not None and self._builder.is_alive():
+            building = self._building
+            if building is not None:
+                with suppress(DatabaseError):  # it was closed just now
+                    building.interrupt()
+            self._builder.join(0.05)
         with self._turn:
             self._drop()
 
-    def facts(self) -> Facts | None:
-        """What the copy is of; None if there is none of this model."""
-        with self._turn:
-            if self._connection is None and self.path.exists():
-                with suppress(DatabaseError):
-                    self._open()
-            return self._facts
-
     def fits(self, count: int) -> bool:
         """Whether there is a copy that is near enough to an index of so many vectors."""
-        facts = self.facts()
+        with self._turn:
+            facts = self._current()
         return facts is not None and abs(facts.vectors - count) <= OUTDATED * count
 
-    def nearest(self, vector: str, limit: int) -> list[int]:
-        """chunk_id of the nearest, by the graph.
+    def nearest(self, vector: str, limit: int) -> Near | None:
+        """The nearest by the graph; None if there is no copy of this model.
 
         Args:
             vector: of length 1: '[0.1, …]'.
         """
         text = statement("shortcut/nearest").replace("$dimensions", str(self._dimensions))
         with self._turn:
-            assert self._connection is not None
+            facts = self._current()
+            if facts is None or self._connection is None:
+                return None
             breadth = statement("shortcut/breadth").replace("$breadth", str(BREADTH * limit))
             self._connection.execute(breadth)
             rows = self._connection.execute(
                 text.replace("$limit", str(limit)), {"vector": vector}
             ).fetchall()
-        return [chunk_id for (chunk_id,) in rows]
+        return Near([chunk_id for (chunk_id,) in rows], facts.last)
 
     def prepare(self, database: Database, model_id: int) -> None:
-        """Make the copy anew, in a thread of its own; one at a time."""
-        if self._builder is None or not self._builder.is_alive():
+        """Make the copy anew, in a thread of its own; one at a time.
+
+        After a failure no more: each search would pay for another. They do without the copy,
+        and the log says why.
+        """
+        if not self._failed and (self._builder is None or not self._builder.is_alive()):
             self._builder = threading.Thread(
-                target=self._build_quietly, args=(database, model_id), name="qmd-shortcut"
+                target=self._build_in_background, args=(database, model_id), name="qmd-shortcut"
             )
             self._builder.start()
 
-    def _build_quietly(self, database: Database, model_id: int) -> None:
-        with suppress(QmdError, DatabaseError, OSError):  # searches do without it
+    def _build_in_background(self, database: Database, model_id: int) -> None:
+        try:
             self.build(database, model_id)
+        except JobRunning:
+            return
+        except (QmdError, DatabaseError, OSError) as error:
+            if not self._closed:
+                self._failed = True
+                _log.warning("No HNSW copy of the vectors: %s", error)
 
     def build(self, database: Database, model_id: int) -> None:
-        """Make the copy anew. The old one serves until it is ready."""
-        new = self.path.with_name(f"{self.path.name}.{os.getpid()}.new")
+        """Make the copy anew. The old one serves until it is ready.
+
+        Raises:
+            JobRunning: another process is at it.
+        """
+        new = self.path.with_name(f"{self.path.name}.new")
+        with errand(self._index, "hnsw.lock"):
+            _remove(new)  # of a process that was killed
+            try:
+                with closing(_connected()) as connection:
+                    self._building = connection
+                    self._fill(connection, new, partial(_part, model_id=model_id), database)
+                if not self._closed:
+                    new.replace(self.path)
+            finally:
+                self._building = None
+                _remove(new)
+
+    def _fill(
+        self,
+        connection: Connection,
+        path: Path,
+        part: Callable[..., pa.Table],
+        database: Database,
+    ) -> None:
+        """Copy all vectors into a new file, and index them."""
+        run = connection.execute
+        run(statement("shortcut/persist"))
+        run(_with_path("shortcut/attach_to_build", path))
+        run(statement("shortcut/create").replace("$dimensions", str(self._dimensions)))
+        last = count = 0
+        while not self._closed:
+            some = database.read(partial(part, after=last))
+            if not some.num_rows:
+                break
+            connection.register("fresh", some)
+            run(statement("shortcut/fill"))
+            connection.unregister("fresh")
+            last = some["chunk_id"][-1].as_py()
+            count += some.num_rows
+        if not self._closed:
+            run(statement("shortcut/index"))
+            facts = {"fingerprint": self._fingerprint, "last": last, "vectors": count}
+            run(statement("shortcut/create_facts"), facts)
+
+    def _current(self) -> Facts | None:
+        """What the copy is of that lies there now; None if there is none of this model."""
         try:
-            with _engine() as connection:
-                self._building = connection
-                run = connection.execute
-                run(statement("shortcut/persist"))
-                run(_with_path("shortcut/attach_to_build", new))
-                run(statement("shortcut/create").replace("$dimensions", str(self._dimensions)))
-                last = count = 0
-                while True:
-                    work = partial(_part, model_id=model_id, after=last)
-                    some = database.read(work)
-                    if self._closed or not some.num_rows:
-                        break
-                    connection.register("fresh", some)
-                    run(statement("shortcut/fill"))
-                    connection.unregister("fresh")
-                    last = some["chunk_id"][-1].as_py()
-                    count += some.num_rows
-                if self._closed:
-                    return
-                run(statement("shortcut/index"))
-                run(
-                    statement("shortcut/create_facts"),
-                    {"fingerprint": self._fingerprint, "last": last, "vectors": count},
-                )
-            with self._turn:
+            inode = self.path.stat().st_ino
+        except FileNotFoundError:
+            self._drop()
+            return None
+        if inode != self._opened:
+            self._drop()
+            self._opened = inode
+            try:
+                self._open()
+            except DatabaseError as error:
                 self._drop()
-                new.replace(self.path)
-        finally:
-            self._building = None
-            for rest in (new, Path(f"{new}.wal")):
-                rest.unlink(missing_ok=True)
+                self._opened = inode
+                _log.warning("The HNSW copy %s cannot be used: %s", self.path, error)
+        return self._facts
 
     def _open(self) -> None:
         self._connection = _connected()
@@ -166,30 +217,24 @@ class Shortcut:
         facts = Facts(*self._connection.execute(statement("shortcut/facts")).fetchall()[0])
         if facts.fingerprint == self._fingerprint:
             self._facts = facts
-        else:
-            self._drop()
 
     def _drop(self) -> None:
-        self._facts = None
+        self._facts = self._opened = None
         if self._connection is not None:
             self._connection.close()
             self._connection = None
 
 
-def _part(cursor: Cursor, *, model_id: int, after: int) -> Any:
+def _remove(path: Path) -> None:
+    for file in (path, Path(f"{path}.wal")):
+        file.unlink(missing_ok=True)
+
+
+def _part(cursor: Cursor, *, model_id: int, after: int) -> pa.Table:
     """Some vectors as an Arrow table: chunk_id, vector."""
     return cursor.connection.execute(
         statement("embeddings/part"), {"model_id": model_id, "after": after, "limit": STEP}
     ).to_arrow_table()
-
-
-@contextmanager
-def _engine() -> Iterator[Connection]:
-    connection = _connected()
-    try:
-        yield connection
-    finally:
-        connection.close()
 
 
 def _connected() -> Connection:

@@ -27,7 +27,10 @@ NEGATION_IN_MEANING = (
     "Negation (-term) is not supported in vec/hyde queries. Use lex for exclusions."
 )
 
-_TOKEN = re.compile(r'(?P<minus>-)?(?:"(?P<phrase>[^"]*)"|(?P<plain>[^\s"]+))')
+_TOKEN = re.compile(r'(?P<minus>-(?!-))?(?:"(?P<phrase>[^"]*)"|(?P<plain>[^\s"]+))')
+EXCLUSION = re.compile(r'(?:^|\s)-(?:"[^"]*"|[^\s"-][^\s"]*)')
+"""What a query leaves out: `-word` or `-"phrase"`; but `--force` is a word."""
+
 _NEGATION = re.compile(r'(?:^|\s)-[\w"]')
 
 STOP_WORDS = frozenset(

@@ -54,6 +54,26 @@ def matcher(wanted: Mapping[str, str]) -> Callable[[str], str | None]:
     return match
 
 
+def has(text: str, match: Callable[[str], str | None]) -> bool:
+    """Whether a text has a word that matches."""
+    return any(match(raw) for raw in words.split(text))
+
+
+def whole_lines(body: str, start: int, end: int, *, most: int = 300) -> str:
+    """A part of a text, with the rest of the lines that it cuts, if that is not much.
+
+    Args:
+        start: characters before the part.
+        end: characters before what follows it.
+        most: characters of the rest of a line.
+    """
+    first = body.rfind("\n", max(0, start - most), start) + 1
+    last = body.find("\n", end, end + most)
+    if not first and start > most:
+        first = start
+    return body[first : end if last < 0 else last]
+
+
 def snippet(
     body: str, match: Callable[[str], str | None], *, length: int, distinct: int | None = None
 ) -> Snippet:

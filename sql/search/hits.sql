@@ -7,9 +7,9 @@
 -- out  path         text
 -- out  title        text
 -- out  hash         text
+-- out  body         text
 -- out  bm25         double   0 and up
 -- out  score        double   bm25 / (1 + bm25)
--- out  body         text
 with scores as (
     select unnest(
         from_json($scores, '[{"document_id": "UINTEGER", "bm25": "DOUBLE"}]'), recursive := true
@@ -30,9 +30,9 @@ select
     path,
     title,
     best.hash,
+    body,
     bm25,
-    bm25 / (1 + bm25) as score,
-    body
+    bm25 / (1 + bm25) as score
 from best
 join content on best.hash = content.hash
 order by bm25 desc, collection, path

@@ -4,6 +4,7 @@
 -- after: if these are fewer than were asked for, and chunks are left, ask again with more depth.
 --
 -- in   $model_id     integer
+-- in   $chunks       json?     array of chunk_id: no others
 -- in   $vector       text      of the query, of length 1: '[0.1, …]'
 -- in   $depth        integer   chunks to find
 -- in   $per_file     integer   chunks of one document, at most
@@ -16,7 +17,12 @@
 with nearest as materialized (
     select chunk_id, list_inner_product(vector, $vector::float[]) as score
     from embeddings
-    where model_id = $model_id
+    where
+        model_id = $model_id
+        and (
+            $chunks is null
+            or chunk_id in (select unnest(from_json($chunks, '["UINTEGER"]')))
+        )
     order by score desc, chunk_id
     limit $depth
 )

@@ -164,12 +164,12 @@ def test_a_fingerprint_changes_with_any_part_of_a_file_and_with_its_length(machi
 def test_a_short_file_is_looked_at_as_a_whole(machine, tmp_path, size):
     file = tmp_path / "short.gguf"
     model = Model("m", "embed", str(file))
-    file.write_bytes(bytes(size))
+    file.write_bytes(b"GGUF" + bytes(size))
     seen = {fingerprint(machine, model)}
     for at in (0, size // 3, size - 1):
         content = bytearray(size)
         content[at] = 1
-        file.write_bytes(content)
+        file.write_bytes(b"GGUF" + content)
         seen.add(fingerprint(machine, model))
     assert len(seen) == 4
 

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from qmd.errors import ModelFailure, ModelMissing, ModelUnusable, TextTooLong
-from qmd.models.llama import SEQUENCES, Llama, _Context
+from qmd.models.llama import SEQUENCES, Llama
+from qmd.models.native import Context
 from qmd.models.registry import EMBEDDED_FILE, MINILM, Model
 from tests.models import reference
 
@@ -196,9 +197,9 @@ def test_what_prompts_share_is_read_once_and_changes_no_score(tiny_generator, mo
     passages = ["a car", "a cat and a dog", "database"]
     alone = [model.score("car", [passage])[0] for passage in passages]
     read = []
-    original = _Context.read
+    original = Context.read
     monkeypatch.setattr(
-        _Context, "read", lambda self, t, between: read.append(len(t)) or original(self, t, between)
+        Context, "read", lambda self, t, between: read.append(len(t)) or original(self, t, between)
     )
     assert model.score("car", passages) == pytest.approx(alone, abs=1e-3)
     assert read[0] > 5 * max(read[1:])

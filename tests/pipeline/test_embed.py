@@ -231,7 +231,7 @@ def test_a_model_is_prompted_as_it_wants_and_a_title_leaves_room_for_the_passage
     library.write("line.md", "# " + "word " * 3000)
     library.write("tea.md", "# Tea\n\nWith milk.")
     library.update()
-    assert library.engine.space().model.name == EMBEDDING_GEMMA.name
+    assert library.engine.models.space().model.name == EMBEDDING_GEMMA.name
     report = library.embed()
     assert (report.lacking, report.failed) == (0, [])
     assert "title: Tea | text: # Tea\n\nWith milk." in fake.made
@@ -535,7 +535,7 @@ def test_vectors_made_with_other_settings_stay_until_the_new_ones_are_complete(f
     fake.refused = set()
     faked.embed()
     [only] = faked.engine.read(embeddings.models)
-    assert only.fingerprint == faked.engine.space().fingerprint
+    assert only.fingerprint == faked.engine.models.space().fingerprint
     assert (only.chunks, only.embeddings) == (3, 3)
     assert_whole(faked)
 
@@ -547,7 +547,7 @@ def test_vectors_of_another_model_stay_beside_and_are_never_mixed(faked, fake):
     other.write_bytes(b"GGUF, but another")
     second = FakeEmbedder(dimensions=8)
     library = Library(faked.folder, Machine({"embed": str(other)}, hub=faked.folder / "hub"))
-    library.engine._embedder = library.engine.space().fingerprint, second
+    library.engine.models._loaded["embed"] = library.engine.models.space().fingerprint, second
     with pytest.raises(NotEmbedded, match=r"(?s)Run 'qmd embed' first.*vectors of fake\.gguf"):
         library.nearest("one two")
     assert library.embed().chunks == 3

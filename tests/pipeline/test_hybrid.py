@@ -36,6 +36,7 @@ from qmd.errors import (
 )
 from qmd.models import prompts
 from qmd.models.base import nothing
+from qmd.models.loaded import Helper
 from qmd.models.registry import MINILM, Model
 from qmd.pipeline import hybrid
 from qmd.pipeline.hybrid import FIRST, FURTHER, PASSAGE, WORDS, Recipe
@@ -98,7 +99,7 @@ class FakeGenerator:
         before: called with what says whether to go on.
     """
 
-    model = Model("writer", "generate", "writer.gguf", query="Expand: {text}")
+    model = Model("writer", "generate", "writer.gguf")
 
     def __init__(self):
         self.says = ""
@@ -112,6 +113,16 @@ class FakeGenerator:
 
     def close(self):
         pass
+
+
+def replace_judge(library, content):
+    """Put another model in the place of the one that judges: nothing kept is its answer."""
+    (library.folder / "rerank.gguf").write_bytes(b"GGUF" + content.encode())
+
+
+def expanding(question):
+    """What a model is asked that has no prompt of its own."""
+    return prompts.EXPAND.replace("{text}", question)
 
 
 def meant(text):
@@ -139,9 +150,12 @@ def writer(monkeypatch):
 @pytest.fixture
 def helped(faked, fake, judge, writer):
     """A library whose models are all fakes."""
-    file = faked.engine.machine.chosen["embed"]
-    chosen = dict.fromkeys(("embed", "rerank", "generate"), file)
-    faked.engine.machine = faked.engine.machine._replace(chosen=chosen)
+    chosen = {**faked.engine.models.machine.chosen}
+    for role in ("rerank", "generate"):
+        file = faked.folder / f"{role}.gguf"
+        file.write_bytes(b"GGUF")
+        chosen[role] = str(file)
+    faked.engine.models.machine = faked.engine.models.machine._replace(chosen=chosen)
     fake.dimensions, fake.vector = 64, meant
     faked.engine.database._warm = True
     return faked
@@ -174,8 +188,8 @@ def town(tmp_path_factory):
         made.write(f"{number}.md", f"# Secret {number}\n\nA red car.", collection="hidden")
     fake, judge = FakeEmbedder(dimensions=64), FakeReranker()
     fake.vector, judge.says = meant, lambda passage: len(passage) % 10 / 10
-    made.engine._embedder = made.engine.space().fingerprint, fake
-    made.engine._worker = lambda role, make: (lambda: judge) if role == "rerank" else None
+    made.engine.models._loaded["embed"] = made.engine.models.space().fingerprint, fake
+    made.engine.models.reranker = lambda: Helper(judge.model, lambda: "judge", lambda: judge)
     made.update()
     made.embed()
     yield made
@@ -448,8 +462,8 @@ def test_the_first_search_of_a_typed_query_weighs_twice(town):
 def test_a_passage_that_would_answer_is_embedded_as_a_document_is(helped, fake):
     models = MINILM._replace(query="question: {text}", document="passage: {text}")
     fake.model = models
-    space = helped.engine.space()
-    helped.engine.space = lambda: space._replace(model=models._replace(uri=space.model.uri))
+    space = helped.engine.models.space()
+    helped.engine.models.space = lambda: space._replace(model=models._replace(uri=space.model.uri))
     helped.write("tea.md", "# Tea\n\nA cup.")
     helped.update()
     helped.embed()
@@ -460,7 +474,7 @@ def test_a_passage_that_would_answer_is_embedded_as_a_document_is(helped, fake):
 
 def test_all_texts_are_embedded_in_one_batch(town):
     batches = []
-    _, fake = town.engine._embedder
+    _, fake = town.engine.models._loaded["embed"]
     fake.before = lambda batch, between: batches.append(batch)
     ask(town, "vec: a\nhyde: b\nvec: c\nlex: d")
     fake.before = lambda batch, between: None
@@ -485,9 +499,11 @@ def test_a_question_in_a_script_that_the_model_does_not_know_is_answered_by_word
     library.write("tea.md", "# Tea\n\nIn English.")
     library.update()
     library.embed()
-    assert library.engine.space().model.languages == "en"
+    assert library.engine.models.space().model.languages == "en"
     assert found(library, "有馬温泉")[0] == "onsen.md"
-    assert weights(ask(library, "有馬温泉")) == [1, 0]
+    answer = ask(library, "有馬温泉")
+    assert weights(answer) == [1]
+    assert answer.notice.startswith("Searched by words alone: minilm knows English only.")
     assert weights(ask(library, "tea")) == [WORDS, 1 - WORDS]
     assert found(library, "vec: 有馬温泉")
     library.engine.close()
@@ -586,8 +602,8 @@ def test_what_a_question_excludes_never_comes_back_nor_takes_the_place_of_others
 
 
 def test_what_is_excluded_is_no_part_of_what_is_meant(town):
-    _, fake = town.engine._embedder
-    for question in ('car -"red door" -tea', "car -red --force", "-red car", "car -(red) "):
+    _, fake = town.engine.models._loaded["embed"]
+    for question in ('car -"red door" -tea', "car -red -force", "-red car", "car -(red) "):
         fake.made.clear()
         ask(town, question)
         assert fake.made == ["car"]
@@ -632,12 +648,12 @@ def no_runtime(library):
     def missing(batch, between):
         raise RuntimeMissing("fake")
 
-    library.engine._embedder[1].before = missing
+    library.engine.models._loaded["embed"][1].before = missing
 
 
 def another_width(library):
     library.embed()
-    fake = library.engine._embedder[1]
+    fake = library.engine.models._loaded["embed"][1]
     fake.dimensions, fake.vector = 8, lambda text: drawn(text, 8)
 
 
@@ -676,7 +692,7 @@ def test_documents_without_vectors_are_found_by_words_and_told_of(helped):
     helped.update()
     answer = ask(helped, "new car")
     assert set(files(answer)) == {"car.md", "new.md"}
-    assert answer.notice == "1 of 2 documents have no vectors yet. Run 'qmd embed'."
+    assert answer.notice == "Documents that lack vectors: 1 of 2. Run 'qmd embed'."
 
 
 @pytest.fixture(scope="module")
@@ -730,7 +746,7 @@ def test_a_question_is_searched_in_the_words_of_a_model_too(helped, writer):
     assert weights(answer) == [WORDS * 2 / 3, rest / 2, WORDS / 3, rest / 4, rest / 4]
     lists = ask(helped, "tea", expand=True, recipe=RRF).results[0].explain["lists"]
     assert {(part["query"] == "tea", part["weight"]) for part in lists} == {(True, 2), (False, 1)}
-    assert writer.asked == [("Expand: tea", prompts.GRAMMAR, prompts.EXPANSION_TOKENS)]
+    assert writer.asked == [(expanding("tea"), prompts.GRAMMAR, prompts.EXPANSION_TOKENS)]
     assert "mate.md" in files(answer)
     for result in answer.results:
         assert_adds_up(result, reranked=False)
@@ -745,8 +761,8 @@ def test_an_expansion_is_made_once_for_each_question_and_intent(helped, writer):
     ask(helped, "tea", expand=True, intent="cooking")
     ask(helped, "warm tea", expand=True)
     assert [prompt for prompt, _, _ in writer.asked] == [
-        "Expand: tea", "Expand: tea\nContext: cooking", "Expand: warm tea",
-    ]  # fmt: skip
+        expanding(text) for text in ("tea", "tea\nContext: cooking", "warm tea")
+    ]
     assert helped.ask("select kind, count(*) from cache group by kind") == [("expansion", 3)]
 
 
@@ -848,8 +864,8 @@ def test_a_model_that_does_not_expand_leaves_the_plain_search(helped, writer, be
 def test_a_missing_model_is_told_of_once_for_each_that_was_wanted(helped, writer):
     shelf(helped)
     file = str(helped.folder / "absent.gguf")
-    chosen = {**helped.engine.machine.chosen, "generate": file, "rerank": file}
-    helped.engine.machine = helped.engine.machine._replace(chosen=chosen)
+    chosen = {**helped.engine.models.machine.chosen, "generate": file, "rerank": file}
+    helped.engine.models.machine = helped.engine.models.machine._replace(chosen=chosen)
     answer = ask(helped, "tea", expand=True, rerank=True)
     assert answer.results == ask(helped, "tea").results
     expanding, reranking = answer.notice.split("\n")
@@ -858,8 +874,8 @@ def test_a_missing_model_is_told_of_once_for_each_that_was_wanted(helped, writer
 
 
 def test_a_tiny_model_expands_by_the_grammar(meaning, tiny_generator):
-    chosen = {**meaning.engine.machine.chosen, "generate": str(tiny_generator)}
-    meaning.engine.machine = meaning.engine.machine._replace(chosen=chosen)
+    chosen = {**meaning.engine.models.machine.chosen, "generate": str(tiny_generator)}
+    meaning.engine.models.machine = meaning.engine.models.machine._replace(chosen=chosen)
     for number in range(3):
         meaning.write(f"{number}.md", f"# River {number}\n\nThe river is high today.")
     meaning.update()
@@ -903,7 +919,7 @@ def test_a_judge_moves_results_by_the_formula(helped, judge):
     garage(helped)
     inverted(judge)
     for recipe in (Recipe(), RRF):
-        judge.model = judge.model._replace(uri=f"{recipe.fusion}.gguf")  # none of it is kept
+        replace_judge(helped, recipe.fusion)
         fused = found(helped, "car", limit=12, recipe=recipe)
         answer = ask(helped, "car", limit=12, recipe=recipe, rerank=True)
         expected = {file: blend(rank, (rank - 1) / 11)[1] for rank, file in enumerate(fused, 1)}
@@ -957,7 +973,7 @@ def test_equal_passages_are_judged_once_and_each_only_once(helped, judge):
     assert judge.asked[1][1] == ["# Black tea\n\nA changed cup of tea."]
     ask(helped, "cup", rerank=True)
     assert (judge.asked[2][0], len(judge.asked[2][1])) == ("cup", 2)
-    judge.model = judge.model._replace(uri="another.gguf")
+    replace_judge(helped, "another")
     ask(helped, "cup", rerank=True)
     assert len(judge.asked) == 4
 
@@ -975,7 +991,7 @@ def test_no_more_than_the_candidates_are_judged_and_the_rest_comes_after_them(he
     fused = found(helped, "car", limit=12)
     for candidates in (0, 1, 5, 12, 40):
         judge.asked.clear()
-        judge.model = judge.model._replace(uri=f"{candidates}.gguf")  # none of it is kept
+        replace_judge(helped, f"{candidates:03}")
         recipe = Recipe(candidates=candidates)
         answer = ask(helped, "car", limit=12, rerank=True, recipe=recipe)
         assert sum(len(passages) for _, passages in judge.asked) == min(candidates, 12)
@@ -992,7 +1008,7 @@ def test_no_more_than_the_candidates_are_judged_and_the_rest_comes_after_them(he
     [
         (fail, "It broke."),
         (never, "The model took longer than 0.05 s."),
-        (None, "judge gave a score that is no number."),
+        (None, "rerank.gguf gave a score that is no number."),
     ],
     ids=["failure", "timeout", "nan"],
 )
@@ -1026,8 +1042,8 @@ def test_a_document_that_goes_before_it_is_judged_is_left_out(helped, judge, mon
 @pytest.mark.parametrize("kind", ["ranker", "judge"])
 def test_a_tiny_model_reranks_and_its_scores_are_kept(meaning, request, kind):
     file = request.getfixturevalue(f"tiny_{kind}")
-    chosen = {**meaning.engine.machine.chosen, "rerank": str(file)}
-    meaning.engine.machine = meaning.engine.machine._replace(chosen=chosen)
+    chosen = {**meaning.engine.models.machine.chosen, "rerank": str(file)}
+    meaning.engine.models.machine = meaning.engine.models.machine._replace(chosen=chosen)
     for number, word in enumerate(["tea", "river", "car", "snow", "bread"]):
         meaning.write(f"{word}.md", f"# {word}\n\nThe {word} of the house in the year {number}.")
     meaning.update()

@@ -154,7 +154,7 @@ def by_stages(library, question, *, two_stages, conditions=(), limit=5):
     def work(cursor):
         run = cursor.run
         cursor.run = lambda name, /, **given: ran.append(name) or run(name, **given)
-        space = library.engine.space()
+        space = library.engine.models.space()
         try:
             return embeddings.nearest(
                 cursor,

@@ -60,9 +60,15 @@ def test_a_quote_may_stand_right_beside_a_word():
 
 
 def test_a_minus_excludes_a_word_a_phrase_or_a_name():
-    found = parse('tea -coffee -"green tea" -a/b.md --x')
+    found = parse('tea -coffee -"green tea" -a/b.md')
     assert found.words == ("tea",)
-    assert found.excluded == (phrase("coffee"), phrase("green tea"), phrase("a b md"), phrase("x"))
+    assert found.excluded == (phrase("coffee"), phrase("green tea"), phrase("a b md"))
+
+
+def test_an_option_of_a_command_is_looked_for_and_not_left_out():
+    found = parse("git push --force")
+    assert found.words == ("git", "push", "force")
+    assert found.excluded == ()
 
 
 def test_a_minus_alone_or_inside_a_word_excludes_nothing():

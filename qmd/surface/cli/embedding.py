@@ -137,8 +137,8 @@ def list_models(context: typer.Context, as_json: Json = False) -> None:
 
     here = state(context)
     with here.engine() as engine:
-        used = {role: engine.model(role) for role in ROLES}
-        folder = engine.machine.hub
+        used = {role: engine.models.chosen(role) for role in ROLES}
+        folder = engine.models.machine.hub
 
     def is_here(model: registry.Model) -> bool:
         return not model.is_on_hub or hub.cached(model.uri, folder) is not None
@@ -201,11 +201,11 @@ def pull_models(
 
     here = state(context)
     with here.engine() as engine:
-        machine = engine.machine
+        machine = engine.models.machine
         if names:
             wanted = [registry.find(name, registry.role_of(name)) for name in names]
         else:
-            used = [engine.model(role) or choice.PREFERRED[role] for role in ROLES]
+            used = [engine.models.chosen(role) or choice.PREFERRED[role] for role in ROLES]
             wanted = [m if m != registry.MINILM else choice.PREFERRED["embed"] for m in used]
     fetched = []
     for model in wanted:

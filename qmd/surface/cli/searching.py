@@ -301,7 +301,7 @@ def query(
     document = _typed_in() if question == ["-"] else " ".join(question)
     here = state(context)
     with here.engine(warm=True, gpu=not no_gpu) as engine:
-        helping = mode is Mode.FULL or (mode is None and engine.can_afford_helpers())
+        helping = mode is Mode.FULL or (mode is None and engine.models.help_at_once())
         answer = anyio.run(
             lambda: engine.query(
                 document,

@@ -1,0 +1,137 @@
+"""The models of one index: which they are, and each loaded once, when it is first needed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from qmd.config import Machine, Settings
+
+if TYPE_CHECKING:
+    from qmd.models.base import Embedder, Generator, Reranker
+    from qmd.models.choice import Space
+    from qmd.models.registry import Model, Role
+
+Kind = TypeVar("Kind")
+
+
+class Helper(NamedTuple, Generic[Kind]):
+    """A model at hand, not loaded yet.
+
+    Attributes:
+        identity: of its file or endpoint; what it answered under another is not its answer.
+            Raises a ModelError if its file is not here.
+        load: gives it; raises a ModelError if it cannot run.
+    """
+
+    model: Model
+    identity: Callable[[], str]
+    load: Callable[[], Kind]
+
+
+class Models:
+    """What embeds, judges and writes for an index. Safe to share between threads.
+
+    Args:
+        settings: gives what index.yml says of models, as far as the user approved of it.
+        folder: what a relative path in index.yml begins at.
+    """
+
+    def __init__(self, settings: Callable[[], Settings], machine: Machine, folder: Path) -> None:
+        self.machine = machine
+        self._settings = settings
+        self._folder = folder
+        self._turn = threading.Lock()
+        self._loaded: dict[Role, tuple[object, Any]] = {}
+
+    def close(self) -> None:
+        """Give the memory of all back."""
+        with self._turn:
+            for _, model in self._loaded.values():
+                model.close()
+            self._loaded.clear()
+
+    def chosen(self, role: Role) -> Model | None:
+        """The model of a role, or None if the role has none.
+
+        Raises:
+            UnknownModel: what the settings name is no model.
+        """
+        from qmd.models import choice
+
+        return choice.chosen(role, self._settings(), self.machine, folder=self._folder)
+
+    def space(self) -> Space:
+        """The vectors that are searched: made by the model in use, with the settings as they are.
+
+        Raises:
+            ModelMissing, ModelUnusable: the file of the model is not here, or something else.
+        """
+        from qmd.models import choice
+
+        model = self.chosen("embed")
+        assert model is not None
+        return choice.space(model, self._settings(), self.machine)
+
+    def embedder(self, space: Space) -> Embedder:
+        """What makes the vectors of a space.
+
+        Raises:
+            ModelError: it cannot run here.
+        """
+        from qmd.models import choice
+
+        make = partial(choice.embedder, space.model, self.machine, limit=space.tokens)
+        return self._once("embed", space.fingerprint, make)
+
+    def reranker(self) -> Helper[Reranker] | None:
+        """What judges passages, or None."""
+        from qmd.models import choice
+
+        return self._helper("rerank", choice.reranker)
+
+    def generator(self) -> Helper[Generator] | None:
+        """What writes text, or None."""
+        from qmd.models import choice
+
+        return self._helper("generate", choice.generator)
+
+    def help_at_once(self) -> bool:
+        """Whether those that judge and write take about a second: on a GPU, or elsewhere."""
+        models = [model for role in ("generate", "rerank") if (model := self.chosen(role))]
+        if not models or all(model.is_remote for model in models):
+            return bool(models)
+        from qmd.models.registry import is_installed
+
+        if not self.machine.gpu or not is_installed():
+            return False
+        from qmd.models.native import uses_gpu
+
+        return uses_gpu()
+
+    def _helper(self, role: Role, make: Callable[[Model, Machine], Kind]) -> Helper[Kind] | None:
+        from qmd.models import choice
+
+        model = self.chosen(role)
+        if model is None:
+            return None
+
+        def load() -> Kind:
+            here = choice.located(model, self.machine)
+            key = choice.identity(model, self.machine)
+            return self._once(role, key, partial(make, here, self.machine))
+
+        return Helper(model, partial(choice.identity, model, self.machine), load)
+
+    def _once(self, role: Role, key: object, make: Callable[[], Kind]) -> Kind:
+        """The model of a role; another one that had it is closed, once nobody uses it."""
+        with self._turn:
+            if role not in self._loaded or self._loaded[role][0] != key:
+                if role in self._loaded:
+                    self._loaded.pop(role)[1].close()
+                self._loaded[role] = key, make()
+            model: Kind = self._loaded[role][1]
+            return model
