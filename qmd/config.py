@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
@@ -153,10 +152,6 @@ def _project(folder: Path) -> Path | None:
     return None
 
 
-Document = Any
-"""A parsed index.yml, with its comments: nested mappings."""
-
-
 class Settings(NamedTuple):
     """What an index.yml says.
 
@@ -192,79 +187,31 @@ def load(place: Place) -> Settings:
     Raises:
         ConfigError: it is not YAML, or says something unknown; with the line.
     """
-    document = _parsed(_text(place.config), place.config)
-    return _Reader(place).settings(document) if document is not None else Settings()
+    document = parsed(written(place.config), place.config)
+    return understood(document, place) if document is not None else Settings()
 
 
-def edit(place: Place, change: Callable[[Document], None]) -> None:
-    """Change index.yml, keeping its comments and the order of its keys.
+def understood(document: object, place: Place) -> Settings:
+    """What a parsed index.yml says.
 
     Raises:
-        ConfigError: what is there, or would be there, cannot be read.
+        ConfigError: it says something unknown; with the line.
     """
-    from ruamel.yaml.comments import CommentedMap
-
-    try:
-        place.config.parent.mkdir(parents=True, exist_ok=True)
-        with _locked(place.config.with_name(place.config.name + ".lock")):
-            text = _text(place.config)
-            document = _parsed(text, place.config)
-            comments = ""
-            if document is None:
-                document, comments = CommentedMap(), _comments(text)
-            reader = _Reader(place)
-            reader.settings(document)
-            change(document)
-            reader.settings(document)
-            _write(place.config.resolve(), comments, document)
-    except OSError as error:
-        raise ConfigError(place.config, error.strerror or str(error)) from error
+    return _Reader(place).settings(document)
 
 
-def _comments(text: str) -> str:
-    """The comments of a file that says nothing else."""
-    lines = text.splitlines()
-    return "".join(f"{x}\n" for x in lines if not x.strip() or x.lstrip().startswith("#"))
-
-
-def _write(path: Path, comments: str, document: object) -> None:
-    """Replace a file at once: another process sees the old text or the new."""
-    handle, name = tempfile.mkstemp(prefix=path.name, dir=path.parent)
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(comments)
-            _yaml().dump(document, file)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(path.stat().st_mode if path.exists() else 0o644)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Wait for other processes that edit the same file."""
-    import fcntl
-
-    with path.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
-def _yaml() -> Any:
+def yaml() -> Any:
+    """What reads and writes index.yml, comments and all."""
     from ruamel.yaml import YAML
 
-    yaml = YAML()
-    yaml.preserve_quotes = True
-    yaml.width = 4096
-    yaml.indent(mapping=2, sequence=4, offset=2)
-    return yaml
+    handler = YAML()
+    handler.preserve_quotes = True
+    handler.width = 4096
+    handler.indent(mapping=2, sequence=4, offset=2)
+    return handler
 
 
-def _text(path: Path) -> str:
+def written(path: Path) -> str:
     """What is written in a file; nothing if there is none."""
     try:
         return path.read_text(encoding="utf-8")
@@ -276,14 +223,14 @@ def _text(path: Path) -> str:
         raise ConfigError(path, error.strerror or str(error)) from error
 
 
-def _parsed(text: str, path: Path) -> Any:
+def parsed(text: str, path: Path) -> Any:
     """The document in the text of a file; None if there is none."""
     if not text:
         return None
     from ruamel.yaml.error import YAMLError
 
     try:
-        return _yaml().load(text)
+        return yaml().load(text)
     except YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or str(error).splitlines()[0]
@@ -445,76 +392,6 @@ class _Reader:
         if position is not None:
             line = (position.data or {}).get(key, [position.line])[0] + 1
         raise ConfigError(self._place.config, problem, line=line)
-
-
-def entry(document: Document, name: str) -> Document:
-    """The lines of a collection."""
-    return document["collections"][name]
-
-
-def add_collection(document: Document, collection: Collection) -> None:
-    """Add the lines of a collection; only what differs from the defaults."""
-    lines: dict[str, object] = {"path": collection.root, "pattern": collection.mask}
-    if collection.ignored:
-        lines["ignore"] = list(collection.ignored)
-    if collection.update_command:
-        lines["update"] = collection.update_command
-    if not collection.included:
-        lines["includeByDefault"] = False
-    if collection.respect_gitignore:
-        lines["gitignore"] = True
-    if collection.follow_symlinks:
-        lines["follow_symlinks"] = True
-    if document.get("collections") is None:
-        document["collections"] = {}
-    document["collections"][collection.name] = lines
-
-
-def rename_collection(document: Document, old: str, new: str) -> None:
-    """Give the lines of a collection another name, in the same place."""
-    entries = document["collections"]
-    place = list(entries).index(old)
-    lines = entries.pop(old)
-    if hasattr(entries, "insert"):
-        entries.insert(place, new, lines)
-    else:
-        entries[new] = lines
-
-
-def set_context(document: Document, context: Context) -> None:
-    """Set or replace a context."""
-    if context.collection is None:
-        document["global_context"] = context.body
-        return
-    lines = entry(document, context.collection)
-    if lines.get("context") is None:
-        lines["context"] = {}
-    _drop_context(lines["context"], context.prefix)
-    lines["context"]["/" + context.prefix] = context.body
-
-
-def remove_context(document: Document, collection: str | None, prefix: str) -> None:
-    """Remove a context."""
-    if collection is None:
-        document.pop("global_context", None)
-        return
-    lines = entry(document, collection)
-    _drop_context(lines.get("context") or {}, prefix)
-    if not lines.get("context"):
-        lines.pop("context", None)
-
-
-def _drop_context(lines: Document, prefix: str) -> None:
-    for key in [key for key in lines if str(key).strip("/") == prefix]:
-        del lines[key]
-
-
-def write_all(document: Document, settings: Settings) -> None:
-    """Put collections and contexts into an empty document."""
-    for collection in settings.collections:
-        add_collection(document, collection)
-    for context in settings.contexts:
-        set_context(document, context)
 
 
 def check_name(name: str) -> None:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from qmd.editing import Parsed
     from qmd.models.choice import Space
     from qmd.pipeline.compare import Comparison
     from qmd.pipeline.hybrid import Helpers, Ranking, Recipe
@@ -623,7 +624,7 @@ class Engine:
 
     def change(
         self,
-        edit: Callable[[Settings, config.Document], None],
+        edit: Callable[[Settings, Parsed], None],
         *,
         also: Callable[[Cursor], None] | None = None,
     ) -> None:
@@ -635,20 +636,20 @@ class Engine:
             edit: is given the settings and the document to change.
             also: done in the same transaction as the change of the tables, before it.
         """
-        from qmd import trust
+        from qmd import editing, trust
 
         before = self.settings()
         if not self.place.config.exists():
             before = self._as_recorded()
         trusted = trust.is_trusted(self.place, before)
 
-        def change(document: config.Document) -> None:
+        def change(document: Parsed) -> None:
             if not document:
-                config.write_all(document, before)
+                editing.write_all(document, before)
             edit(before, document)
 
         self.database.write(lambda _: None)  # an index that cannot follow stops it here
-        config.edit(self.place, change)
+        editing.edit(self.place, change)
         if trusted:
             trust.approve(self.place, self.settings())
         self.sync(also)
@@ -664,11 +665,13 @@ class Engine:
 
     def rename(self, old: str, new: str) -> None:
         """Give a collection another name; its documents keep their postings."""
+        from qmd import editing
+
         config.check_name(new)
         self.collection(old)
 
-        def edit(_: Settings, document: config.Document) -> None:
-            config.rename_collection(document, old, new)
+        def edit(_: Settings, document: Parsed) -> None:
+            editing.rename_collection(document, old, new)
 
         self.change(edit, also=partial(collections.rename, old=old, new=new))
 

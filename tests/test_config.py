@@ -7,7 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from qmd.config import Settings, check_name, digest, edit, load, locate
+from qmd.config import Settings, check_name, digest, load, locate
+from qmd.editing import edit
 from qmd.errors import ConfigError, UsageError
 from qmd.types import Collection
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from qmd import config
     from qmd.config import Settings
+    from qmd.editing import Parsed
     from qmd.engine import Answer
     from qmd.evaluation.fixtures import Fixture, Question
     from qmd.models.choice import Space
@@ -141,9 +141,9 @@ def corpus_index(engine: Engine, fixture: Fixture, progress: Progress) -> Iterat
             made.close()
 
 
-def _configure(own: Settings, folder: Path, _: Settings, document: config.Document) -> None:
+def _configure(own: Settings, folder: Path, _: Settings, document: Parsed) -> None:
     """Write an index.yml with one collection, and the user's way to cut texts."""
-    from qmd.config import add_collection
+    from qmd.editing import add_collection
 
     document["chunk"] = {
         "tokens": own.chunk_tokens,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from qmd.config import DEFAULT_MASK, Settings, add_collection, check_name, entry
+from qmd.config import DEFAULT_MASK, Settings, check_name
+from qmd.editing import Parsed, add_collection, entry
 from qmd.errors import AlreadyExists, UsageError
 from qmd.surface import render
 from qmd.surface.cli.common import Json, collection_names, is_text, notice, say, state
@@ -61,7 +62,7 @@ def add(
                     f"Index it with 'qmd update -c {collection.name}'."
                 )
 
-        def edit(_: Settings, document: Any) -> None:
+        def edit(_: Settings, document: Parsed) -> None:
             if chosen in (document.get("collections") or {}):
                 raise AlreadyExists(f"Collection '{chosen}' already exists.")
             add_collection(document, Collection(chosen, str(root), mask))
@@ -158,7 +159,7 @@ def remove(context: typer.Context, name: Name) -> None:
     with state(context).engine() as engine:
         engine.collection(name)
 
-        def edit(_: Settings, document: Any) -> None:
+        def edit(_: Settings, document: Parsed) -> None:
             del document["collections"][name]
 
         engine.change(edit)
@@ -190,7 +191,7 @@ def _set(context: typer.Context, name: str, key: str, value: object) -> None:
     with state(context).engine() as engine:
         engine.collection(name)
 
-        def edit(_: Settings, document: Any) -> None:
+        def edit(_: Settings, document: Parsed) -> None:
             lines = entry(document, name)
             if value is None:
                 lines.pop(key, None)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from qmd.config import Settings, remove_context, set_context
+from qmd.config import Settings
+from qmd.editing import Parsed, remove_context, set_context
 from qmd.engine import Engine
 from qmd.errors import ContextNotFound, UsageError
 from qmd.store.collections import folders
@@ -40,7 +41,7 @@ def add(
     with state(context).engine() as engine:
         place = _place(engine, path)
 
-        def edit(_: Settings, document: Any) -> None:
+        def edit(_: Settings, document: Parsed) -> None:
             set_context(document, Context(*place, text))
 
         engine.change(edit)
@@ -75,7 +76,7 @@ def rm(
         if not any((c.collection, c.prefix) == place for c in engine.contexts()):
             raise ContextNotFound(_shown(place))
 
-        def edit(_: Settings, document: Any) -> None:
+        def edit(_: Settings, document: Parsed) -> None:
             remove_context(document, *place)
 
         engine.change(edit)

@@ -1,0 +1,147 @@
+"""Changes to index.yml, which keep its comments and the order of its keys.
+
+Import this where something is changed: a search has no need of it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from qmd import config
+from qmd.config import Place, Settings
+from qmd.errors import ConfigError
+from qmd.types import Collection, Context
+
+Parsed = Any
+"""A parsed index.yml, with its comments: nested mappings."""
+
+
+def edit(place: Place, change: Callable[[Parsed], None]) -> None:
+    """Change index.yml, keeping its comments and the order of its keys.
+
+    Raises:
+        ConfigError: what is there, or would be there, cannot be read.
+    """
+    from ruamel.yaml.comments import CommentedMap
+
+    try:
+        place.config.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(place.config.with_name(place.config.name + ".lock")):
+            text = config.written(place.config)
+            document = config.parsed(text, place.config)
+            comments = ""
+            if document is None:
+                document, comments = CommentedMap(), _comments(text)
+            config.understood(document, place)
+            change(document)
+            config.understood(document, place)
+            _write(place.config.resolve(), comments, document)
+    except OSError as error:
+        raise ConfigError(place.config, error.strerror or str(error)) from error
+
+
+def _comments(text: str) -> str:
+    """The comments of a file that says nothing else."""
+    lines = text.splitlines()
+    return "".join(f"{x}\n" for x in lines if not x.strip() or x.lstrip().startswith("#"))
+
+
+def _write(path: Path, comments: str, document: object) -> None:
+    """Replace a file at once: another process sees the old text or the new."""
+    handle, name = tempfile.mkstemp(prefix=path.name, dir=path.parent)
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(comments)
+            config.yaml().dump(document, file)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.chmod(path.stat().st_mode if path.exists() else 0o644)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Wait for other processes that edit the same file."""
+    with path.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def entry(document: Parsed, name: str) -> Parsed:
+    """The lines of a collection."""
+    return document["collections"][name]
+
+
+def add_collection(document: Parsed, collection: Collection) -> None:
+    """Add the lines of a collection; only what differs from the defaults."""
+    lines: dict[str, object] = {"path": collection.root, "pattern": collection.mask}
+    if collection.ignored:
+        lines["ignore"] = list(collection.ignored)
+    if collection.update_command:
+        lines["update"] = collection.update_command
+    if not collection.included:
+        lines["includeByDefault"] = False
+    if collection.respect_gitignore:
+        lines["gitignore"] = True
+    if collection.follow_symlinks:
+        lines["follow_symlinks"] = True
+    if document.get("collections") is None:
+        document["collections"] = {}
+    document["collections"][collection.name] = lines
+
+
+def rename_collection(document: Parsed, old: str, new: str) -> None:
+    """Give the lines of a collection another name, in the same place."""
+    entries = document["collections"]
+    place = list(entries).index(old)
+    lines = entries.pop(old)
+    if hasattr(entries, "insert"):
+        entries.insert(place, new, lines)
+    else:
+        entries[new] = lines
+
+
+def set_context(document: Parsed, context: Context) -> None:
+    """Set or replace a context."""
+    if context.collection is None:
+        document["global_context"] = context.body
+        return
+    lines = entry(document, context.collection)
+    if lines.get("context") is None:
+        lines["context"] = {}
+    _drop_context(lines["context"], context.prefix)
+    lines["context"]["/" + context.prefix] = context.body
+
+
+def remove_context(document: Parsed, collection: str | None, prefix: str) -> None:
+    """Remove a context."""
+    if collection is None:
+        document.pop("global_context", None)
+        return
+    lines = entry(document, collection)
+    _drop_context(lines.get("context") or {}, prefix)
+    if not lines.get("context"):
+        lines.pop("context", None)
+
+
+def _drop_context(lines: Parsed, prefix: str) -> None:
+    for key in [key for key in lines if str(key).strip("/") == prefix]:
+        del lines[key]
+
+
+def write_all(document: Parsed, settings: Settings) -> None:
+    """Put collections and contexts into an empty document."""
+    for collection in settings.collections:
+        add_collection(document, collection)
+    for context in settings.contexts:
+        set_context(document, context)
