@@ -32,6 +32,9 @@ COMMANDS = {
 }
 """Each command and the module of its function, which has its name."""
 
+INTERRUPTED = 130
+"""Exit code after Ctrl-C: 128 and the number of the signal."""
+
 ALIASES = {"vector-search": "vsearch", "deep-search": "query"}
 """Other names of commands, not shown in the help."""
 
@@ -131,6 +134,8 @@ def run(arguments: Sequence[str]) -> int:
         app = application(arguments)
         code = app(arguments, standalone_mode=False, prog_name="qmd")
         sys.stdout.flush()
+        if code == INTERRUPTED:  # typer has taken the interrupt for an exit
+            complain("Interrupted.")
     except click.NoArgsIsHelpError:
         return 0
     except click.UsageError as error:
@@ -138,7 +143,7 @@ def run(arguments: Sequence[str]) -> int:
         return 1
     except (KeyboardInterrupt, typer.Abort):
         complain("Interrupted.")
-        return 130
+        return INTERRUPTED
     except BrokenPipeError:
         # The reader has gone (`qmd … | head`). Python would complain again while it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
