@@ -105,6 +105,7 @@ class Llama:
         if not self._pointer:
             raise ModelUnusable(model.name, journal.problem or f"{model.uri} cannot be loaded")
         self._vocab = lib.llama_model_get_vocab(self._pointer)
+        self._outputs = int(lib.llama_model_n_embd_out(self._pointer))
         positions = int(lib.llama_model_n_ctx_train(self._pointer))
         self.limit = min(positions, model.context or positions, limit or positions)
         cores = _cores()
@@ -178,9 +179,7 @@ class Llama:
             ModelUnusable: it makes none.
         """
         self._check_that_it_embeds()
-        with self._in_use():
-            full = int(self._lib.llama_model_n_embd_out(self._pointer))
-        return min(full, self.model.dimensions or full)
+        return min(self._outputs, self.model.dimensions or self._outputs)
 
     def embed(self, texts: Sequence[str], *, between: Between = nothing) -> NDArray[np.float32]:
         """A vector of length 1 for each text, in order. See `base.Embedder`."""

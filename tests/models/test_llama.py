@@ -120,6 +120,35 @@ def test_several_threads_share_a_model(minilm):
     assert not wrong
 
 
+def test_a_model_in_use_is_closed_only_after_it_has_answered(tiny_embedder):
+    model = Llama(tiny(tiny_embedder), workers=1)
+    began, go_on = threading.Event(), threading.Event()
+    answers = []
+
+    def between():
+        began.set()
+        assert go_on.wait(20)
+
+    user = threading.Thread(target=lambda: answers.append(model.embed(["tea"], between=between)))
+    user.start()
+    assert began.wait(20)
+    closer = threading.Thread(target=model.close)
+    closer.start()
+
+    def ask_until_it_is_refused():
+        while closer.is_alive():
+            model.count(["tea"])
+
+    with pytest.raises(ModelFailure, match="was closed"):
+        ask_until_it_is_refused()
+    assert closer.is_alive()
+    go_on.set()
+    closer.join(20)
+    user.join(20)
+    assert answers[0].shape == (1, 64)
+    assert not closer.is_alive()
+
+
 def test_what_is_raised_between_two_passes_ends_the_work_and_leaves_the_model_usable(minilm):
     seen = []
 
