@@ -20,6 +20,7 @@ from qmd.errors import (
     ModelUnusable,
     NotEmbedded,
     TextTooLong,
+    VectorsRemoved,
 )
 from qmd.models.registry import EMBEDDING_GEMMA
 from qmd.pipeline.embed import PROBE, TITLE_SHARE
@@ -503,6 +504,29 @@ def test_two_at_once_are_refused_and_the_first_is_named(faked, fake):
         faked.embed()
     assert caught.value.exit_code == 3
     assert counted(faked.embed()) == (1, 1, 0, 0)
+
+
+def test_vectors_that_another_process_removes_meanwhile_are_not_added_to_another_model(faked, fake):
+    write_many(faked, 3)
+
+    def another_model_takes_the_number(batch, between):
+        fake.before = lambda batch, between: None
+        space = faked.engine.models.space()
+
+        def work(cursor):
+            [stored] = embeddings.models(cursor)
+            embeddings.remove(cursor, model_id=stored.model_id)
+            other = space._replace(fingerprint="another")
+            assert embeddings.meet(cursor, other, fake.dimensions) == stored.model_id
+
+        faked.engine.database.write(work)
+
+    fake.before = another_model_takes_the_number
+    with pytest.raises(VectorsRemoved, match=r"(?s)removed while .* Run 'qmd embed' again"):
+        faked.embed()
+    assert vectors(faked) == {}
+    assert faked.problems() == []
+    assert counted(faked.embed()) == (3, 3, 0, 0)
 
 
 def test_a_document_that_goes_while_it_is_embedded_leaves_an_index_that_is_whole(faked, fake):

@@ -41,6 +41,7 @@ from qmd.models.registry import MINILM, Model
 from qmd.pipeline import hybrid
 from qmd.pipeline.hybrid import FIRST, FURTHER, PASSAGE, WORDS, Recipe
 from qmd.store.cursor import as_json
+from qmd.store.shortcut import Shortcut
 from qmd.types import Condition, Filter
 from tests.library import FakeEmbedder, Library, drawn
 from tests.test_cases import recorded
@@ -952,6 +953,64 @@ def test_without_vectors_the_part_with_the_words_is_judged(helped, judge):
     [(_, [passage])] = judge.asked
     assert "The samovar stands here." in passage
     assert len(passage) <= PASSAGE
+
+
+def test_what_was_kept_is_answered_without_loading_a_model(helped, judge, writer, monkeypatch):
+    shelf(helped)
+    writer.says = "lex: tea leaves\n"
+    first = ask(helped, "tea", expand=True, rerank=True)
+
+    def load(model, machine):
+        raise ModelFailure("It was loaded.")
+
+    helped.engine.models._loaded.pop("rerank")
+    helped.engine.models._loaded.pop("generate")
+    monkeypatch.setattr("qmd.models.choice.reranker", load)
+    monkeypatch.setattr("qmd.models.choice.generator", load)
+    assert ask(helped, "tea", expand=True, rerank=True) == first
+    replace_judge(helped, "another")
+    assert "It was loaded." in ask(helped, "tea", expand=True, rerank=True).notice
+
+
+def test_a_document_found_by_a_rare_word_shows_it_and_is_judged_by_it(helped, judge):
+    filler = "\n\n".join(f"Line {n} of something else altogether." for n in range(60))
+    helped.write(
+        "long.md", f"# Lesson\n\nThe lesson of a teacher.\n\n{filler}\n\nKubernetes is hard."
+    )
+    helped.update()
+    helped.embed()
+    [result] = ask(helped, "kubernetes lesson teacher", rerank=True).results
+    assert "Lesson" in result.snippet  # the passage near to it has words of the question
+    [result] = ask(helped, "lex: kubernetes\nvec: lesson of a teacher", rerank=True).results
+    assert "Kubernetes is hard." in result.snippet
+    assert result.line == len(f"# Lesson\n\nThe lesson of a teacher.\n\n{filler}\n\n".split("\n"))
+    assert "Kubernetes is hard." in judge.asked[-1][1][0]
+
+
+def test_a_process_that_stays_asks_the_copy_of_very_many_vectors(helped, monkeypatch):
+    for number in range(40):
+        helped.write(f"{number}.md", f"# Drink{number}\n\nWhat drink{number} is made of.")
+    helped.update()
+    helped.embed()
+    monkeypatch.setattr("qmd.store.shortcut.WORTH", 40)
+    monkeypatch.setattr("qmd.store.embeddings.DEPTH", 1)
+    monkeypatch.setitem(hybrid.DEPTH, "rrf", 1)
+    helped.engine._stays = True
+    asked = []
+    original = Shortcut.nearest
+
+    def nearest(*given):
+        asked.append(original(*given))
+        return asked[-1]
+
+    monkeypatch.setattr(Shortcut, "nearest", nearest)
+    assert found(helped, "vec: drink7", recipe=RRF, limit=1) == ["7.md"]
+    assert asked == []  # it is being made
+    helped.engine._shortcut[1]._builder.join(LONG)
+    assert found(helped, "vec: drink8", recipe=RRF, limit=1) == ["8.md"]
+    [near] = asked
+    assert near is not None
+    assert len(near.chunk_ids) < 40
 
 
 def test_equal_passages_are_judged_once_and_each_only_once(helped, judge):
