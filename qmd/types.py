@@ -190,7 +190,7 @@ class Result(NamedTuple):
     """A search result, as people and programs get it.
 
     Attributes:
-        score: 0 to 1, higher is better.
+        score: 0 to 1, higher is better; of a search by meaning alone a cosine, -1 to 1.
         file: `collection/path`.
         line: the first that matches, from 1.
         snippet: lines around the match, each with its number.

@@ -5,6 +5,9 @@
 -- nothing from a keyword list, and from a list by meaning the lowest score there is in it, since
 -- it cannot have more. The weights of all lists add up to 1.
 --
+-- A recent document gets up to 0.05 more, but never a score above 1; those that would have more
+-- keep the order that they have without it.
+--
 -- Source: the saturation is that of Robertson's term frequency, applied to a score; the sum is
 -- the convex combination of Bruch, Gai, Ingber, ACM TOIS 2023. Measured: docs/relevance.md.
 --
@@ -57,14 +60,18 @@ best as materialized (
     select
         added.document_id,
         total,
-        coalesce(
-            0.05::double
-            * pow(0.5, greatest(epoch($now::timestamp - dated) / 86400, 0) / $half_life::double),
-            0
+        least(
+            coalesce(
+                0.05::double * pow(
+                    0.5, greatest(epoch($now::timestamp - dated) / 86400, 0) / $half_life::double
+                ),
+                0
+            ),
+            greatest(1 - total, 0)
         ) as bonus
     from added
     left join documents on added.document_id = documents.document_id and $half_life is not null
-    order by round(total + bonus, 12) desc, added.document_id
+    order by round(total + bonus, 12) desc, round(total, 12) desc, added.document_id
     limit $limit
 )
 
@@ -87,4 +94,4 @@ from best
 cross join least
 left join lists on best.document_id = lists.document_id and least.list = lists.list
 group by best.document_id
-order by score desc, best.document_id
+order by score desc, round(any_value(total), 12) desc, best.document_id

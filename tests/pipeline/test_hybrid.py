@@ -407,6 +407,25 @@ def test_half_of_the_bonus_of_a_new_document_goes_with_each_half_life(town, fusi
     }
 
 
+def test_a_new_document_that_fits_has_no_score_above_1(town):
+    dated = {d.path: d.document_id for d in town.engine.documents("work")}
+    scores = {"0.md": 0.97, "1.md": 1.0, "2.md": 0.98, "3.md": 0.9}
+    rows = [
+        {"list": 0, "kind": "vec", "weight": 1, "document_id": dated[path], "rank": 1, "score": s}
+        for path, s in scores.items()
+    ]
+    answer = fused(town, "scores", rows, half_life=1e9, now="2034-01-01")
+    names = {number: path for path, number in dated.items()}
+    found = [(names[number], score, bonus) for number, score, bonus, _ in answer]
+    assert found == [
+        ("1.md", 1, 0),
+        ("2.md", 1, pytest.approx(0.02)),
+        ("0.md", 1, pytest.approx(0.03)),
+        ("3.md", pytest.approx(0.95), pytest.approx(0.05)),
+    ]
+    assert fused(town, "scores", rows, half_life=1e9, now="2034-01-01", limit=2) == answer[:2]
+
+
 # -- fusion --------------------------------------------------------------------
 
 
