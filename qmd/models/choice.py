@@ -24,8 +24,8 @@ from qmd.models.registry import (
 
 if TYPE_CHECKING:
     from qmd.models.base import Embedder, Generator, Reranker
+    from qmd.models.endpoint import Endpoint
     from qmd.models.llama import Llama
-    from qmd.models.remote import Endpoint
 
 PREFERRED: Mapping[Role, Model] = {
     "embed": EMBEDDING_GEMMA,
@@ -193,7 +193,7 @@ def generator(model: Model, machine: Machine) -> Generator:
 
 
 def _endpoint(machine: Machine) -> Endpoint:
-    from qmd.models.remote import Endpoint
+    from qmd.models.endpoint import Endpoint
 
     return Endpoint(machine.endpoint, machine.key)
 

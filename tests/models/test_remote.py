@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qmd.errors import ModelFailure, TextTooLong, UsageError
-from qmd.models import remote
+from qmd.models import endpoint, remote
+from qmd.models.endpoint import Endpoint
 from qmd.models.registry import Model
-from qmd.models.remote import Endpoint, RemoteEmbedder, RemoteGenerator, RemoteReranker
+from qmd.models.remote import RemoteEmbedder, RemoteGenerator, RemoteReranker
 
 KEY = "sk-very-secret-7"
 
@@ -434,7 +435,7 @@ def test_a_reranker_for_which_everything_is_too_long_is_told_of(server, make):
     server.answer = error(400, "too long")
     with pytest.raises(ModelFailure, match="too long"):
         make(RemoteReranker).score("tea", ["x" * 3000])
-    assert len(server.bodies[-1]["documents"][0]) == 3 * remote.SHORTEST
+    assert len(server.bodies[-1]["documents"][0]) == 3 * endpoint.SHORTEST
 
 
 @pytest.mark.parametrize(
@@ -615,9 +616,9 @@ def test_a_key_in_what_the_endpoint_says_is_not_told(server, make):
 
 
 def test_the_key_is_in_no_repr(make):
-    endpoint = Endpoint("http://localhost", KEY)
-    assert repr(endpoint) == "Endpoint('http://localhost', key=…)"
-    assert KEY not in f"{endpoint} {endpoint!r}"
+    one = Endpoint("http://localhost", KEY)
+    assert repr(one) == "Endpoint('http://localhost', key=…)"
+    assert KEY not in f"{one} {one!r}"
     assert repr(Endpoint("http://localhost", None)) == "Endpoint('http://localhost', key=None)"
     model = make(RemoteEmbedder)
     assert KEY not in repr(model) + repr(vars(model))
@@ -665,10 +666,10 @@ def test_what_may_pass_is_tried_five_times_with_longer_and_longer_waits(server, 
     server.answer = error(status, "later")
     with pytest.raises(ModelFailure, match=f"answered {status} for m: later"):
         ask(make(kind))
-    assert len(server.seen) == remote.TRIES == 5
+    assert len(server.seen) == endpoint.TRIES == 5
     longest = 0.5 + 1 + 2 + 4
     assert longest / 2 <= sum(make.slept) <= longest
-    assert max(make.slept) <= remote.SLICE
+    assert max(make.slept) <= endpoint.SLICE
 
 
 @KINDS
@@ -715,7 +716,7 @@ def test_what_cannot_be_read_is_no_reason_to_wait_for_long(server, make, asked):
         lambda path, body: Answer({}, 429, Retry_After=asked), embedded
     )
     ask(make(RemoteEmbedder))
-    assert sum(make.slept) <= remote.FIRST_WAIT
+    assert sum(make.slept) <= endpoint.FIRST_WAIT
 
 
 @KINDS
@@ -758,7 +759,7 @@ def test_where_nothing_listens_is_tried_and_told_of(make):
 
 
 def test_an_endpoint_that_does_not_answer_is_tried_and_told_of(server, make, monkeypatch):
-    monkeypatch.setattr(remote, "READ_SECONDS", 0.05)
+    monkeypatch.setattr(endpoint, "READ_SECONDS", 0.05)
     server.silent.clear()
     with pytest.raises(ModelFailure, match=r"cannot be reached: no answer within 0\.05 seconds"):
         ask(make(RemoteEmbedder))
