@@ -19,7 +19,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import anyio
 
@@ -171,6 +173,13 @@ class Trial:
         problems = [finding for finding in said if finding["status"] == "problem"]
         return [f"doctor: {each['check']}: {each['detail']}" for each in problems] + wrong
 
+    def figures(self) -> dict[str, str]:
+        """What was done, in numbers."""
+        return {
+            "killed in mid-run": f"{self.landed}, {self.aimed} of them soon after a first commit",
+            "left a log behind": str(self.logs),
+        }
+
     def _command(self) -> list[str]:
         """`update`, or `collection add` where a kill came before the collection was noted."""
         settings = self._config / "index.yml"
@@ -266,7 +275,7 @@ def _answers(engine: Engine, queries: list[str]) -> dict[str, list[tuple[object,
     }
 
 
-def _first(ours: list[tuple[object, ...]], theirs: list[tuple[object, ...]]) -> str:
+def _first(ours: Sequence[tuple[object, ...]], theirs: Sequence[tuple[object, ...]]) -> str:
     """The first row that differs."""
     for mine, other in zip(ours, theirs, strict=False):
         if mine != other:
@@ -274,26 +283,45 @@ def _first(ours: list[tuple[object, ...]], theirs: list[tuple[object, ...]]) -> 
     return f"{len(ours)} rows instead of {len(theirs)}"
 
 
-def main(rounds: int, seed: int) -> int:
-    """Print what went wrong, and how many kills there were."""
+class Rounds(Protocol):
+    """Something that is done again and again, and looked at each time."""
+
+    def round(self) -> list[str]:
+        """What is wrong after one round."""
+
+    def figures(self) -> dict[str, str]:
+        """What was done, in numbers."""
+
+
+def main(make: Callable[[Path, int], Rounds], about: str, *, rounds: int) -> int:
+    """Print what went wrong in as many rounds as the command line says.
+
+    Args:
+        make: is given an empty folder and the seed of what is random.
+        about: shown by --help.
+        rounds: if the command line does not say.
+
+    Returns:
+        The exit code.
+    """
+    parser = argparse.ArgumentParser(description=about.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=rounds)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
     failures = 0
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as name:
-        trial = Trial(Path(name), seed)
-        for number in range(1, rounds + 1):
+        trial = make(Path(name), options.seed)
+        for number in range(1, options.rounds + 1):
             wrong = trial.round()
             failures += bool(wrong)
             for line in wrong[:5]:
                 print(f"round {number}: {line}", flush=True)
-    print(f"rounds                {rounds} in {time.monotonic() - began:.0f} s, seed {seed}")
-    print(f"killed in mid-run     {trial.landed}, {trial.aimed} of them soon after a first commit")
-    print(f"left a log behind     {trial.logs}")
-    print(f"failures              {failures}")
+    taken = f"{options.rounds} in {time.monotonic() - began:.0f} s, seed {options.seed}"
+    for what, figure in {"rounds": taken, **trial.figures(), "failures": str(failures)}.items():
+        print(f"{what:20}  {figure}")
     return min(failures, 1)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=1)
-    sys.exit(main(**vars(parser.parse_args())))
+    sys.exit(main(Trial, __doc__, rounds=100))

@@ -10,19 +10,18 @@ unchanged, and the vectors equal to those that the model gives to the same texts
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import anyio
 import numpy as np
 
-from bench.crash import Corpus
+from bench.crash import Corpus, main
 from qmd.config import Place
 from qmd.engine import Engine
 from qmd.store import maintenance
@@ -103,6 +102,11 @@ class Trial:
         ]
         return wrong
 
+    def figures(self) -> dict[str, str]:
+        """What was done, in numbers."""
+        killed = f"{self.landed}, {self.half} of them with chunks left to embed"
+        return {"killed in mid-run": killed}
+
     def _started(self) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [sys.executable, "-m", "qmd", "embed", "--batch-tokens", "512"],
@@ -113,12 +117,12 @@ class Trial:
             text=True,
         )
 
-    def _look(self, *, complete: bool = False) -> tuple[dict[int, tuple], list[str]]:
+    def _look(self, *, complete: bool = False) -> tuple[dict[int, tuple[Any, ...]], list[str]]:
         """The chunks with their vectors, and what is wrong with them."""
         engine = Engine(self._place)
         try:
 
-            def work(cursor: Cursor) -> tuple[list[tuple], list[tuple], int]:
+            def work(cursor: Cursor) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]], int]:
                 run = cursor.connection.execute
                 [(bare,)] = run(BARE).fetchall()
                 return run(HALF).fetchall(), run(WHOLE).fetchall() if complete else [], bare
@@ -134,7 +138,7 @@ class Trial:
             engine.close()
         return {row[0]: row for row in rows}, wrong
 
-    def _remade(self, engine: Engine, texts: list[tuple]) -> list[str]:
+    def _remade(self, engine: Engine, texts: list[tuple[Any, ...]]) -> list[str]:
         """Vectors that are not what the model gives."""
         some = self.chance.sample(texts, min(SAMPLE, len(texts)))
         made = engine.models.embedder(engine.models.space()).embed([text for text, _ in some])
@@ -146,25 +150,5 @@ class Trial:
         ]
 
 
-def main(rounds: int, seed: int) -> int:
-    """Print what went wrong, and how many kills there were."""
-    failures = 0
-    began = time.monotonic()
-    with tempfile.TemporaryDirectory() as name:
-        trial = Trial(Path(name), seed)
-        for number in range(1, rounds + 1):
-            wrong = trial.round()
-            failures += bool(wrong)
-            for line in wrong[:5]:
-                print(f"round {number}: {line}", flush=True)
-    print(f"rounds                {rounds} in {time.monotonic() - began:.0f} s, seed {seed}")
-    print(f"killed in mid-run     {trial.landed}, {trial.half} of them with chunks left to embed")
-    print(f"failures              {failures}")
-    return min(failures, 1)
-
-
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=50)
-    parser.add_argument("--seed", type=int, default=1)
-    sys.exit(main(**vars(parser.parse_args())))
+    sys.exit(main(Trial, __doc__, rounds=50))

@@ -20,10 +20,11 @@ import anyio
 import ir_measures
 from ir_measures import Qrel, ScoredDoc, nDCG
 
-from bench.relevance import DEFAULT, _records, plain, written
+from bench.relevance import DEFAULT, _records, written
 from qmd.config import Place, machine
 from qmd.engine import Engine
 from qmd.errors import QueryError
+from qmd.evaluation.running import plain
 from qmd.store import embeddings, search
 from qmd.text import query
 

@@ -28,6 +28,7 @@ from ir_measures import Qrel, ScoredDoc, nDCG
 from qmd.config import Place, machine
 from qmd.engine import Engine
 from qmd.errors import QueryError
+from qmd.evaluation.running import plain
 from qmd.store.cursor import Cursor
 
 DEFAULT = Path(__file__).parents[2] / "shared" / "eval"
@@ -54,11 +55,6 @@ def written(rows: list[dict[str, str]], folder: Path) -> None:
         title = row.get("title", "").strip()
         text = f"# {title}\n\n{row['text']}" if title else row["text"]
         (folder / f"{row['_id']}.md").write_text(text or ".", encoding="utf-8")
-
-
-def plain(question: str) -> str:
-    """A question without what has a meaning in the query syntax."""
-    return " ".join(word.lstrip("-") for word in question.replace('"', " ").split())
 
 
 def _records(file: Path) -> list[dict[str, str]]:

@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import _duckdb
 import numpy as np
@@ -34,6 +35,8 @@ from qmd.store.database import Database
 from qmd.store.stemmer import extension
 
 Vectors = NDArray[np.float32]
+Timed = tuple[float, float, list[list[int]]]
+"""Median milliseconds, those of the first search, and the answers."""
 
 NOISE = 0.6
 """Length of what is added to a vector of length 1 to make another one."""
@@ -50,7 +53,7 @@ def passages(folder: Path | None) -> Vectors:
     """Vectors of real passages, or of random ones."""
     if folder is None:
         rows = np.random.default_rng(5).standard_normal((2000, 384)).astype(np.float32)
-        return _unit(rows)
+        return unit(rows)
     texts = []
     for file in sorted(folder.rglob("*.md"))[:1500]:
         text = file.read_text(encoding="utf-8", errors="replace")
@@ -60,22 +63,42 @@ def passages(folder: Path | None) -> Vectors:
     return model.embed(texts)
 
 
-def _unit(rows: Vectors) -> Vectors:
-    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+def unit(rows: NDArray[np.floating[Any]]) -> Vectors:
+    """Each row at the length 1."""
+    scaled: Vectors = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    return scaled
 
 
 def more(real: Vectors, count: int, seed: int) -> Vectors:
     """So many vectors around the real ones."""
     chance = np.random.default_rng(seed)
     chosen = real[chance.integers(0, len(real), count)]
-    noise = _unit(chance.standard_normal(chosen.shape).astype(np.float32))
-    return _unit(chosen + NOISE * noise)
+    noise = unit(chance.standard_normal(chosen.shape).astype(np.float32))
+    return unit(chosen + NOISE * noise)
+
+
+def add(database: Database, first: int, vectors: Vectors) -> None:
+    """A document with one passage for each vector of model 1; their numbers begin with `first`."""
+    numbers = pa.array(range(first, first + len(vectors)), pa.uint32())
+    hashes = [f"{number:064x}" for number in numbers.to_pylist()]
+
+    def work(cursor: Cursor) -> None:
+        with cursor.staged(fresh=pa.table({"n": numbers, "hash": hashes})):
+            run = cursor.connection.execute
+            run("insert into content select hash, 'text' from fresh")
+            run(
+                "insert into documents select n, 'notes', n || '.md', 'n', hash, null,"
+                " now()::timestamp, now()::timestamp, false, 1, 1, 1, '', 1, 1, 1, 1, 1 from fresh"
+            )
+            run("insert into chunks select n, 1, hash, 0, 0, 4, 1, 1 from fresh")
+        embeddings.add(cursor, model_id=1, chunk_ids=numbers.to_pylist(), vectors=vectors)
+
+    database.write(work)
 
 
 def filled(path: Path, real: Vectors, count: int) -> Database:
     """An index with a document for each vector."""
     database = Database(path, warm=True, memory_limit="4GB")
-    hashes = [f"{number:064x}" for number in range(count)]
 
     def begin(cursor: Cursor) -> None:
         cursor.run(
@@ -90,42 +113,12 @@ def filled(path: Path, real: Vectors, count: int) -> Database:
 
     database.write(begin)
     for at in range(0, count, STEP):
-        size = min(STEP, count - at)
-        numbers = pa.array(range(at + 1, at + size + 1), pa.uint32())
-        some = hashes[at : at + size]
-        zeros = pa.array([0] * size, pa.uint32())
-
-        def work(
-            cursor: Cursor,
-            at: int = at,
-            size: int = size,
-            numbers: pa.Array = numbers,
-            some: list[str] = some,
-            zeros: pa.Array = zeros,
-        ) -> None:
-            rows = pa.table({"number": numbers, "hash": some, "zero": zeros})
-            with cursor.staged(rows=rows):
-                run = cursor.connection.execute
-                run("insert into content select hash, 'text' from rows")
-                run(
-                    "insert into documents select number, 'docs', 'n' || number, 'n', hash, null,"
-                    " now()::timestamp, now()::timestamp, false, 1, 1, 1, '', 1, 1, 1, 1, 1"
-                    " from rows"
-                )
-                run("insert into chunks select number, 1, hash, 0, 0, 4, 1, 1 from rows")
-            embeddings.add(
-                cursor,
-                model_id=1,
-                chunk_ids=numbers.to_pylist(),
-                vectors=more(real, size, seed=at + 1),
-            )
-
-        database.write(work)
+        add(database, at + 1, more(real, min(STEP, count - at), seed=at + 1))
     return database
 
 
-def timed(search: Callable[[Vectors], list[int]], queries: Vectors) -> tuple[float, float, list]:
-    """Median milliseconds, those of the first search, and the answers."""
+def timed(search: Callable[[Vectors], list[int]], queries: Vectors) -> Timed:
+    """Each query after the other."""
     taken, answers = [], []
     for query in queries:
         began = time.perf_counter()
@@ -134,7 +127,7 @@ def timed(search: Callable[[Vectors], list[int]], queries: Vectors) -> tuple[flo
     return statistics.median(taken[1:]), taken[0], answers
 
 
-def measured(path: Path, count: int, queries: Vectors, way: str, part: bool) -> tuple:
+def measured(path: Path, count: int, queries: Vectors, way: str, part: bool) -> Timed:
     """One way of searching, in a process that has done nothing else."""
     database = Database(path, warm=True)
     allowed = as_json(list(range(1, count + 1, int(1 / FILTER)))) if part else None
@@ -157,7 +150,7 @@ def measured(path: Path, count: int, queries: Vectors, way: str, part: bool) -> 
     return timed(search, queries)
 
 
-def hnsw(path: Path, count: int, queries: Vectors) -> tuple[float, float, tuple]:
+def hnsw(path: Path, count: int, queries: Vectors) -> tuple[float, float, Timed]:
     """Seconds to load the extension and to build, and the search."""
     connection = _duckdb.connect(config={"threads": "2", "memory_limit": "12GB"})
     began = time.perf_counter()

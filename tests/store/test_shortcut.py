@@ -6,9 +6,9 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
+from bench.vectors import add, unit
 from qmd.store import embeddings
 from qmd.store.database import Database
 from qmd.store.shortcut import Shortcut
@@ -17,30 +17,7 @@ from qmd.store.statements import statement
 COUNT, WIDTH = 3000, 16
 
 
-def unit(rows):
-    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
-
-
 VECTORS = unit(np.random.default_rng(1).standard_normal((COUNT, WIDTH)))
-
-
-def add(database: Database, first: int, vectors) -> None:
-    """A document for each vector, numbered from `first`."""
-
-    def work(cursor):
-        numbers = pa.array(range(first, first + len(vectors)), pa.uint32())
-        rows = pa.table({"n": numbers, "hash": [f"{n:064x}" for n in numbers.to_pylist()]})
-        with cursor.staged(fresh=rows):
-            run = cursor.connection.execute
-            run("insert into content select hash, 'text' from fresh")
-            run(
-                "insert into documents select n, 'notes', n || '.md', 'n', hash, null,"
-                " now()::timestamp, now()::timestamp, false, 1, 1, 1, '', 1, 1, 1, 1, 1 from fresh"
-            )
-            run("insert into chunks select n, 1, hash, 0, 0, 4, 1, 1 from fresh")
-        embeddings.add(cursor, model_id=1, chunk_ids=numbers.to_pylist(), vectors=vectors)
-
-    database.write(work)
 
 
 @pytest.fixture
