@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from qmd.store import embeddings, maintenance
     from qmd.store.collections import Overview
     from qmd.store.shortcut import Shortcut
+    from qmd.text.questions import Question
     from qmd.types import Embedded
 
 Found = TypeVar("Found")
@@ -382,7 +383,7 @@ class Engine:
 
     async def query(
         self,
-        document: str,
+        document: str | Question,
         *,
         among: Filter = ALL,
         limit: int = 5,
@@ -396,7 +397,7 @@ class Engine:
         """Documents that answer a question best, by words and by meaning.
 
         Args:
-            document: one plain line, or lines `lex:`, `vec:`, `hyde:`, `intent:`.
+            document: one plain line, or lines `lex:`, `vec:`, `hyde:`, `intent:`; or that, read.
             among: documents that may answer; without collections, those included by default.
             limit: results at most.
             recipe: how lists become one.
@@ -416,7 +417,7 @@ class Engine:
         from qmd.pipeline import hybrid
         from qmd.text import questions
 
-        question = questions.parse(document)
+        question = questions.parse(document) if isinstance(document, str) else document
         if intent:
             question = question._replace(intent=intent)
         recipe = recipe or hybrid.Recipe()

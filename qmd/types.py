@@ -217,6 +217,7 @@ class Passage(NamedTuple):
         first: line with which `body` begins, from 1.
         total: lines of the document.
         reason: why it was skipped, or None.
+        size: bytes of the file.
     """
 
     docid: str
@@ -228,9 +229,11 @@ class Passage(NamedTuple):
     total: int
     body: str
     reason: str | None = None
+    size: int = 0
 
     @classmethod
     def skipping(cls, name: str, reason: str, *, document: Document | None = None) -> Passage:
         """A document that is left out."""
         docid, title = (document.docid, document.title) if document else ("", "")
-        return cls(docid, name, title, None, "", 1, 0, "", reason)
+        size = document.size if document else 0
+        return cls(docid, name, title, None, "", 1, 0, "", reason, size)

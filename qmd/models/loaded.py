@@ -54,6 +54,11 @@ class Models:
                 model.close()
             self._loaded.clear()
 
+    @property
+    def loaded(self) -> bool:
+        """Whether one is in memory."""
+        return bool(self._loaded)
+
     def chosen(self, role: Role) -> Model | None:
         """The model of a role, or None if the role has none.
 

@@ -14,14 +14,14 @@ import os
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
 import _duckdb
 
 from qmd.errors import IndexBusy, IndexFailure, IndexNotWritable, IndexUnreadable
-from qmd.store import migrate
+from qmd.store import migrate, stopping
 from qmd.store.cursor import Connection, Cursor, DatabaseError
 from qmd.store.gate import POLL, Gate
 from qmd.store.statements import statement
@@ -81,10 +81,12 @@ class Database:
 
         Raises:
             IndexFailure: the index is busy, unreadable, or too new.
+            Stopped: nobody waits for it any more. See `stopping`.
         """
+        stop = stopping.CURRENT.get()
         cursor = self._begin_read()
         try:
-            with self._in_words():
+            with self._in_words(), stop.over(cursor.connection) if stop else nullcontext():
                 return work(cursor)
         finally:
             self._end_read(cursor)
@@ -145,8 +147,9 @@ class Database:
     def _begin_read(self) -> Cursor:
         with self._turn:
             while True:
+                stopping.check()
                 if self._writing:
-                    self._turn.wait()
+                    self._turn.wait(WATCH)
                 elif self._attached is None:
                     self._attach_to_read()
                 elif self._gate.is_shut() or self._attached != _inode(self.path):

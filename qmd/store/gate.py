@@ -25,6 +25,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from qmd.errors import IndexBusy, JobRunning
+from qmd.store import stopping
 
 POLL = 0.002
 """Seconds between two looks at a lock; doubled up to five times while waiting."""
@@ -183,6 +184,7 @@ class Gate:
         began = time.monotonic()
         pause = POLL
         while not lock.take(shared=shared):
+            stopping.check()
             waited = time.monotonic() - began
             if waited > self._patience:
                 raise IndexBusy(self._index, holder=self._door.holder(), waited=waited)

@@ -10,6 +10,7 @@ intent: human resources        steers reranking and snippets, never searches
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from qmd.errors import QueryError
@@ -105,6 +106,15 @@ def parse(document: str) -> Question:
         if kind in ("lex", "vec", "hyde"):
             searches.append(Search(kind, text, number))  # type: ignore[arg-type]  # one of these
     return Question(_checked(searches), None, intent)
+
+
+def typed(searches: Sequence[Search]) -> Question:
+    """Searches as a question.
+
+    Raises:
+        QueryError: one cannot be read.
+    """
+    return Question(_checked(list(searches)))
 
 
 def _plain(text: str, number: int) -> Question:

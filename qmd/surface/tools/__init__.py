@@ -1,0 +1,1 @@
+"""What agents can ask for, whatever protocol brings the question."""

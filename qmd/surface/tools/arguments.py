@@ -1,0 +1,170 @@
+"""Arguments of a call: read generously, checked strictly, all faults told at once.
+
+Models write `"5"` for 5, one string where several may stand, `min_score` for `minScore`: what
+is meant is clear, so it is taken. What lies out of bounds is refused, not bent.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from qmd.errors import UsageError
+from qmd.surface.tools.schemas import Schema, Tool
+
+_CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+class InvalidArguments(UsageError):
+    """Arguments that a tool cannot take; the message has a line for each fault."""
+
+
+def named(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments under the names that the tool declares, without nulls.
+
+    `min_score` is `minScore` if the tool has that; other names stay as they are.
+    """
+    spellings = {_snake(name): name for name in tool.input["properties"]}
+    found = {spellings.get(name, name): value for name, value in given.items()}
+    found |= {name: given[name] for name in given if name in tool.input["properties"]}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def read(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments as the tool declares them, with defaults.
+
+    Raises:
+        InvalidArguments: some are unknown, missing, or not what they should be.
+    """
+    properties: Mapping[str, Schema] = tool.input["properties"]
+    arguments = named(tool, given)
+    faults: list[str] = []
+    faults += [_unknown(tool, name) for name in arguments if name not in properties]
+    faults += [
+        f'Missing required parameter "{name}" for tool "{tool.name}".'
+        for name in tool.input.get("required", ())
+        if name not in arguments
+    ]
+    values = {name: schema["default"] for name, schema in properties.items() if "default" in schema}
+    for name, schema in properties.items():
+        if name in arguments:
+            values[name] = meant(schema, arguments[name])
+            faults += _faults(name, schema, values[name])
+    if faults:
+        raise InvalidArguments("\n".join(faults))
+    return values
+
+
+def meant(schema: Schema, value: Any) -> Any:
+    """A value as its schema wants it, where it is clear what is meant; else as it is."""
+    kind = schema.get("type")
+    if kind == "integer":
+        number = _parsed(value) if isinstance(value, str) else value
+        return int(number) if isinstance(number, float) and number.is_integer() else number
+    if kind in ("number", "boolean") and isinstance(value, str):
+        return _parsed(value.lower() if kind == "boolean" else value)
+    if kind == "array":
+        items = schema["items"]
+        if isinstance(value, str):
+            listed = _parsed(value) if value.lstrip().startswith("[") else value
+            value = listed if isinstance(listed, list) else value
+        if isinstance(value, str) and items.get("type") == "string":
+            return [value]
+        if isinstance(value, list):
+            return [meant(items, item) for item in value]
+    if kind == "object" and isinstance(value, str):
+        read = _parsed(value)
+        return read if isinstance(read, dict) else value
+    return value
+
+
+def _parsed(text: str) -> Any:
+    """What a text says in JSON; the text itself if it says nothing."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+_KINDS: Mapping[str, tuple[str, tuple[type, ...]]] = {
+    "string": ("a string", (str,)),
+    "integer": ("a whole number", (int,)),
+    "number": ("a number", (int, float)),
+    "boolean": ("true or false", (bool,)),
+    "array": ("an array", (list,)),
+    "object": ("an object", (dict,)),
+}
+
+
+def _faults(name: str, schema: Schema, value: Any) -> Iterator[str]:
+    """What is wrong with a value, each in a line."""
+    word, types = _KINDS[schema["type"]]
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+        yield f'"{name}" must be {word}, not {_shown(value)}.'
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield f'"{name}" must be a number, not {value}.'
+    elif number:
+        if value < schema.get("minimum", value):
+            yield f'"{name}" must be at least {schema["minimum"]}, not {_shown(value)}.'
+        if value > schema.get("maximum", value):
+            yield f'"{name}" must be at most {schema["maximum"]}, not {_shown(value)}.'
+    elif isinstance(value, str):
+        yield from _faults_of_text(name, schema, value)
+    elif isinstance(value, list):
+        least, most = schema.get("minItems", 0), schema.get("maxItems", len(value))
+        if not least <= len(value) <= most:
+            yield f'"{name}" must have {least} to {most} items, not {len(value)}.'
+        else:
+            for at, item in enumerate(value):
+                yield from _faults(f"{name}[{at}]", schema["items"], item)
+    elif isinstance(value, dict):
+        yield from _faults_of_object(name, schema, value)
+
+
+def _faults_of_text(name: str, schema: Schema, value: str) -> Iterator[str]:
+    if any("\ud800" <= mark <= "\udfff" for mark in value):
+        yield f'"{name}" is not valid Unicode text.'
+    elif len(value) < schema.get("minLength", 0):
+        yield f'"{name}" must not be empty.'
+    elif len(value) > schema.get("maxLength", len(value)):
+        yield (f'"{name}" must have at most {schema["maxLength"]} characters, not {len(value)}.')
+    elif value not in schema.get("enum", [value]):
+        yield f'"{name}" must be one of {", ".join(schema["enum"])}, not {_shown(value)}.'
+
+
+def _faults_of_object(name: str, schema: Schema, value: Mapping[str, Any]) -> Iterator[str]:
+    properties = schema["properties"]
+    for key in value:
+        if key not in properties:
+            yield f'"{name}" has an unknown field {_shown(key)}. Valid: {", ".join(properties)}.'
+    for key in schema.get("required", ()):
+        if value.get(key) is None:
+            yield f'"{name}.{key}" is missing.'
+    for key, part in properties.items():
+        if value.get(key) is not None:
+            yield from _faults(f"{name}.{key}", part, value[key])
+
+
+def _unknown(tool: Tool, name: str) -> str:
+    valid = list(tool.input["properties"])
+    near = get_close_matches(name.lower(), [each.lower() for each in valid], 1)
+    near += get_close_matches(name.lower(), [_snake(each) for each in valid], 1)
+    meant_by = {spelling: each for each in valid for spelling in (each.lower(), _snake(each))}
+    hint = f' Did you mean "{meant_by[near[0]]}"?' if near else ""
+    listed = f"Valid parameters: {', '.join(valid)}." if valid else "It takes no parameters."
+    return f'Unknown parameter {_shown(name)} for tool "{tool.name}".{hint} {listed}'
+
+
+def _snake(name: str) -> str:
+    return _CAPITAL.sub("_", name).lower()
+
+
+def _shown(value: Any, most: int = 60) -> str:
+    """A value as JSON, cut if it is long."""
+    text = json.dumps(value, ensure_ascii=True, default=str)
+    return text if len(text) <= most else text[:most] + "…"

@@ -1,0 +1,67 @@
+"""What a tool answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import NamedTuple
+
+MARKDOWN = "text/markdown"
+
+
+class Code(StrEnum):
+    """Why there is no answer, for programs."""
+
+    INVALID_PARAMS = "INVALID_PARAMS"
+    UNKNOWN_COLLECTION = "UNKNOWN_COLLECTION"
+    NO_VECTOR_INDEX = "NO_VECTOR_INDEX"
+    NOT_FOUND = "NOT_FOUND"
+    AMBIGUOUS_PATH = "AMBIGUOUS_PATH"
+    TIMEOUT = "TIMEOUT"
+    DATABASE_BUSY = "DATABASE_BUSY"
+    INTERNAL = "INTERNAL"
+
+    @property
+    def status(self) -> int:
+        """The HTTP status that says the same."""
+        return _STATUS[self]
+
+
+_STATUS = {
+    Code.INVALID_PARAMS: 400,
+    Code.UNKNOWN_COLLECTION: 400,
+    Code.NO_VECTOR_INDEX: 503,
+    Code.NOT_FOUND: 404,
+    Code.AMBIGUOUS_PATH: 400,
+    Code.TIMEOUT: 504,
+    Code.DATABASE_BUSY: 503,
+    Code.INTERNAL: 500,
+}
+
+
+class Resource(NamedTuple):
+    """A document as a part of an answer; its type is always `text/markdown`."""
+
+    uri: str
+    name: str
+    title: str
+    text: str
+
+
+class Reply(NamedTuple):
+    """An answer.
+
+    Attributes:
+        content: texts for the model, and documents.
+        structured: the same for programs, as the tool's output schema says.
+        error: why it is no answer; `content` then tells a person.
+    """
+
+    content: tuple[str | Resource, ...]
+    structured: Mapping[str, object] | None = None
+    error: Code | None = None
+
+
+def refusal(code: Code, message: str) -> Reply:
+    """Why there is no answer."""
+    return Reply((message,), None, code)

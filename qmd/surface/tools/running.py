@@ -1,0 +1,47 @@
+"""Calls that end when nobody waits for them any more, and not before their threads have."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import anyio
+from anyio.lowlevel import checkpoint_if_cancelled
+
+from qmd.store.stopping import CURRENT, Stop, Stopped
+
+Value = TypeVar("Value")
+
+
+async def stoppable(work: Callable[[], Awaitable[Value]]) -> Value:
+    """What `work` gives. If it is cancelled, what it reads in threads is interrupted.
+
+    A thread cannot be cancelled: what runs in it is asked to stop, and waited for.
+    """
+    stop = Stop()
+    outcome: list[Value] = []
+    failure: Exception | None = None
+
+    async def ask_when_cancelled() -> None:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            stop.ask()
+
+    token = CURRENT.set(stop)
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ask_when_cancelled)
+            try:
+                outcome.append(await work())
+            except Stopped as stopped:
+                await checkpoint_if_cancelled()  # that is why
+                failure = stopped
+            except Exception as error:
+                failure = error
+            tasks.cancel_scope.cancel()
+    finally:
+        CURRENT.reset(token)
+    if failure is not None:
+        raise failure
+    return outcome[0]

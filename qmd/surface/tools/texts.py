@@ -1,0 +1,139 @@
+"""Answers in words, as models read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from qmd.surface.tools.replies import Resource
+from qmd.types import Passage, Result
+
+MOST_BYTES = 256 * 1024
+"""Of an answer."""
+
+SNIPPET = 300
+"""Characters of a snippet with its line numbers. Source: tobi/qmd (MIT), MCP server."""
+
+NEVER = datetime(1970, 1, 1)
+
+
+def record(result: Result) -> dict[str, Any]:
+    """A search result for programs."""
+    return {
+        "docid": result.docid,
+        "file": result.file,
+        "title": result.title,
+        "score": round(result.score, 2),
+        "context": result.context,
+        "snippet": trimmed(result.snippet, result.line),
+        "line": result.line,
+    }
+
+
+def trimmed(snippet: str, line: int) -> str:
+    """A snippet of at most `SNIPPET` characters, with the line that matches."""
+    lines = snippet.split("\n")
+    while len(lines) > 1 and sum(map(len, lines)) + len(lines) - 1 > SNIPPET:
+        lines.pop(0 if lines[-1].startswith(f"{line}: ") else -1)
+    return "\n".join(lines)[:SNIPPET]
+
+
+def summary(question: str, results: Sequence[Mapping[str, Any]]) -> str:
+    """What was found, a line for each document."""
+    if not results:
+        return f'No results found for "{question}"'
+    count = "1 result" if len(results) == 1 else f"{len(results)} results"
+    lines = [
+        f"{each['docid']} {round(each['score'] * 100)}% {each['file']} - {each['title']}"
+        for each in results
+    ]
+    return f'Found {count} for "{question}":\n\n' + "\n".join(lines)
+
+
+def document(passage: Passage, *, numbered: bool, rest: bool = False) -> Resource:
+    """A document, or lines of it, under its context.
+
+    Args:
+        rest: say how many lines follow.
+    """
+    lines = passage.body.split("\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    left = passage.total - (passage.first - 1 + len(lines))
+    body = passage.body
+    if numbered:
+        body = "\n".join(f"{n}: {line}" for n, line in enumerate(lines, start=passage.first))
+    if rest and left > 0:
+        body = body.rstrip("\n") + f"\n\n[... truncated {left} more lines]"
+    if passage.context:
+        body = f"<!-- Context: {passage.context} -->\n\n{body}"
+    return Resource(passage.uri, passage.file, passage.title, body)
+
+
+def capped(resource: Resource, first: int, *, most: int = MOST_BYTES) -> Resource:
+    """A document of at most `most` bytes: cut at a line, with how to go on.
+
+    Args:
+        first: number of the first line of its body.
+    """
+    data = resource.text.encode()
+    if len(data) <= most:
+        return resource
+    head = data[: most - 200].decode(errors="ignore")
+    whole = head.rfind("\n")
+    context = resource.text.startswith("<!-- Context: ")
+    if whole <= 0:
+        note = f"[... line {first} is longer than an answer may be; it is cut here]"
+        return resource._replace(text=f"{head}\n\n{note}")
+    head = head[:whole]
+    before = resource.text[: resource.text.find("-->\n\n") + 5].count("\n") if context else 0
+    following = first + head.count("\n") + 1 - before
+    note = f"[... the answer is full; go on with fromLine={following}]"
+    return resource._replace(text=f"{head}\n\n{note}")
+
+
+def skipped(name: str, size: int) -> str:
+    """A document that is too large to come with others."""
+    return (
+        f"[SKIPPED: {name} - File too large ({-(-size // 1024)}KB). "
+        f"Use 'qmd get' with file=\"{name}\" to retrieve.]"
+    )
+
+
+def full(name: str) -> str:
+    """A document for which there is no room left."""
+    return (
+        f"[SKIPPED: {name} - The answer is full. Use 'qmd get' with file=\"{name}\" to retrieve.]"
+    )
+
+
+def moment(when: datetime | None) -> str:
+    """ISO 8601 with milliseconds, UTC."""
+    return (when or NEVER).isoformat(timespec="milliseconds") + "Z"
+
+
+def status(facts: Mapping[str, Any]) -> str:
+    """The state of the index."""
+    lines = [
+        "QMD Index Status:",
+        f"  Total documents: {facts['totalDocuments']}",
+        f"  Needs embedding: {facts['needsEmbedding']}",
+        f"  Vector index: {'yes' if facts['hasVectorIndex'] else 'no'}",
+        f"  Collections: {len(facts['collections'])}",
+    ]
+    lines += [
+        f"    - {c['path']} ({c['documents']} docs) [{c['name']}]" for c in facts["collections"]
+    ]
+    return "\n".join(lines)
+
+
+def fitting(results: Iterable[dict[str, Any]], *, most: int = MOST_BYTES) -> list[dict[str, Any]]:
+    """The first results whose texts have room in an answer."""
+    kept, used = [], 0
+    for each in results:
+        used += sum(len(str(value).encode()) + len(key) + 6 for key, value in each.items())
+        if used > most:
+            break
+        kept.append(each)
+    return kept
