@@ -1,0 +1,75 @@
+"""Messages as lines of bytes, and what is wrong with a line that is none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+MOST_BYTES = 16 * 1024 * 1024
+"""Of a message."""
+
+PARSE_ERROR, INVALID_REQUEST = -32700, -32600
+"""Source: JSON-RPC 2.0, section 5.1."""
+
+
+class Problem(NamedTuple):
+    """Why a line is no message.
+
+    Attributes:
+        id: of the request that it would have been, or None.
+    """
+
+    code: int
+    text: str
+    id: str | int | None = None
+
+
+def problem_of(line: bytes) -> Problem:
+    """What is wrong with a line, for its sender."""
+    try:
+        found = json.loads(line.decode())
+    except UnicodeDecodeError:
+        return Problem(PARSE_ERROR, "Parse error: the message is not valid UTF-8")
+    except (ValueError, RecursionError):
+        return Problem(PARSE_ERROR, "Parse error: the message is not valid JSON")
+    if not isinstance(found, dict):
+        return Problem(INVALID_REQUEST, "Invalid Request: a message is one JSON object in one line")
+    number = found.get("id")
+    known = number if isinstance(number, str | int) and not isinstance(number, bool) else None
+    try:
+        json.dumps(found, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        known = known if not isinstance(known, str) or known.isascii() else None
+        text = "Parse error: the message has a surrogate without its other half"
+        return Problem(PARSE_ERROR, text, known)
+    return Problem(INVALID_REQUEST, "Invalid Request: this is not a message of JSON-RPC 2.0", known)
+
+
+def split(read: Callable[[], bytes]) -> Iterator[bytes | Problem]:
+    """Lines of what `read` gives piece by piece; one that is too long is told of, and left out."""
+    held = bytearray()
+    skipping = False
+    while piece := read():
+        *ended, rest = piece.split(b"\n")
+        for part in ended:
+            line = bytes(held) + part
+            held.clear()
+            if not skipping and len(line) <= MOST_BYTES:
+                yield line
+            elif not skipping:
+                yield _TOO_LONG
+            skipping = False
+        if not skipping:
+            held += rest
+        if len(held) > MOST_BYTES:
+            yield _TOO_LONG
+            held.clear()
+            skipping = True
+    if held:
+        yield bytes(held)
+
+
+_TOO_LONG = Problem(
+    INVALID_REQUEST, f"Invalid Request: the message has more than {MOST_BYTES >> 20} MiB"
+)

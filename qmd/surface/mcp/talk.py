@@ -1,0 +1,109 @@
+"""One client that talks JSON-RPC in lines, and what of it is not answered yet."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import AsyncIterable, Callable
+from typing import Any
+
+import anyio
+from anyio.streams.memory import MemoryObjectSendStream
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCNotification, JSONRPCRequest, jsonrpc_message_adapter
+from pydantic import ValidationError
+
+from qmd.surface.mcp.lines import Problem, problem_of
+
+CANCELLED = "notifications/cancelled"
+
+GRACE = 5.0
+"""Seconds for what is under way when the input has ended."""
+
+
+class Talk:
+    """One client on the wire, and its requests that have no answer yet.
+
+    Args:
+        descriptor: to write to.
+        incoming: takes the messages that were read.
+        hung_up: called when nobody reads what is written.
+    """
+
+    def __init__(
+        self,
+        descriptor: int,
+        incoming: MemoryObjectSendStream[SessionMessage | Exception],
+        *,
+        hung_up: Callable[[], None],
+    ) -> None:
+        self._descriptor = descriptor
+        self._hung_up = hung_up
+        self._incoming = incoming
+        self._open: set[Any] = set()
+        self._answered = anyio.Event()
+        self._turn = anyio.Lock()
+
+    async def read_all(self, lines: AsyncIterable[bytes | Problem]) -> None:
+        """Hand messages on until there are no more and all are answered."""
+        async with self._incoming:
+            async for line in lines:
+                if isinstance(line, Problem):
+                    await self._refuse(line)
+                elif line.strip():
+                    await self._receive(line)
+            with anyio.move_on_after(GRACE):
+                while self._open:
+                    self._answered = anyio.Event()
+                    await self._answered.wait()
+
+    async def _receive(self, line: bytes) -> None:
+        try:
+            message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+        except ValidationError:
+            await self._refuse(problem_of(line))
+            return
+        if isinstance(message, JSONRPCRequest):
+            self._open.add(_key(message.id))
+        elif isinstance(message, JSONRPCNotification) and message.method == CANCELLED:
+            # Its sender waits no more: the request gets no answer.
+            self._settle((message.params or {}).get("requestId"))
+        await self._incoming.send(SessionMessage(message))
+
+    async def write_all(self, outgoing: AsyncIterable[SessionMessage]) -> None:
+        """Write what the server says."""
+        async for sent in outgoing:
+            message = sent.message
+            text = message.model_dump_json(by_alias=True, exclude_unset=True)
+            await self._write(text.encode())
+            if not hasattr(message, "method"):
+                self._settle(message.id)
+
+    def _settle(self, number: Any) -> None:
+        self._open.discard(_key(number))
+        self._answered.set()
+
+    async def _refuse(self, problem: Problem) -> None:
+        """Say what is wrong with a line that is no message."""
+        error = {"code": problem.code, "message": problem.text}
+        answer = {"jsonrpc": "2.0", "id": problem.id, "error": error}
+        await self._write(json.dumps(answer).encode())
+
+    async def _write(self, line: bytes) -> None:
+        async with self._turn:
+            try:
+                await anyio.to_thread.run_sync(_write, self._descriptor, line + b"\n")
+            except BrokenPipeError:
+                self._hung_up()
+
+
+def _key(number: Any) -> Any:
+    """An id as it is compared: some clients cancel '7' for 7."""
+    return int(number) if isinstance(number, str) and number.isdigit() else number
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    """Write all of it, however little is taken at once."""
+    left = memoryview(data)
+    while left:
+        left = left[os.write(descriptor, left) :]
