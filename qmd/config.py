@@ -135,6 +135,41 @@ def machine(environ: Mapping[str, str], *, gpu: bool = True) -> Machine:
     )
 
 
+class Serving(NamedTuple):
+    """What the environment says of servers.
+
+    Attributes:
+        token: that a request has to bring.
+        origins: of web pages that may ask, besides those of this machine.
+        hosts: names that the server has for those who ask, besides those of this machine.
+        state: folder for what is known of servers that run.
+        debug: whether the log tells everything.
+    """
+
+    token: str | None
+    origins: tuple[str, ...]
+    hosts: tuple[str, ...]
+    state: Path
+    debug: bool = False
+
+
+def serving(environ: Mapping[str, str]) -> Serving:
+    """What the environment says of servers."""
+    home = Path(environ.get("HOME") or Path.home())
+    return Serving(
+        environ.get("QMD_TOKEN") or None,
+        _listed(environ.get("QMD_ALLOWED_ORIGINS", "")),
+        _listed(environ.get("QMD_ALLOWED_HOSTS", "")),
+        Path(environ.get("XDG_STATE_HOME") or home / ".local" / "state") / "qmd",
+        environ.get("QMD_DEBUG") == "1",
+    )
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    """The parts of a list with commas."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
 def _expanded(path: str, home: Path) -> Path:
     """`path` with the folder that a `~` or `~name` in front stands for."""
     if path == "~" or path.startswith("~/"):

@@ -24,6 +24,9 @@
     │   └── TextTooLong           more tokens than it takes
     ├── NotEmbedded               no vectors to search in
     ├── VectorsRemoved            while more of them were being made
+    ├── PortTaken                 somebody else listens there
+    ├── AlreadyServed             a server in the background runs for this index
+    ├── ServerFailure             it did not start, or does not stop
     ├── MigrationEdited
     └── IndexFailure               exit code 3
         ├── IndexBusy             another process holds the file
@@ -286,6 +289,37 @@ class VectorsRemoved(QmdError):
             "Another process did that, with 'qmd cleanup' or another model. Run 'qmd embed' again."
         )
         self.model = model
+
+
+class PortTaken(QmdError):
+    """Somebody else listens where a server should."""
+
+    def __init__(self, url: str, *, by_qmd: bool) -> None:
+        super().__init__(
+            f"qmd answers at {url} already.\n\n"
+            "Use that one, stop it ('qmd mcp stop' if it runs in the background), or choose "
+            "another port with --port."
+            if by_qmd
+            else f"Another program listens at {url}.\n\nChoose another port with --port."
+        )
+        self.url = url
+        self.by_qmd = by_qmd
+
+
+class AlreadyServed(QmdError):
+    """A server in the background runs for this index."""
+
+    def __init__(self, url: str, process: int) -> None:
+        super().__init__(
+            f"A server for this index runs already at {url} (process {process}).\n\n"
+            "Use that one, or stop it with 'qmd mcp stop'."
+        )
+        self.url = url
+        self.process = process
+
+
+class ServerFailure(QmdError):
+    """A server in the background did not start, or does not stop."""
 
 
 class MigrationEdited(QmdError):

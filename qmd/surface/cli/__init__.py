@@ -29,6 +29,7 @@ COMMANDS = {
     "cleanup": "index",
     "init": "index",
     "bench": "benching",
+    "server": "serving",
 }
 """Each command and the module of its function, which has its name."""
 
@@ -43,6 +44,8 @@ GROUPS = {
     "context": "contexts",
     "models": "embedding",
     "trust": "trusting",
+    "mcp": "serving",
+    "skill": "skills",
 }
 """Each group of commands and the module of its `app`."""
 

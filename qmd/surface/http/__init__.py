@@ -1,0 +1,1 @@
+"""The HTTP server: MCP, and the tools as plain JSON."""

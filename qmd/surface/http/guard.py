@@ -1,0 +1,302 @@
+"""Who may ask: a guard in front of everything that is served over HTTP.
+
+A server on the loopback interface is out of reach for other machines, not for web pages. A page
+can point its own name at 127.0.0.1 after it was loaded (DNS rebinding); what gives it away is
+the name it asks for, `Host`, and the page that asks, `Origin`. A form may send any text without
+being asked first, but no JSON. What may be read without these checks is `/health` only, and only
+without the token.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import re
+from collections.abc import Iterable, Sequence
+from ipaddress import IPv6Address, ip_address
+from typing import TYPE_CHECKING, NamedTuple
+
+import anyio
+
+from qmd.errors import UsageError
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+LARGEST_BODY = 4 * 1024 * 1024
+"""Bytes of a request."""
+
+BODY_SECONDS = 30.0
+"""For a request to arrive whole, once its head is there."""
+
+MOST_REQUESTS = 64
+"""At work or waiting at the same time; further ones are sent away."""
+
+LINGER_SECONDS, LINGER_BYTES = 1.0, 16 * 1024 * 1024
+"""Read and thrown away after a refusal. A connection that is closed while the client still sends
+is reset, and the client may never read why."""
+
+EVERYWHERE = frozenset({"", "*", "0.0.0.0", "::"})
+"""Addresses of all interfaces: under which names they are reached nobody knows."""
+
+_HOST = r"(?P<host>\[[0-9a-f:.]+\]|[^\s/?#@:\\\[\]]+)(?::(?P<port>[0-9]{1,5}))?"
+_HOST_HEADER = re.compile(_HOST, re.IGNORECASE)
+_ORIGIN = re.compile(rf"(?P<scheme>[a-z][a-z0-9+.-]*)://{_HOST}/?", re.IGNORECASE)
+_PORTS = {"http": "80", "https": "443"}
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a name or an address is that of the machine itself.
+
+    `0.0.0.0` is not: a browser that is sent there arrives here, without a name to look at.
+    """
+    name = host.strip().lower().removeprefix("[").removesuffix("]")
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        address = ip_address(name)
+    except ValueError:
+        return False
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
+        return address.ipv4_mapped.is_loopback
+    return address.is_loopback
+
+
+class Policy(NamedTuple):
+    """Which names and pages are let in, besides those of this machine.
+
+    Attributes:
+        disabled: neither is looked at.
+        origins: of pages, as `_normal` has them.
+        hosts: names with or without a port, in small letters.
+        any_host: the name is not looked at.
+    """
+
+    disabled: bool = False
+    origins: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    any_host: bool = False
+
+    def problem(self, hosts: Sequence[str], origins: Sequence[str]) -> tuple[int, str] | None:
+        """Status and reason for refusing a request with these headers, or None."""
+        if self.disabled:
+            return None
+        for origin in origins:
+            if not self._is_ours(origin):
+                return 403, f"Origin not allowed: {origin}"
+        host = ", ".join(hosts)
+        if not self.any_host and not self._is_our_name(host):
+            return 421, f"Host not allowed: {host or '(none)'}"
+        return None
+
+    def _is_ours(self, origin: str) -> bool:
+        parts = _ORIGIN.fullmatch(origin)
+        if parts is None:
+            return False
+        here = parts["scheme"].lower() in _PORTS and is_loopback(parts["host"])
+        return here or _normal(parts) in self.origins
+
+    def _is_our_name(self, host: str) -> bool:
+        parts = _HOST_HEADER.fullmatch(host)
+        if parts is None:
+            return False
+        bare = parts["host"].lower()
+        return (
+            is_loopback(bare)
+            or bare in self.hosts
+            or bare.strip("[]") in self.hosts
+            or host.lower() in self.hosts
+        )
+
+
+def policy(bind: str, *, origins: Iterable[str] = (), hosts: Iterable[str] = ()) -> Policy:
+    """The policy of a server.
+
+    Args:
+        bind: the name or address that it listens at.
+        origins: `scheme://host[:port]` of pages; `*` lets in all pages and all names.
+        hosts: names with or without a port. A server on all interfaces looks at names only
+            if there are some here.
+
+    Raises:
+        UsageError: one of `origins` is no origin, or one of `hosts` no name.
+    """
+    listed = list(origins)
+    if "*" in listed:
+        return Policy(disabled=True, any_host=True)
+    pages = []
+    for origin in listed:
+        parts = _ORIGIN.fullmatch(origin)
+        if parts is None:
+            raise UsageError(
+                f"'{origin}' is not the origin of a web page.\n\n"
+                "An origin is a scheme and a name, such as https://notes.example; '*' allows all."
+            )
+        pages.append(_normal(parts))
+    names = [host.lower() for host in hosts]
+    for name in names:
+        if _HOST_HEADER.fullmatch(name) is None and not is_loopback(name):
+            raise UsageError(f"'{name}' is not the name of a host. Such as: notes.example.")
+    bound = bind.strip().lower().strip("[]")
+    if bound not in EVERYWHERE and not is_loopback(bound):
+        names.append(bound)
+    return Policy(False, tuple(pages), tuple(names), any_host=bound in EVERYWHERE and not names)
+
+
+def _normal(parts: re.Match[str]) -> str:
+    """An origin in small letters, without the port that its scheme has anyway."""
+    scheme, port = parts["scheme"].lower(), parts["port"]
+    tail = f":{port}" if port and port != _PORTS.get(scheme) else ""
+    return f"{scheme}://{parts['host'].lower()}{tail}"
+
+
+class Refused(Exception):
+    """A request is not answered."""
+
+    def __init__(self, status: int, detail: str, *headers: tuple[str, str]) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.headers = headers
+
+
+class _Gone(Exception):
+    """The client has closed the connection."""
+
+
+class Guard:
+    """Lets pass what may, with its body read.
+
+    Args:
+        token: that a request has to bring, if there is one.
+    """
+
+    def __init__(self, app: ASGIApp, policy: Policy, *, token: str | None = None) -> None:
+        self._app = app
+        self._policy = policy
+        self._token = token.encode() if token is not None else None
+        self._running = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        if scope["type"] != "http":
+            return
+        try:
+            is_health = self._check(scope)
+            if self._running >= MOST_REQUESTS and not is_health:
+                raise Refused(503, "Too many requests at the same time.", ("retry-after", "1"))
+        except Refused as refused:
+            await _refuse(refused, receive, send)
+            return
+        self._running += 1
+        try:
+            await self._pass(scope, receive, send)
+        finally:
+            self._running -= 1
+
+    async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            body = await _body(scope, receive)
+        except _Gone:
+            return
+        except Refused as refused:
+            await _refuse(refused, receive, send)
+            return
+        unread = [body]
+
+        async def again() -> Message:
+            if unread:
+                return {"type": "http.request", "body": unread.pop(), "more_body": False}
+            return await receive()
+
+        await self._app(scope, again, send)
+
+    def _check(self, scope: Scope) -> bool:
+        """Look at the head of a request. True: it only asks whether the server is well.
+
+        Raises:
+            Refused: it may not pass.
+        """
+        problem = self._policy.problem(_values(scope, b"host"), _values(scope, b"origin"))
+        if problem is not None:
+            raise Refused(*problem)
+        is_health = scope["path"] == "/health" and scope["method"] in ("GET", "HEAD")
+        if not is_health:
+            self._check_token(_values(scope, b"authorization"))
+        if scope["method"] == "POST":
+            kinds = [
+                value.split(";")[0].strip().lower() for value in _values(scope, b"content-type")
+            ]
+            if kinds != ["application/json"]:
+                raise Refused(415, "Content-Type must be application/json.")
+        return is_health
+
+    def _check_token(self, given: Sequence[str]) -> None:
+        if self._token is None:
+            return
+        if not given:
+            raise Refused(
+                401, "A bearer token is needed.", ("www-authenticate", 'Bearer realm="qmd"')
+            )
+        scheme, _, token = given[0].partition(" ")
+        right = hmac.compare_digest(token.strip().encode("latin-1"), self._token)
+        if len(given) > 1 or scheme.lower() != "bearer" or not right:
+            challenge = 'Bearer realm="qmd", error="invalid_token"'
+            raise Refused(401, "The bearer token is not right.", ("www-authenticate", challenge))
+
+
+def _values(scope: Scope, name: bytes) -> list[str]:
+    """The values of a header."""
+    return [value.decode("latin-1").strip() for key, value in scope["headers"] if key == name]
+
+
+async def _body(scope: Scope, receive: Receive) -> bytes:
+    """What a request brings.
+
+    Raises:
+        Refused: it is too large, whether it says so or not, or takes too long.
+        _Gone: it does not come to its end.
+    """
+    too_large = Refused(413, f"A request may have {LARGEST_BODY} bytes at most.")
+    declared = _values(scope, b"content-length")
+    if declared and int(declared[0]) > LARGEST_BODY:
+        raise too_large
+    body = bytearray()
+    with anyio.move_on_after(BODY_SECONDS):
+        while True:
+            message = await receive()
+            if message["type"] != "http.request":
+                raise _Gone
+            body += message.get("body", b"")
+            if len(body) > LARGEST_BODY:
+                raise too_large
+            if not message.get("more_body", False):
+                return bytes(body)
+    raise Refused(408, f"The request did not arrive within {BODY_SECONDS:.0f} seconds.")
+
+
+async def _refuse(refused: Refused, receive: Receive, send: Send) -> None:
+    """Say why, and end the connection."""
+    body = json.dumps({"detail": refused.detail, "status_code": refused.status}).encode()
+    headers = [
+        ("content-type", "application/json"),
+        ("content-length", str(len(body))),
+        ("connection", "close"),
+        *refused.headers,
+    ]
+    await send(
+        {
+            "type": "http.response.start",
+            "status": refused.status,
+            "headers": [(name.encode(), value.encode()) for name, value in headers],
+        }
+    )
+    await send({"type": "http.response.body", "body": body, "more_body": True})
+    left = LINGER_BYTES
+    with anyio.move_on_after(LINGER_SECONDS):
+        while left > 0:
+            message = await receive()
+            if message["type"] != "http.request" or not message.get("more_body", False):
+                break
+            left -= len(message.get("body", b""))
+    await send({"type": "http.response.body", "body": b"", "more_body": False})
