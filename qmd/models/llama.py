@@ -33,7 +33,7 @@ from qmd.models.registry import Model, Pooling, check_file
 
 CPU_BUDGET, GPU_BUDGET = 256, 2048
 """Tokens of one forward pass. On a CPU attention is computed over the whole batch, so that a large
-one costs more than it saves; below 64 its fast kernels are not used. Measured: docs/models.md."""
+one costs more than it saves. Measured for the CPU only: docs/models.md."""
 
 SEQUENCES = 64
 """Texts of one forward pass, at most."""

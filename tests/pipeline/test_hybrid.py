@@ -521,9 +521,10 @@ def test_a_question_in_a_script_that_the_model_does_not_know_is_answered_by_word
     library.embed()
     assert library.engine.models.space().model.languages == "en"
     assert found(library, "有馬温泉")[0] == "onsen.md"
-    answer = ask(library, "有馬温泉")
-    assert weights(answer) == [1]
-    assert answer.notice.startswith("Searched by words alone: minilm knows English only.")
+    for recipe, weight in ((Recipe(), 1), (RRF, FIRST)):
+        answer = ask(library, "有馬温泉", recipe=recipe)
+        assert weights(answer) == [weight]
+        assert answer.notice.startswith("Searched by words alone: minilm knows English only.")
     assert weights(ask(library, "tea")) == [WORDS, 1 - WORDS]
     assert found(library, "vec: 有馬温泉")
     library.engine.close()
