@@ -366,8 +366,10 @@ def _serve(
             notice("Any web page may ask (--allow-origin '*'). Let nobody else reach this port.")
         url = listening.url_of(access.host, port)
         notice(f"qmd serves {here.place.database} at {url} (MCP: {url}/mcp). Ctrl-C ends it.")
-        from qmd.surface.http.app import Options
+        from qmd.surface.http.app import Options, load
 
+        if stdio:
+            load()  # before there are two who do
         options = Options(policy, access.token, tools.names.value)
         with _toolbox(here, tools) as toolbox:
             anyio.run(_answer, toolbox, socket, options, stdio, _settings(here).debug)

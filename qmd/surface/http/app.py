@@ -7,7 +7,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anyio
 import uvicorn
@@ -20,11 +20,13 @@ from qmd import __version__
 from qmd.surface.http import rest
 from qmd.surface.http.connection import IDLE_SECONDS, Connection
 from qmd.surface.http.guard import Guard, Policy
+from qmd.surface.mcp.loading import light
 
 if TYPE_CHECKING:
     import socket
     from types import FrameType
 
+    from mcp.server.lowlevel import Server as LowLevelServer
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -75,21 +77,26 @@ class Protocol:
         await self._manager.handle_request(scope, receive, send)
 
     def _made(self) -> StreamableHTTPSessionManager:
+        manager, make_server = load()
+        # No settings: names and pages are what the guard looks at.
+        made = manager(make_server(self._toolbox, names=self._names), stateless=True)
+        # What is loaded stays; what requests leave behind does not (see __main__).
+        gc.freeze()
+        gc.enable()
+        return made
+
+
+def load() -> tuple[type[StreamableHTTPSessionManager], Callable[..., LowLevelServer[Any]]]:
+    """What MCP needs. Not to be called while another thread loads the SDK as well."""
+    with light():
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
         from sse_starlette.sse import AppStatus
 
         from qmd.surface.mcp.server import make_server
 
-        # By itself it cuts off the answers that are under way when the server is to end.
-        AppStatus.enable_automatic_graceful_drain = False
-        # No settings: names and pages are what the guard looks at.
-        made = StreamableHTTPSessionManager(
-            make_server(self._toolbox, names=self._names), stateless=True
-        )
-        # What is loaded stays; what requests leave behind does not (see __main__).
-        gc.freeze()
-        gc.enable()
-        return made
+    # By itself it cuts off the answers that are under way when the server is to end.
+    AppStatus.enable_automatic_graceful_drain = False
+    return StreamableHTTPSessionManager, make_server
 
 
 def application(toolbox: Toolbox, protocol: ASGIApp, options: Options) -> ASGIApp:

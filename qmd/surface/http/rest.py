@@ -107,7 +107,8 @@ def _embedding(toolbox: Toolbox) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         texts = _texts(await _body(request))
         try:
-            vectors = await _while_connected(request, partial(toolbox.embed_texts, texts))
+            work = partial(toolbox.embed_texts, texts)
+            vectors = await _while_connected(request, work) if texts else []
         except QmdError as error:
             return failure(code_of(error).status, str(error))
         return JSONResponse({"embeddings": vectors})

@@ -490,8 +490,9 @@ async def _telling(
     latest, told = anyio.create_memory_object_stream[tuple[float, float | None, str | None]](1)
 
     async def pass_on() -> None:
-        async for done, total, doing in told:
-            await progress(done, total, doing)
+        with told:
+            async for done, total, doing in told:
+                await progress(done, total, doing)
 
     def tell(done: float, total: float | None, doing: str | None) -> None:
         with suppress(anyio.WouldBlock):
