@@ -12,6 +12,9 @@ from qmd.store.stopping import CURRENT, Stop, Stopped
 
 Value = TypeVar("Value")
 
+AGAIN = 0.02
+"""Seconds after which what runs is asked again: between two statements nothing listens."""
+
 
 async def stoppable(work: Callable[[], Awaitable[Value]]) -> Value:
     """What `work` gives. If it is cancelled, what it reads in threads is interrupted.
@@ -20,13 +23,16 @@ async def stoppable(work: Callable[[], Awaitable[Value]]) -> Value:
     """
     stop = Stop()
     outcome: list[Value] = []
-    failure: Exception | None = None
+    failure: BaseException | None = None
 
     async def ask_when_cancelled() -> None:
         try:
             await anyio.sleep_forever()
         finally:
-            stop.ask()
+            with anyio.CancelScope(shield=True):
+                while not (outcome or failure):
+                    stop.ask()
+                    await anyio.sleep(AGAIN)
 
     token = CURRENT.set(stop)
     try:
@@ -34,11 +40,12 @@ async def stoppable(work: Callable[[], Awaitable[Value]]) -> Value:
             tasks.start_soon(ask_when_cancelled)
             try:
                 outcome.append(await work())
-            except Stopped as stopped:
-                await checkpoint_if_cancelled()  # that is why
-                failure = stopped
-            except Exception as error:
+            except BaseException as error:
                 failure = error
+                if isinstance(error, Stopped):
+                    await checkpoint_if_cancelled()  # that is why
+                if not isinstance(error, Exception):
+                    raise
             tasks.cancel_scope.cancel()
     finally:
         CURRENT.reset(token)
