@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from qmd.errors import ConfigError, UsageError
 from qmd.text.masks import check_mask
-from qmd.types import Collection, Context
+from qmd.types import EXPERIENCES, Collection, Context
 
 DEFAULT_MASK = "**/*.md"
 LOCAL_FOLDER = ".qmd"
@@ -430,13 +430,19 @@ class _Reader:
 
 
 def check_name(name: str) -> None:
-    """Refuse a collection name that could not be written in a path.
+    """Refuse a collection name that could not be written in a path, or is not to be had.
 
     Raises:
-        UsageError: it is empty, has a `/`, `:` or a line break, or begins with `.`, `#` or `-`.
+        UsageError: it is empty, has a `/`, `:` or a line break, begins with `.`, `#` or `-`, or
+            is that of the experience records.
     """
     if not name or name[0] in ".#-" or any(mark in name for mark in "/:?\n\r\t\0"):
         raise UsageError(
             f"'{name}' cannot be the name of a collection.\n\n"
             "A name is a word such as 'notes': no '/', ':' or '?', and no '.', '#' or '-' in front."
+        )
+    if name == EXPERIENCES:
+        raise UsageError(
+            f"The name '{name}' is kept for the records that agents submit: choose another for "
+            "this collection."
         )

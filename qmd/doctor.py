@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from qmd import trust
 from qmd.engine import Engine
-from qmd.errors import ModelError, QmdError
+from qmd.errors import NOT_REBUILT, ModelError, QmdError
 from qmd.models.registry import is_installed
 from qmd.store import maintenance
 from qmd.store.stemmer import extension
@@ -106,7 +106,7 @@ def _index(engine: Engine) -> Iterator[Finding]:
             "index",
             "problem",
             f"not so {fact.times} times: {fact.fact}",
-            "Move the index away and run 'qmd update' to build it again.",
+            f"Move the index away and run 'qmd update' to build it again. {NOT_REBUILT}",
         )
     if not broken:
         yield Finding("index", "ok", f"{size.documents} documents, {len(facts)} facts hold")
@@ -125,7 +125,13 @@ def _folders(engine: Engine) -> Iterator[Finding]:
     except QmdError:
         return  # told of as a problem of the index
     for collection in overview:
-        if not Path(collection.root).is_dir():
+        if not collection.root:
+            yield Finding(
+                f"collection {collection.name}",
+                "ok",
+                f"{collection.documents} records, in the index alone",
+            )
+        elif not Path(collection.root).is_dir():
             yield Finding(
                 f"collection {collection.name}",
                 "problem",

@@ -32,7 +32,16 @@ from qmd.store.cursor import Cursor
 from qmd.store.database import Database
 from qmd.store.stemmer import Stemmer
 from qmd.text import masks, paths, query
-from qmd.types import Collection, Context, Document, Filter, Passage, Report, Result
+from qmd.types import (
+    EXPERIENCES,
+    Collection,
+    Context,
+    Document,
+    Filter,
+    Passage,
+    Report,
+    Result,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -483,7 +492,7 @@ class Engine:
         from qmd.pipeline import embed
         from qmd.store.gate import errand
 
-        await to_thread.run_sync(self._chosen, names)
+        await to_thread.run_sync(self._check, names)
         space = await to_thread.run_sync(self.models.space)
         with errand(self.place.database, "embed"):
             return await embed.embed(
@@ -615,6 +624,21 @@ class Engine:
 
         return self.read(work)
 
+    def configured(self, name: str) -> Collection:
+        """One collection that index.yml has, and so can be changed.
+
+        Raises:
+            CollectionNotFound: there is none of this name.
+            UsageError: it is that of the experience records.
+        """
+        collection = self.collection(name)
+        if name == EXPERIENCES:
+            raise UsageError(
+                f"'{name}' is the collection of the records that agents submit. It is not in "
+                "index.yml, and cannot be changed."
+            )
+        return collection
+
     def collections(self) -> list[Collection]:
         """All collections, by name."""
         return self.read(collections.collections)
@@ -659,9 +683,11 @@ class Engine:
         """The settings as the tables have them: index.yml was lost or is kept elsewhere."""
         if not self.place.database.exists():
             return Settings()
+        known = self.database.read(collections.collections)
+        described = self.database.read(collections.contexts)
         return Settings(
-            tuple(self.database.read(collections.collections)),
-            tuple(self.database.read(collections.contexts)),
+            tuple(each for each in known if each.name != EXPERIENCES),
+            tuple(each for each in described if each.collection != EXPERIENCES),
         )
 
     def rename(self, old: str, new: str) -> None:
@@ -669,7 +695,7 @@ class Engine:
         from qmd import editing
 
         config.check_name(new)
-        self.collection(old)
+        self.configured(old)
 
         def edit(_: Settings, document: Parsed) -> None:
             editing.rename_collection(document, old, new)
@@ -691,15 +717,32 @@ class Engine:
         from qmd.pipeline.compare import compare
 
         compared = {}
-        for collection in self._chosen(names):
+        for collection in self.folders(names):
             with suppress(RootMissing):  # told of by the update
                 compared[collection.name] = compare(self.database, collection)
         return compared
 
-    def _chosen(self, names: Sequence[str]) -> list[Collection]:
+    def folders(self, names: Sequence[str] = ()) -> list[Collection]:
+        """Collections of files, by name: those that can be updated.
+
+        Args:
+            names: of collections; none means all.
+
+        Raises:
+            CollectionNotFound: there is none of one of the names.
+            UsageError: one has no files, but the experience records.
+        """
+        self._check(names)
+        if EXPERIENCES in names:
+            raise UsageError(
+                f"'{EXPERIENCES}' has no folder to be updated from: agents submit its records."
+            )
+        return [c for c in self.collections() if c.root and (not names or c.name in names)]
+
+    def _check(self, names: Sequence[str]) -> None:
+        """Refuse names of collections that do not exist."""
         if names:
             self.read(partial(lookup.check_collections, names=list(names)))
-        return [c for c in self.collections() if not names or c.name in names]
 
     async def update(
         self,
@@ -729,7 +772,7 @@ class Engine:
         from qmd.pipeline import index
         from qmd.store import maintenance
 
-        chosen = await to_thread.run_sync(self._chosen, names)
+        chosen = await to_thread.run_sync(self.folders, names)
         reports = []
         for collection in chosen:
             try:

@@ -44,6 +44,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+NOT_REBUILT = "Experience records and kept answers of models are in this file alone."
+"""What to know before an index is built anew."""
+
 
 class QmdError(Exception):
     """Base of all errors that qmd raises on purpose."""
@@ -163,7 +166,7 @@ class IndexUnreadable(IndexFailure):
         super().__init__(
             f"The index {path} cannot be read: {problem}\n\n"
             "Your files are safe: the index is made from them. Move this file away and run "
-            "'qmd update' to build it again."
+            f"'qmd update' to build it again. {NOT_REBUILT}"
         )
         self.path = path
 
@@ -331,7 +334,7 @@ class MigrationEdited(QmdError):
         super().__init__(
             f"Migration {migration} has changed since it ran on {path}.\n\n"
             f"Install the qmd that wrote this index ({written_by}), or move the index away and "
-            "run 'qmd update' to build it again."
+            f"run 'qmd update' to build it again. {NOT_REBUILT}"
         )
         self.path = path
 

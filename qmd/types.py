@@ -7,9 +7,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
+EXPERIENCES = "experiences"
+"""The collection of the records that agents submit: without a folder, and not in index.yml."""
+
 
 class Collection(NamedTuple):
-    """A folder whose files are indexed."""
+    """A folder whose files are indexed; without a root, documents that are in the index alone."""
 
     name: str
     root: str

@@ -19,6 +19,9 @@ ROLES: tuple[Role, ...] = ("embed", "rerank", "generate")
 
 HUB, ENDPOINT = "hf:", "openai:"
 
+LAST_LATIN = "\u02af"
+"""Letters after this one are of other scripts."""
+
 MAGIC = b"GGUF"
 """First bytes of a model's file."""
 
@@ -65,6 +68,12 @@ class Model(NamedTuple):
     def is_on_hub(self) -> bool:
         """Whether its file has to be fetched once."""
         return self.uri.startswith(HUB)
+
+    def knows(self, text: str) -> bool:
+        """Whether it was made for the script that more than half of a text is in."""
+        letters = [mark for mark in text if mark.isalpha()]
+        foreign = sum(mark > LAST_LATIN for mark in letters)
+        return self.languages != "en" or 2 * foreign <= len(letters)
 
     def as_query(self, text: str) -> str:
         """A question as the model wants it."""

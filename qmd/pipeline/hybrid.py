@@ -336,7 +336,7 @@ class _Run:
         assert self._helpers.space is not None
         assert self._helpers.embedder is not None
         space = self._space = self._helpers.space()
-        if not alone and space.model.languages == "en" and _is_foreign(searches):
+        if not alone and not space.model.knows("".join(each.text for each in searches)):
             self._notices.append(
                 f"Searched by words alone: {space.model.name} knows English only. "
                 "'qmd models list' shows models that know many languages."
@@ -470,7 +470,7 @@ class _Run:
         asked = " ".join(dict.fromkeys(self._question.texts))
         if self._question.intent:
             asked = f"{asked}\n{self._question.intent}"
-        match = snippet.matcher(self._words)
+        match = snippet.Matcher(self._words)
         passages = [_judged(texts[each.document_id], each, match) for each in candidates]
 
         def judge() -> list[float]:
@@ -591,13 +591,7 @@ def _has(text: str, word: str | None) -> bool:
     return any(piece.startswith(stem) for piece in folded)
 
 
-def _is_foreign(searches: Sequence[Asked]) -> bool:
-    """Whether more than half of the letters are outside of the Latin script."""
-    letters = [mark for each in searches for mark in each.text if mark.isalpha()]
-    return 2 * sum(mark > "\u02af" for mark in letters) > len(letters)
-
-
-def _judged(text: Text, ranked: Ranked, match: Callable[[str], str | None]) -> str:
+def _judged(text: Text, ranked: Ranked, match: snippet.Matcher) -> str:
     """What is judged of a document: the passage that answers, else the lines with its words."""
     near = passage_of(text, ranked.near, match, by_words=ranked.by_words)
     if near is not None:

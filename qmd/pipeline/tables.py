@@ -19,11 +19,18 @@ if TYPE_CHECKING:
 _EPOCH = datetime(1970, 1, 1)
 
 
-def batch(collection: str, parsed: Sequence[Parsed], vocabulary: Vocabulary) -> Batch:
-    """Documents, contents, postings and new words of a batch."""
+def batch(
+    collection: str, parsed: Sequence[Parsed], vocabulary: Vocabulary, *, named: bool = True
+) -> Batch:
+    """Documents, contents, postings and new words of a batch.
+
+    Args:
+        named: whether the words of a path say something, so that a search is to find them.
+    """
     files = [item.file for item in parsed]
     postings = tokenise(
-        [(item.title, item.file.path, item.file.text or "") for item in parsed], vocabulary
+        [(item.title, item.file.path if named else "", item.file.text or "") for item in parsed],
+        vocabulary,
     )
     learnt = vocabulary.take_new()
     bodies = {file.hash: file.text for file in files}

@@ -236,7 +236,7 @@ def nearest(
         [(chunks, compared)] = cursor.run(
             "search/chunks_of", model_id=model_id, documents=documents
         )
-    text = "[" + ",".join(map(repr, map(float, vector))) + "]"
+    text = as_text(vector)
     depth = max(DEPTH, 4 * limit * per_file)
     while True:
         among = chunks
@@ -271,6 +271,11 @@ def nearest(
         if len(found) >= limit or depth >= compared:
             return found
         depth *= DEEPER
+
+
+def as_text(vector: NDArray[np.float32]) -> str:
+    """A vector for a parameter that a statement casts."""
+    return "[" + ",".join(map(repr, map(float, vector))) + "]"
 
 
 def signs_of(vector: NDArray[np.float32]) -> str:

@@ -63,6 +63,8 @@ def _absolute(cursor: Cursor, name: str) -> Document | None:
     wanted = os.path.normpath(Path(name).expanduser())
     for place in dict.fromkeys((wanted, os.path.realpath(wanted))):
         for collection in collections(cursor):
+            if not collection.root:
+                continue
             for root in dict.fromkeys((collection.root, os.path.realpath(collection.root))):
                 if place.startswith(root.rstrip("/") + "/"):
                     path = place[len(root.rstrip("/")) + 1 :]

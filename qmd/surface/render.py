@@ -385,6 +385,11 @@ def amount(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
+def folder(root: str) -> str:
+    """Where the files of a collection are; records have none."""
+    return root or "(submitted by agents)"
+
+
 def size(count: int) -> str:
     """Bytes for people: `1.4 MB`."""
     value = float(count)

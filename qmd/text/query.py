@@ -105,6 +105,15 @@ def content_words(question: str) -> dict[str, str]:
     return {word: word for word in folded if word not in STOP_WORDS}
 
 
+def plain_words(text: str) -> list[str]:
+    """The words that any text asks for, folded, each once: the parts of names, the pairs of a run.
+
+    Without stop words, unless there are no others. No mark has a meaning, so nothing is refused.
+    """
+    asked = list(dict.fromkeys(word for word, _ in _sequence(words.split(text))))
+    return [word for word in asked if word not in STOP_WORDS] or asked
+
+
 def parse(query: str) -> Query:
     """Read a keyword query.
 

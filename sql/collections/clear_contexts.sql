@@ -1,2 +1,3 @@
--- Forget all contexts, to write them anew.
+-- Forget all contexts that index.yml has, to write them anew.
 delete from contexts
+where collection is distinct from 'experiences'

@@ -4,6 +4,5 @@
 insert into content
 select hash, body
 from texts
-where
-    hash in (select hash from accepted)
-    and hash not in (select hash from content)
+where hash in (select hash from accepted)
+on conflict do nothing

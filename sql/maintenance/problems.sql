@@ -72,3 +72,22 @@ select 'every vector has the dimensions of its model', count(*)
 from embeddings
 join embedding_models on embeddings.model_id = embedding_models.model_id
 where len(vector) <> dimensions or bit_length(signs) <> dimensions
+union all
+select 'every experience record has its document', count(*)
+from experiences
+where
+    (document_id, id || '.md') not in (
+        select (document_id, path) from documents where collection = 'experiences'
+    )
+union all
+select 'every document of experience records has its record', count(*)
+from documents
+where collection = 'experiences' and document_id not in (select document_id from experiences)
+union all
+select 'one experience record to an id', count(*) - count(distinct id) from experiences
+union all
+select 'every count has its experience record', count(*)
+from experience_counts
+where id not in (select id from experiences)
+union all
+select 'one count for an experience record', count(*) - count(distinct id) from experience_counts

@@ -102,7 +102,7 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
                 f"{c.documents} files",
                 render.size(c.bytes),
                 c.mask,
-                c.root,
+                render.folder(c.root),
                 "" if c.included else "(excluded)",
             )
             for c in found
@@ -137,7 +137,7 @@ def show(context: typer.Context, name: Name, as_json: Json = False) -> None:
         return
     rows = [
         ("Collection", name),
-        ("Path", collection.root),
+        ("Path", render.folder(collection.root)),
         ("Mask", collection.mask),
         ("Files", f"{indexed.documents} ({render.size(indexed.bytes)})"),
         ("Searched", "by default" if collection.included else "only when named with -c"),
@@ -157,7 +157,7 @@ app.command(name="info", hidden=True)(show)
 def remove(context: typer.Context, name: Name) -> None:
     """Forget a collection. Its files stay where they are."""
     with state(context).engine() as engine:
-        engine.collection(name)
+        engine.configured(name)
 
         def edit(_: Settings, document: Parsed) -> None:
             del document["collections"][name]
@@ -189,7 +189,7 @@ app.command(name="mv", hidden=True)(rename)
 def _set(context: typer.Context, name: str, key: str, value: object) -> None:
     """Set a key in the lines of a collection; None removes it."""
     with state(context).engine() as engine:
-        engine.collection(name)
+        engine.configured(name)
 
         def edit(_: Settings, document: Parsed) -> None:
             lines = entry(document, name)

@@ -115,7 +115,7 @@ def _place(engine: Engine, path: str | None) -> Place:
         return None, ""
     virtual = paths.parse_virtual(path) if path is not None else None
     if virtual is not None:
-        return engine.collection(virtual.collection).name, virtual.path.strip("/")
+        return engine.configured(virtual.collection).name, virtual.path.strip("/")
     folder = Path(os.path.abspath(Path(path or ".").expanduser()))  # noqa: PTH100
     for collection in sorted(engine.collections(), key=lambda c: -len(c.root)):
         root = Path(collection.root)

@@ -93,7 +93,10 @@ def ls(
             elif not collections:
                 say("No collections yet. Add one with 'qmd collection add PATH'.")
             else:
-                rows = [(f"{c.name}/", f"{c.documents} files", c.root) for c in collections]
+                rows = [
+                    (f"{c.name}/", f"{c.documents} files", render.folder(c.root))
+                    for c in collections
+                ]
                 say(render.table(rows, right=frozenset({1})))
             return
         collection, _, prefix = path.removeprefix(paths.SCHEME).strip("/").partition("/")

@@ -55,8 +55,8 @@ def report_updates(
     """
     from qmd.pipeline.hooks import Hooks
 
-    chosen = [c for c in engine.collections() if not names or c.name in names]
-    if not chosen and not names:
+    chosen = engine.folders(names)
+    if not chosen:
         say("[]" if as_json else "No collections yet. Add one with 'qmd collection add PATH'.")
         return
     hooks = Hooks(engine.place, engine.settings(), pull=pull, told=notice)
@@ -175,9 +175,7 @@ def watch(
 
     here = state(context)
     with here.engine(warm=True) as engine:
-        chosen = [c for c in engine.collections() if not collection or c.name in collection]
-        for name in collection or []:
-            engine.collection(name)
+        chosen = engine.folders(collection or [])
         if not chosen:
             raise UsageError("There is nothing to watch. Add one with 'qmd collection add PATH'.")
         notice(f"Watching {', '.join(each.name for each in chosen)}. Stop with Ctrl-C.")
@@ -251,7 +249,7 @@ def status(context: typer.Context, as_json: Json = False) -> None:
             render.size(c.bytes),
             c.modified.strftime("%Y-%m-%d %H:%M") if c.modified else "",
             c.mask,
-            c.root + ("" if c.included else " (excluded)"),
+            render.folder(c.root) + ("" if c.included else " (excluded)"),
         )
         for c in collections
     ]

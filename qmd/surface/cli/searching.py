@@ -342,7 +342,7 @@ def show(here: State, engine: Engine, answer: Answer, options: Options, *, lowes
     """
     roots = {}
     if options.full_path or here.colour:
-        roots = {each.name: each.root for each in engine.collections()}
+        roots = {each.name: each.root for each in engine.folders()}
     template = _editor(here, engine.settings().editor_uri) if here.colour else None
     if answer.notice:
         notice(answer.notice)
@@ -351,7 +351,7 @@ def show(here: State, engine: Engine, answer: Answer, options: Options, *, lowes
 
     def on_disk(name: str) -> str:
         root, _, path = name.partition("/")
-        return f"{roots[root]}/{path}"
+        return f"{roots[root]}/{path}" if root in roots else name
 
     say(
         render.results(
@@ -374,6 +374,6 @@ def _style(
 ) -> render.Style:
     if template is None:
         return render.PLAIN
-    from qmd.text.snippet import matcher
+    from qmd.text.snippet import Matcher
 
-    return render.Style(True, render.editor_link(template, roots), matcher(words))
+    return render.Style(True, render.editor_link(template, roots), Matcher(words))

@@ -1,0 +1,31 @@
+-- Records of solved problems, submitted by agents: the only part of an index, besides kept answers of
+-- models, that is not made from files.
+
+-- Each is also a document of the collection `experiences`, rendered as Markdown.
+create table experiences (
+    id text not null,                      -- UUID; the path of its document is `<id>.md`; unique
+    document_id uinteger not null,         -- of its document, which never changes
+    title text not null using compression uncompressed,
+    problem_description text not null using compression uncompressed,
+    root_cause text using compression uncompressed,
+    solution text not null using compression uncompressed,
+    context text using compression uncompressed,
+    keywords text[] not null,              -- lower case, none twice
+    created_at timestamp not null          -- UTC
+);
+
+-- How often records have answered a query; none of those that never did. Apart from them, so that
+-- counting does not write their texts again.
+create table experience_counts (
+    id text not null,                      -- of a record; unique
+    query_count ubigint not null,
+    updated_at timestamp not null          -- UTC
+);
+
+-- The name is taken from now on. A folder that had it is read again under its new name; index.yml is
+-- looked at again, and refused if it still has the old one.
+insert into tombstones select document_id from documents where collection = 'experiences';
+delete from documents where collection = 'experiences';
+delete from collections where name = 'experiences';
+delete from contexts where collection = 'experiences';
+delete from settings where name = 'config_digest';

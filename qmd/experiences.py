@@ -1,0 +1,218 @@
+"""Records of solved problems: agents submit them, and find those of others.
+
+Beneath any protocol: what comes in is what a client sent, what goes out is the object that the
+contract for experience records asks for, also when something is refused or fails.
+"""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from qmd.engine import Engine
+from qmd.errors import ModelError, QmdError
+from qmd.store import documents, embeddings, experiences
+from qmd.store.cursor import Cursor
+from qmd.store.experiences import Found, Page, Record
+from qmd.text import experience
+from qmd.text.experience import Query, Refused
+from qmd.text.query import plain_words
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Outcome = dict[str, object]
+"""`{"success": True, "data": {…}}` or `{"success": False, "error": {…}}`."""
+
+PUBLISHED = "Experience record created and published successfully"
+"""Source: the contract for experience records."""
+
+FARTHEST = (1 << 62) - 1
+"""Records that can be passed over; nobody has as many."""
+
+
+class Vector(NamedTuple):
+    """What a query means, for a model of which records have vectors."""
+
+    fingerprint: str
+    numbers: NDArray[np.float32]
+
+
+class Experiences:
+    """Records of solved problems. Made once by a server; safe to share between threads."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._turn = threading.Lock()
+        self._uncounted: Counter[str] = Counter()
+
+    # -- submit ------------------------------------------------------------------
+
+    def submit(self, given: Mapping[str, object]) -> Outcome:
+        """Publish a record, to be found by the very next query of any process."""
+        return _answered(partial(self._submit, given))
+
+    def _submit(self, given: Mapping[str, object]) -> Outcome:
+        submission = experience.submission(given)
+        record = Record(str(uuid.uuid4()), submission, _now())
+        self.add([record])
+        return _succeeded({"id": record.id, "status": "published", "message": PUBLISHED})
+
+    def add(self, records: Sequence[Record]) -> None:
+        """Add records with their documents: all of them, or none.
+
+        Raises:
+            IndexFailure: the index is busy or cannot be written.
+        """
+        from qmd.pipeline.records import prepared
+
+        batch = prepared(records, self._engine.stemmer)
+        self._engine.database.write(partial(experiences.add, records=records, batch=batch))
+
+    # -- query -------------------------------------------------------------------
+
+    def query(self, given: Mapping[str, object]) -> Outcome:
+        """A page of the records that answer, best first, each with the answers it was in before."""
+        return _answered(partial(self._query, given))
+
+    def _query(self, given: Mapping[str, object]) -> Outcome:
+        asked = experience.query(given)
+        vector = self._vector(asked.keywords)
+        with self._turn:
+            uncounted = dict(self._uncounted)
+        page = self._engine.read(
+            partial(self._page, asked=asked, vector=vector, uncounted=uncounted)
+        )
+        with self._turn:
+            self._uncounted.update(found.record.id for found in page.found)
+        return _succeeded(
+            {
+                "experiences": [_shown(found) for found in page.found],
+                "total": page.total,
+                "limit": asked.limit,
+                "offset": asked.offset,
+            }
+        )
+
+    def _page(
+        self, cursor: Cursor, *, asked: Query, vector: Vector | None, uncounted: Mapping[str, int]
+    ) -> Page:
+        model_id = None
+        if vector is not None:
+            width = len(vector.numbers)
+            model_id = embeddings.model_id(cursor, vector.fingerprint, dimensions=width)
+        return experiences.ranked(
+            cursor,
+            self._terms(cursor, plain_words(asked.keywords)),
+            model_id=model_id,
+            vector=vector and embeddings.as_text(vector.numbers),
+            uncounted=uncounted,
+            now=_now(),
+            limit=asked.limit,
+            offset=min(asked.offset, FARTHEST),
+        )
+
+    def _terms(self, cursor: Cursor, words: Sequence[str]) -> list[int]:
+        """The terms of words, each once; of a word that the index never met, its stem's."""
+        known = documents.known_words(cursor, words)
+        terms = [term_id for term_id, _ in known.values()]
+        unknown = [word for word in words if word not in known]
+        terms += [term_id for term_id, _ in self._engine.stemmer.terms(unknown)]
+        return list(dict.fromkeys(terms))
+
+    def _vector(self, keywords: str) -> Vector | None:
+        """What a query means; None if no record has vectors to compare, or the model fails."""
+        embedded = self._engine.read(experiences.models, key=("experiences", "models"))
+        if not embedded:
+            return None
+        models = self._engine.models
+        try:
+            space = models.space()
+            if space.fingerprint not in embedded or not space.model.knows(keywords):
+                return None
+            text = space.model.as_query(keywords)
+            return Vector(space.fingerprint, models.embedder(space).embed([text])[0])
+        except ModelError:
+            return None  # words answer alone
+
+    # -- counters ----------------------------------------------------------------
+
+    @property
+    def uncounted(self) -> bool:
+        """Whether there are answers that the index does not count yet."""
+        return bool(self._uncounted)
+
+    def count(self) -> None:
+        """Count, in the index, all answers since the last time.
+
+        Raises:
+            IndexFailure: the index is busy or cannot be written. They are kept for the next time.
+        """
+        with self._turn:
+            counted, self._uncounted = self._uncounted, Counter()
+        if not counted:
+            return
+        try:
+            self._engine.database.write(partial(experiences.count, counted=counted, now=_now()))
+        except BaseException:
+            with self._turn:
+                self._uncounted.update(counted)
+            raise
+
+
+def timed_out(seconds: float) -> Outcome:
+    """The outcome of what took too long, for those who set the limit."""
+    return _failed("TIMEOUT", f"Timed out after {seconds:g} s.")
+
+
+def _answered(work: Callable[[], Outcome]) -> Outcome:
+    try:
+        return work()
+    except Refused as refusal:
+        return _failed(
+            refusal.code,
+            str(refusal),
+            validation_errors=[
+                {"field": each.field, "message": each.message} for each in refusal.violations
+            ],
+            **(
+                {"details": {"findings": [each._asdict() for each in refusal.findings]}}
+                if refusal.findings
+                else {}
+            ),
+        )
+    except QmdError as error:
+        return _failed("DATABASE_ERROR", str(error))
+
+
+def _succeeded(data: Mapping[str, object]) -> Outcome:
+    return {"success": True, "data": data}
+
+
+def _failed(code: str, message: str, **more: object) -> Outcome:
+    return {"success": False, "error": {"code": code, "message": message, **more}}
+
+
+def _shown(found: Found) -> dict[str, object]:
+    """A record as the contract has it; without what nobody said of it."""
+    record, submission = found.record, found.record.submission
+    shown = {
+        "id": record.id,
+        **submission._asdict(),
+        "keywords": list(submission.keywords),
+        "query_count": found.query_count,
+        "created_at": record.created_at.isoformat(timespec="milliseconds") + "Z",
+        "relevance_score": round(found.relevance, 4),
+    }
+    return {name: value for name, value in shown.items() if value is not None}
+
+
+def _now() -> datetime:
+    """UTC."""
+    return datetime.now(UTC).replace(tzinfo=None)

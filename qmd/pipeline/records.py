@@ -1,0 +1,48 @@
+"""Records of solved problems as a batch of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from qmd.pipeline.index import EPOCH, File, Parsed
+from qmd.pipeline.tables import batch
+from qmd.pipeline.tokens import Vocabulary
+from qmd.store.documents import Batch, Change
+from qmd.store.experiences import Record
+from qmd.store.stemmer import Stemmer
+from qmd.text import experience, markdown
+from qmd.text.identity import checksum, content_hash
+from qmd.types import EXPERIENCES
+
+
+def prepared(records: Sequence[Record], stemmer: Stemmer) -> Batch:
+    """The documents of records, with all of their words as `learnt`: which of them the index
+    knows is found out when it is written.
+
+    The words of a path are not indexed: it is a number.
+    """
+    parsed = [_parsed(record) for record in records]
+    return batch(EXPERIENCES, parsed, Vocabulary(stemmer.terms), named=False)
+
+
+def _parsed(record: Record) -> Parsed:
+    submitted = record.submission
+    text = experience.markdown(submitted)
+    data = text.encode()
+    file = File(
+        Change(None, None, record.path, None, None),
+        record.path,
+        len(data),
+        (record.created_at - EPOCH) // timedelta(microseconds=1) * 1000,
+        0,
+        checksum(data),
+        content_hash(text),
+        text,
+    )
+    metadata: dict[str, object] = {}
+    if submitted.keywords:
+        metadata["keywords"] = submitted.keywords
+    title = experience.heading(submitted.title)
+    moment = record.created_at
+    return Parsed(file, title, markdown.metadata_json(metadata), moment, moment, None)

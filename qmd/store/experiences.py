@@ -1,0 +1,145 @@
+"""Records of solved problems: added with their documents, ranked, counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from qmd.store import documents
+from qmd.store.cursor import Cursor, as_json
+from qmd.text.experience import Submission
+
+if TYPE_CHECKING:
+    from qmd.store.documents import Batch
+
+UNREVIEWED = (
+    "Records of solved problems, submitted by agents and reviewed by nobody: check before you "
+    "rely on one."
+)
+"""What is said of all records wherever one is shown."""
+
+
+class Record(NamedTuple):
+    """A solved problem that was submitted.
+
+    Attributes:
+        id: UUID.
+        created_at: UTC.
+    """
+
+    id: str
+    submission: Submission
+    created_at: datetime
+
+    @property
+    def path(self) -> str:
+        """Of its document, in the collection of records."""
+        return f"{self.id}.md"
+
+
+class Found(NamedTuple):
+    """A record that answers a query.
+
+    Attributes:
+        query_count: answers in which it was before.
+        relevance: 0 to 1.
+    """
+
+    record: Record
+    query_count: int
+    relevance: float
+
+
+class Page(NamedTuple):
+    """Some of the records that answer a query, best first, and how many do in all."""
+
+    total: int
+    found: list[Found]
+
+
+def add(cursor: Cursor, records: Sequence[Record], batch: Batch) -> None:
+    """Add records with their documents.
+
+    Args:
+        batch: their documents; `learnt` are all of their words, known or not.
+    """
+    import pyarrow as pa
+
+    words = batch.learnt["word"].to_pylist()
+    known = documents.known_words(cursor, words)
+    new = pa.array([word not in known for word in words], pa.bool_())
+    documents.put(cursor, batch._replace(learnt=batch.learnt.filter(new)))
+    rows = [
+        {
+            "id": record.id,
+            **record.submission._asdict(),
+            "created_at": record.created_at.isoformat(sep=" "),
+        }
+        for record in records
+    ]
+    cursor.run("experiences/add", records=as_json(rows))
+    cursor.run("experiences/add_collection")
+    cursor.run("experiences/add_context", body=UNREVIEWED)
+
+
+def models(cursor: Cursor) -> frozenset[str]:
+    """Fingerprints of the models of which some record has a vector."""
+    return frozenset(fingerprint for (fingerprint,) in cursor.run("experiences/models"))
+
+
+def ranked(
+    cursor: Cursor,
+    terms: Sequence[int],
+    *,
+    model_id: int | None = None,
+    vector: str | None = None,
+    uncounted: Mapping[str, int],
+    now: datetime,
+    limit: int,
+    offset: int,
+) -> Page:
+    """A page of the records that answer a query.
+
+    Args:
+        terms: term_id of the words that are looked for.
+        model_id: of the vectors to compare; None: none.
+        vector: of the query, as DuckDB writes a list.
+        uncounted: answers in which records were, by id, that are not in the index yet.
+        now: UTC.
+        offset: records before the page.
+    """
+    rows = cursor.run(
+        "experiences/ranked",
+        terms=as_json(list(terms)),
+        model_id=model_id,
+        vector=vector,
+        uncounted=_counts(uncounted),
+        now=now.isoformat(sep=" "),
+        limit=limit,
+        offset=offset,
+    )
+    found = [
+        Found(
+            Record(id_, Submission._make([*texts, tuple(keywords)]), created_at),
+            query_count,
+            relevance,
+        )
+        for _, id_, *texts, keywords, created_at, query_count, relevance in rows
+        if id_ is not None
+    ]
+    return Page(rows[0][0], found)
+
+
+def count(cursor: Cursor, counted: Mapping[str, int], *, now: datetime) -> None:
+    """Count answers in which records were.
+
+    Args:
+        counted: how many, by id.
+        now: UTC.
+    """
+    cursor.run("experiences/count", counted=_counts(counted), now=now.isoformat(sep=" "))
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return as_json([{"id": id_, "count": count} for id_, count in counts.items()])

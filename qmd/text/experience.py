@@ -1,0 +1,272 @@
+"""What the contract for experience records asks of a submission and of a query, and what it answers
+to those that it refuses.
+
+What is meant is taken, as `"5"` for 5; what lies out of bounds is refused, with all faults at once.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import NamedTuple
+
+from qmd.text import sanitation
+from qmd.text.sanitation import Finding
+
+LONGEST_TITLE = 500
+LONGEST_TEXT = 65_536
+MOST_KEYWORDS, LONGEST_KEYWORD = 100, 100
+LONGEST_QUERY = 2_000
+USUAL_PAGE, LARGEST_PAGE = 10, 50
+"""Source of all: the contract for experience records."""
+
+REQUIRED = ("title", "problem_description", "solution")
+PROSE = {"problem_description": True, "root_cause": True, "solution": True, "context": False}
+"""Texts of a record besides its title, and whether one that is given may not be blank."""
+
+SUBMITTED = ("title", *PROSE, "keywords")
+ASKED = ("keywords", "limit", "offset")
+
+_INTEGER = re.compile(r"\s*[+-]?[0-9]{1,18}\s*")
+
+
+class Submission(NamedTuple):
+    """A solved problem, as it was submitted."""
+
+    title: str
+    problem_description: str
+    root_cause: str | None
+    solution: str
+    context: str | None
+    keywords: tuple[str, ...]
+
+
+class Query(NamedTuple):
+    """What records are looked for, and which page of them."""
+
+    keywords: str
+    limit: int
+    offset: int
+
+
+class Violation(NamedTuple):
+    """A value that cannot be taken.
+
+    Attributes:
+        kind: 'missing', 'unsanitized', or None: it is another fault.
+    """
+
+    field: str
+    message: str
+    kind: str | None = None
+
+
+class Refused(Exception):
+    """A submission or a query that cannot be taken.
+
+    Attributes:
+        code: of the contract.
+        violations: all of them.
+        findings: what has to be taken out of the texts.
+    """
+
+    def __init__(
+        self, code: str, violations: Sequence[Violation], findings: Sequence[Finding] = ()
+    ) -> None:
+        messages = [each.message for each in violations]
+        if code == "MISSING_REQUIRED_FIELDS":
+            missing = [each.field for each in violations if each.kind == "missing"]
+            messages = [f"Missing required fields: {', '.join(missing)}"]
+        super().__init__("Validation failed" if code == "VALIDATION_ERROR" else messages[0])
+        self.code = code
+        self.violations = tuple(violations)
+        self.findings = tuple(findings)
+
+
+def submission(given: Mapping[str, object]) -> Submission:
+    """What was submitted.
+
+    Raises:
+        Refused: fields are missing or wrong, or say what nobody else should know.
+    """
+    given = _stated(given)
+    violations = _unknown(given, SUBMITTED)
+    violations += [
+        Violation(field, f"{_label(field)} is required", "missing")
+        for field in REQUIRED
+        if field not in given
+    ]
+    texts: dict[str, str] = {}
+    for field in ("title", *PROSE):
+        if field not in given:
+            continue
+        problem = _text_problem(field, given[field])
+        if problem is None:
+            texts[field] = str(given[field])
+        else:
+            violations.append(Violation(field, f"{_label(field)} {problem}"))
+    keywords, problems = _keywords(given.get("keywords"))
+    violations += [Violation("keywords", problem) for problem in problems]
+    findings = [
+        finding
+        for field, text in {**texts, "keywords": "\n".join(keywords)}.items()
+        for finding in sanitation.findings(field, text, strict=field == "context")
+    ]
+    violations += [
+        Violation(field, f"{_label(field)} contains unsanitized code snippet", "unsanitized")
+        for field in dict.fromkeys(finding.field for finding in findings)
+    ]
+    if violations:
+        raise Refused(_code(violations), violations, findings)
+    return Submission(
+        texts["title"].strip(),
+        texts["problem_description"],
+        texts.get("root_cause"),
+        texts["solution"],
+        texts["context"] if texts.get("context", "").strip() else None,
+        tuple(dict.fromkeys(keyword.lower() for keyword in keywords)),
+    )
+
+
+def _code(violations: Sequence[Violation]) -> str:
+    fields = {each.field for each in violations}
+    if any(each.kind == "missing" for each in violations):
+        return "MISSING_REQUIRED_FIELDS"
+    if fields == {"title"}:
+        return "INVALID_TITLE"
+    if fields == {"context"} and all(each.kind == "unsanitized" for each in violations):
+        return "CONTEXT_NOT_SANITIZED"
+    return "VALIDATION_ERROR"
+
+
+def query(given: Mapping[str, object]) -> Query:
+    """What is asked.
+
+    Raises:
+        Refused: something is missing or wrong.
+    """
+    given = _stated(given)
+    violations = _unknown(given, ASKED)
+    keywords = given.get("keywords")
+    if isinstance(keywords, list | tuple) and all(isinstance(each, str) for each in keywords):
+        keywords = " ".join(keywords)
+    wrong = f"Keywords must be a string of 1 to {LONGEST_QUERY} characters that is not blank"
+    if not isinstance(keywords, str) or not keywords.strip() or len(keywords) > LONGEST_QUERY:
+        violations.append(Violation("keywords", wrong))
+    elif not _is_storable(keywords):
+        violations.append(Violation("keywords", "Keywords must be valid Unicode text"))
+    limit = _integer(given.get("limit", USUAL_PAGE))
+    if limit is None or not 1 <= limit <= LARGEST_PAGE:
+        wrong = f"Limit must be a whole number from 1 to {LARGEST_PAGE}"
+        violations.append(Violation("limit", wrong))
+    offset = _integer(given.get("offset", 0))
+    if offset is None or offset < 0:
+        violations.append(Violation("offset", "Offset must be a whole number of at least 0"))
+    if violations:
+        codes = {"keywords": "INVALID_KEYWORDS", "limit": "INVALID_LIMIT"}
+        fields = {each.field for each in violations}
+        code = codes.get(fields.pop(), "VALIDATION_ERROR") if len(fields) == 1 else None
+        raise Refused(code or "VALIDATION_ERROR", violations)
+    assert isinstance(keywords, str)
+    assert limit is not None
+    assert offset is not None
+    return Query(keywords, limit, offset)
+
+
+def _stated(given: Mapping[str, object]) -> dict[str, object]:
+    """What is given, without what is given as nothing."""
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _unknown(given: Mapping[str, object], known: Sequence[str]) -> list[Violation]:
+    violations = []
+    for name in given:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            hint = f' Did you mean "{near[0]}"?' if near else ""
+            valid = ", ".join(known)
+            message = f'Unknown parameter "{name}".{hint} Valid parameters: {valid}.'
+            violations.append(Violation(name, message))
+    return violations
+
+
+def _text_problem(field: str, value: object) -> str | None:
+    """Why a text cannot be taken, or None."""
+    if not isinstance(value, str):
+        return "must be a string"
+    if not _is_storable(value):
+        return "must be valid Unicode text"
+    if field == "title":
+        if not 1 <= len(value.strip()) <= LONGEST_TITLE:
+            return f"must be 1 to {LONGEST_TITLE} characters that are not all blank"
+        return None
+    if PROSE[field] and not value.strip():
+        return "must not be blank"
+    if len(value) > LONGEST_TEXT:
+        return f"must be at most {LONGEST_TEXT} characters"
+    return None
+
+
+def _keywords(value: object) -> tuple[list[str], list[str]]:
+    """Keywords without the blanks around them, and what is wrong with them."""
+    if value is None:
+        return [], []
+    if isinstance(value, str):
+        listed = _parsed(value) if value.lstrip().startswith("[") else None
+        value = listed if isinstance(listed, list) else [value]
+    if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
+        return [], ["Keywords must be an array of strings"]
+    keywords = [each.strip() for each in value]
+    problems = []
+    if len(keywords) > MOST_KEYWORDS:
+        problems.append(f"Keywords must be at most {MOST_KEYWORDS}")
+    if not all(1 <= len(each) <= LONGEST_KEYWORD for each in keywords):
+        problems.append(f"Keywords must be 1 to {LONGEST_KEYWORD} characters each")
+    if not all(map(_is_storable, keywords)):
+        problems.append("Keywords must be valid Unicode text")
+    return ([] if problems else keywords), problems
+
+
+def _parsed(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _integer(value: object) -> int | None:
+    """The whole number that is meant, or None."""
+    if isinstance(value, str) and _INTEGER.fullmatch(value):
+        return int(value)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _is_storable(text: str) -> bool:
+    """Whether it can be written as UTF-8, and searched as text."""
+    return "\0" not in text and not any("\ud800" <= mark <= "\udfff" for mark in text)
+
+
+def _label(field: str) -> str:
+    return field.replace("_", " ").capitalize()
+
+
+def heading(title: str) -> str:
+    """A title in one line."""
+    return " ".join(title.split())
+
+
+def markdown(submitted: Submission) -> str:
+    """A submission as a document: what is the same in two of them is one text."""
+    parts = [
+        ("Problem", submitted.problem_description),
+        ("Root cause", submitted.root_cause),
+        ("Solution", submitted.solution),
+        ("Context", submitted.context),
+        ("Keywords", ", ".join(submitted.keywords)),
+    ]
+    sections = [f"## {name}\n\n{text.strip(chr(10))}" for name, text in parts if text]
+    return "\n\n".join([f"# {heading(submitted.title)}", *sections]) + "\n"
