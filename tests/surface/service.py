@@ -63,6 +63,14 @@ class Service:
         """A connection to say anything over."""
         return socket.create_connection(("127.0.0.1", self.port), timeout=LONG)
 
+    def is_deaf(self) -> bool:
+        """Whether nobody is let in any more."""
+        try:
+            self.connect().close()
+        except OSError:
+            return True
+        return False
+
     def said(self, *parts: bytes) -> bytes:
         """All that is answered to bytes, until the server closes the connection."""
         with self.connect() as link:
@@ -80,6 +88,17 @@ def all_of(link: socket.socket) -> bytes:
     except ConnectionResetError:
         pass
     return received
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait until something holds that nobody tells of."""
+
+    async def work() -> None:
+        with anyio.fail_after(LONG):
+            while not holds():  # noqa: ASYNC110
+                await anyio.sleep(0.01)
+
+    anyio.run(work)
 
 
 @contextmanager

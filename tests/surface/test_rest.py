@@ -11,12 +11,12 @@ import pytest
 
 from qmd.errors import ModelMissing
 from qmd.surface.http import connection, guard
-from qmd.surface.http.app import Options
+from qmd.surface.http.app import Options, load
 from qmd.surface.http.guard import policy
 from qmd.surface.tools.replies import Code, Reply
 from qmd.surface.tools.toolbox import Toolbox
 from tests.library import Library
-from tests.surface.service import LONG, Waiting, all_of, service
+from tests.surface.service import LONG, Waiting, all_of, service, until
 
 SSE = {"accept": "application/json, text/event-stream"}
 JSON = b"Content-Type: application/json\r\n"
@@ -310,26 +310,18 @@ def test_a_server_that_is_to_end_answers_first(path):
         )
         assert tools.begun.wait(LONG)
         server.end()
-        wait_until_refused(server)
+        until(server.is_deaf)
         tools.go_on.set()
         answer = asked.result(LONG)
     assert answer.status_code == 200
     assert "Found nothing." in answer.text
 
 
-def wait_until_refused(server):
-    """Wait until nobody is let in any more."""
+def test_streams_are_not_cut_off_by_a_signal():
+    from sse_starlette.sse import AppStatus
 
-    async def work():
-        with anyio.fail_after(LONG):
-            while True:
-                try:
-                    server.connect().close()
-                except OSError:
-                    return
-                await anyio.sleep(0.01)
-
-    anyio.run(work)
+    load()
+    assert not AppStatus.enable_automatic_graceful_drain
 
 
 # -- connections -----------------------------------------------------------------------

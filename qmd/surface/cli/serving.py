@@ -159,7 +159,7 @@ def mcp(
                 raise UsageError(f"{name} is for the HTTP server. Add --http.")
     settings = _settings(here)
     access = Access(
-        host or HOST,
+        HOST if host is None else host,
         PORT if port is None else port,
         allow_host or settings.hosts,
         allow_origin or settings.origins,
@@ -200,7 +200,7 @@ def server(
     access = None
     if transport is not Transport.MCP:
         access = Access(
-            host or HOST,
+            HOST if host is None else host,
             port,
             allow_host or settings.hosts,
             allow_origin or settings.origins,
