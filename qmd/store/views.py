@@ -1,0 +1,80 @@
+"""Views of the index for queries of people: one file each, `sql/views/<name>.sql`.
+
+A file is one `create view <name> as …` or `create macro <name>(…) as table …`. The index is
+attached as `qmd_index`; the view stands in a catalog in memory, so it may have the name of a
+table (`from qmd_index.documents`). The header is that of a statement, and is shown to people:
+the first line says what a row is, and a line `out` has name, type (as DuckDB calls it; `?` may
+be null) and meaning of each column, in order. A line `needs` names the views that this one is
+made from, with commas; they are created before it:
+
+    -- Headings of documents.
+    --
+    -- needs  documents, links
+    -- out  file   text     of `documents`
+    -- out  level  integer  1 to 6
+    create view headings as
+    select …
+
+Every file in the folder is taken: a new view is a new file, and nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from graphlib import TopologicalSorter
+from typing import NamedTuple
+
+from qmd.store.statements import shipped
+
+_NEEDS = re.compile(r"^-- needs +(.+)$", re.M)
+_COLUMN = re.compile(r"^-- out +(\w+) +(\S+) *(.*)$", re.M)
+
+
+class Column(NamedTuple):
+    """A column of a view.
+
+    Attributes:
+        kind: its type; with `?`, it may be null.
+    """
+
+    name: str
+    kind: str
+    meaning: str
+
+    @property
+    def bare(self) -> str:
+        """Its type as DuckDB knows it."""
+        return self.kind.removesuffix("?")
+
+
+class View(NamedTuple):
+    """A view, or a table macro, as its file says.
+
+    Attributes:
+        about: what a row is: a sentence.
+        needs: names of views that come first.
+        text: the statement that creates it.
+    """
+
+    name: str
+    about: str
+    needs: tuple[str, ...]
+    columns: tuple[Column, ...]
+    text: str
+
+
+@cache
+def views() -> tuple[View, ...]:
+    """All views, each after those that it needs, else by name."""
+    found = {}
+    for file in sorted((shipped("sql") / "views").glob("*.sql")):
+        found[file.stem] = _read(file.stem, file.read_text(encoding="utf-8"))
+    order = TopologicalSorter({view.name: view.needs for view in found.values()})
+    return tuple(found[name] for name in order.static_order())
+
+
+def _read(name: str, text: str) -> View:
+    needs = [each.strip() for line in _NEEDS.findall(text) for each in line.split(",")]
+    columns = tuple(Column(*found) for found in _COLUMN.findall(text))
+    return View(name, text.partition("\n")[0].removeprefix("-- "), tuple(needs), columns, text)

@@ -1,0 +1,32 @@
+-- Documents: the files of all collections, with their texts.
+--
+-- out  docid        text       # and six hex digits; that of the content, so copies share it
+-- out  file         text       collection/path; unique, and how other views name a document
+-- out  collection   text
+-- out  path         text       below the folder of the collection, with /
+-- out  title        text
+-- out  date         timestamp  UTC: of the frontmatter, else of the file's name, else `modified`
+-- out  modified     timestamp  UTC, of the file
+-- out  size         ubigint    bytes of the file
+-- out  words        uinteger   occurrences of terms in the body
+-- out  metadata     json?      frontmatter
+-- out  hash         text       SHA-256 of the body, 64 hex digits
+-- out  body         text
+-- out  document_id  uinteger   changes whenever the document does
+create view documents as
+select
+    '#' || documents.hash[:6] as docid,
+    collection || '/' || path as file,
+    collection,
+    path,
+    title,
+    dated as date,
+    modified,
+    size,
+    body_length as words,
+    metadata,
+    documents.hash,
+    body,
+    document_id
+from qmd_index.documents
+join qmd_index.content on documents.hash = content.hash
