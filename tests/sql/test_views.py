@@ -45,7 +45,7 @@ def test_a_view_has_the_columns_of_its_header_and_needs_only_the_views_it_names(
             wanted = [
                 (
                     column.name,
-                    *instance.execute(f"select typeof(null::{_bare(column.kind)})").fetchone(),
+                    *instance.execute(f"select typeof(null::{column.bare})").fetchone(),
                 )
                 for column in view.columns
             ]
