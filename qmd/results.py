@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from qmd.store import collections
 from qmd.text import paths, snippet
-from qmd.text.snippet import Snippet
+from qmd.text.snippet import Matcher, Snippet
 from qmd.types import Context, Nearest, Result, Text
 
 
@@ -35,7 +35,7 @@ class Presenter:
     def __init__(self, form: Form, described: Sequence[Context]) -> None:
         self._form = form
         self._described = described
-        self._match = snippet.matcher(form.words)
+        self._match = Matcher(form.words)
         self._distinct = len(set(form.words.values()))
 
     def result(
@@ -74,7 +74,7 @@ class Presenter:
 
 
 def passage_of(
-    document: Text, near: Nearest | None, match: Callable[[str], str | None], *, by_words: bool
+    document: Text, near: Nearest | None, match: Matcher, *, by_words: bool
 ) -> Nearest | None:
     """The passage of a document that answers a question; None: where its words stand.
 
@@ -86,4 +86,4 @@ def passage_of(
     if near is None or not by_words:
         return near
     part = document.body[near.position : near.position + near.length]
-    return near if snippet.has(part, match) else None
+    return near if match.found_in(part) else None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from functools import lru_cache
+from collections import deque
+from collections.abc import Mapping
+from itertools import accumulate
 from typing import NamedTuple
 
 from qmd.text import words
@@ -37,26 +38,40 @@ class Snippet(NamedTuple):
         return self._replace(line=self.line + lines, first=self.first + lines)
 
 
-def matcher(wanted: Mapping[str, str]) -> Callable[[str], str | None]:
+class Matcher:
     """Gives for a raw word the word of the query that it stands for, or None.
 
     Args:
         wanted: for each folded word, the word of the query that it answers.
     """
 
-    @lru_cache(maxsize=1 << 14)
-    def match(raw: str) -> str | None:
-        for folded, _ in words.pieces(raw)[1]:
-            if folded in wanted:
-                return wanted[folded]
-        return None
+    def __init__(self, wanted: Mapping[str, str]) -> None:
+        self._wanted = wanted
+        self._known: dict[str, str | None] = {}
+        self._starts: list[str] = []
+        for word in sorted(filter(str.isascii, wanted)):
+            if not self._starts or not word.startswith(self._starts[-1]):
+                self._starts.append(word)
+        either = "|".join(map(re.escape, self._starts))
+        self._around = re.compile(rf"\b\w*(?:{either})\w*", re.ASCII | re.IGNORECASE)
 
-    return match
+    def __call__(self, raw: str) -> str | None:
+        if raw not in self._known:
+            folded = (word for word, _ in words.pieces(raw)[1] if word in self._wanted)
+            self._known[raw] = next((self._wanted[word] for word in folded), None)
+        return self._known[raw]
 
-
-def has(text: str, match: Callable[[str], str | None]) -> bool:
-    """Whether a text has a word that matches."""
-    return any(match(raw) for raw in words.split(text))
+    def found_in(self, text: str) -> set[str]:
+        """The words of the query that a text has."""
+        if text.isascii():
+            # A word is indexed as it is written there, or as parts of that, but for case.
+            lowered = text.lower()
+            if not any(start in lowered for start in self._starts):
+                return set()
+            raw_words = [raw[: words.LONGEST] for raw in self._around.findall(text)]
+        else:
+            raw_words = words.split(text)
+        return {word for raw in raw_words if (word := self(raw))}
 
 
 def whole_lines(body: str, start: int, end: int, *, most: int = 300) -> str:
@@ -74,68 +89,49 @@ def whole_lines(body: str, start: int, end: int, *, most: int = 300) -> str:
     return body[first : end if last < 0 else last]
 
 
-def snippet(
-    body: str, match: Callable[[str], str | None], *, length: int, distinct: int | None = None
-) -> Snippet:
+def snippet(body: str, match: Matcher, *, length: int, distinct: int | None = None) -> Snippet:
     """The lines that match most, with what stands around them.
 
     The window is at most `length` characters, and at least one line; a line longer than
     that is cut around its first match.
 
     Args:
-        match: see `matcher`.
+        match: see `Matcher`.
         length: characters.
         distinct: words that a window could match at most: the first that has them all is
             taken, and the rest of the document not looked at.
     """
     lines = body.split("\n")
-    (start, end), first_match = _best_window(_Matches(lines, match), length, distinct)
+    (start, end), first_match = _best_window(lines, match, length, distinct)
     shown = [line.rstrip("\r") for line in lines[start:end]]
     if len(shown) == 1 and len(shown[0]) > length:
         shown = [_cut(shown[0], match, length)]
     return Snippet(first_match + 1, start + 1, tuple(shown))
 
 
-class _Matches:
-    """The words of the query on each line, looked for when asked."""
-
-    def __init__(self, lines: list[str], match: Callable[[str], str | None]) -> None:
-        self.lines = lines
-        self._match = match
-        self._found: list[set[str]] = []
-
-    def on(self, line: int) -> set[str]:
-        """Those on a line, from 0."""
-        while len(self._found) <= line:
-            raw_words = words.split(self.lines[len(self._found)])
-            self._found.append({word for raw in raw_words if (word := self._match(raw))})
-        return self._found[line]
-
-
 def _best_window(
-    matches: _Matches, length: int, distinct: int | None
+    lines: list[str], match: Matcher, length: int, distinct: int | None
 ) -> tuple[tuple[int, int], int]:
     """The window (start, end) with the most different words, and its first matching line."""
-    lines = matches.lines
+    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+    ahead: deque[tuple[int, set[str]]] = deque()  # matching lines of the window
     best, best_score = None, (0, 0)
-    for place in range(len(lines)):
-        if not matches.on(place):
-            continue
-        size, seen, count = 0, set[str](), 0
-        end = place
-        for at in range(place, len(lines)):
-            size += len(lines[at]) + 1
-            if at > place and size > length:
-                break
-            here = matches.on(at)
-            seen |= here
-            count += len(here)
-            if here:
-                end = at + 1
+    read = 0
+    while True:
+        while read < len(lines) and (not ahead or starts[read + 1] - starts[ahead[0][0]] <= length):
+            if found := match.found_in(lines[read]):
+                ahead.append((read, found))
+            read += 1
+        if not ahead:
+            break
+        place, end = ahead[0][0], ahead[-1][0] + 1
+        seen = set[str]().union(*(found for _, found in ahead))
+        count = sum(len(found) for _, found in ahead)
         if (len(seen), count) > best_score:
             best, best_score = (place, end), (len(seen), count)
         if len(seen) == distinct:
             break
+        ahead.popleft()
     if best is None:
         start = next((at for at, line in enumerate(lines) if line.strip()), 0)
         return _grown(lines, start, start + 1, length), start
@@ -164,7 +160,7 @@ def _grown(lines: list[str], start: int, end: int, length: int) -> tuple[int, in
     return start, end
 
 
-def _first_match(line: str, match: Callable[[str], str | None]) -> int:
+def _first_match(line: str, match: Matcher) -> int:
     """Where the first word that matches begins; 0 if none does."""
     for chunk in _CHUNK.finditer(line):
         at = 0
@@ -177,7 +173,7 @@ def _first_match(line: str, match: Callable[[str], str | None]) -> int:
     return 0
 
 
-def _cut(line: str, match: Callable[[str], str | None], length: int) -> str:
+def _cut(line: str, match: Matcher, length: int) -> str:
     """`length` characters of a line, around its first match."""
     at = _first_match(line, match)
     start = max(0, min(at - length // 4, len(line) - length))

@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from qmd.text import words
-from qmd.text.snippet import Snippet, matcher, snippet
+from qmd.text.snippet import Matcher, Snippet, snippet
 
 WANTED = frozenset({"tea", "pot", "cup"})
 LINE = st.lists(st.sampled_from(["tea", "Pot", "cup", "x", "long" * 9, "é"]), max_size=6).map(
@@ -16,7 +16,7 @@ LINE = st.lists(st.sampled_from(["tea", "Pot", "cup", "x", "long" * 9, "é"]), m
 
 
 def shown(body, *wanted, length=300):
-    return snippet(body, matcher({word: word for word in wanted}), length=length)
+    return snippet(body, Matcher({word: word for word in wanted}), length=length)
 
 
 def found_in(lines):
@@ -124,7 +124,7 @@ def test_a_blank_document_is_one_blank_line(body):
 
 
 def test_a_matcher_tells_which_word_a_raw_word_stands_for():
-    match = matcher({"json": "json", "tea": "tea"})
+    match = Matcher({"json": "json", "tea": "tea"})
     assert [match(raw) for raw in ("Parse_JSON", "TEA", "teas", "_")] == ["json", "tea", None, None]
 
 
@@ -132,7 +132,7 @@ def test_a_matcher_tells_which_word_a_raw_word_stands_for():
 @example(["x", "tea", "long" * 9, "pot cup"], 30)
 @settings(deadline=None)
 def test_no_other_window_of_the_same_length_has_more_words(lines, length):
-    found = snippet("\n".join(lines), matcher({word: word for word in WANTED}), length=length)
+    found = snippet("\n".join(lines), Matcher({word: word for word in WANTED}), length=length)
     windows = [
         lines[start:end]
         for start in range(len(lines))
@@ -150,7 +150,7 @@ def test_no_other_window_of_the_same_length_has_more_words(lines, length):
 def test_a_snippet_is_lines_of_the_document_that_fit_and_names_the_first_that_matches(
     lines, length
 ):
-    found = snippet("\n".join(lines), matcher({word: word for word in WANTED}), length=length)
+    found = snippet("\n".join(lines), Matcher({word: word for word in WANTED}), length=length)
     start = found.first - 1
     source = lines[start : start + len(found.lines)]
     if len(found.lines) > 1:
@@ -167,7 +167,30 @@ def test_a_snippet_is_lines_of_the_document_that_fit_and_names_the_first_that_ma
 
 def test_the_first_window_with_all_words_is_taken():
     body = "tea\n\njson and tea\n\nmore json, more tea, and json with tea\n"
-    match = matcher({"tea": "tea", "teas": "tea", "json": "json"})
+    match = Matcher({"tea": "tea", "teas": "tea", "json": "json"})
     assert snippet(body, match, length=14).line == 3
     assert snippet(body, match, length=14, distinct=2).line == 3
     assert snippet("teas of tea\njson tea", match, length=9, distinct=2).line == 2
+
+
+RAW = [
+    "tea",
+    "Tea's",
+    "teaPot",
+    "TEA_leaves",
+    "té",
+    "ＴＥＡ",
+    "茶道",
+    "JSONParser",
+    "x" * 70,
+    "-",
+    "\n",
+]
+
+
+@given(st.lists(st.sampled_from(RAW) | st.text(max_size=6), max_size=12).map(" ".join))
+def test_a_line_has_the_words_that_its_raw_words_stand_for(line):
+    match = Matcher(
+        {word: word.upper() for word in ("tea", "teapot", "json", "茶", "leaves", "te")}
+    )
+    assert match.found_in(line) == {match(raw) for raw in words.split(line)} - {None}
