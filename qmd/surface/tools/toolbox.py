@@ -23,10 +23,10 @@ from qmd.errors import (
     QmdError,
     UsageError,
 )
+from qmd.pipeline.stoppable import stoppable
 from qmd.surface.tools import schemas, texts
 from qmd.surface.tools.arguments import InvalidArguments, named, read
 from qmd.surface.tools.replies import Code, Reply, Resource, refusal
-from qmd.surface.tools.running import stoppable
 from qmd.surface.tools.schemas import Tool
 from qmd.types import Filter, Passage
 

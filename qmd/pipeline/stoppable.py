@@ -19,7 +19,9 @@ AGAIN = 0.02
 async def stoppable(work: Callable[[], Awaitable[Value]]) -> Value:
     """What `work` gives. If it is cancelled, what it reads in threads is interrupted.
 
-    A thread cannot be cancelled: what runs in it is asked to stop, and waited for.
+    A thread cannot be cancelled: what runs in it is asked to stop, and waited for. The work is a
+    task of its own, so that a cancellation by asyncio itself (`asyncio.timeout`) finds nothing
+    but a wait, and ends the thread before it goes on, just as one by anyio.
     """
     stop = Stop()
     outcome: list[Value] = []
@@ -34,21 +36,24 @@ async def stoppable(work: Callable[[], Awaitable[Value]]) -> Value:
                     stop.ask()
                     await anyio.sleep(AGAIN)
 
-    token = CURRENT.set(stop)
-    try:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(ask_when_cancelled)
-            try:
-                outcome.append(await work())
-            except BaseException as error:
-                failure = error
-                if isinstance(error, Stopped):
-                    await checkpoint_if_cancelled()  # that is why
-                if not isinstance(error, Exception):
-                    raise
-            tasks.cancel_scope.cancel()
-    finally:
-        CURRENT.reset(token)
+    async def run() -> None:
+        nonlocal failure
+        token = CURRENT.set(stop)
+        try:
+            outcome.append(await work())
+        except BaseException as error:
+            failure = error
+            if isinstance(error, Stopped):
+                await checkpoint_if_cancelled()  # that is why
+            if not isinstance(error, Exception):
+                raise
+        finally:
+            CURRENT.reset(token)
+        tasks.cancel_scope.cancel()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(ask_when_cancelled)
+        tasks.start_soon(run)
     if failure is not None:
         raise failure
     return outcome[0]
