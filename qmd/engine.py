@@ -239,17 +239,36 @@ class Engine:
         length: int,
         full: bool,
     ) -> Answer:
-        narrowed = _narrowed(cursor, among)
+        narrowed = self._narrowed(cursor, among)
         if narrowed is None:
             return Answer([], NONE_INCLUDED)
         found = search.bm25(cursor, asked, self.stemmer, among=narrowed, limit=limit)
-        presenter = Presenter(Form(found.words, length, full), collections.contexts(cursor))
+        presenter = Presenter(Form(found.words, length, full), self._described(cursor))
         results = [
             presenter.result(hit.document, hit.score)
             for hit in found.hits
             if hit.score >= min_score
         ]
         return Answer(results, words=found.words)
+
+    def _described(self, cursor: Cursor) -> list[Context]:
+        """All contexts, the most general first."""
+        return self.database.remembered("contexts", collections.contexts, cursor=cursor)
+
+    def _narrowed(self, cursor: Cursor, among: Filter) -> Filter | None:
+        """The filter, without names with the collections that searches look into; None: none does.
+
+        Raises:
+            CollectionNotFound: one that it names does not exist.
+        """
+        if among.collections is not None:
+            lookup.check_collections(cursor, among.collections)
+            return among
+        known = self.database.remembered("collections", collections.collections, cursor=cursor)
+        if all(collection.included for collection in known):
+            return among
+        included = tuple(c.name for c in known if c.included)
+        return among._replace(collections=included) if included else None
 
     # -- search by meaning -----------------------------------------------------
 
@@ -342,7 +361,7 @@ class Engine:
     ) -> Answer:
         from qmd.store import embeddings
 
-        narrowed = _narrowed(cursor, among)
+        narrowed = self._narrowed(cursor, among)
         if narrowed is None:
             return Answer([], NONE_INCLUDED)
         number = embeddings.model_id(cursor, space.fingerprint, dimensions=len(vector))
@@ -359,7 +378,7 @@ class Engine:
             shortcut=self._shortcut_to(space, number, vectors),
         )
         documents = search.documents(cursor, (hit.document_id for hit in found))
-        presenter = Presenter(Form(words, length, full), collections.contexts(cursor))
+        presenter = Presenter(Form(words, length, full), self._described(cursor))
         results = [
             presenter.result(documents[hit.document_id], hit.score, near=hit, by_words=False)
             for hit in found
@@ -430,7 +449,7 @@ class Engine:
         if intent:
             question = question._replace(intent=intent)
         recipe = recipe or hybrid.Recipe()
-        narrowed = await to_thread.run_sync(self.read, partial(_narrowed, among=among))
+        narrowed = await to_thread.run_sync(self.read, partial(self._narrowed, among=among))
         if narrowed is None:
             return Answer([], NONE_INCLUDED)
         helpers = await to_thread.run_sync(
@@ -448,8 +467,26 @@ class Engine:
         words = ranking.words or query.content_words(" ".join(question.texts))
         about = words | query.content_words(question.intent or "")
         form = Form(about, length, full)
-        results = await to_thread.run_sync(self.read, partial(_shown, ranking=ranking, form=form))
+        results = await to_thread.run_sync(
+            self.read, partial(self._shown, ranking=ranking, form=form)
+        )
         return Answer(results, "\n".join(ranking.notices) or None, words)
+
+    def _shown(self, cursor: Cursor, *, ranking: Ranking, form: Form) -> list[Result]:
+        """Ranked documents as results; without those that are gone since they were found."""
+        documents = search.documents(cursor, (each.document_id for each in ranking.documents))
+        presenter = Presenter(form, self._described(cursor))
+        return [
+            presenter.result(
+                documents[each.document_id],
+                each.score,
+                near=each.near,
+                by_words=each.by_words,
+                explain=each.explain,
+            )
+            for each in ranking.documents
+            if each.document_id in documents
+        ]
 
     def _helpers(self, *, meaning: bool, expand: bool, rerank: bool) -> Helpers:
         """The models that are at hand, none of them loaded yet."""
@@ -591,9 +628,7 @@ class Engine:
         return passages
 
     def _context(self, cursor: Cursor, document: Document) -> str | None:
-        return collections.matching(
-            collections.contexts(cursor), document.collection, document.path
-        )
+        return collections.matching(self._described(cursor), document.collection, document.path)
 
     def documents(self, collection: str | None, prefix: str = "") -> list[Document]:
         """Documents of a collection, or below one of its folders."""
@@ -794,39 +829,6 @@ class Engine:
                 told(collection, report)
         await to_thread.run_sync(maintenance.merge, self.database)
         return reports
-
-
-def _shown(cursor: Cursor, *, ranking: Ranking, form: Form) -> list[Result]:
-    """Ranked documents as results; without those that are gone since they were found."""
-    documents = search.documents(cursor, (each.document_id for each in ranking.documents))
-    presenter = Presenter(form, collections.contexts(cursor))
-    return [
-        presenter.result(
-            documents[each.document_id],
-            each.score,
-            near=each.near,
-            by_words=each.by_words,
-            explain=each.explain,
-        )
-        for each in ranking.documents
-        if each.document_id in documents
-    ]
-
-
-def _narrowed(cursor: Cursor, among: Filter) -> Filter | None:
-    """The filter, without names with the collections that searches look into; None: none does.
-
-    Raises:
-        CollectionNotFound: one that it names does not exist.
-    """
-    if among.collections is not None:
-        lookup.check_collections(cursor, among.collections)
-        return among
-    known = collections.collections(cursor)
-    if all(collection.included for collection in known):
-        return among
-    included = tuple(c.name for c in known if c.included)
-    return among._replace(collections=included) if included else None
 
 
 def _passage(

@@ -91,18 +91,21 @@ class Database:
         finally:
             self._end_read(cursor)
 
-    def remembered(self, key: Hashable, work: Callable[[Cursor], Result]) -> Result:
+    def remembered(
+        self, key: Hashable, work: Callable[[Cursor], Result], *, cursor: Cursor | None = None
+    ) -> Result:
         """What `work` finds, from memory as long as nobody has written to the file.
 
         Args:
             key: what is asked, with all that the answer depends on besides the index.
+            cursor: of the read that this is a part of, if it is one.
         """
         version = _version(self.path)
         known = self._memory.get(key)
         if known is not None and version is not None and known[0] == version:
             result: Result = known[1]
             return result
-        found = self.read(work)
+        found = self.read(work) if cursor is None else work(cursor)
         # A file changed just now may change again within the same tick of the system's clock.
         if version is not None and time.time_ns() - version[1] > SETTLED_NS:
             self._memory[key] = version, found
