@@ -13,6 +13,7 @@ from qmd.errors import ModelMissing
 from qmd.surface.http import connection, guard
 from qmd.surface.http.app import Options, load
 from qmd.surface.http.guard import policy
+from qmd.surface.http.listening import listen
 from qmd.surface.tools.replies import Code, Reply
 from qmd.surface.tools.toolbox import Toolbox
 from tests.library import Library
@@ -391,6 +392,12 @@ def test_a_connection_whose_request_is_under_way_is_not_the_one_that_ends(waitin
             assert all_of(other) == b""
         tools.go_on.set()
         assert all_of(link).startswith(b"HTTP/1.1 200")
+
+
+def test_what_is_answered_is_sent_at_once():
+    """Else the end of an answer waits until the client has confirmed its beginning."""
+    with listen("127.0.0.1", 0, has_token=False) as made:
+        assert made.proto == socket.IPPROTO_TCP  # what asyncio looks for
 
 
 def test_what_is_no_http_is_an_error_like_all_others(served):

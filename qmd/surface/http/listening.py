@@ -38,7 +38,9 @@ def listen(host: str, port: int, *, has_token: bool) -> socket.socket:
             "Set a token that requests have to bring, in QMD_TOKEN or with --token-file, or "
             "listen at 127.0.0.1."
         )
-    made = socket.socket(family, socket.SOCK_STREAM)
+    # asyncio sends at once what it is given only over sockets that are TCP by name; with others
+    # each answer waits 40 ms for the client to confirm its head.
+    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind(address)

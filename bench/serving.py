@@ -1,0 +1,252 @@
+"""Requests a second of the HTTP server, beside that of another tool in the same run.
+
+    python -m bench.serving [FOLDER] [--peer "NODE QMD_JS"] [--clients 8] [--seconds 60]
+
+FOLDER of Markdown is indexed first; without it, the index that `qmd` itself would use here is
+served as it is. Each client sends keyword queries over one connection, the next as soon as it has
+the answer to the last. The same query goes to `/search` as plain JSON and to `/mcp` as a call of a
+tool. The peer is tobi/qmd, whose `/search` and whose MCP tool `query` are asked for one `lex`
+search without reranking. The tools take turns on each way.
+
+The processor time is that of the server alone; its clients need about as much again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from contextlib import contextmanager
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bench.indexing import QUERIES, Tool
+
+TICKS = os.sysconf("SC_CLK_TCK")
+LIMIT = 10
+PATIENCE = 120.0
+"""Seconds for a server to answer for the first time."""
+
+Body = Callable[[str], dict[str, Any]]
+
+
+class Way(NamedTuple):
+    """A way to ask: where, and what."""
+
+    name: str
+    path: str
+    body: Body
+
+
+def call(tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """A call of an MCP tool."""
+    params = {"name": tool, "arguments": arguments}
+    return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+
+
+def lex(query: str) -> dict[str, Any]:
+    """One keyword search, as the peer takes it."""
+    return {"searches": [{"type": "lex", "query": query}], "limit": LIMIT, "rerank": False}
+
+
+OURS = (
+    Way("/search", "/search", lambda query: {"query": query, "limit": LIMIT}),
+    Way("/mcp", "/mcp", lambda query: call("search", {"query": query, "limit": LIMIT})),
+)
+PEERS = (
+    Way("/search", "/search", lex),
+    Way("/mcp", "/mcp", lambda query: call("query", lex(query))),
+)
+
+
+class Outcome(NamedTuple):
+    """What came of one way.
+
+    Attributes:
+        times: milliseconds of each request, in order of length.
+        problems: what was answered where no answer came.
+        cpu: seconds of the server's processor time.
+    """
+
+    seconds: float
+    times: list[float]
+    problems: list[str]
+    cpu: float
+
+    def at(self, share: float) -> float:
+        """The time that so large a share of all requests does not exceed."""
+        return self.times[min(len(self.times) - 1, int(share * len(self.times)))]
+
+
+class Server:
+    """A running server."""
+
+    def __init__(self, process: subprocess.Popen[bytes], port: int) -> None:
+        self.process = process
+        self.port = port
+
+    @property
+    def cpu(self) -> float:
+        """Seconds of processor time until now."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS
+
+    @property
+    def memory(self) -> float:
+        """Megabytes at most."""
+        lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
+        [peak] = [line for line in lines if line.startswith("VmHWM:")]
+        return int(peak.split()[1]) / 1024
+
+
+@contextmanager
+def running(command: list[str], environ: dict[str, str]):
+    """A server on a free port, as soon as it answers."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    process = subprocess.Popen(
+        [*command, "mcp", "--http", "--port", str(port)],
+        env=environ,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        until = time.monotonic() + PATIENCE
+        while True:
+            link = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+            try:
+                link.request("GET", "/health")
+                link.getresponse().read()
+                break
+            except OSError:
+                if process.poll() is not None or time.monotonic() > until:
+                    raise
+                time.sleep(0.02)
+            finally:
+                link.close()
+        yield Server(process, port)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(PATIENCE)
+
+
+HEADERS = {
+    "Content-Type": "application/json",
+    "Accept": "application/json, text/event-stream",
+}
+
+
+def ask(link: HTTPConnection, way: Way, query: str) -> str | None:
+    """What is wrong with the answer, or None."""
+    link.request("POST", way.path, json.dumps(way.body(query)), HEADERS)
+    answer = link.getresponse()
+    text = answer.read().decode()
+    if answer.status != 200:
+        return f"{answer.status} {text[:200]}"
+    if way.path != "/mcp":
+        return None if json.loads(text)["results"] else f"nothing found for {query}"
+    data = next((line[6:] for line in text.splitlines() if line.startswith("data: ")), text)
+    result = json.loads(data).get("result", {})
+    return None if result and not result.get("isError") else text[:200]
+
+
+def measure(
+    server: Server, way: Way, queries: list[str], *, clients: int, seconds: float
+) -> Outcome:
+    """Let clients ask for a while."""
+    times: list[float] = []
+    problems: list[str] = []
+    until = time.perf_counter() + seconds
+
+    def work(number: int) -> None:
+        link = HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
+        at = number
+        while (began := time.perf_counter()) < until:
+            try:
+                problem = ask(link, way, queries[at % len(queries)])
+            except (OSError, HTTPException, ValueError) as error:
+                problem = repr(error)
+                link.close()
+            times.append((time.perf_counter() - began) * 1000)
+            problems.extend([problem] if problem else [])
+            at += 1
+        link.close()
+
+    before, began = server.cpu, time.perf_counter()
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(clients)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    passed = time.perf_counter() - began
+    return Outcome(passed, sorted(times), problems, server.cpu - before)
+
+
+def told(name: str, way: Way, found: Outcome) -> None:
+    """Print what came of one way."""
+    rate = len(found.times) / found.seconds
+    cpu = found.cpu * 1000 / len(found.times)
+    print(
+        f"{name:4} {way.name:8} {rate:7.1f} requests/s, p50 {found.at(0.5):6.1f} ms, "
+        f"p95 {found.at(0.95):6.1f} ms, server CPU {cpu:5.2f} ms each, "
+        f"errors {len(found.problems)} of {len(found.times)}",
+        flush=True,
+    )
+    for problem in sorted(set(found.problems))[:3]:
+        print(f"     {problem}")
+
+
+def main() -> int:
+    """Run all ways, the tools in turn on each."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("--peer", help="paths of node and of tobi/qmd's qmd.js")
+    parser.add_argument("--clients", type=int, default=8)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--words", type=Path, help="keyword queries, one to a line")
+    options = parser.parse_args()
+    if options.peer and options.folder is None:
+        parser.error("--peer needs a FOLDER: it cannot read our index")
+    queries = options.words.read_text().splitlines() if options.words else list(QUERIES)
+    ours = [sys.executable, "-m", "qmd"]
+    failed = 0
+    with tempfile.TemporaryDirectory() as name:
+        commands = {"qmd": ours, **({"peer": shlex.split(options.peer)} if options.peer else {})}
+        environs = {"qmd": dict(os.environ)}
+        if options.folder is not None:
+            for tool, command in commands.items():
+                made = Tool(tool, command, Path(name, tool))
+                made.environ["PYTHONPATH"] = str(Path(__file__).parents[1])
+                made.run("collection", "add", str(options.folder.resolve()), "--name", "corpus")
+                environs[tool] = made.environ
+        rates: dict[str, dict[str, float]] = {}
+        for ways in zip(OURS, PEERS, strict=True):
+            for (tool, command), way in zip(commands.items(), ways, strict=False):
+                with running(command, environs[tool]) as server:
+                    measure(server, way, queries, clients=1, seconds=1)
+                    found = measure(
+                        server, way, queries, clients=options.clients, seconds=options.seconds
+                    )
+                    told(tool, way, found)
+                    print(f"     memory {server.memory:.0f} MB at most")
+                failed += len(found.problems)
+                rates.setdefault(way.name, {})[tool] = len(found.times) / found.seconds
+        for way_name, rate in rates.items():
+            if len(rate) == 2:
+                print(f"{way_name}: {rate['qmd'] / rate['peer']:.2f} times the peer's requests/s")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
