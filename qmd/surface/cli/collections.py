@@ -7,14 +7,13 @@ from typing import Annotated
 
 import typer
 
-from qmd.config import DEFAULT_MASK, Settings, check_name
-from qmd.editing import Parsed, add_collection, entry
-from qmd.errors import AlreadyExists, UsageError
+from qmd import curation
+from qmd.config import DEFAULT_MASK, Settings
+from qmd.editing import Parsed, entry
+from qmd.errors import AlreadyExists
 from qmd.surface import render
-from qmd.surface.cli.common import Json, collection_names, is_text, notice, say, state
+from qmd.surface.cli.common import Json, collection_names, notice, say, state
 from qmd.surface.cli.index import report_updates
-from qmd.text.masks import check_mask
-from qmd.types import Collection
 
 app = typer.Typer(no_args_is_help=True, help="Folders whose files are indexed.")
 
@@ -39,36 +38,9 @@ def add(
     ] = DEFAULT_MASK,
 ) -> None:
     """Register a folder and index it."""
-    root = path.expanduser().resolve()
-    if not root.is_dir():
-        what = "is not a folder" if root.exists() else "does not exist"
-        raise UsageError(f"{path} {what}.\n\nGive the folder to index, such as ~/notes.")
-    if not is_text(str(root)):
-        raise UsageError("The name of the folder is not valid UTF-8 text. Give it another name.")
-    chosen = name if name is not None else root.name or "root"
-    check_name(chosen)
-    check_mask(mask)
     with state(context).engine(warm=True) as engine:
-        known = engine.collections()
-        if any(collection.name == chosen for collection in known):
-            raise AlreadyExists(
-                f"Collection '{chosen}' already exists.\n\n"
-                f"Choose another name with --name, or index it with 'qmd update -c {chosen}'."
-            )
-        for collection in known:
-            if collection.root == str(root) and collection.mask == mask:
-                raise AlreadyExists(
-                    f"Collection '{collection.name}' already has {root} ({mask}).\n\n"
-                    f"Index it with 'qmd update -c {collection.name}'."
-                )
-
-        def edit(_: Settings, document: Parsed) -> None:
-            if chosen in (document.get("collections") or {}):
-                raise AlreadyExists(f"Collection '{chosen}' already exists.")
-            add_collection(document, Collection(chosen, str(root), mask))
-
-        engine.change(edit)
-        report_updates(state(context), engine, [chosen], added=True)
+        added = curation.add_collection(engine, path, name=name, mask=mask)
+        report_updates(state(context), engine, [added.name], added=True)
 
 
 @app.command(name="list")
@@ -157,12 +129,7 @@ app.command(name="info", hidden=True)(show)
 def remove(context: typer.Context, name: Name) -> None:
     """Forget a collection. Its files stay where they are."""
     with state(context).engine() as engine:
-        engine.configured(name)
-
-        def edit(_: Settings, document: Parsed) -> None:
-            del document["collections"][name]
-
-        engine.change(edit)
+        curation.remove_collection(engine, name)
     say(f"Removed collection '{name}'. Its files were not touched.")
 
 
