@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,6 +19,7 @@ from qmd.surface.cli.common import Collections, Json, State, notice, say, state
 
 if TYPE_CHECKING:
     from qmd.engine import Engine
+    from qmd.status import Vectors
     from qmd.types import Collection, Report
 
 PARTLY = 2
@@ -190,27 +191,24 @@ def watch(
 
 def status(context: typer.Context, as_json: Json = False) -> None:
     """Show what is indexed."""
-    here = state(context)
-    with here.engine() as engine:
-        place = engine.place
-        totals = engine.totals()
-        collections = engine.overview()
-        size = place.database.stat().st_size
-        meaning = _vectors(engine)
+    from qmd.status import status as found
+
+    with state(context).engine() as engine:
+        now = found(engine)
     if as_json:
         say(
             render.as_json(
                 {
-                    "index": str(place.database),
-                    "config": str(place.config),
-                    "project": str(place.project) if place.project else None,
-                    "bytes": size,
-                    "totalDocuments": totals.documents,
-                    "contents": totals.contents,
-                    "words": totals.words,
-                    "postings": totals.postings,
-                    "modified": totals.modified.isoformat() if totals.modified else None,
-                    "vectors": meaning._asdict(),
+                    "index": str(now.index),
+                    "config": str(now.config),
+                    "project": str(now.project) if now.project else None,
+                    "bytes": now.bytes,
+                    "totalDocuments": now.documents,
+                    "contents": now.contents,
+                    "words": now.words,
+                    "postings": now.postings,
+                    "modified": now.modified.isoformat() if now.modified else None,
+                    "vectors": now.vectors._asdict(),
                     "collections": [
                         {
                             "name": c.name,
@@ -221,7 +219,7 @@ def status(context: typer.Context, as_json: Json = False) -> None:
                             "included": c.included,
                             "lastUpdated": c.modified.isoformat() if c.modified else None,
                         }
-                        for c in collections
+                        for c in now.collections
                     ],
                 }
             )
@@ -230,15 +228,15 @@ def status(context: typer.Context, as_json: Json = False) -> None:
     say(
         render.table(
             [
-                ("Index", f"{place.database} ({render.size(size)})"),
-                ("Settings", str(place.config)),
-                ("Documents", f"{totals.documents} ({totals.contents} different texts)"),
-                ("Words", f"{totals.words} in {totals.postings} postings"),
-                ("Vectors", meaning.text),
+                ("Index", f"{now.index} ({render.size(now.bytes)})"),
+                ("Settings", str(now.config)),
+                ("Documents", f"{now.documents} ({now.contents} different texts)"),
+                ("Words", f"{now.words} in {now.postings} postings"),
+                ("Vectors", _told(now.vectors)),
             ]
         )
     )
-    if not collections:
+    if not now.collections:
         say("\nNo collections yet. Add one with 'qmd collection add PATH'.")
         return
     say("\nCollections")
@@ -251,52 +249,20 @@ def status(context: typer.Context, as_json: Json = False) -> None:
             c.mask,
             render.folder(c.root) + ("" if c.included else " (excluded)"),
         )
-        for c in collections
+        for c in now.collections
     ]
     say(render.table(rows, right=frozenset({1, 2})))
 
 
-class Vectors(NamedTuple):
-    """What is known of search by meaning.
-
-    Attributes:
-        model: in use.
-        lacking: documents without all of its vectors.
-        stale: vectors of other models, or made with other settings.
-        problem: why the model cannot be used, or None.
-    """
-
-    model: str
-    vectors: int = 0
-    lacking: int = 0
-    stale: int = 0
-    problem: str | None = None
-
-    @property
-    def text(self) -> str:
-        """For people."""
-        if self.problem:
-            return self.problem
-        lines = f"{self.vectors} of {self.model}"
-        if self.lacking:
-            lines += f"; lacking for {render.amount(self.lacking, 'document')}: qmd embed"
-        if self.stale:
-            lines += f"; {self.stale} of other models or settings"
-        return lines
-
-
-def _vectors(engine: Engine) -> Vectors:
-    from qmd.errors import ModelError
-    from qmd.store import embeddings
-
-    stored = engine.read(embeddings.models)
-    try:
-        space, state = engine.vectors()
-    except ModelError as error:
-        problem = str(error).split("\n")[0]
-        return Vectors("", stale=sum(each.embeddings for each in stored), problem=problem)
-    stale = sum(each.embeddings for each in stored if each.fingerprint != space.fingerprint)
-    return Vectors(space.model.name, state.vectors, state.lacking, stale)
+def _told(vectors: Vectors) -> str:
+    if vectors.problem:
+        return vectors.problem
+    lines = f"{vectors.vectors} of {vectors.model}"
+    if vectors.lacking:
+        lines += f"; lacking for {render.amount(vectors.lacking, 'document')}: qmd embed"
+    if vectors.stale:
+        lines += f"; {vectors.stale} of other models or settings"
+    return lines
 
 
 def doctor(context: typer.Context, as_json: Json = False) -> None:

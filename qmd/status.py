@@ -1,0 +1,85 @@
+"""What is indexed, and where."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from qmd.engine import Engine
+from qmd.errors import ModelError
+from qmd.store import embeddings
+from qmd.store.collections import Overview
+
+
+class Vectors(NamedTuple):
+    """What is known of search by meaning.
+
+    Attributes:
+        model: in use.
+        lacking: documents without all of its vectors.
+        stale: vectors of other models, or made with other settings.
+        problem: why the model cannot be used, or None.
+    """
+
+    model: str
+    vectors: int = 0
+    lacking: int = 0
+    stale: int = 0
+    problem: str | None = None
+
+
+class Status(NamedTuple):
+    """What is indexed, and where.
+
+    Attributes:
+        index: the DuckDB file.
+        config: its index.yml, which need not exist.
+        project: the folder of a project-local index, or None for the user's own.
+        bytes: of the DuckDB file.
+        contents: different texts that documents have.
+        modified: UTC, of the file that changed last.
+    """
+
+    index: Path
+    config: Path
+    project: Path | None
+    bytes: int
+    documents: int
+    contents: int
+    words: int
+    postings: int
+    modified: datetime | None
+    vectors: Vectors
+    collections: list[Overview]
+
+
+def status(engine: Engine) -> Status:
+    """What is indexed now."""
+    place = engine.place
+    totals = engine.totals()
+    return Status(
+        place.database,
+        place.config,
+        place.project,
+        place.database.stat().st_size,
+        totals.documents,
+        totals.contents,
+        totals.words,
+        totals.postings,
+        totals.modified,
+        vectors(engine),
+        engine.overview(),
+    )
+
+
+def vectors(engine: Engine) -> Vectors:
+    """What is known of search by meaning now."""
+    stored = engine.read(embeddings.models)
+    try:
+        space, state = engine.vectors()
+    except ModelError as error:
+        problem = str(error).split("\n")[0]
+        return Vectors("", stale=sum(each.embeddings for each in stored), problem=problem)
+    stale = sum(each.embeddings for each in stored if each.fingerprint != space.fingerprint)
+    return Vectors(space.model.name, state.vectors, state.lacking, stale)
