@@ -101,7 +101,7 @@ def test_a_statement_gives_the_columns_of_its_header(name, library):
 
 
 def test_no_sql_stands_in_python():
-    words = r"[\"']\s*(select|insert|update|delete|create|attach|with) [a-z_*(]"
+    words = r"[\"']\s*(select|insert|update|delete|create|attach|with) [a-z_*(]++(?!=)"
     root = Path(__file__).parents[2] / "qmd"
     found = [
         f"{file.name}: {line.strip()}"
