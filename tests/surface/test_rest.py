@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from qmd.errors import ModelMissing
-from qmd.surface.http import connection, guard
+from qmd.surface.http import app, connection, guard
 from qmd.surface.http.app import Options, load
 from qmd.surface.http.guard import policy
 from qmd.surface.http.listening import listen
@@ -316,6 +316,33 @@ def test_a_server_that_is_to_end_answers_first(path):
         answer = asked.result(LONG)
     assert answer.status_code == 200
     assert "Found nothing." in answer.text
+
+
+@pytest.mark.parametrize("path", ["/search", "/mcp"])
+def test_a_server_that_is_to_end_does_not_wait_for_ever(path, monkeypatch, caplog):
+    monkeypatch.setattr(app, "GRACE", 0.01)
+    tools = Waiting()
+    params = {"name": "search", "arguments": {}}
+    call = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params}
+    with service(tools) as server, anyio.from_thread.start_blocking_portal() as portal:
+        asked = portal.start_task_soon(
+            anyio.to_thread.run_sync, lambda: server.post(path, call, headers=SSE)
+        )
+        assert tools.begun.wait(LONG)
+        server.end()
+        answer = asked.result(LONG)
+    assert tools.cancelled.is_set()
+    assert answer.text == "" if path == "/mcp" else answer.status_code == 503
+    assert "Traceback" not in caplog.text
+
+
+def test_a_server_that_is_to_end_does_not_wait_for_who_has_not_asked_yet(caplog):
+    with service(Waiting()) as server, server.connect() as half:
+        half.sendall(HEAD + b"Content-Length: 9\r\n\r\n{")
+        assert server.get("/health").status_code == 200
+        server.end()
+        assert all_of(half) == b""
+    assert not caplog.text
 
 
 def test_streams_are_not_cut_off_by_a_signal():

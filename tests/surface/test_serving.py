@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -208,6 +209,12 @@ def test_a_signal_ends_the_server_and_that_is_no_failure(qmd, number):
         started.send_signal(number)
         out, err = started.communicate(timeout=LONG)
     assert (started.returncode, out, err) == (0, "", "")
+
+
+@pytest.mark.parametrize("words", [["--http", "--port", 0], []])
+def test_a_signal_that_comes_early_is_no_failure_either(qmd, monkeypatch, words):
+    monkeypatch.setattr("qmd.engine.Engine", lambda *given, **more: os.kill(os.getpid(), 15))
+    assert qmd("mcp", *words)[0] == 0
 
 
 def test_a_server_that_starts_opens_and_locks_nothing(qmd, tmp_path):

@@ -350,7 +350,7 @@ def _serve(
 
     _log(debug=_settings(here).debug)
     if access is None:
-        with _toolbox(here, tools) as toolbox:
+        with _ending_well(), _toolbox(here, tools) as toolbox:
             anyio.run(_speak, toolbox, tools.names.value)
         return
     # The socket comes first: it is seen at once whether it can be had, and who connects waits
@@ -361,7 +361,7 @@ def _serve(
     socket = listening.listen(access.host, access.port, has_token=access.token is not None)
     port = socket.getsockname()[1]
     signed = daemon.signed(pid_file, access.host, port) if pid_file else nullcontext()
-    with socket, signed:
+    with socket, signed, _ending_well():
         if policy.disabled:
             notice("Any web page may ask (--allow-origin '*'). Let nobody else reach this port.")
         url = listening.url_of(access.host, port)
@@ -373,6 +373,25 @@ def _serve(
         options = Options(policy, access.token, tools.names.value)
         with _toolbox(here, tools) as toolbox:
             anyio.run(_answer, toolbox, socket, options, stdio, _settings(here).debug)
+
+
+@contextmanager
+def _ending_well() -> Iterator[None]:
+    """Let signals end this process without failure, as long as nobody else looks for them."""
+    import signal
+    import threading
+
+    def end(number: int, frame: object) -> None:
+        raise typer.Exit
+
+    is_main = threading.current_thread() is threading.main_thread()
+    numbers = (signal.SIGINT, signal.SIGTERM) if is_main else ()
+    before = {number: signal.signal(number, end) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 async def _speak(toolbox: Toolbox, names: Names) -> None:
@@ -390,6 +409,7 @@ async def _answer(
     import anyio
 
     from qmd.surface.http.app import serve
+    from qmd.surface.mcp.stdio import serve_stdio
 
     made: list[Server] = []
     run = partial(serve, toolbox, socket, options, debug=debug, made=made.append)
@@ -399,7 +419,7 @@ async def _answer(
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(partial(run, signals=False))
         try:
-            await _speak(toolbox, options.names)
+            await serve_stdio(toolbox, names=options.names)
         finally:
             for each in made:
                 each.should_exit = True

@@ -52,6 +52,13 @@ class Connection(H11Protocol):
         elif self._deadline is None:
             self._wait()
 
+    def shutdown(self) -> None:
+        """The server ends: answer what was asked, and nothing that is still being asked."""
+        if self.cycle is not None and self.cycle.more_body and not self.cycle.response_started:
+            self.transport.abort()
+        else:
+            super().shutdown()
+
     def send_400_response(self, msg: str) -> None:
         """Say that this is no HTTP, as all errors are said."""
         body = json.dumps({"detail": msg, "status_code": 400}).encode()

@@ -203,13 +203,26 @@ class Guard:
             await _refuse(refused, receive, send)
             return
         unread = [body]
+        begun = False
 
         async def again() -> Message:
             if unread:
                 return {"type": "http.request", "body": unread.pop(), "more_body": False}
             return await receive()
 
-        await self._app(scope, again, send)
+        async def answer(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, again, answer)
+        except anyio.get_cancelled_exc_class():
+            # The server ends, and has waited for as long as it does. Nobody is above who would
+            # have to know.
+            if not begun:
+                await _say(Refused(503, "The server has ended."), send)
+            await send(_END)
 
     def _check(self, scope: Scope) -> bool:
         """Look at the head of a request. True: it only asks whether the server is well.
@@ -276,7 +289,19 @@ async def _body(scope: Scope, receive: Receive) -> bytes:
 
 
 async def _refuse(refused: Refused, receive: Receive, send: Send) -> None:
-    """Say why, and end the connection."""
+    """Say why, throw away what still comes for a while, and end the connection."""
+    await _say(refused, send)
+    left = LINGER_BYTES
+    with anyio.move_on_after(LINGER_SECONDS):
+        while left > 0:
+            message = await receive()
+            if message["type"] != "http.request" or not message.get("more_body", False):
+                break
+            left -= len(message.get("body", b""))
+    await send(_END)
+
+
+async def _say(refused: Refused, send: Send) -> None:
     body = json.dumps({"detail": refused.detail, "status_code": refused.status}).encode()
     headers = [
         ("content-type", "application/json"),
@@ -292,11 +317,6 @@ async def _refuse(refused: Refused, receive: Receive, send: Send) -> None:
         }
     )
     await send({"type": "http.response.body", "body": body, "more_body": True})
-    left = LINGER_BYTES
-    with anyio.move_on_after(LINGER_SECONDS):
-        while left > 0:
-            message = await receive()
-            if message["type"] != "http.request" or not message.get("more_body", False):
-                break
-            left -= len(message.get("body", b""))
-    await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+_END: Message = {"type": "http.response.body", "body": b"", "more_body": False}
