@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -29,7 +30,8 @@ class Vectors(NamedTuple):
     problem: str | None = None
 
 
-class Status(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Status:
     """What is indexed, and where.
 
     Attributes:
