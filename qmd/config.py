@@ -63,26 +63,54 @@ def locate(environ: Mapping[str, str], folder: Path, *, index: str | None = None
             f"'{index}' cannot be the name of an index.\n\n"
             "A name is a word such as 'work'; its settings are kept in work.yml."
         )
-    own = environ.get("INDEX_PATH") or environ.get("QMD_CONFIG_DIR")
-    if index is None and not own:
-        project = _project(folder)
-        if project is not None:
-            local = project / LOCAL_FOLDER
-            return Place(
-                "index",
-                local / "index.yml",
-                local / "index.duckdb",
-                project,
-                trusted,
-                trust_all,
-                home,
-            )
     name = index or "index"
     database = cache / f"{name}.duckdb"
     if index is None and environ.get("INDEX_PATH"):
         database = _expanded(environ["INDEX_PATH"], home)
-    database = database.absolute()
-    return Place(name, config / f"{name}.yml", database, None, trusted, trust_all, home)
+    user = Place(name, config / f"{name}.yml", database.absolute(), None, trusted, trust_all, home)
+    own = environ.get("INDEX_PATH") or environ.get("QMD_CONFIG_DIR")
+    project = _project(folder) if index is None and not own else None
+    return user if project is None else _in_project(user, project)
+
+
+def at(environ: Mapping[str, str], path: Path) -> Place:
+    """The index of a project's folder, or of a DuckDB file.
+
+    The settings of a file are where the command line has them, if it is one that the command line
+    would use; else beside it: `work.duckdb` has `work.yml`.
+
+    Raises:
+        UsageError: a folder has no index of its own, or the file is one of settings.
+    """
+    home = Path(environ.get("HOME") or Path.home())
+    path = Path(os.path.abspath(_expanded(str(path), home)))  # noqa: PTH100
+    folder = path if path.is_dir() else path.parent
+    if folder.name == LOCAL_FOLDER:
+        folder = folder.parent
+    if (folder / LOCAL_FOLDER / "index.yml").is_file():
+        project = _in_project(locate(environ, folder, index="index"), folder)
+        if path in (folder, project.config.parent, project.database):
+            return project
+    if path.is_dir():
+        raise UsageError(
+            f"{path} has no index of its own.\n\n"
+            "Make one with 'qmd init' there, or name the file of an index: index.duckdb."
+        )
+    if path.suffix in (".yml", ".yaml"):
+        raise UsageError(f"{path} has settings.\n\nName the index that they are of: index.duckdb.")
+    named = locate(environ, folder, index=path.stem)
+    for place in (locate(environ, Path.cwd()), named):
+        if os.path.realpath(place.database) == os.path.realpath(path):
+            return place
+    return named._replace(config=path.with_suffix(".yml"), database=path)
+
+
+def _in_project(user: Place, project: Path) -> Place:
+    """The index of a project, for a user with an index of their own."""
+    local = project / LOCAL_FOLDER
+    return user._replace(
+        name="index", config=local / "index.yml", database=local / "index.duckdb", project=project
+    )
 
 
 class Machine(NamedTuple):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import stat
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
-from qmd.config import Settings, check_name, digest, load, locate
+from qmd.config import Settings, at, check_name, digest, load, locate
 from qmd.editing import edit
 from qmd.errors import ConfigError, UsageError
 from qmd.types import Collection
@@ -53,6 +54,39 @@ def test_a_named_index_has_its_own_settings_and_file(tmp_path):
     place = locate({"HOME": "/h", "INDEX_PATH": "/i/x.db"}, project(tmp_path), index="work")
     assert (place.name, str(place.config)) == ("work", "/h/.config/qmd/work.yml")
     assert (place.project, str(place.database)) == (None, "/h/.cache/qmd/work.duckdb")
+
+
+@pytest.mark.parametrize("named", ["", ".qmd", ".qmd/index.duckdb"])
+def test_a_path_in_a_project_means_its_index_whatever_the_environment_says(tmp_path, named):
+    environ = {"HOME": "/h", "INDEX_PATH": "/i/x.db", "QMD_CONFIG_DIR": "/q"}
+    place = at(environ, project(tmp_path) / named)
+    assert (place.config, place.database, place.project) == (
+        tmp_path / ".qmd/index.yml", tmp_path / ".qmd/index.duckdb", tmp_path,
+    )  # fmt: skip
+    assert str(place.trusted) == "/q/trusted.json"
+
+
+def test_a_file_that_the_command_line_uses_has_the_settings_that_it_has_there():
+    environ = {"HOME": "/h", "INDEX_PATH": "/i/x.db"}
+    assert str(at(environ, Path("/i/x.db")).config) == "/h/.config/qmd/index.yml"
+    assert str(at(environ, Path("~/.cache/qmd/work.duckdb")).config) == "/h/.config/qmd/work.yml"
+
+
+def test_any_other_file_has_its_settings_beside_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    place = at({"HOME": "/h"}, Path("../kb/work.duckdb"))
+    assert (place.name, place.project) == ("work", None)
+    assert place.database == tmp_path.parent / "kb/work.duckdb"
+    assert place.config == tmp_path.parent / "kb/work.yml"
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [("", "has no index of its own"), ("work.yml", "has settings"), (".duckdb", "cannot be the")],
+)
+def test_a_path_that_is_no_index_is_refused(tmp_path, name, problem):
+    with pytest.raises(UsageError, match=problem):
+        at({"HOME": "/h"}, tmp_path / name)
 
 
 @pytest.mark.parametrize("name", ["", "a/b", "/tmp/x", "..", ".hidden"])
