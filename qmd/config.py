@@ -183,7 +183,7 @@ class Serving(NamedTuple):
 
 def serving(environ: Mapping[str, str]) -> Serving:
     """What the environment says of servers."""
-    home = Path(environ.get("HOME") or Path.home())
+    home = home_of(environ)
     return Serving(
         environ.get("QMD_TOKEN") or None,
         _listed(environ.get("QMD_ALLOWED_ORIGINS", "")),
@@ -191,6 +191,33 @@ def serving(environ: Mapping[str, str]) -> Serving:
         Path(environ.get("XDG_STATE_HOME") or home / ".local" / "state") / "qmd",
         environ.get("QMD_DEBUG") == "1",
     )
+
+
+CARRIED = (
+    "INDEX_PATH",
+    "QMD_CONFIG_DIR",
+    "XDG_CONFIG_HOME",
+    "XDG_CACHE_HOME",
+    "QMD_EMBED_MODEL",
+    "QMD_RERANK_MODEL",
+    "QMD_GENERATE_MODEL",
+)
+"""Variables that choose the index and its models."""
+
+
+def carried(environ: Mapping[str, str]) -> dict[str, str]:
+    """What else has to be set where a qmd for the same index is started from elsewhere."""
+    home = home_of(environ)
+    return {
+        name: value if name.endswith("_MODEL") else str(_expanded(value, home).absolute())
+        for name in CARRIED
+        if (value := environ.get(name))
+    }
+
+
+def home_of(environ: Mapping[str, str]) -> Path:
+    """The home of the user."""
+    return Path(environ.get("HOME") or Path.home())
 
 
 def _listed(text: str) -> tuple[str, ...]:

@@ -28,6 +28,8 @@ def _unset(monkeypatch):
     """What the environment of a developer may say."""
     for name in ("QMD_TOKEN", "QMD_ALLOWED_ORIGINS", "QMD_ALLOWED_HOSTS", "QMD_DEBUG"):
         monkeypatch.delenv(name, raising=False)
+    for role in ("EMBED", "RERANK", "GENERATE"):
+        monkeypatch.delenv(f"QMD_{role}_MODEL", raising=False)
 
 
 @pytest.fixture
@@ -123,7 +125,8 @@ def settings(client, text):
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_a_client_is_told_how_to_start_the_server(qmd, tmp_path, client):
+def test_a_client_is_told_how_to_start_the_server(qmd, tmp_path, monkeypatch, client):
+    monkeypatch.setenv("QMD_EMBED_MODEL", "small")
     words = ("--print-config", client, "--tool-names", "both", "--read-only")
     code, out, err = qmd("--index", "work", "mcp", *words)
     assert code == 0
@@ -135,6 +138,7 @@ def test_a_client_is_told_how_to_start_the_server(qmd, tmp_path, client):
         "--index", "work", "mcp", "--tool-names", "both", "--read-only",
     ]  # fmt: skip
     assert found["env"]["INDEX_PATH"] == str(tmp_path / "index.duckdb")
+    assert found["env"]["QMD_EMBED_MODEL"] == "small"
     assert found.get("type") == (None if client == "codex" else "stdio")
 
 
@@ -152,8 +156,8 @@ def test_a_client_starts_the_server_of_a_project_in_its_folder(qmd, tmp_path, mo
     (project / ".qmd").mkdir(parents=True)
     (project / ".qmd" / "index.yml").write_text("")
     monkeypatch.chdir(project)
-    monkeypatch.delenv("INDEX_PATH")
-    monkeypatch.delenv("QMD_CONFIG_DIR")
+    for name in ("INDEX_PATH", "QMD_CONFIG_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
     found, _ = settings(client, qmd("mcp", "--print-config", client)[1])
     assert "env" not in found
     if client in ("vscode", "codex"):

@@ -296,6 +296,7 @@ def _token(given: str | None, file: Path | None, settings: Serving) -> str | Non
 
 
 def _print_config(here: State, client: Client, tools: Tools, access: Access | None) -> None:
+    from qmd import config
     from qmd.surface import clients
     from qmd.surface.http.listening import url_of
 
@@ -305,13 +306,8 @@ def _print_config(here: State, client: Client, tools: Tools, access: Access | No
     else:
         named = ["--index", here.index_name] if here.index_name else []
         words = [*clients.command(), *named, "mcp", *tools.arguments]
-        place = here.place
-        environ = {
-            name: str(Path(here.environ[name]).expanduser().absolute())
-            for name in ("INDEX_PATH", "QMD_CONFIG_DIR")
-            if here.environ.get(name)
-        }
-        say(clients.started(client, words, environ=environ, folder=place.project))
+        environ = config.carried(here.environ)
+        say(clients.started(client, words, environ=environ, folder=here.place.project))
     notice(f"This belongs into {clients.where(client, http=access is not None)}.")
 
 

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from qmd import config
 from qmd.errors import UsageError
 from qmd.surface.cli.common import notice, say, state
 
@@ -45,8 +46,7 @@ def install(
     if folder is not None:
         root, path = folder.expanduser().absolute(), NAME
     else:
-        here = state(context)
-        home = Path(here.environ.get("HOME") or Path.home())
+        home = config.home_of(state(context).environ)
         root, path = home if everywhere else Path.cwd(), FOLDERS / NAME
     text = SKILL.read_text(encoding="utf-8")
     target = root / path
