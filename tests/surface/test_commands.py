@@ -334,3 +334,11 @@ def test_a_shell_completes_commands_and_collections(indexed, line, names):
     command = [sys.executable, "-m", "qmd"]
     done = subprocess.run(command, env=os.environ | environ, capture_output=True, text=True)
     assert done.stdout.split() == [names]
+
+
+def test_a_search_does_not_load_pandas_where_it_is_installed(indexed, tmp_path):
+    (tmp_path / "pandas.py").write_text("import sys\nprint('loaded', file=sys.stderr)")
+    command = [sys.executable, "-m", "qmd", "search", "staff"]
+    environ = os.environ | {"PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
