@@ -3,6 +3,8 @@
     QmdError                      exit code 1
     ├── UsageError                a value or a combination that makes no sense
     │   ├── QueryError            a query that cannot be read
+    │   ├── SqlError              SQL that is no query, or cannot be answered
+    │   │   └── SqlTimeout        in time
     │   └── ConfigError           index.yml, with the line
     ├── NotFound
     │   ├── DocumentNotFound
@@ -60,6 +62,21 @@ class UsageError(QmdError):
 
 class QueryError(UsageError):
     """A query that cannot be read."""
+
+
+class SqlError(UsageError):
+    """SQL that is no query, or that cannot be answered."""
+
+
+class SqlTimeout(SqlError):
+    """A query that was stopped since it took too long."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(
+            f"The query was stopped after {seconds:g} seconds.\n\n"
+            "Ask for less, or give it more time with --timeout SECONDS. A writer waits for it."
+        )
+        self.seconds = seconds
 
 
 class ConfigError(UsageError):

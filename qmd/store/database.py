@@ -48,6 +48,8 @@ class Database:
         warm: stay attached between reads: for servers.
         patience: seconds to wait for other processes.
         memory_limit: of DuckDB's buffers, as DuckDB writes it.
+        threads: that share a statement out. A search is too short for that.
+        schema: number of the last migration to run; None: all.
     """
 
     def __init__(
@@ -57,11 +59,15 @@ class Database:
         warm: bool = False,
         patience: float = 30.0,
         memory_limit: str = "1GB",
+        threads: int = 1,
+        schema: int | None = None,
     ) -> None:
         self.path = path
         self._warm = warm
         self._patience = patience
         self._memory_limit = memory_limit
+        self._threads = threads
+        self._schema = schema
         self._gate = Gate(path, patience=patience)
         self._root: Connection | None = None
         self._idle: list[Cursor] = []
@@ -117,16 +123,97 @@ class Database:
         Raises:
             IndexFailure: the index is busy, unreadable, too new, or cannot be written.
         """
+        with self._alone():
+            return self._transaction(work)
+
+    def copy(self, folder: Path) -> tuple[Path, float]:
+        """Put a copy of the file into a folder, as it is between two transactions.
+
+        Others may read meanwhile; who wants to write has to wait.
+
+        Returns:
+            The copy, and for how many seconds the file was held.
+
+        Raises:
+            IndexFailure: the index is busy, unreadable, or too new.
+            OSError: the copy cannot be written.
+        """
+        from qmd.store import files
+
+        copy = folder / self.path.name
+        with self._turn:
+            while True:
+                if self._active or self._writing:
+                    self._turn.wait(WATCH)
+                elif self._attached is None:
+                    self._attach_to_read()
+                elif self._gate.is_shut() or self._attached != _inode(self.path):
+                    self._detach()
+                else:
+                    break
+            began = time.monotonic()
+            try:
+                # Closing the file drops DuckDB's lock, which nobody here needs after this.
+                files.copy(self.path, copy)
+                if (log := _log_of(self.path)).exists():
+                    files.copy(log, _log_of(copy))
+            finally:
+                self._detach()
+            return copy, time.monotonic() - began
+
+    def replace(self, new: Path, agree: Callable[[Cursor], None]) -> None:
+        """Put another index file in the place of this one, alone among all processes.
+
+        Whoever is killed leaves the old file or the new one, whole.
+
+        Args:
+            new: on the same file system; nobody uses it.
+            agree: is shown the index that is to go, if there is one, and raises to keep it.
+
+        Raises:
+            IndexFailure: the index is busy, unreadable, too new, or cannot be written.
+        """
+        from qmd.store import files
+
+        with self._alone():
+            if self.path.exists():
+                self._transaction(agree)  # after which there is no log that the new file would get
+            self._drop_root()
+            try:
+                files.flush(new)
+                new.replace(self.path)
+                files.flush(self.path.parent)
+            except OSError as error:
+                raise IndexNotWritable(self.path, error.strerror or str(error)) from error
+
+    def apart(self, work: Callable[[Callable[[Connection], None]], Result]) -> Result:
+        """What `work` finds in the index with a DuckDB of its own, which it also takes down.
+
+        Meanwhile other reads and writes of this process wait: two engines of one process must
+        not have the same file open, since the lock of both goes when one closes it.
+
+        Args:
+            work: is given a function that attaches the index to its engine, for reading. What it
+                attaches it has to detach, and it must not use this database.
+
+        Raises:
+            IndexFailure: the index is busy or unreadable.
+        """
         with self._one_writer:
             with self._turn:
                 self._writing = True
             try:
-                self._gate.shut()
                 self._drain()
-                self._gate.enter_to_write()
-                return self._transaction(work)
+                with self._turn:
+                    self._active += 1
+                try:
+                    self._gate.enter_to_read()
+                    return work(self._attach_elsewhere)
+                finally:
+                    self._gate.leave()
+                    with self._turn:
+                        self._active -= 1
             finally:
-                self._gate.open()
                 with self._turn:
                     self._writing = False
                     self._turn.notify_all()
@@ -144,6 +231,23 @@ class Database:
             self._watcher.join()
             self._watcher = None
         self._closed = False
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Be the only one who has the file, among all threads and processes."""
+        with self._one_writer:
+            with self._turn:
+                self._writing = True
+            try:
+                self._gate.shut()
+                self._drain()
+                self._gate.enter_to_write()
+                yield
+            finally:
+                self._gate.open()
+                with self._turn:
+                    self._writing = False
+                    self._turn.notify_all()
 
     # -- reading ---------------------------------------------------------------
 
@@ -233,7 +337,7 @@ class Database:
             with self._in_words():
                 connection = self._on_index()
                 cursor = Cursor(connection)
-                migrate.bring_up_to_date(cursor, self.path)
+                migrate.bring_up_to_date(cursor, self.path, last=self._schema)
                 connection.begin()
                 try:
                     result = work(cursor)
@@ -256,8 +360,7 @@ class Database:
             self._root = _duckdb.connect(
                 ":memory:",
                 config={
-                    # A search is too short to be shared out; starting threads takes longer.
-                    "threads": "1",
+                    "threads": str(self._threads),
                     "memory_limit": self._memory_limit,
                     "temp_directory": f"{self.path}.spill",
                     "autoinstall_known_extensions": "false",
@@ -273,6 +376,16 @@ class Database:
         return connection
 
     def _attach(self, template: str) -> None:
+        try:
+            self._attach_to(self._connection(), template)
+        except (IndexUnreadable, IndexNotWritable):
+            self._drop_root()
+            raise
+
+    def _attach_elsewhere(self, connection: Connection) -> None:
+        self._attach_to(connection, statement("store/attach_to_read"))
+
+    def _attach_to(self, connection: Connection, template: str) -> None:
         """Attach the file, waiting for programs that know nothing of the gate.
 
         ATTACH takes no parameters: the path and the row-group size are put into the text.
@@ -283,12 +396,11 @@ class Database:
         began = time.monotonic()
         while True:
             try:
-                self._connection().execute(text)
+                connection.execute(text)
                 return
             except DatabaseError as error:
                 problem = str(error)
                 if "Could not set lock on file" not in problem:
-                    self._drop_root()
                     failure = _translated(self.path, error)
                     raise failure or IndexUnreadable(self.path, problem) from error
                 waited = time.monotonic() - began
@@ -342,10 +454,15 @@ def _version(path: Path) -> tuple[int, ...] | None:
     except FileNotFoundError:
         return None
     try:
-        log = os.stat(f"{path}.wal").st_mtime_ns
+        log = os.stat(_log_of(path)).st_mtime_ns
     except FileNotFoundError:
         log = 0
     return info.st_ino, info.st_mtime_ns, info.st_size, log
+
+
+def _log_of(path: Path) -> Path:
+    """What DuckDB writes ahead of the file. A writer that is killed leaves it behind."""
+    return path.with_name(f"{path.name}.wal")
 
 
 def _quoted(path: Path) -> str:

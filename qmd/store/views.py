@@ -15,7 +15,8 @@ made from, with commas; they are created before it:
     create view headings as
     select …
 
-Every file in the folder is taken: a new view is a new file, and nothing else.
+A macro has a line `in` for each of its parameters. Every file in the folder is taken: a new
+view is a new file, and nothing else.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from typing import NamedTuple
 
 from qmd.store.statements import shipped
 
+_CALL = re.compile(r"^create macro (.+\)) as table$", re.M)
+_TAKEN = re.compile(r"^-- in +(\w+) +(\S+) *(.*)$", re.M)
 _NEEDS = re.compile(r"^-- needs +(.+)$", re.M)
 _COLUMN = re.compile(r"^-- out +(\w+) +(\S+) *(.*)$", re.M)
 
@@ -52,16 +55,25 @@ class View(NamedTuple):
     """A view, or a table macro, as its file says.
 
     Attributes:
+        call: how it stands in a query: its name, or `bm25(query, n := 100)`.
         about: what a row is: a sentence.
         needs: names of views that come first.
+        parameters: of a macro.
         text: the statement that creates it.
     """
 
     name: str
+    call: str
     about: str
     needs: tuple[str, ...]
+    parameters: tuple[Column, ...]
     columns: tuple[Column, ...]
     text: str
+
+    @property
+    def is_macro(self) -> bool:
+        """Whether it takes parameters."""
+        return self.call != self.name
 
 
 @cache
@@ -75,6 +87,13 @@ def views() -> tuple[View, ...]:
 
 
 def _read(name: str, text: str) -> View:
-    needs = [each.strip() for line in _NEEDS.findall(text) for each in line.split(",")]
-    columns = tuple(Column(*found) for found in _COLUMN.findall(text))
-    return View(name, text.partition("\n")[0].removeprefix("-- "), tuple(needs), columns, text)
+    call = _CALL.search(text)
+    return View(
+        name,
+        call[1] if call else name,
+        text.partition("\n")[0].removeprefix("-- "),
+        tuple(each.strip() for line in _NEEDS.findall(text) for each in line.split(",")),
+        tuple(Column(*found) for found in _TAKEN.findall(text)),
+        tuple(Column(*found) for found in _COLUMN.findall(text)),
+        text,
+    )

@@ -22,9 +22,9 @@ ENGINE = {
     "store/attach_to_write",
     "store/detach",
     "store/use",
-    *(name for name in NAMES if name.startswith("shortcut/")),
+    *(name for name in NAMES if name.startswith(("shortcut/", "sandbox/"))),
 }
-"""They attach and detach the index itself, or a file beside it."""
+"""They attach and detach the index itself, or a file beside it, or run in a sandbox."""
 
 SAMPLE = {
     "text": "x",

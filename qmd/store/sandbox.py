@@ -1,0 +1,351 @@
+"""A DuckDB of its own for one query of a person: it can read the index, and do nothing else.
+
+What locks an engine down holds for all of it and cannot be undone, so each query has its own,
+which is thrown away. In this order:
+
+1. The statement is read (`trees`): it has to be one query, without functions that could do more.
+2. The index is attached for reading, views and what searches found are put beside it.
+3. Files are shut out, unless they were allowed, and settings are locked.
+4. The query runs, within its time and memory, and its answer is kept.
+5. The index is let go: whoever reads the answer slowly holds up nobody.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import _duckdb
+
+from qmd.errors import SqlError, SqlTimeout, UsageError
+from qmd.store import stopping, trees
+from qmd.store.cursor import Connection, Cursor, DatabaseError, as_json
+from qmd.store.statements import statement
+from qmd.store.views import views
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from qmd.store.trees import Call, Parameters, Request
+
+SPILL = "10GB"
+"""What a query may write to disk while it runs, at most."""
+
+GRACE = 5.0
+"""Seconds after its time that a query has to stop: most do within milliseconds, but none while
+a single function works on a single value."""
+
+AT_ONCE = 1000
+"""Rows that are fetched together."""
+
+UNCOUNTED = 512 << 20
+"""Bytes that an engine takes besides those that it counts: threads, parts of files, plans."""
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) *([KMGT])(i?)B", re.I)
+_LINE = re.compile(r"^LINE (\d+):", re.M)
+_numbers = itertools.count(1)
+
+
+class Limits(NamedTuple):
+    """What a query may use.
+
+    Attributes:
+        timeout: seconds.
+        memory: as DuckDB writes it; more goes to disk, up to `SPILL`.
+        files: whether it may read files.
+        overdue: for a process that is there for this query alone. It ends the process: it is
+            called if the query has not stopped `GRACE` seconds after its time. The operating
+            system bounds the memory of such a process, too.
+    """
+
+    timeout: float = 60.0
+    memory: str = "1GB"
+    files: bool = False
+    overdue: Callable[[], None] | None = None
+
+
+class Heading(NamedTuple):
+    """A column of an answer, with its type as DuckDB names it."""
+
+    name: str
+    kind: str
+
+
+class Found(NamedTuple):
+    """A document that a search found. Its fields are the columns of `found`."""
+
+    call: int
+    rank: int
+    score: float
+    docid: str
+    file: str
+    collection: str
+    path: str
+    title: str
+    line: int
+    snippet: str
+
+
+class Sandbox:
+    """A DuckDB for one query.
+
+    Args:
+        index: the index file; not touched before `answer`.
+
+    Raises:
+        UsageError: the limits make no sense.
+    """
+
+    def __init__(self, index: Path, limits: Limits) -> None:
+        size = _SIZE.fullmatch(limits.memory.strip())
+        if size is None:
+            raise UsageError(f"'{limits.memory}' is no size of memory. Write it as 500MB or 4GB.")
+        if not limits.timeout > 0:
+            raise UsageError(f"A query needs some time: {limits.timeout:g} seconds are none.")
+        self._index = index
+        self._limits = limits
+        self._memory = _bytes(size)
+        self._connection: Connection = _duckdb.connect(
+            ":memory:",
+            config={
+                "memory_limit": limits.memory,
+                "temp_directory": f"{index}.spill-{os.getpid()}-{next(_numbers)}",
+                "max_temp_directory_size": SPILL,
+                "autoinstall_known_extensions": "false",
+                "autoload_known_extensions": "false",
+                "allow_community_extensions": "false",
+                "allow_persistent_secrets": "false",
+                "python_enable_replacements": "false",
+            },
+        )
+        self._cursor = Cursor(self._connection)
+
+    def close(self) -> None:
+        """Throw it away, with the answer."""
+        self._connection.close()
+
+    def read(self, text: str, parameters: Parameters) -> Request:
+        """The statement, and the searches that have to be made before it runs.
+
+        Raises:
+            SqlError: it is not one query, or would do what a query may not.
+        """
+        reader = trees.Reader(
+            self._cursor,
+            functions=frozenset(view.name for view in views() if view.is_macro),
+            files=self._limits.files,
+            index=self._index,
+        )
+        return reader.request(text, parameters)
+
+    def answer(
+        self,
+        request: Request,
+        parameters: Parameters,
+        found: Sequence[Found],
+        attach: Callable[[Connection], None],
+        check: Callable[[Cursor], None],
+    ) -> Answer:
+        """Run a statement and keep what it gives. Once only.
+
+        Args:
+            found: what the searches of the request found.
+            attach: attaches the index.
+            check: is given the index first; what it raises is raised, and it may be tried again.
+
+        Raises:
+            SqlError: the query cannot be answered, or not within its limits.
+        """
+        attach(self._connection)
+        try:
+            self._cursor.run("store/use")
+            try:
+                check(self._cursor)
+            finally:
+                self._cursor.run("sandbox/use")
+            self._furnish(request.calls, found)
+            self._lock()
+            stop = stopping.CURRENT.get()
+            with stop.over(self._connection) if stop else nullcontext(), self._in_words():
+                self._run(request, parameters)
+        finally:
+            self._cursor.run("store/detach")
+        return Answer(self)
+
+    def _furnish(self, calls: Sequence[Call], found: Sequence[Found]) -> None:
+        """Make the views, and put what searches found where they look for it."""
+        for name in ("schema", "calls", "found"):
+            self._cursor.run(f"sandbox/{name}")
+        for view in views():
+            self._connection.execute(view.text)
+        if calls:
+            rows = [
+                {
+                    "call": number,
+                    "search": call.search,
+                    "query_text": call.query,
+                    "at_most": call.n,
+                    "among": call.collection,
+                }
+                for number, call in enumerate(calls)
+            ]
+            self._cursor.run("sandbox/add_calls", calls=as_json(rows))
+            rows = [each._asdict() for each in found]
+            self._cursor.run("sandbox/add_found", found=as_json(rows))
+
+    def _lock(self) -> None:
+        if not self._limits.files:
+            self._cursor.run("sandbox/shut_out_files")
+        self._cursor.run("sandbox/lock")
+
+    def _run(self, request: Request, parameters: Parameters) -> None:
+        text = _bare(statement(f"sandbox/{request.manner}")).replace("$query", request.query)
+        given = dict(parameters) if isinstance(parameters, Mapping) else list(parameters)
+        with self._bounded(), self._within(self._limits.timeout):
+            done = self._connection.execute(text, given or None)
+            if request.manner.startswith("explain"):
+                plans = [
+                    {"explain_key": key, "explain_value": value} for key, value in done.fetchall()
+                ]
+                self._cursor.run("sandbox/answer_explained", plans=as_json(plans))
+
+    @contextmanager
+    def _bounded(self) -> Iterator[None]:
+        """Let the system refuse memory that DuckDB does not count: that of one long text, say."""
+        used = _address_space()
+        if self._limits.overdue is None or used is None:
+            yield
+            return
+        import resource
+
+        before = resource.getrlimit(resource.RLIMIT_AS)
+        wanted = used + 2 * self._memory + UNCOUNTED
+        if before[0] == resource.RLIM_INFINITY or wanted < before[0]:
+            resource.setrlimit(resource.RLIMIT_AS, (wanted, before[1]))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_AS, before)
+
+    @contextmanager
+    def _within(self, seconds: float) -> Iterator[None]:
+        """Stop what runs when its time is up."""
+        done = threading.Event()
+        late = threading.Event()
+
+        def watch() -> None:
+            if done.wait(seconds):
+                return
+            late.set()
+            last = time.monotonic() + GRACE
+            # Again and again: what has not begun cannot be stopped.
+            while not done.wait(0.05):
+                self._connection.interrupt()
+                if self._limits.overdue is not None and time.monotonic() > last:
+                    self._limits.overdue()
+
+        watcher = threading.Thread(target=watch, name="qmd-sql-timeout", daemon=True)
+        watcher.start()
+        try:
+            yield
+        except stopping.Interrupted as error:
+            if late.is_set():
+                raise SqlTimeout(seconds) from error
+            raise
+        finally:
+            done.set()
+            watcher.join()
+
+    @contextmanager
+    def _in_words(self) -> Iterator[None]:
+        """Turn what DuckDB says of a query into what can be told to the person who asked it."""
+        try:
+            yield
+        except stopping.Interrupted:
+            raise
+        except _duckdb.OutOfMemoryException as error:
+            raise SqlError(
+                f"The query needs more than {self._limits.memory} of memory, and {SPILL} on disk.\n"
+                "\nAsk for less, or allow it more with --memory SIZE."
+            ) from error
+        except DatabaseError as error:
+            raise SqlError(_own_lines(str(error))) from error
+
+
+class Answer:
+    """What a query gave: its rows are in the sandbox until that is closed.
+
+    Attributes:
+        headings: the columns.
+        count: of rows.
+        notices: what the person should know of the searches.
+    """
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self._connection = sandbox._connection
+        self._cursor = sandbox._cursor
+        self.count: int = self._cursor.one("sandbox/count")
+        described = self._connection.execute(statement("sandbox/rows")).description or []
+        self.headings = tuple(Heading(name, str(kind)) for name, kind, *_ in described)
+        self.notices: tuple[str, ...] = ()
+
+    def texts(self, limit: int | None = None) -> Iterator[tuple[str | None, ...]]:
+        """Rows as DuckDB writes values; None is null."""
+        return self._rows("sandbox/texts", limit)
+
+    def json(self, limit: int | None = None) -> Iterator[tuple[str | None, ...]]:
+        """Rows of values in JSON, as `to_json` of DuckDB writes it; None is null."""
+        return self._rows("sandbox/json", limit)
+
+    def _rows(self, name: str, limit: int | None) -> Iterator[tuple[str | None, ...]]:
+        left = self.count if limit is None else min(limit, self.count)
+        rows = self._connection.execute(statement(name))
+        while left > 0:
+            some = rows.fetchmany(min(left, AT_ONCE))
+            yield from some
+            left -= AT_ONCE
+
+    def batches(self) -> pa.RecordBatchReader:
+        """Rows as Arrow batches."""
+        return self._connection.execute(statement("sandbox/rows")).to_arrow_reader(100 * AT_ONCE)
+
+    def table(self) -> pa.Table:
+        """All rows as an Arrow table."""
+        return self._connection.execute(statement("sandbox/rows")).to_arrow_table()
+
+    def close(self) -> None:
+        """Throw it away with its sandbox."""
+        self._sandbox.close()
+
+
+def _own_lines(problem: str) -> str:
+    """What DuckDB says, with lines counted in the text of the query: one stands before it."""
+    return _LINE.sub(lambda found: f"LINE {int(found[1]) - 1}:", problem)
+
+
+def _bare(text: str) -> str:
+    """A statement without its header."""
+    return "\n".join(line for line in text.splitlines() if not line.startswith("--"))
+
+
+def _bytes(size: re.Match[str]) -> int:
+    """A size as DuckDB writes it: KB are 1000, KiB are 1024."""
+    step = 1024 if size[3] else 1000
+    return int(float(size[1]) * step ** ("KMGT".index(size[2].upper()) + 1))
+
+
+def _address_space() -> int | None:
+    """Bytes that this process has mapped; None where the system does not tell."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    except OSError:
+        return None
+    return pages * os.sysconf("SC_PAGE_SIZE")

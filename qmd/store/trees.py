@@ -1,0 +1,318 @@
+"""What a statement of a person would do, told from its tree before it runs.
+
+DuckDB's own parser makes the tree, and opens nothing for it. Whatever is no query has none. In a
+query, functions that give rows are the way out of a sandbox: the setting that shuts out files
+still lets the attached index itself be opened, and some of them write logs to a file or take a
+pointer. So those that may be called are listed here, and all others are refused.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import _duckdb
+
+from qmd.errors import SqlError
+from qmd.store.cursor import Cursor, DatabaseError
+
+SEARCHES = ("bm25", "vsearch", "hybrid")
+"""Searches that a statement can call. See sql/views/."""
+
+DEFAULT_N = 100
+"""Documents that a search gives at most if it is not told; as the macros say."""
+
+LARGEST_N = 1_000_000
+
+HARMLESS = frozenset(
+    """
+    range generate_series unnest repeat repeat_row summary json_each json_tree
+    duckdb_columns duckdb_constraints duckdb_databases duckdb_functions duckdb_indexes
+    duckdb_keywords duckdb_memory duckdb_optimizers duckdb_schemas duckdb_settings duckdb_tables
+    duckdb_types duckdb_variables duckdb_views pragma_collations pragma_database_size
+    pragma_metadata_info pragma_platform pragma_show pragma_storage_info pragma_table_info
+    pragma_version icu_calendar_names pg_timezone_names
+    """.split()
+)
+"""Functions that give rows and neither open nor change anything."""
+
+OF_FILES = frozenset(
+    """
+    read_csv read_csv_auto sniff_csv read_json read_json_auto read_json_objects
+    read_json_objects_auto read_ndjson read_ndjson_auto read_ndjson_objects read_parquet
+    parquet_scan parquet_metadata parquet_schema parquet_file_metadata parquet_kv_metadata
+    parquet_full_metadata parquet_bloom_probe read_text read_blob glob
+    """.split()
+)
+"""Functions that read files."""
+
+_MORE_FILES = "A query reads the index and nothing else. Allow it to read files with --allow-files."
+
+_QUALIFIERS = frozenset("memory qmd_index main temp system information_schema pg_catalog".split())
+"""What may stand before the name of a table: the catalogs, and their schemas."""
+
+_OF_ROWS = "TABLE_FUNCTION"
+
+_FORMS = "SELECT, FROM, WITH, VALUES, DESCRIBE, SHOW, SUMMARIZE and EXPLAIN"
+
+Parameters = Mapping[str, Any] | Sequence[Any]
+
+
+class Call(NamedTuple):
+    """A search that a statement calls for.
+
+    Attributes:
+        search: one of `SEARCHES`.
+        n: documents at most.
+        collection: None: those that searches look into by default.
+    """
+
+    search: str
+    query: str
+    n: int
+    collection: str | None
+
+
+class Request(NamedTuple):
+    """A statement that may run.
+
+    Attributes:
+        query: its text, without EXPLAIN.
+        manner: the statement of qmd's that runs it, in sql/sandbox/.
+        calls: searches that have to be made before.
+    """
+
+    query: str
+    manner: str
+    calls: tuple[Call, ...]
+
+
+class Reader:
+    """Reads statements.
+
+    Args:
+        functions: macros of qmd's, which may be called.
+        files: whether a query may read files.
+        index: the index file, which it may not read as one.
+    """
+
+    def __init__(
+        self, cursor: Cursor, *, functions: frozenset[str], files: bool, index: Path
+    ) -> None:
+        self._cursor = cursor
+        self._functions = functions
+        self._files = files
+        self._index = index
+
+    def request(self, text: str, parameters: Parameters) -> Request:
+        """What a statement is, and which searches it calls for.
+
+        Raises:
+            SqlError: it is not one query, or would do what a query may not.
+        """
+        query = _only_statement(text)
+        words = _tokens(query)
+        manner = "answer"
+        if words[0].text.lower() == "explain":
+            analyze = len(words) > 1 and words[1].text.lower() in ("analyze", "analyse")
+            manner = "explain_analyze" if analyze else "explain"
+            query = _after(query, words[1 if analyze else 0])
+        tree = self._tree(query)
+        if manner == "answer" and tree.get("from_table", {}).get("type") == "SHOW_REF":
+            manner = "answer_shown"
+        calls = dict.fromkeys(self._calls(tree, parameters))
+        return Request(query, manner, tuple(calls))
+
+    def _tree(self, query: str) -> dict[str, Any]:
+        try:
+            found = json.loads(self._cursor.one("sandbox/parse", text=query))
+        except RecursionError as error:
+            raise SqlError("The query is nested too deeply. Break it up with WITH.") from error
+        if found["error"]:
+            raise self._refusal(query, found)
+        node = found["statements"][0]["node"]
+        assert isinstance(node, dict)
+        return node
+
+    def _refusal(self, query: str, found: dict[str, str]) -> SqlError:
+        """Why something has no tree."""
+        if found["error_type"] == "parser":
+            try:
+                self._cursor.connection.extract_statements(query)
+            except DatabaseError as error:
+                return SqlError(str(error))  # with the place
+        first = _tokens(query)[0].text.upper()
+        if first == "PIVOT" or found["error_message"].startswith("Mixing"):
+            hint = "Name the values that become columns: PIVOT … ON key IN ('tags', 'status') …"
+            return SqlError(hint if first == "PIVOT" else found["error_message"])
+        return SqlError(f"qmd sql only reads: {first} is no query. It takes {_FORMS}.")
+
+    def _calls(self, tree: dict[str, Any], parameters: Parameters) -> Iterator[Call]:
+        """The searches; refuses what a query may not do."""
+        nodes = list(_nodes(tree))
+        own = {entry["key"] for node in nodes for entry in node.get("cte_map", {}).get("map", ())}
+        giving_rows = {id(node["function"]) for node in nodes if node.get("type") == _OF_ROWS}
+        for node in nodes:
+            kind = node.get("type")
+            if kind == _OF_ROWS:
+                function = node["function"]
+                name = function["function_name"].lower()
+                self._check_function(name)
+                if name in SEARCHES:
+                    yield _call(name, function.get("children", ()), parameters)
+            elif kind == "BASE_TABLE" and node["table_name"] not in own:
+                self._check_table(node)
+            elif kind == "FUNCTION" and id(node) not in giving_rows:
+                name = node["function_name"].lower()
+                if name in SEARCHES:
+                    raise SqlError(f"{name} gives rows: write … FROM {name}('words').")
+            elif kind == "VALUE_CONSTANT" and self._files:
+                self._check_not_index(node["value"].get("value"))
+
+    def _check_function(self, name: str) -> None:
+        if name in HARMLESS or name in self._functions or (name in OF_FILES and self._files):
+            return
+        if name in OF_FILES:
+            raise SqlError(f"{name} reads files.\n\n{_MORE_FILES}")
+        raise SqlError(
+            f"A query may not call {name} for rows.\n\n"
+            f"It may call {', '.join(sorted(self._functions))}, range, unnest, json_each and "
+            "others that only give rows: see docs/sql.md."
+        )
+
+    def _check_table(self, node: dict[str, Any]) -> None:
+        """Refuse a name that DuckDB would take for that of a file."""
+        parts = [node.get("catalog_name"), node.get("schema_name"), node["table_name"]]
+        named = [part for part in parts if part]
+        name = ".".join(named)
+        is_file = any(mark in named[-1] for mark in "./\\")
+        if len(named) > 1 and named[0].lower() not in _QUALIFIERS:
+            is_file = True  # DuckDB takes a.csv for the file, even without quotes
+        if is_file and not self._files:
+            raise SqlError(f"There is no table '{name}', and a file is not read.\n\n{_MORE_FILES}")
+        self._check_not_index(name)
+
+    def _check_not_index(self, value: object) -> None:
+        """Refuse the index: DuckDB's lock of it goes when anything else in a process closes it."""
+        if not isinstance(value, str) or not any(mark in value for mark in "./\\*"):
+            return
+        try:
+            named = Path(value.removeprefix("file://")).expanduser().resolve()
+        except (RuntimeError, OSError, ValueError):
+            return  # nobody's home, or no path at all
+        index = self._index.resolve()
+        if any(fnmatch(f"{index}{more}", str(named)) for more in ("", ".wal")) or (
+            named.exists() and index.exists() and named.samefile(index)
+        ):
+            raise SqlError(f"'{value}' takes in the index itself, which is there as tables.")
+
+
+class _Token(NamedTuple):
+    """A word or a mark; `start` is in bytes."""
+
+    text: str
+    start: int
+
+
+_TOKEN = re.compile(r"\w+|.", re.S)
+
+
+def _tokens(text: str) -> list[_Token]:
+    """The words and marks of a text, up to what cannot be read; no comments."""
+    data = text.encode()
+    starts = [start for start, _ in _duckdb.tokenize(text)]
+    return [
+        _Token(_TOKEN.match(data[start:].decode(errors="replace"))[0], start)  # type: ignore[index]
+        for start in starts
+    ]
+
+
+def _only_statement(text: str) -> str:
+    """The one statement of a text.
+
+    Raises:
+        SqlError: there is none, or several.
+    """
+    data = text.encode()
+    parts = [0]
+    for token in _tokens(text):
+        if token.text == ";":
+            parts += [token.start, token.start + 1]
+    parts.append(len(data))
+    pieces = [data[parts[at] : parts[at + 1]].decode() for at in range(0, len(parts), 2)]
+    statements = [piece for piece in pieces if _tokens(piece)]
+    if not statements:
+        raise SqlError('There is no query.\n\nTry: qmd sql "from documents limit 5"')
+    if len(statements) > 1:
+        raise SqlError(
+            "qmd sql runs one query at a time. Leave out what comes after the first ';'."
+        )
+    return statements[0]
+
+
+def _after(query: str, token: _Token) -> str:
+    """What comes after EXPLAIN."""
+    rest = query.encode()[token.start + len(token.text.encode()) :].decode()
+    if not _tokens(rest):
+        raise SqlError("EXPLAIN what? Put a query behind it.")
+    return rest
+
+
+def _nodes(tree: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """All nodes of a tree."""
+    waiting: list[Any] = [tree]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, dict):
+            yield each
+            waiting += each.values()
+        elif isinstance(each, list):
+            waiting += each
+
+
+def _call(search: str, arguments: Sequence[dict[str, Any]], parameters: Parameters) -> Call:
+    given: dict[str, object] = {}
+    names = ["query", "n", "collection"]
+    for place, argument in enumerate(arguments):
+        name = str(argument.get("alias", "")).lower() or names[min(place, 2)]
+        if name not in names or place > 2:
+            raise SqlError(f"{search} takes {_usage(search)}.")
+        given[name] = _value(search, name, argument, parameters)
+    query, n, collection = given.get("query"), given.get("n", DEFAULT_N), given.get("collection")
+    if not isinstance(query, str):
+        raise SqlError(f"{search} takes {_usage(search)}: what to look for is a text.")
+    if not isinstance(n, int) or isinstance(n, bool) or not 1 <= n <= LARGEST_N:
+        raise SqlError(f"n of {search} is a number of documents, 1 to {LARGEST_N}.")
+    if collection is not None and not isinstance(collection, str):
+        raise SqlError(f"collection of {search} is the name of one.")
+    return Call(search, query, n, collection)
+
+
+def _usage(search: str) -> str:
+    return f"{search}('words', n := {DEFAULT_N}, collection := 'name')"
+
+
+def _value(search: str, name: str, argument: dict[str, Any], parameters: Parameters) -> object:
+    """A constant, or the value of a parameter."""
+    if argument.get("class") == "CONSTANT":
+        value = argument["value"]
+        return None if value["is_null"] else value["value"]
+    if argument.get("class") == "PARAMETER":
+        return _parameter(argument["identifier"], parameters)
+    raise SqlError(
+        f"{name} of {search} is not a constant.\n\n"
+        "Searches run before the statement does: give a constant, or a parameter such as $words."
+    )
+
+
+def _parameter(identifier: str, parameters: Parameters) -> object:
+    if isinstance(parameters, Mapping):
+        if identifier in parameters:
+            return parameters[identifier]
+    elif identifier.isdigit() and int(identifier) <= len(parameters):
+        return parameters[int(identifier) - 1]
+    raise SqlError(f"There is no value for ${identifier}.\n\nGive one with -p {identifier}=VALUE.")

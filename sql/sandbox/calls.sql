@@ -1,0 +1,8 @@
+-- Searches that a statement calls for. See sql/views/bm25.sql.
+create table memory.qmd.calls (
+    call integer not null,         -- unique
+    search text not null,          -- bm25, vsearch or hybrid
+    query_text text not null,
+    at_most bigint not null,       -- documents
+    among text                     -- a collection; null: none was named
+)

@@ -1,0 +1,2 @@
+-- The answer. Its columns are those of the query.
+from memory.qmd.answer

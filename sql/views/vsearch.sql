@@ -1,0 +1,43 @@
+-- Search by meaning: documents with a passage that means what a question asks, best first.
+--
+-- Searches run before the statement does, and this gives what they found: arguments are constants
+-- or parameters. The order of a join is undefined: say `order by rank`.
+--
+-- in   query       text     a question
+-- in   n           integer  documents at most
+-- in   collection  text?    one collection; null: those that searches look into by default
+-- out  rank        integer  1 is the best
+-- out  score       double   cosine of the nearest passage: -1 to 1
+-- out  docid       text     of `documents`
+-- out  file        text     of `documents`
+-- out  collection  text
+-- out  path        text
+-- out  title       text
+-- out  line        integer  the first that matches, from 1
+-- out  snippet     text     lines around the match, each with its number
+create macro vsearch(query, n := 100, collection := null) as table
+select
+    found.rank,
+    found.score,
+    found.docid,
+    found.file,
+    found.collection,
+    found.path,
+    found.title,
+    found.line,
+    found.snippet
+from memory.qmd.found as found
+where found.call = (
+    select
+        coalesce(
+            max(calls.call),
+            error('Call vsearch where qmd can see it in the statement.')
+        )
+    from memory.qmd.calls as calls
+    where
+        calls.search = 'vsearch'
+        and calls.query_text = query
+        and calls.at_most = n
+        and calls.among is not distinct from collection
+)
+order by found.rank
