@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -34,6 +34,9 @@ class Finding(NamedTuple):
     mend: str | None = None
 
 
+AFRESH = f"Move the index away and run 'qmd update' to build it again. {NOT_REBUILT}"
+
+
 def examine(engine: Engine) -> list[Finding]:
     """Look at everything that can be wrong; nothing is changed."""
     return [
@@ -44,6 +47,25 @@ def examine(engine: Engine) -> list[Finding]:
         *_extensions(),
         *_models(engine),
     ]
+
+
+def prove(engine: Engine, *, progress: Callable[[int, int], None] | None = None) -> list[Finding]:
+    """Compare the index with what its own texts say; that takes as long as to build it anew.
+
+    Args:
+        progress: told (documents done, documents in all).
+    """
+    from qmd.pipeline.prove import prove
+
+    documents = engine.totals().documents
+    tell = (lambda done: progress(done, documents)) if progress else None
+    problems = prove(engine.database, progress=tell)
+    wrong = [
+        Finding("texts", "problem", f"not so {times} times: {fact}", AFRESH)
+        for fact, times in problems.items()
+        if times
+    ]
+    return wrong or [Finding("texts", "ok", f"all say the same again, {len(problems)} facts hold")]
 
 
 def _settings(engine: Engine) -> Iterator[Finding]:
@@ -106,7 +128,7 @@ def _index(engine: Engine) -> Iterator[Finding]:
             "index",
             "problem",
             f"not so {fact.times} times: {fact.fact}",
-            f"Move the index away and run 'qmd update' to build it again. {NOT_REBUILT}",
+            AFRESH,
         )
     if not broken:
         yield Finding("index", "ok", f"{size.documents} documents, {len(facts)} facts hold")

@@ -87,9 +87,13 @@ def report_updates(
         import anyio
 
         with _progress() as progress:
+
+            def shown(collection: Collection) -> Callable[[int, int], None]:
+                return progress(f"Indexing {collection.name}") if progress else _unseen
+
             reports = anyio.run(
                 lambda: engine.update(
-                    names, compared=compared, progress=progress, before=hooks.run, told=told
+                    names, compared=compared, progress=shown, before=hooks.run, told=told
                 )
             )
     failed = [report for report in reports if report.failure]
@@ -135,9 +139,20 @@ def _as_record(report: Report) -> dict[str, object]:
     return record
 
 
+def _unseen(done: int, total: int) -> None:
+    """How far it has come, told to nobody."""
+
+
 @contextmanager
-def _progress() -> Iterator[Callable[[Collection], Callable[[int, int], None]] | None]:
-    """A progress bar on a terminal; None elsewhere."""
+def _bar(task: str) -> Iterator[Callable[[int, int], None] | None]:
+    """A progress bar for one task on a terminal; None elsewhere."""
+    with _progress() as progress:
+        yield progress(task) if progress else None
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str], Callable[[int, int], None]] | None]:
+    """Progress bars on a terminal, each for the task that it is given; None elsewhere."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -158,9 +173,9 @@ def _progress() -> Iterator[Callable[[Collection], Callable[[int, int], None]] |
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
 
-        def of(collection: Collection) -> Callable[[int, int], None]:
-            task = bar.add_task(f"Indexing {collection.name}", total=None)
-            return lambda done, total: bar.update(task, completed=done, total=total)
+        def of(task: str) -> Callable[[int, int], None]:
+            number = bar.add_task(task, total=None)
+            return lambda done, total: bar.update(number, completed=done, total=total)
 
         yield of
 
@@ -265,12 +280,21 @@ def _told(vectors: Vectors) -> str:
     return lines
 
 
-def doctor(context: typer.Context, as_json: Json = False) -> None:
+def doctor(
+    context: typer.Context,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Compare the index with its texts, word by word.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
     """Check the index, and say how to mend what is wrong."""
-    from qmd.doctor import examine
+    from qmd.doctor import examine, prove
 
-    with state(context).engine() as engine:
+    with state(context).engine(warm=deep) as engine:
         findings = examine(engine)
+        if deep and not any(finding.status == "problem" for finding in findings):
+            with _bar("Comparing") as progress:
+                findings += prove(engine, progress=progress)
     if as_json:
         say(render.as_json([finding._asdict() for finding in findings]))
     else:

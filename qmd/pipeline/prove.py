@@ -1,0 +1,138 @@
+"""Whether an index says what one built anew from its own texts would say."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from qmd.store.cursor import Cursor
+from qmd.store.database import Database
+from qmd.store.stemmer import Stemmer
+from qmd.text import markdown
+from qmd.text.identity import content_hash
+from qmd.types import EXPERIENCES
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from qmd.pipeline.tokens import Postings, Vocabulary
+
+PART = 500
+"""Documents that are read at once: writers wait for no longer than that takes."""
+
+HASHES = "a text has the hash that it is kept under"
+TITLES = "titles and frontmatter are those of the texts"
+LENGTHS = "lengths are those of the texts"
+MISSING = "every word of a text has its posting"
+UNEXPECTED = "every posting is that of a word"
+FACTS = (HASHES, TITLES, LENGTHS, MISSING, UNEXPECTED)
+
+
+class Stored(NamedTuple):
+    """A document as the index has it: the columns of maintenance/texts_after."""
+
+    document_id: int
+    collection: str
+    path: str
+    title: str
+    hash: str
+    metadata: str | None
+    title_length: int
+    path_length: int
+    body_length: int
+    path_start: int
+    body_start: int
+    body: str
+
+
+def prove(database: Database, *, progress: Callable[[int], None] | None = None) -> Counter[str]:
+    """Read and cut every text again, and compare.
+
+    Others may write meanwhile: each part is compared within one state of the index.
+
+    Args:
+        progress: told how many documents have been compared.
+
+    Returns:
+        For each of `FACTS` how often it does not hold.
+    """
+    from qmd.pipeline.tokens import Vocabulary
+
+    vocabulary = Vocabulary(Stemmer().terms)  # not what the index knows of words
+    problems = Counter(dict.fromkeys(FACTS, 0))
+    done, after = 0, 0
+    while True:
+        found, last, compared = database.read(partial(_compare, vocabulary=vocabulary, after=after))
+        if not compared:
+            return problems
+        problems.update(found)
+        after = last
+        done += compared
+        if progress:
+            progress(done)
+
+
+def _compare(
+    cursor: Cursor, *, vocabulary: Vocabulary, after: int
+) -> tuple[Counter[str], int, int]:
+    """What does not hold in a part, its last document, and how many it has."""
+    from qmd.pipeline.tokens import tokenise
+
+    stored = cursor.rows(Stored, "maintenance/texts_after", after=after, limit=PART)
+    found = Counter[str]()
+    if not stored:
+        return found, after, 0
+    for document in stored:
+        found[HASHES] += content_hash(document.body) != document.hash
+        found[TITLES] += not _is_described(document)
+    postings = tokenise([_fields(document) for document in stored], vocabulary)
+    for number, document in enumerate(stored):
+        lengths = (document.title_length, document.path_length, document.body_length)
+        starts = (document.path_start, document.body_start)
+        found[LENGTHS] += (
+            tuple(postings.lengths[:, number].tolist()) != lengths
+            or tuple(postings.starts[1:, number].tolist()) != starts
+        )
+    last = stored[-1].document_id
+    with cursor.staged(expected=_table(stored, postings)):
+        [(missing, unexpected)] = cursor.run(
+            "maintenance/other_postings", first=stored[0].document_id, last=last
+        )
+    found[MISSING] += missing
+    found[UNEXPECTED] += unexpected
+    return found, last, len(stored)
+
+
+def _fields(document: Stored) -> tuple[str, str, str]:
+    """Title, path and body as they are indexed: the path of a record is a mere number."""
+    path = "" if document.collection == EXPERIENCES else document.path
+    return document.title, path, document.body
+
+
+def _is_described(document: Stored) -> bool:
+    """Whether title and metadata are what the text says. Records have theirs from elsewhere."""
+    if document.collection == EXPERIENCES:
+        return True
+    matter = markdown.frontmatter(document.body)
+    title = markdown.title(document.body, document.path, matter)
+    return (title, markdown.metadata_json(matter.metadata)) == (document.title, document.metadata)
+
+
+def _table(stored: list[Stored], postings: Postings) -> pa.Table:
+    import numpy as np
+    import pyarrow as pa
+
+    ids = np.array([document.document_id for document in stored], np.uint32)
+    return pa.table(
+        {
+            "document_id": ids[postings.document],
+            "term_id": postings.term_id,
+            "title_frequency": postings.frequencies[0],
+            "path_frequency": postings.frequencies[1],
+            "body_frequency": postings.frequencies[2],
+            "length": postings.lengths.sum(axis=0, dtype=np.uint32)[postings.document],
+            "positions": pa.ListArray.from_arrays(postings.offsets, postings.positions),
+        }
+    )
