@@ -30,7 +30,8 @@ BODY_SECONDS = 30.0
 """For a request to arrive whole, once its head is there."""
 
 MOST_REQUESTS = 64
-"""At work or waiting at the same time; further ones are sent away."""
+"""At work or waiting at the same time; further ones are sent away. Who has not sent all of its
+request does not count."""
 
 LINGER_SECONDS, LINGER_BYTES = 1.0, 16 * 1024 * 1024
 """Read and thrown away after a refusal. A connection that is closed while the client still sends
@@ -183,25 +184,21 @@ class Guard:
             return
         try:
             is_health = self._check(scope)
+            body = await _body(scope, receive)
             if self._running >= MOST_REQUESTS and not is_health:
                 raise Refused(503, "Too many requests at the same time.", ("retry-after", "1"))
         except Refused as refused:
             await _refuse(refused, receive, send)
             return
+        except _Gone:
+            return
         self._running += 1
         try:
-            await self._pass(scope, receive, send)
+            await self._pass(body, scope, receive, send)
         finally:
             self._running -= 1
 
-    async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            body = await _body(scope, receive)
-        except _Gone:
-            return
-        except Refused as refused:
-            await _refuse(refused, receive, send)
-            return
+    async def _pass(self, body: bytes, scope: Scope, receive: Receive, send: Send) -> None:
         unread = [body]
         begun = False
 
