@@ -1,3 +1,93 @@
-"""qmd: on-device search for everything you have written down."""
+"""qmd: on-device search for everything you have written down.
+
+From Python: `with qmd.connect() as kb`, `async with qmd.open() as kb`. See docs/python.md.
+"""
 
 __version__ = "0.1.0"
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from qmd.api import AsyncKnowledgeBase, Document, KnowledgeBase, connect, open
+    from qmd.errors import (
+        AlreadyExists,
+        Ambiguous,
+        CollectionNotFound,
+        ConfigError,
+        ContextNotFound,
+        DocumentNotFound,
+        IndexBusy,
+        IndexFailure,
+        IndexNotWritable,
+        IndexTooNew,
+        IndexUnreadable,
+        JobRunning,
+        ModelError,
+        ModelMissing,
+        NotEmbedded,
+        NotFound,
+        QmdError,
+        QueryError,
+        RuntimeMissing,
+        UsageError,
+    )
+    from qmd.rows import Results, Rows, Table
+    from qmd.status import Status
+    from qmd.types import Context, Embedded, Passage, Report, Result
+
+__all__ = [
+    "AlreadyExists",
+    "Ambiguous",
+    "AsyncKnowledgeBase",
+    "CollectionNotFound",
+    "ConfigError",
+    "Context",
+    "ContextNotFound",
+    "Document",
+    "DocumentNotFound",
+    "Embedded",
+    "IndexBusy",
+    "IndexFailure",
+    "IndexNotWritable",
+    "IndexTooNew",
+    "IndexUnreadable",
+    "JobRunning",
+    "KnowledgeBase",
+    "ModelError",
+    "ModelMissing",
+    "NotEmbedded",
+    "NotFound",
+    "Passage",
+    "QmdError",
+    "QueryError",
+    "Report",
+    "Result",
+    "Results",
+    "Rows",
+    "RuntimeMissing",
+    "Status",
+    "Table",
+    "UsageError",
+    "__version__",
+    "connect",
+    "open",
+]
+
+_HOMES = ("qmd.errors", "qmd.types", "qmd.rows", "qmd.status", "qmd.api")
+"""Modules that the names are from, the lightest first."""
+
+
+def __getattr__(name: str) -> object:
+    """A name from the module that has it: the command line imports this package, and needs none."""
+    if name in __all__:
+        from importlib import import_module
+
+        for home in _HOMES:
+            module = import_module(home)
+            if name in vars(module):
+                globals()[name] = found = vars(module)[name]
+                return found
+    raise AttributeError(f"module 'qmd' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from qmd.text.columns import columns_of, padded
 from qmd.types import Passage, Result
 
 _NUMBERED = re.compile(r"(\d+): (.*)")
@@ -369,10 +370,10 @@ def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset())
     """Rows in columns; some columns aligned to the right."""
     if not rows:
         return ""
-    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    widths = [max(columns_of(row[at]) for row in rows) for at in range(len(rows[0]))]
     return "".join(
         "  ".join(
-            text.rjust(width) if at in right else text.ljust(width)
+            padded(text, width, right=at in right)
             for at, (text, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         + "\n"

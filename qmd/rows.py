@@ -1,0 +1,253 @@
+"""Answers that are lists for Python and tables for everybody else."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from html import escape
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    overload,
+)
+
+from qmd.errors import UsageError
+from qmd.text.columns import columns_of, padded
+
+if TYPE_CHECKING:
+    import polars as pl
+    import pyarrow as pa
+
+    from qmd.types import Result
+
+Row = TypeVar("Row", covariant=True)
+
+SHOWN, WIDE, NARROW = 20, 80, 32
+"""Rows of a table that is shown, and characters of a cell in a notebook, and at a prompt."""
+
+HIDDEN = frozenset({"uri"})
+"""Columns that are not shown."""
+
+
+class Tabular(Sequence[Row]):
+    """Rows that are a table, too.
+
+    DuckDB, pandas and pyarrow take it as it is (`duckdb.sql("from hits")`, `pyarrow.table(hits)`):
+    it speaks the Arrow C stream interface.
+    """
+
+    @abstractmethod
+    def arrow(self) -> pa.Table:
+        """The rows as an Arrow table."""
+
+    def polars(self) -> pl.DataFrame:
+        """The rows as a Polars data frame.
+
+        Raises:
+            UsageError: Polars is not installed.
+        """
+        try:
+            import polars
+        except ImportError as error:
+            raise UsageError(
+                "Polars is not installed.\n\nInstall it with: pip install 'qmd[polars]', or use "
+                ".arrow()."
+            ) from error
+        frame = polars.from_arrow(self.arrow())
+        assert isinstance(frame, polars.DataFrame)
+        return frame
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.arrow().__arrow_c_stream__(requested_schema)
+
+    @property
+    @abstractmethod
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+
+    @abstractmethod
+    def _cells(self, count: int) -> list[Sequence[object]]:
+        """The values of the first rows."""
+
+    def _shown(self, width: int) -> list[list[str]]:
+        """The first rows as text below their names, without columns that are empty in all."""
+        rows = self._cells(SHOWN)
+        shown = [
+            [name, *(_text(value, width) for value in values)]
+            for name, values in zip(self.columns, zip(*rows, strict=True), strict=bool(rows))
+            if name not in HIDDEN and any(value is not None for value in values)
+        ] or [[name] for name in self.columns]
+        return [list(row) for row in zip(*shown, strict=True)]
+
+    def _rest(self) -> list[str]:
+        return [f"… {len(self) - SHOWN} more"] if len(self) > SHOWN else []
+
+    def __repr__(self) -> str:
+        rows = self._shown(NARROW)
+        widths = [max(map(columns_of, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join(map(padded, row, widths)).rstrip() for row in rows]
+        count = "1 row" if len(self) == 1 else f"{len(self)} rows"
+        return "\n".join([f"<{type(self).__name__}: {count}>", *lines, *self._rest()])
+
+    def _repr_html_(self) -> str:
+        head, *rows = [[escape(cell) for cell in row] for row in self._shown(WIDE)]
+        lines = [
+            "<table>",
+            "<thead><tr>" + "".join(f"<th>{cell}</th>" for cell in head) + "</tr></thead>",
+            "<tbody>",
+            *("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows),
+            "</tbody>",
+            "</table>",
+            *(f"<p>{text}</p>" for text in self._rest()),
+        ]
+        return "\n".join(lines)
+
+
+class Rows(Tabular[Row]):
+    """Rows of one kind, whose fields are the columns.
+
+    Args:
+        kind: a dataclass or a named tuple.
+    """
+
+    def __init__(self, kind: type[Row], rows: Iterable[Row]) -> None:
+        self._kind = kind
+        self._rows = tuple(rows)
+
+    @overload
+    def __getitem__(self, at: int) -> Row: ...
+    @overload
+    def __getitem__(self, at: slice) -> Rows[Row]: ...
+    def __getitem__(self, at: int | slice) -> Row | Rows[Row]:
+        return Rows(self._kind, self._rows[at]) if isinstance(at, slice) else self._rows[at]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Rows) and (self._kind, self._rows) == (other._kind, other._rows)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return _names(self._kind)
+
+    def arrow(self) -> pa.Table:
+        """The rows as an Arrow table. What Arrow has no type for is JSON."""
+        import pyarrow as pa
+
+        kinds = _types(self._kind)
+        columns = {
+            name: pa.array([_plain(getattr(row, name), kind) for row in self._rows], kind)
+            for name, kind in kinds.items()
+        }
+        return pa.table(columns)
+
+    def _cells(self, count: int) -> list[Sequence[object]]:
+        names = self.columns
+        return [[getattr(row, name) for name in names] for row in self._rows[:count]]
+
+
+class Results(Rows["Result"]):
+    """Results of a search, best first.
+
+    Attributes:
+        notice: something to know about them, such as that documents lack vectors; or None.
+    """
+
+    def __init__(self, results: Iterable[Result], notice: str | None = None) -> None:
+        from qmd.types import Result
+
+        super().__init__(Result, results)
+        self.notice = notice
+
+
+class Table(Tabular[dict[str, Any]]):
+    """What an SQL query gives: rows are dictionaries."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+
+    @overload
+    def __getitem__(self, at: int) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, at: slice) -> Table: ...
+    def __getitem__(self, at: int | slice) -> dict[str, Any] | Table:
+        rows = range(len(self))[at]
+        if isinstance(rows, range):
+            return Table(self._table.take(list(rows)))
+        row: dict[str, Any] = self._table.slice(rows, 1).to_pylist()[0]
+        return row
+
+    def __len__(self) -> int:
+        return int(self._table.num_rows)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self._table.column_names)
+
+    def arrow(self) -> pa.Table:
+        """The rows as an Arrow table."""
+        return self._table
+
+    def _cells(self, count: int) -> list[Sequence[object]]:
+        columns = [column.to_pylist() for column in self._table.slice(0, count).columns]
+        return list(zip(*columns, strict=True))
+
+
+def _names(kind: type[Any]) -> tuple[str, ...]:
+    """The fields of a dataclass or a named tuple."""
+    named: tuple[str, ...] | None = getattr(kind, "_fields", None)
+    return named or tuple(field.name for field in dataclasses.fields(kind))
+
+
+def _types(kind: type[Any]) -> dict[str, pa.DataType]:
+    """The same, with the types of their columns."""
+    hints = get_type_hints(kind)
+    return {name: _type_of(hints[name]) for name in _names(kind)}
+
+
+def _type_of(hint: Any) -> pa.DataType:
+    import pyarrow as pa
+
+    if get_origin(hint) in (UnionType, Union):
+        [hint] = [each for each in get_args(hint) if each is not NoneType]
+    if get_origin(hint) in (tuple, list) and get_args(hint)[0] is str:
+        return pa.list_(pa.string())
+    known = {
+        int: pa.int64(),
+        float: pa.float64(),
+        bool: pa.bool_(),
+        datetime: pa.timestamp("us"),
+    }
+    return known.get(hint, pa.string())
+
+
+def _plain(value: object, kind: pa.DataType) -> object:
+    """A value for a column."""
+    if kind != "string" or value is None or isinstance(value, str):
+        return value
+    return str(value) if isinstance(value, Path) else json.dumps(value, ensure_ascii=False)
+
+
+def _text(value: object, width: int) -> str:
+    """A value in a cell of a table for people."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    if isinstance(value, datetime):
+        return f"{value:%Y-%m-%d %H:%M}"
+    text = " ".join(str(value)[: 4 * width].split())
+    return text if len(text) <= width else text[: width - 1] + "…"

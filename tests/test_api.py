@@ -1,0 +1,431 @@
+"""qmd from Python."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import os
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, date, datetime, timedelta, timezone
+from html.parser import HTMLParser
+from pathlib import Path
+
+import anyio
+import pytest
+
+import qmd
+from qmd.api import AsyncKnowledgeBase, KnowledgeBase
+from qmd.types import Report, Result
+from tests.library import STEMMER
+
+FOREVER = "select count(*) from range(1000000) a, range(1000000) b where a.range + b.range = 7"
+"""A statement that would take minutes."""
+
+LONG = 30
+"""Seconds after which something that has to happen is taken for stuck."""
+
+TEA = (
+    "---\nstatus: open\ndate: 2025-03-14\n---\n# Green tea\n\nBrew it at 80 degrees.\nNever boil.\n"
+)
+
+
+@pytest.fixture(autouse=True)
+def _user(tmp_path, cache, monkeypatch):
+    """A user without settings, in a folder of their own."""
+    for name in ("INDEX_PATH", "QMD_CONFIG_DIR", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    monkeypatch.setattr("qmd.engine.Stemmer", lambda: STEMMER)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def notes(tmp_path):
+    """A folder of notes."""
+    root = tmp_path / "notes"
+    (root / "work").mkdir(parents=True)
+    (root / "tea.md").write_text(TEA)
+    (root / "work" / "plan.md").write_text("# Plan\n\nBuy <b>tea</b> & cups.\n")
+    (root / "茶.md").write_text("# 有馬温泉\n\n茶を飲む。\n")
+    return root
+
+
+@pytest.fixture
+def kb(tmp_path, notes):
+    """A knowledge base of those notes."""
+    with qmd.connect(tmp_path / "kb" / "index.duckdb", gpu=False) as made:
+        made.add_collection(notes)
+        yield made
+
+
+class Slow:
+    """Makes searches take minutes.
+
+    Attributes:
+        began: set when a statement begins.
+        ended: set when it was interrupted.
+    """
+
+    def __init__(self, kb: AsyncKnowledgeBase) -> None:
+        self.began = threading.Event()
+        self.ended = threading.Event()
+        self._engine = kb._engine
+        self._engine.search = lambda *_, **__: self._engine.read(self._read)
+
+    def _read(self, cursor) -> None:
+        self.began.set()
+        try:
+            cursor.connection.execute(FOREVER).fetchall()
+        finally:
+            self.ended.set()
+
+
+def python(code: str, **environ: str) -> str:
+    """What a program prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=4 * LONG,
+        env={**os.environ, **environ},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+# -- the module ------------------------------------------------------------------
+
+
+def test_importing_qmd_imports_nothing_else():
+    code = "import sys; before = set(sys.modules); import qmd; print(*set(sys.modules) - before)"
+    assert python(code) == "qmd"
+
+
+def test_every_public_name_can_be_had_and_is_listed():
+    assert dir(qmd) == sorted(qmd.__all__)
+    for name in qmd.__all__:
+        assert getattr(qmd, name) is not None
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'serach'"):
+        _ = qmd.serach
+
+
+def test_errors_are_those_of_qmd(kb):
+    with pytest.raises(qmd.DocumentNotFound, match="Did you mean") as raised:
+        kb.get("notes/tee.md")
+    assert isinstance(raised.value, qmd.NotFound)
+    assert isinstance(raised.value, qmd.QmdError)
+    assert "notes/tea.md" in raised.value.similar
+
+
+# -- which index -----------------------------------------------------------------
+
+
+def test_without_a_name_the_index_is_the_one_of_the_command_line(tmp_path, monkeypatch, cache):
+    assert qmd.connect().path == cache / "qmd" / "index.duckdb"
+    (tmp_path / "project" / ".qmd").mkdir(parents=True)
+    (tmp_path / "project" / ".qmd" / "index.yml").touch()
+    monkeypatch.chdir(tmp_path / "project")
+    assert qmd.connect().path == tmp_path / "project" / ".qmd" / "index.duckdb"
+    monkeypatch.setenv("INDEX_PATH", "/elsewhere/x.duckdb")
+    assert qmd.open().path == Path("/elsewhere/x.duckdb")
+
+
+@pytest.mark.parametrize(
+    ("index", "expected"),
+    [
+        ("work", "CACHE/qmd/work.duckdb"),
+        ("work.duckdb", "HERE/work.duckdb"),
+        ("./work", "HERE/work"),
+        ("~/work.duckdb", "HERE/home/work.duckdb"),
+        (Path("work"), "HERE/work"),
+        (".", "HERE/.qmd/index.duckdb"),
+    ],
+)
+def test_an_index_is_a_name_or_a_path(tmp_path, cache, index, expected):
+    (tmp_path / ".qmd").mkdir()
+    (tmp_path / ".qmd" / "index.yml").touch()
+    wanted = expected.replace("CACHE", str(cache)).replace("HERE", str(tmp_path))
+    assert str(qmd.connect(index).path) == wanted
+
+
+def test_a_path_may_look_like_a_name(tmp_path):
+    assert qmd.connect(path="work").path == tmp_path / "work"
+    with pytest.raises(TypeError, match="not both"):
+        qmd.connect("work", path="work")
+
+
+# -- verbs -----------------------------------------------------------------------
+
+
+def test_a_folder_is_added_searched_and_read(kb):
+    hits = kb.search("green tea", limit=1)
+    assert [(hit.file, hit.title) for hit in hits] == [("notes/tea.md", "Green tea")]
+    passage = kb.get(hits[0].docid, first=7, count=1)
+    assert passage.body == "Brew it at 80 degrees."
+    assert [each.file for each in kb.multi_get("notes/work/*.md")] == ["notes/work/plan.md"]
+
+
+def test_what_narrows_a_search_is_that_of_the_command_line(kb):
+    def files(**options):
+        return {hit.file for hit in kb.search("tea", **options)}
+
+    assert files() == {"notes/tea.md", "notes/work/plan.md"}
+    assert files(filter="status = open") == {"notes/tea.md"}
+    assert files(collection=["notes"], since="2025-03-15") == {"notes/work/plan.md"}
+    assert files(before=date(2025, 3, 15)) == {"notes/tea.md"}
+    east = datetime(2025, 3, 14, 1, tzinfo=timezone(timedelta(hours=2)))
+    assert files(before=east) == set()
+    assert files(before=datetime(2025, 3, 14, 1, tzinfo=UTC)) == {"notes/tea.md"}
+    assert len(kb.search("tea", limit=None)) == 2
+    with pytest.raises(qmd.CollectionNotFound, match="Known: notes"):
+        kb.search("tea", collection="nots")
+    with pytest.raises(qmd.UsageError, match="since takes a date such as 2025-03-14, not 'soon'"):
+        kb.search("tea", since="soon")
+    with pytest.raises(qmd.UsageError, match="limit=0"):
+        kb.search("tea", limit=0)
+
+
+def test_both_at_once_without_meaning_finds_by_words(kb):
+    hits = kb.query("green tea", meaning=False, explain=True)
+    assert hits[0].file == "notes/tea.md"
+    assert hits[0].explain is not None
+    assert kb.query("green tea", meaning=False)[0].explain is None
+
+
+def test_documents_are_listed_with_all_their_names(kb):
+    assert [each.file for each in kb.documents()] == [
+        "notes/tea.md", "notes/work/plan.md", "notes/茶.md",
+    ]  # fmt: skip
+    [plan] = kb.ls("notes/work")
+    assert (plan.collection, plan.path, plan.uri) == (
+        "notes", "work/plan.md", "qmd://notes/work/plan.md",
+    )  # fmt: skip
+    assert kb.documents("qmd://notes/")[0].date == datetime(2025, 3, 14)
+
+
+def test_status_says_what_is_indexed_and_where(kb, tmp_path):
+    status = kb.status()
+    assert (status.index, status.config) == (kb.path, tmp_path / "kb" / "index.yml")
+    assert (status.documents, status.collections[0].name) == (3, "notes")
+
+
+def test_collections_and_contexts_are_added_listed_and_removed(kb, notes):
+    with pytest.raises(qmd.AlreadyExists):
+        kb.add_collection(notes)
+    report = kb.add_collection(notes / "work", name="plans")
+    assert (report.collection, report.new) == ("plans", 1)
+    kb.add_context(notes / "work", "Minutes and plans")
+    assert kb.contexts()[0].body == "Minutes and plans"
+    assert kb.search("cups", collection="plans")[0].context == "Minutes and plans"
+    kb.remove_context("qmd://plans")
+    with pytest.raises(qmd.ContextNotFound):
+        kb.remove_context("qmd://plans")
+    kb.remove_collection("plans")
+    assert [each.name for each in kb.collections()] == ["notes"]
+    assert (notes / "work" / "plan.md").exists()
+
+
+def test_an_update_tells_what_changed_and_how_far_it_is(kb, notes):
+    (notes / "new.md").write_text("# New\n")
+    told = []
+    [report] = kb.update(progress=lambda *each: told.append(each))
+    assert (report.new, report.unchanged, report.failure) == (1, 3, None)
+    assert ("notes", 1, 1) in told
+
+
+def test_one_collection_that_fails_does_not_stop_the_others(kb, tmp_path):
+    (tmp_path / "gone").mkdir()
+    kb.add_collection(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    failures = {each.collection: each.failure for each in kb.update()}
+    assert failures["notes"] is None
+    assert "is missing" in failures["gone"]
+
+
+def test_what_is_embedded_is_found_by_meaning(fake, tmp_path, notes, monkeypatch):
+    (tmp_path / "fake.gguf").write_bytes(b"GGUF")
+    monkeypatch.setenv("QMD_EMBED_MODEL", str(tmp_path / "fake.gguf"))
+    with qmd.connect("kb.duckdb") as kb:
+        kb.add_collection(notes)
+        with pytest.raises(qmd.NotEmbedded, match="qmd embed"):
+            kb.vector_search("a hot drink")
+        told = []
+        done = kb.embed("notes", progress=lambda *each: told.append(each))
+        assert (done.chunks, done.lacking) == (3, 0)
+        assert told[-1][0] == told[-1][1]
+        assert len(kb.vsearch("a hot drink", min_score=-1)) == 3
+        assert len(kb.query("a hot drink")) == 3
+
+
+# -- answers ---------------------------------------------------------------------
+
+
+def test_results_are_a_sequence_an_arrow_table_and_a_data_frame(kb):
+    hits = kb.search("tea")
+    assert len(hits) == len(hits[:5]) == 2
+    assert hits[-1] in hits
+    table = hits.arrow()
+    assert table.column_names == list(Result._fields)
+    assert table["file"].to_pylist() == [hit.file for hit in hits]
+    assert table.schema.field("score").type == "double"
+    assert hits.polars()["title"].to_list() == [hit.title for hit in hits]
+
+
+def test_an_empty_answer_has_the_same_columns_and_types(kb):
+    assert kb.search("absent").arrow().schema == kb.search("tea").arrow().schema
+    assert kb.search("absent").polars().schema == kb.search("tea").polars().schema
+
+
+def test_duckdb_takes_an_answer_as_it_is(kb):
+    import duckdb
+
+    hits = kb.search("tea")
+    with duckdb.connect() as other:
+        assert other.register("hits", hits).sql("select count(*) from hits").fetchall() == [(2,)]
+
+
+def test_all_rows_are_tables(kb):
+    kb.add_context("/", "All")
+    made = [kb.documents(), kb.collections(), kb.contexts(), kb.multi_get("*.md"), kb.update()]
+    assert [each.arrow().num_rows for each in made] == [3, 1, 1, 2, 1]
+    assert made[0].arrow().schema.field("date").type == "timestamp[us]"
+
+
+def test_what_arrow_has_no_type_for_is_json():
+    skipped = Report("notes", "*", skipped=[("a.md", "permission denied")])
+    table = qmd.Rows(Report, [skipped]).arrow()
+    assert table["skipped"].to_pylist() == ['[["a.md", "permission denied"]]']
+
+
+def test_without_polars_the_error_names_the_extra(kb, monkeypatch):
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(qmd.UsageError, match=r"pip install 'qmd\[polars\]'"):
+        kb.documents().polars()
+
+
+def test_a_notebook_shows_a_table_whatever_a_note_says(kb):
+    html = kb.search("cups")._repr_html_()
+    assert "<b>" not in html
+    assert "&lt;b&gt;tea&lt;/b&gt; &amp; cups" in html
+    opened = []
+    parser = HTMLParser()
+    parser.handle_starttag = lambda tag, attributes: opened.append(tag)
+    parser.feed(html)
+    assert opened.count("table") == 1
+
+
+def test_a_prompt_shows_a_table_whose_columns_stand_below_each_other(kb):
+    head, names, *rows = repr(kb.documents()).splitlines()
+    assert head == "<Rows: 3 rows>"
+    at = names.index("collection")
+    assert rows[0][at:].startswith("notes ")
+    japanese = next(row for row in rows if "温泉" in row)
+    assert japanese[at - 5 :].startswith("notes ")  # four of title, one of file take two columns
+
+
+def test_many_rows_are_shown_in_part():
+    rows = qmd.Rows(qmd.Context, [qmd.Context("notes", f"{n}", "x") for n in range(25)])
+    assert repr(rows).splitlines()[-1] == "… 5 more"
+    assert "<p>… 5 more</p>" in rows._repr_html_()
+    assert "<Rows: 0 rows>\ncollection  prefix  body" in repr(rows[:0])
+
+
+# -- waiting, and not waiting ------------------------------------------------------
+
+
+def test_both_doors_have_the_same_verbs():
+    def verbs(kind):
+        return {
+            name: inspect.signature(verb)
+            for name, verb in vars(kind).items()
+            if not name.startswith("_") and callable(verb)
+        }
+
+    assert verbs(AsyncKnowledgeBase).keys() == verbs(KnowledgeBase).keys()
+    for name, signature in verbs(AsyncKnowledgeBase).items():
+        assert verbs(KnowledgeBase)[name] == signature
+        assert getattr(KnowledgeBase, name).__doc__
+
+
+def test_the_blocking_door_can_be_used_inside_a_running_event_loop(kb):
+    async def cell():
+        return kb.search("tea")
+
+    assert len(asyncio.run(cell())) == 2
+
+
+def test_the_other_door_is_awaited(kb):
+    async def work():
+        with anyio.fail_after(LONG):
+            async with qmd.open(kb.path) as other:
+                hits = await other.search("tea")
+                return [hit.file for hit in hits], (await other.status()).documents
+
+    files, documents = anyio.run(work)
+    assert files == [hit.file for hit in kb.search("tea")]
+    assert documents == 3
+
+
+def test_many_calls_at_once_are_all_answered(kb):
+    async def work():
+        async with qmd.open(kb.path) as other:
+            return await asyncio.gather(*(other.search("tea") for _ in range(20)))
+
+    assert {len(hits) for hits in asyncio.run(asyncio.wait_for(work(), LONG))} == {2}
+    with ThreadPoolExecutor(8) as threads:
+        found = threads.map(lambda _: len(kb.search("tea")), range(20), timeout=LONG)
+        assert set(found) == {2}
+
+
+def test_a_timeout_interrupts_a_search_and_the_next_is_answered(kb):
+    async def work():
+        async with qmd.open(kb.path) as other, asyncio.timeout(LONG):
+            slow = Slow(other)
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.5):
+                    await other.search("tea")
+            assert slow.ended.is_set()
+            del other._engine.search
+            return await other.search("tea")
+
+    assert len(asyncio.run(work())) == 2
+
+
+def test_ctrl_c_interrupts_a_blocking_search(kb, press_ctrl_c):
+    slow = Slow(kb._within)
+
+    def press():
+        slow.began.wait(LONG)
+        press_ctrl_c()
+
+    threading.Thread(target=press, daemon=True).start()
+    with pytest.raises(KeyboardInterrupt):
+        kb.search("tea")
+    assert slow.ended.wait(LONG)
+    del kb._within._engine.search
+    assert len(kb.search("tea")) == 2
+
+
+def test_a_closed_knowledge_base_says_so(kb):
+    kb.close()
+    with pytest.raises(RuntimeError, match="is closed"):
+        kb.search("tea")
+
+
+def test_a_program_that_closes_nothing_ends(kb):
+    code = f"import qmd; print(len(qmd.connect({str(kb.path)!r}).search('tea')))"
+    assert python(code) == "2"
+
+
+def test_what_another_process_writes_is_found_at_once(kb, notes):
+    (notes / "late.md").write_text("# Late\n\nOolong.\n")
+    assert len(kb.search("oolong")) == 0
+    python(f"import qmd; qmd.connect({str(kb.path)!r}).update()")
+    assert [hit.file for hit in kb.search("oolong")] == ["notes/late.md"]
