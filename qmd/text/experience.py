@@ -182,8 +182,9 @@ def _stated(given: Mapping[str, object]) -> dict[str, object]:
 
 def _unknown(given: Mapping[str, object], known: Sequence[str]) -> list[Violation]:
     violations = []
-    for name in given:
-        if name not in known:
+    for unknown in given:
+        if unknown not in known:
+            name = unknown[:100].encode(errors="replace").decode()
             near = get_close_matches(name, known, n=1)
             hint = f' Did you mean "{near[0]}"?' if near else ""
             valid = ", ".join(known)

@@ -56,16 +56,28 @@ by_words as (
     group by document_id
 ),
 
+-- Compared before anything is joined, which would carry the vectors along.
+near as (
+    select chunk_id, list_inner_product(vector, $vector::float[])::double as cosine
+    from embeddings
+    where
+        model_id = $model_id
+        and chunk_id in (
+            select chunk_id
+            from chunks
+            where
+                model_id = $model_id
+                and hash in (select hash from documents where collection = 'experiences')
+        )
+),
+
 by_meaning as (
-    select
-        experiences.document_id,
-        max(list_inner_product(vector, $vector::float[]))::double as cosine
-    from experiences
-    join documents on experiences.document_id = documents.document_id
-    join chunks on documents.hash = chunks.hash
-    join embeddings on chunks.chunk_id = embeddings.chunk_id
-    where chunks.model_id = $model_id and embeddings.model_id = $model_id
-    group by experiences.document_id
+    select document_id, max(cosine) as cosine
+    from near
+    join chunks on near.chunk_id = chunks.chunk_id
+    join documents on chunks.hash = documents.hash
+    where collection = 'experiences'
+    group by document_id
 ),
 
 uncounted as (
