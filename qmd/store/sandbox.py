@@ -279,6 +279,15 @@ class Sandbox:
             raise SqlError(_own_lines(str(error))) from error
 
 
+def vocabulary() -> list[str]:
+    """Functions and keywords that a query may have."""
+    connection = _duckdb.connect(":memory:")
+    try:
+        return [name for (name,) in Cursor(connection).run("sandbox/functions")]
+    finally:
+        connection.close()
+
+
 class Answer:
     """What a query gave: its rows are in the sandbox until that is closed.
 
@@ -293,7 +302,7 @@ class Answer:
         self._connection = sandbox._connection
         self._cursor = sandbox._cursor
         self.count: int = self._cursor.one("sandbox/count")
-        described = self._connection.execute(statement("sandbox/rows")).description or []
+        described = self._all(0).description or []
         self.headings = tuple(Heading(name, str(kind)) for name, kind, *_ in described)
         self.notices: tuple[str, ...] = ()
 
@@ -313,13 +322,16 @@ class Answer:
             yield from some
             left -= AT_ONCE
 
-    def batches(self) -> pa.RecordBatchReader:
+    def batches(self, limit: int | None = None) -> pa.RecordBatchReader:
         """Rows as Arrow batches."""
-        return self._connection.execute(statement("sandbox/rows")).to_arrow_reader(100 * AT_ONCE)
+        return self._all(limit).to_arrow_reader(100 * AT_ONCE)
 
     def table(self) -> pa.Table:
         """All rows as an Arrow table."""
-        return self._connection.execute(statement("sandbox/rows")).to_arrow_table()
+        return self._all(None).to_arrow_table()
+
+    def _all(self, limit: int | None) -> Connection:
+        return self._connection.execute(statement("sandbox/rows"), {"limit": limit})
 
     def close(self) -> None:
         """Throw it away with its sandbox."""

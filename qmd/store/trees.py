@@ -211,6 +211,12 @@ class Reader:
             raise SqlError(f"'{value}' takes in the index itself, which is there as tables.")
 
 
+def is_ended(text: str) -> bool:
+    """Whether a text ends with the `;` of a statement: not one in a text or a comment."""
+    tokens = _tokens(text)
+    return bool(tokens) and tokens[-1].text == ";"
+
+
 class _Token(NamedTuple):
     """A word or a mark; `start` is in bytes."""
 

@@ -97,3 +97,26 @@ def _read(name: str, text: str) -> View:
         tuple(Column(*found) for found in _COLUMN.findall(text)),
         text,
     )
+
+
+class Example(NamedTuple):
+    """A question that people ask, and the query that answers it.
+
+    Attributes:
+        name: of its file, without the number.
+    """
+
+    name: str
+    question: str
+    query: str
+
+
+@cache
+def examples() -> tuple[Example, ...]:
+    """Useful questions: `sql/examples/NN_name.sql`, in order."""
+    found = []
+    for file in sorted((shipped("sql") / "examples").glob("*.sql")):
+        about, _, query = file.read_text(encoding="utf-8").partition("\n")
+        name = file.stem.partition("_")[2]
+        found.append(Example(name, about.removeprefix("-- "), query))
+    return tuple(found)

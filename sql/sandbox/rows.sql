@@ -1,2 +1,5 @@
 -- The answer. Its columns are those of the query.
+--
+-- in   $limit  bigint?  rows to return; null: all
 from memory.qmd.answer
+limit $limit

@@ -7,7 +7,7 @@
 -- out  title        text
 -- out  date         timestamp  UTC: of the frontmatter, else of the file's name, else `modified`
 -- out  modified     timestamp  UTC, of the file
--- out  size         ubigint    bytes of the file
+-- out  size         bigint     bytes of the file
 -- out  words        uinteger   occurrences of terms in the body
 -- out  metadata     json?      frontmatter
 -- out  hash         text       SHA-256 of the body, 64 hex digits
@@ -22,7 +22,7 @@ select
     title,
     dated as date,
     modified,
-    size,
+    size::bigint as size,
     body_length as words,
     metadata,
     documents.hash,

@@ -28,6 +28,7 @@ COMMANDS = {
     "doctor": "index",
     "cleanup": "index",
     "init": "index",
+    "sql": "sql",
     "bench": "benching",
     "server": "serving",
 }

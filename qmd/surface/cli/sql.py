@@ -1,0 +1,370 @@
+"""`qmd sql`: questions in SQL over views of the index."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import copy_context
+from functools import partial
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from qmd.errors import SqlError, SqlTimeout, UsageError
+from qmd.surface.cli.common import State, complain, is_interactive, notice, say, state
+from qmd.surface.tables import SUFFIXES, TableFormat
+
+if TYPE_CHECKING:
+    from qmd.engine import Engine
+    from qmd.store.sandbox import Answer, Limits
+
+Found = TypeVar("Found")
+
+ON_A_TERMINAL = 100
+"""Rows that are shown on a terminal, if nothing else is asked for."""
+
+INTERRUPTED = 130
+
+PATIENCE = 2.0
+"""Seconds that a query has to stop after Ctrl-C."""
+
+
+def sql(
+    context: typer.Context,
+    query: Annotated[
+        list[str] | None, typer.Argument(help="One query; - reads stdin. None: a shell.")
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option("-f", "--file", metavar="FILE", help="Read the query from here.")
+    ] = None,
+    stdin: Annotated[bool, typer.Option("--stdin", help="Read the query from stdin.")] = False,
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-p", "--param", metavar="NAME=VALUE", help="Value of $NAME; may be repeated."
+        ),
+    ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="table, json, jsonl, csv, md, parquet or arrow.",
+            autocompletion=lambda: [form.value for form in TableFormat],
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
+    as_jsonl: Annotated[
+        bool, typer.Option("--jsonl", help="Write an object in each line.")
+    ] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Write CSV.")] = False,
+    as_md: Annotated[bool, typer.Option("--md", help="Write a Markdown table.")] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="Write here; the name tells the format."
+        ),
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            "-n", "--limit", min=0, help="Rows at most; 0: all. 100 on a terminal, else all."
+        ),
+    ] = None,
+    timeout: Annotated[
+        float, typer.Option("--timeout", metavar="SECONDS", help="That the query may take.")
+    ] = 60.0,
+    memory: Annotated[
+        str, typer.Option("--memory", metavar="SIZE", help="That it may use, such as 500MB.")
+    ] = "1GB",
+    allow_files: Annotated[
+        bool, typer.Option("--allow-files", help="Let it read files: read_csv and others.")
+    ] = False,
+    tables: Annotated[
+        bool, typer.Option("--tables", help="Show what can be asked: views and their columns.")
+    ] = False,
+    examples: Annotated[bool, typer.Option("--examples", help="Show useful questions.")] = False,
+) -> None:
+    """Ask in SQL: views of documents, links and vectors, with searches as functions. Read-only."""
+    from qmd.store.sandbox import Limits
+
+    if tables or examples:
+        show = tables_text if tables else examples_text
+        say(show(as_json=as_json or form == TableFormat.JSON))
+        return
+    chosen = _format(form, output, json=as_json, jsonl=as_jsonl, csv=as_csv, md=as_md)
+    limits = Limits(timeout, memory, allow_files, partial(_overdue, timeout))
+    here = state(context)
+    given = [bool(query), file is not None, stdin]
+    if not any(given) and is_interactive() and sys.stdout.isatty() and output is None:
+        from qmd.surface.cli import sql_shell
+
+        sql_shell.run(here, limits, chosen, _parameters(parameter or ()), limit)
+        return
+    if sum(given) != 1:
+        raise UsageError(
+            "Give one query: as an argument, with -f FILE, or with - on stdin."
+            if any(given)
+            else "There is no query.\n\nTry: qmd sql 'from documents limit 5', or see --examples."
+        )
+    text = _text(query or [], file, stdin)
+    parameters = _parameters(parameter or ())
+    if output is not None:
+        _check_output(output, here)
+    elif chosen.is_binary and sys.stdout.isatty():
+        name = chosen.capitalize()
+        raise UsageError(f"{name} is not for a terminal.\n\nWrite a file: -o answer.{chosen}")
+    with here.engine() as engine:
+        answer = answered(engine, text, parameters, limits)
+        for each in answer.notices:
+            notice(each)
+        if output is not None:
+            _write_file(answer, chosen, output, limit or None)
+        elif chosen.is_binary:
+            _write_binary(answer, chosen, sys.stdout.buffer, limit or None, whole=False)
+        else:
+            show_answer(answer, chosen, limit)
+        answer.close()
+
+
+# -- what is asked -------------------------------------------------------------------
+
+
+def _format(name: str | None, output: Path | None, **flags: bool) -> TableFormat:
+    """The format that is meant.
+
+    Raises:
+        UsageError: it is unknown, or several are meant.
+    """
+    wanted = {TableFormat(flag) for flag, given in flags.items() if given}
+    if name is not None:
+        if name not in list(TableFormat):
+            valid = ", ".join(form.value for form in TableFormat)
+            raise UsageError(f"Unknown format: {name}. Valid: {valid}.")
+        wanted.add(TableFormat(name))
+    if len(wanted) > 1:
+        raise UsageError(f"Choose one format, not {' and '.join(sorted(wanted))}.")
+    if wanted:
+        return wanted.pop()
+    return SUFFIXES.get(output.suffix.lower(), TableFormat.TABLE) if output else TableFormat.TABLE
+
+
+def _text(words: Sequence[str], file: Path | None, stdin: bool) -> str:
+    try:
+        if file is not None:
+            return file.read_text(encoding="utf-8-sig")
+        if stdin or list(words) == ["-"]:
+            return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise UsageError("The query is not valid UTF-8 text.") from error
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror or error}.") from error
+    return " ".join(words)
+
+
+def _parameters(given: Sequence[str]) -> dict[str, object]:
+    """Values by name: JSON numbers, true, false, null and texts in quotes, else text as it is.
+
+    Raises:
+        UsageError: one has no name, or two have the same.
+    """
+    found: dict[str, object] = {}
+    for each in given:
+        name, equals, value = each.partition("=")
+        if not equals or (not name.isidentifier() and not name.isdigit()):
+            raise UsageError(f"-p takes NAME=VALUE, not '{each}'.\n\nA query calls it $NAME.")
+        if name in found:
+            raise UsageError(f"There are two values for {name}.")
+        found[name] = _scalar(value)
+    return found
+
+
+def _scalar(text: str) -> object:
+    try:
+        value = json.loads(text, parse_constant=lambda _: text)
+    except ValueError:
+        return text
+    return text if isinstance(value, list | dict) else value
+
+
+# -- what is answered ----------------------------------------------------------------
+
+
+def answered(engine: Engine, text: str, parameters: Mapping[str, object], limits: Limits) -> Answer:
+    """The answer to a query, unless it is interrupted from the keyboard."""
+    return _interruptible(lambda: engine.sql_answer(text, dict(parameters), limits))
+
+
+def _interruptible(work: Callable[[], Found]) -> Found:
+    """What `work` gives. It runs in another thread, so that Ctrl-C is heard at any moment."""
+    import threading
+
+    from qmd.store import stopping
+
+    stop = stopping.Stop()
+    done: list[Found] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            done.append(work())
+        except BaseException as error:
+            failed.append(error)
+
+    around = copy_context()
+    around.run(stopping.CURRENT.set, stop)
+    thread = threading.Thread(target=around.run, args=(run,), name="qmd-sql", daemon=True)
+    thread.start()
+    try:
+        thread.join()
+    except KeyboardInterrupt:
+        stop.ask()
+        thread.join(PATIENCE)
+        if thread.is_alive():  # inside a function that looks up from a value only when it is done
+            _end("Interrupted.", INTERRUPTED)
+        raise
+    if failed:
+        raise failed[0]
+    return done[0]
+
+
+def _overdue(seconds: float) -> None:
+    """End this process, whose query does not stop."""
+    _end(str(SqlTimeout(seconds)), SqlTimeout.exit_code)
+
+
+def _end(message: str, code: int) -> None:
+    complain(message)
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def show_answer(answer: Answer, form: TableFormat, limit: int | None) -> None:
+    """Write an answer to stdout as text."""
+    from qmd.surface import render, tables
+
+    terminal = sys.stdout.isatty()
+    most = limit if limit is not None else ON_A_TERMINAL if terminal else 0
+    width = shutil.get_terminal_size().columns if terminal else None
+    for piece in tables.written(answer, form, limit=most or None, width=width):
+        sys.stdout.write(piece)
+    if most and answer.count > most:
+        sys.stdout.flush()
+        notice(f"… {render.amount(answer.count - most, 'more row')}; --limit 0 shows all.")
+    elif terminal and not answer.count:
+        notice("No rows.")
+
+
+def _check_output(path: Path, here: State) -> None:
+    """Refuse a file that cannot be written, or must not be."""
+    if not path.absolute().parent.is_dir():
+        raise UsageError(f"{path} cannot be written: there is no folder {path.parent}.")
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder. Name a file.")
+    index = here.place.database
+    if path.exists() and any(
+        path.samefile(own) for own in (index, here.place.config) if own.exists()
+    ):
+        raise UsageError(f"{path} is what qmd itself needs. Name another file.")
+
+
+def _write_file(answer: Answer, form: TableFormat, path: Path, limit: int | None) -> None:
+    """Write a file, all of it or nothing."""
+    from qmd.surface import tables
+
+    with _replacing(path) as part:
+        if form.is_binary:
+            with part.open("wb") as file:
+                _write_binary(answer, form, file, limit, whole=True)
+        else:
+            with part.open("w", encoding="utf-8", newline="") as text:
+                text.writelines(tables.written(answer, form, limit=limit))
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[Path]:
+    """A file to write, which takes the place of another when it is complete."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield part
+        part.replace(path)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror or error}.") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _write_binary(
+    answer: Answer, form: TableFormat, file: IO[bytes], limit: int | None, *, whole: bool
+) -> None:
+    """Write Parquet or Arrow.
+
+    Args:
+        whole: Arrow as a file that can be read anywhere, not as a stream.
+    """
+    import pyarrow as pa
+
+    batches = answer.batches(limit)
+    try:
+        if form is TableFormat.PARQUET:
+            from pyarrow import parquet
+
+            with parquet.ParquetWriter(file, batches.schema) as writer:
+                for batch in batches:
+                    writer.write_batch(batch)
+            return
+        make = pa.ipc.new_file if whole else pa.ipc.new_stream
+        with make(file, batches.schema) as sink:
+            for batch in batches:
+                sink.write_batch(batch)
+    except pa.ArrowException as error:
+        if isinstance(error, OSError):
+            raise
+        raise SqlError(
+            f"{form.capitalize()} cannot hold this answer: {error}\n\n"
+            "Cast the column to text in the query: column::text."
+        ) from error
+
+
+# -- what can be asked ---------------------------------------------------------------
+
+
+def tables_text(*, as_json: bool) -> str:
+    """Views and functions, with their columns."""
+    from qmd.store.views import views
+    from qmd.surface import render
+
+    if as_json:
+        return render.as_json(
+            [
+                {
+                    "name": view.name,
+                    "call": view.call,
+                    "about": view.about,
+                    "parameters": [each._asdict() for each in view.parameters],
+                    "columns": [each._asdict() for each in view.columns],
+                }
+                for view in views()
+            ]
+        )
+    parts = []
+    for view in sorted(views(), key=lambda view: (not view.is_macro, view.name)):
+        rows = [("    " + each.name, each.kind, each.meaning) for each in view.parameters]
+        rows += [("  " + each.name, each.kind, each.meaning) for each in view.columns]
+        parts.append(f"{view.call}\n  {view.about}\n\n{render.table(rows)}")
+    return "\n".join(parts)
+
+
+def examples_text(*, as_json: bool) -> str:
+    """Useful questions."""
+    from qmd.store.views import examples
+    from qmd.surface import render
+
+    if as_json:
+        return render.as_json([each._asdict() for each in examples()])
+    return "\n".join(f"-- {each.question}\n{each.query}" for each in examples())

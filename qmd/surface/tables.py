@@ -1,0 +1,224 @@
+"""Answers of SQL as text: for people, for pipes, for programs."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from qmd.store.sandbox import Answer
+
+
+class TableFormat(StrEnum):
+    """How the answer to a query is written."""
+
+    TABLE = "table"
+    JSON = "json"
+    JSONL = "jsonl"
+    CSV = "csv"
+    MD = "md"
+    PARQUET = "parquet"
+    ARROW = "arrow"
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether a terminal cannot show it."""
+        return self in (TableFormat.PARQUET, TableFormat.ARROW)
+
+
+SUFFIXES = {
+    ".json": TableFormat.JSON,
+    ".jsonl": TableFormat.JSONL,
+    ".ndjson": TableFormat.JSONL,
+    ".csv": TableFormat.CSV,
+    ".md": TableFormat.MD,
+    ".parquet": TableFormat.PARQUET,
+    ".arrow": TableFormat.ARROW,
+    ".feather": TableFormat.ARROW,
+}
+"""Formats that the name of a file tells."""
+
+NULL = "NULL"
+
+NARROWEST = 6
+"""Columns of a terminal that a column of a table has at least."""
+
+_NUMBERS = re.compile(
+    r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|FLOAT|DOUBLE|DECIMAL\(.*\)", re.I
+)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_NO_NUMBER = re.compile(r"\b(NaN|Infinity)\b")
+
+
+def written(
+    answer: Answer, form: TableFormat, *, limit: int | None = None, width: int | None = None
+) -> Iterator[str]:
+    """An answer, piece by piece.
+
+    Args:
+        limit: rows at most.
+        width: columns of the terminal; None: it is none, and nothing is cut off.
+    """
+    match form:
+        case TableFormat.JSON:
+            return _array(answer, limit)
+        case TableFormat.JSONL:
+            return (f"{each}\n" for each in _objects(answer, limit))
+        case TableFormat.CSV:
+            return _csv(answer, limit)
+        case TableFormat.MD:
+            return _markdown(answer, limit)
+        case TableFormat.TABLE if _is_plan(answer):
+            return (f"{plan}\n" for _, plan in answer.texts(limit))
+        case TableFormat.TABLE:
+            return _table(answer, limit, width)
+        case _:
+            raise ValueError(f"{form} is no text")
+
+
+def _is_plan(answer: Answer) -> bool:
+    """Whether it is that of EXPLAIN, which is a drawing."""
+    return [heading.name for heading in answer.headings] == ["explain_key", "explain_value"]
+
+
+# -- for people ----------------------------------------------------------------------
+
+
+def _table(answer: Answer, limit: int | None, width: int | None) -> Iterator[str]:
+    names = [_shown(heading.name) for heading in answer.headings]
+    right = [_NUMBERS.fullmatch(heading.kind) is not None for heading in answer.headings]
+    widths = [_width(name) for name in names]
+    for row in answer.texts(limit):
+        for at, value in enumerate(row):
+            widths[at] = max(widths[at], _width(_shown(value)))
+    if width is not None:
+        widths = _narrowed(widths, width)
+
+    def line(values: Sequence[str]) -> str:
+        cells = zip(values, widths, right, strict=True)
+        return "  ".join(_cell(*each) for each in cells).rstrip() + "\n"
+
+    yield line(names)
+    yield "  ".join("─" * each for each in widths) + "\n"
+    for row in answer.texts(limit):
+        yield line([_shown(value) for value in row])
+
+
+def _shown(value: str | None) -> str:
+    """A value in one line, without what a terminal would take for an order."""
+    return NULL if value is None else _CONTROL.sub(_sign, value)
+
+
+def _sign(control: re.Match[str]) -> str:
+    return {"\n": "↵", "\t": " ", "\r": ""}.get(control[0], "\ufffd")
+
+
+def _cell(text: str, width: int, right: bool) -> str:
+    missing = width - _width(text)
+    if missing < 0:
+        text = _cut(text, width)
+        missing = width - _width(text)
+    return " " * missing + text if right else text + " " * missing
+
+
+def _cut(text: str, width: int) -> str:
+    """As much of a text as fits, with `…`."""
+    kept, used = [], 1
+    for mark in text:
+        used += _width(mark)
+        if used > width:
+            break
+        kept.append(mark)
+    return "".join(kept) + "…"
+
+
+def _width(text: str) -> int:
+    """Columns that a text takes on a terminal."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(mark) else 2 if unicodedata.east_asian_width(mark) in "WF" else 1
+        for mark in text
+    )
+
+
+def _narrowed(widths: Sequence[int], width: int) -> list[int]:
+    """Widths that fit a terminal as far as that is possible: the widest give way."""
+    left = width - 2 * (len(widths) - 1)
+    if sum(widths) <= left:
+        return list(widths)
+    bound, most = NARROWEST, max(widths)
+    while bound < most:  # the largest bound that fits
+        middle = (bound + most + 1) // 2
+        if sum(min(each, middle) for each in widths) <= left:
+            bound = middle
+        else:
+            most = middle - 1
+    return [min(each, bound) for each in widths]
+
+
+def _markdown(answer: Answer, limit: int | None) -> Iterator[str]:
+    def line(values: Sequence[str]) -> str:
+        return "| " + " | ".join(values) + " |\n"
+
+    yield line([_in_markdown(heading.name) for heading in answer.headings])
+    right = [_NUMBERS.fullmatch(heading.kind) is not None for heading in answer.headings]
+    yield line(["--:" if each else "---" for each in right])
+    for row in answer.texts(limit):
+        yield line(["" if value is None else _in_markdown(value) for value in row])
+
+
+def _in_markdown(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("|", "\\|")
+    return escaped.replace("\r\n", "\n").replace("\n", "<br>")
+
+
+# -- for programs --------------------------------------------------------------------
+
+
+class _Lines(list[str]):
+    """What a CSV writer has written."""
+
+    def write(self, text: str) -> None:
+        self.append(text)
+
+
+def _csv(answer: Answer, limit: int | None) -> Iterator[str]:
+    """By RFC 4180, with line feeds."""
+    import csv
+
+    lines = _Lines()
+    writer = csv.writer(lines, lineterminator="\n")
+    writer.writerow([heading.name for heading in answer.headings])
+    yield lines.pop()
+    for row in answer.texts(limit):
+        writer.writerow(row)
+        yield lines.pop()
+
+
+def _array(answer: Answer, limit: int | None) -> Iterator[str]:
+    before = "[\n  "
+    for each in _objects(answer, limit):
+        yield before + each
+        before = ",\n  "
+    yield "[]\n" if before.startswith("[") else "\n]\n"
+
+
+def _objects(answer: Answer, limit: int | None) -> Iterator[str]:
+    names = [json.dumps(heading.name, ensure_ascii=False) for heading in answer.headings]
+    for row in answer.json(limit):
+        values = zip(names, map(_value, row), strict=True)
+        yield "{" + ", ".join(f"{name}: {value}" for name, value in values) + "}"
+
+
+def _value(text: str | None) -> str:
+    """A value in JSON, which knows no NaN and no infinity."""
+    if text is None:
+        return "null"
+    if not _NO_NUMBER.search(text):
+        return text
+    return json.dumps(json.loads(text, parse_constant=lambda _: None), ensure_ascii=False)
