@@ -76,8 +76,9 @@ def put(cursor: Cursor, batch: Batch) -> set[int]:
         accepted = cursor.run("documents/accepted")
         if not accepted:
             return set()
-        cursor.run("documents/bury")
-        cursor.run("documents/replace")
+        if any(batch.incoming["seen_id"].to_pylist()):
+            cursor.run("documents/bury")
+            cursor.run("documents/replace")
         cursor.run("documents/add_content")
         cursor.run("documents/add")
     numbers = {number for number, _ in accepted}

@@ -7,8 +7,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.store import documents
+from qmd.store.collections import collections
 from qmd.store.cursor import Cursor, as_json
 from qmd.text.experience import Submission
+from qmd.types import EXPERIENCES
 
 if TYPE_CHECKING:
     from qmd.store.documents import Batch
@@ -79,8 +81,9 @@ def add(cursor: Cursor, records: Sequence[Record], batch: Batch) -> None:
         for record in records
     ]
     cursor.run("experiences/add", records=as_json(rows))
-    cursor.run("experiences/add_collection")
-    cursor.run("experiences/add_context", body=UNREVIEWED)
+    if all(each.name != EXPERIENCES for each in collections(cursor)):
+        cursor.run("experiences/add_collection")
+        cursor.run("experiences/add_context", body=UNREVIEWED)
 
 
 def models(cursor: Cursor) -> frozenset[str]:

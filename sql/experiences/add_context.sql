@@ -1,6 +1,5 @@
--- Say of all records what they are, if it is not said yet.
+-- Say of all records what they are.
 --
 -- in   $body  text
 insert into contexts
-select 'experiences', '', $body
-where not exists (select 1 from contexts where collection = 'experiences')
+values ('experiences', '', $body)
