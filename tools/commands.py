@@ -1,0 +1,58 @@
+"""Writes docs/commands.md: what each command says of itself with --help.
+
+python -m tools.commands
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+
+PAGE = Path(__file__).parents[1] / "docs" / "commands.md"
+
+HEAD = """\
+# Commands
+
+What each command says with `--help`; `python -m tools.commands` writes this page.
+"""
+
+_COMMAND = re.compile(r"^│ ([a-z][a-z-]*)  ", re.MULTILINE)
+
+
+def help_of(*command: str) -> str:
+    """What a command says of itself, 100 columns wide, without colours."""
+    from qmd.surface.cli import run
+
+    told = StringIO()
+    before = dict(os.environ)
+    os.environ |= {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
+    try:
+        with redirect_stdout(told):
+            run([*command, "--help"])
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+    return "\n".join(line.rstrip() for line in told.getvalue().strip().splitlines())
+
+
+def sections(*command: str) -> Iterator[str]:
+    """The command, and those below it."""
+    told = help_of(*command)
+    name = " ".join(("qmd", *command))
+    yield f"{'##' if len(command) < 2 else '###'} {name}\n\n```\n{told.strip()}\n```\n"
+    _, _, below = told.partition("╭─ Commands")
+    for each in _COMMAND.findall(below):
+        yield from sections(*command, each)
+
+
+def page() -> str:
+    """The whole page."""
+    return "\n".join((HEAD, *sections()))
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
