@@ -11,6 +11,7 @@ import threading
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from qmd.editing import Parsed
     from qmd.models.choice import Space
     from qmd.pipeline.compare import Comparison
+    from qmd.pipeline.export import Exported, Wish
     from qmd.pipeline.hybrid import Helpers, Ranking, Recipe
     from qmd.store import embeddings, maintenance
     from qmd.store.collections import Overview
@@ -322,7 +324,7 @@ class Engine:
             raise QueryError(problem or query.NOTHING_TO_FIND)
         space, state = self.vectors()
         if not state.vectors:
-            raise NotEmbedded(self._other_vectors())
+            raise NotEmbedded(self.other_vectors())
         vector = self.models.embedder(space).embed([space.model.as_query(text)])[0]
         answer = self.read(
             partial(
@@ -341,7 +343,7 @@ class Engine:
         kept = [result for result in answer.results if result.score >= min_score]
         return answer._replace(results=kept, notice=answer.notice or state.notice)
 
-    def _other_vectors(self) -> str:
+    def other_vectors(self) -> str:
         """Whose vectors there are, where those of the model in use are missing."""
         from qmd.store import embeddings
 
@@ -883,6 +885,42 @@ class Engine:
                 f"'{EXPERIENCES}' has no folder to be updated from: agents submit its records."
             )
         return [c for c in self.collections() if c.root and (not names or c.name in names)]
+
+    def export(
+        self,
+        folder: Path,
+        *,
+        wish: Wish | None = None,
+        force: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Exported:
+        """Write the index to a folder as Parquet, or bring an earlier export there up to date.
+
+        Args:
+            wish: what to export; None: everything.
+            force: replace whatever the folder has in it.
+            progress: told (files done, files in all).
+
+        Raises:
+            CollectionNotFound: one of the wish does not exist.
+            FolderTaken: the folder has something else in it.
+            ExportFailed: it cannot be written.
+            JobRunning: another process exports this index.
+        """
+        from qmd.pipeline import export
+
+        wanted = wish or export.Wish()
+        names = list(wanted.among.collections or ())
+        self.read(partial(lookup.check_collections, names=names))
+        return export.export(
+            self.database,
+            self.place,
+            self.settings(),
+            folder,
+            wish=wanted,
+            force=force,
+            progress=progress,
+        )
 
     def _check(self, names: Sequence[str]) -> None:
         """Refuse names of collections that do not exist."""

@@ -29,6 +29,14 @@
     ├── PortTaken                 somebody else listens there
     ├── AlreadyServed             a server in the background runs for this index
     ├── ServerFailure             it did not start, or does not stop
+    ├── ExchangeError             an index cannot leave for a folder, or come from one
+    │   ├── FolderTaken           it has something else in it
+    │   ├── ExportFailed          the files could not be written
+    │   ├── NotAnExport           it has no manifest
+    │   ├── ExportDamaged         a file is missing, or not what was written
+    │   ├── ExportIncomplete      no index can be made of what was exported
+    │   ├── ExportTooNew          a later qmd has written it
+    │   └── IndexTaken            there is something in the index already
     ├── MigrationEdited
     └── IndexFailure               exit code 3
         ├── IndexBusy             another process holds the file
@@ -170,7 +178,7 @@ class JobRunning(IndexFailure):
     def __init__(self, path: Path, *, job: str, holder: str | None) -> None:
         super().__init__(
             f"Another 'qmd {job}' is at work on {path}{f' ({holder})' if holder else ''}.\n\n"
-            "It does all there is to do: wait for it, or stop it and try again."
+            "Wait for it, or stop it and try again."
         )
         self.path = path
         self.holder = holder
@@ -340,6 +348,85 @@ class AlreadyServed(QmdError):
 
 class ServerFailure(QmdError):
     """A server in the background did not start, or does not stop."""
+
+
+class ExchangeError(QmdError):
+    """An index cannot leave for a folder, or come from one."""
+
+
+class FolderTaken(ExchangeError):
+    """A folder that would be replaced has something in it that is not of an export."""
+
+    def __init__(self, folder: Path, problem: str, *, mend: str) -> None:
+        super().__init__(f"{folder} cannot be replaced: {problem}\n\n{mend}")
+        self.folder = folder
+
+
+class ExportFailed(ExchangeError):
+    """The files of an export could not be written."""
+
+    def __init__(self, folder: Path, problem: str) -> None:
+        super().__init__(
+            f"The index could not be exported to {folder}: {problem}\n\n"
+            "What was there before is as it was. Check the permissions and the free space, or "
+            "choose another folder."
+        )
+        self.folder = folder
+
+
+class NotAnExport(ExchangeError):
+    """A folder has no manifest of an export."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(
+            f"{folder} is no export of qmd: it has no manifest.json of one.\n\n"
+            "Name the folder that 'qmd export' has made."
+        )
+        self.folder = folder
+
+
+class ExportDamaged(ExchangeError):
+    """A file of an export is missing, or not what was written."""
+
+    def __init__(self, folder: Path, file: str, problem: str) -> None:
+        super().__init__(
+            f"The export {folder} is damaged. {file}: {problem}\n\n"
+            "Nothing was imported. Export again, or bring back a copy of the folder."
+        )
+        self.folder = folder
+        self.file = file
+
+
+class ExportIncomplete(ExchangeError):
+    """Too little was exported for an index."""
+
+    def __init__(self, folder: Path, missing: Sequence[str]) -> None:
+        super().__init__(
+            f"No index can be made of {folder}: it is without {', '.join(missing)}.\n\n"
+            "Export again without --tables."
+        )
+        self.folder = folder
+        self.missing = tuple(missing)
+
+
+class ExportTooNew(ExchangeError):
+    """A later qmd has written an export."""
+
+    def __init__(self, folder: Path, *, written_by: str, this: str) -> None:
+        super().__init__(
+            f"The export {folder} was written by qmd {written_by}; this is qmd {this}.\n\n"
+            f"Upgrade qmd to {written_by} or later."
+        )
+        self.folder = folder
+        self.written_by = written_by
+
+
+class IndexTaken(ExchangeError):
+    """An import would replace what is in an index."""
+
+    def __init__(self, path: Path, problem: str, *, mend: str) -> None:
+        super().__init__(f"The index {path} {problem}\n\nNothing was imported. {mend}")
+        self.path = path
 
 
 class MigrationEdited(QmdError):

@@ -56,13 +56,18 @@ def is_current(cursor: Cursor, path: Path) -> bool:
     return not _missing(cursor, path)
 
 
-def bring_up_to_date(cursor: Cursor, path: Path) -> None:
+def bring_up_to_date(cursor: Cursor, path: Path, *, last: int | None = None) -> None:
     """Run what the ledger does not have.
+
+    Args:
+        last: version to stop at; None: the last one there is.
 
     Raises:
         IndexTooNew, IndexUnreadable, MigrationEdited: see `is_current`.
     """
     for migration in _missing(cursor, path):
+        if last is not None and migration.version > last:
+            return
         cursor.connection.begin()
         try:
             cursor.run("store/ledger")

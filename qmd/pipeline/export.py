@@ -1,0 +1,594 @@
+"""An index as a folder of Parquet files.
+
+    index ─▸ copy of the file ─▸ digests ─┬─▸ changed: write ──┐
+                                          └─▸ as before: link ─┴─▸ folder beside ─▸ its place
+
+The index is held only while its file is copied, which takes a fraction of a second; the rest is
+read from the copy. So all is of one state, whatever others write meanwhile. The rows of a table
+are parted among files by their numbers, which leaves most files as they are when something is
+added. The new folder takes the place of the old one in one step.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import time
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from urllib.parse import quote
+
+from qmd import __version__
+from qmd.errors import ExportDamaged, ExportFailed, ExportTooNew, FolderTaken, UsageError
+from qmd.pipeline import manifest
+from qmd.pipeline.manifest import File, Manifest, Part
+from qmd.store import exchange, files, migrate, search
+from qmd.store.cursor import Cursor, DatabaseError
+from qmd.store.database import Database
+from qmd.store.exchange import Column, Group, Table
+from qmd.store.gate import errand
+from qmd.types import Filter
+
+if TYPE_CHECKING:
+    from qmd.config import Place, Settings
+
+Found = TypeVar("Found")
+
+MANY = 128
+"""Files of a table; from there on, each has more rows."""
+
+MOST_WORKERS = 8
+"""Files that are written at the same time."""
+
+DROPPINGS = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
+"""What systems leave in folders that somebody has looked at."""
+
+
+class Wish(NamedTuple):
+    """What to export.
+
+    Attributes:
+        among: documents; by default, everything leaves, not documents alone.
+        where: the conditions of `among`, as they were asked for.
+        tables: names; none: all.
+        parted: documents by collection, in folders of their own.
+    """
+
+    among: Filter = search.ALL
+    where: str | None = None
+    tables: tuple[str, ...] = ()
+    vectors: bool = True
+    parted: bool = False
+
+    @property
+    def told(self) -> dict[str, object]:
+        """For the manifest; without what was not asked for."""
+        names = self.among.collections
+        asked = {
+            "collections": None if names is None else list(names),
+            "where": self.where,
+            "tables": list(self.tables) or None,
+            "vectors": None if self.vectors else False,
+            "partition_by": "collection" if self.parted else None,
+        }
+        return {key: value for key, value in asked.items() if value is not None}
+
+
+class Exported(NamedTuple):
+    """What an export did.
+
+    Attributes:
+        rows: by table.
+        written: files that were written anew; the others are as they were.
+        bytes: of all files.
+        held: seconds for which nobody could write to the index.
+    """
+
+    folder: Path
+    rows: dict[str, int]
+    files: int
+    written: int
+    bytes: int
+    seconds: float
+    held: float
+
+
+class Span(NamedTuple):
+    """Rows of a table that have a file of their own.
+
+    Attributes:
+        first, last: their numbers.
+        digest: of the rows, and of how they are written.
+    """
+
+    table: Table
+    collection: str | None
+    first: int
+    last: int
+    rows: int
+    digest: str
+
+    @property
+    def path(self) -> str:
+        """Of the file, below the folder."""
+        folder = self.table.name
+        if self.collection is not None:
+            folder += f"/collection={quote(self.collection, safe='')}"
+        return f"{folder}/{self.first:010}.parquet"
+
+
+def export(
+    database: Database,
+    place: Place,
+    settings: Settings,
+    folder: Path,
+    *,
+    wish: Wish = Wish(),  # noqa: B008  # a named tuple
+    force: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> Exported:
+    """Write an index to a folder, or bring an earlier export there up to date.
+
+    Args:
+        force: replace whatever the folder has in it.
+        progress: told (files done, files in all).
+
+    Raises:
+        FolderTaken: it has something else in it.
+        ExportFailed: it cannot be written.
+        UsageError: the wish cannot be had.
+        JobRunning: another process exports this index.
+    """
+    began = time.monotonic()
+    try:
+        target = folder.resolve()
+        _check(target, place, settings)
+        with errand(database.path, "export"), _workshop(target) as shop:
+            before = _before(target, force=force)
+            elsewhere = target.with_name(f".{target.name}.index")
+            with _copied(database, elsewhere) as (copy, held):
+                now = datetime.now(UTC).isoformat(timespec="seconds")
+                parts, written = copy.read(
+                    lambda cursor: _written(cursor, wish, shop, target, before, progress)
+                )
+            document = Manifest(
+                __version__,
+                migrate.migrations()[-1].version,
+                place.name,
+                now,
+                wish.told,
+                settings.models,
+                _cutting(settings),
+                tuple(parts),
+            )
+            manifest.write(shop, document)
+            _put(shop, target)
+    except OSError as error:
+        raise ExportFailed(folder, error.strerror or str(error)) from error
+    return Exported(
+        target,
+        {part.name: part.rows for part in parts},
+        sum(len(part.files) for part in parts),
+        written,
+        sum(part.bytes for part in parts),
+        time.monotonic() - began,
+        held,
+    )
+
+
+def _cutting(settings: Settings) -> dict[str, object]:
+    """How texts are cut, as index.yml says it."""
+    return {
+        "tokens": settings.chunk_tokens,
+        "overlap": settings.chunk_overlap,
+        "strategy": settings.chunk_strategy,
+    }
+
+
+# -- the folder ----------------------------------------------------------------
+
+
+def _check(target: Path, place: Place, settings: Settings) -> None:
+    """Refuse folders that nobody can mean, whatever is forced.
+
+    Raises:
+        FolderTaken: it is, or contains, one that is needed.
+    """
+    if not target.exists():
+        return
+    needed = {
+        "your home folder": place.home or Path.home(),
+        "the folder you are in": Path.cwd(),
+        "the index": place.database,
+        "index.yml": place.config,
+        **{f"collection '{each.name}'": Path(each.root) for each in settings.collections},
+    }
+    for what, path in needed.items():
+        whole = path.resolve()
+        if target == whole or target in whole.parents:
+            raise FolderTaken(target, f"{what} is there.", mend="Name a folder of its own.")
+
+
+def _before(target: Path, *, force: bool) -> Manifest | None:
+    """The export that is there already; None if nothing is.
+
+    Raises:
+        FolderTaken: something else is.
+    """
+    if not target.exists() or (target.is_dir() and not _contents(target)):
+        return None
+    mend = "Name another folder, or replace this one with --force."
+    if not target.is_dir():
+        raise FolderTaken(target, "it is a file.", mend="Name another folder.")
+    if not manifest.is_ours(target):
+        if force:
+            return None
+        raise FolderTaken(target, "it is not empty, and no export of qmd.", mend=mend)
+    try:
+        before = manifest.read(target)
+    except (ExportDamaged, ExportTooNew) as error:
+        if force:
+            return None
+        raise FolderTaken(target, str(error).split("\n")[0], mend=mend) from error
+    known = {manifest.NAME, *(file.path for part in before.parts for file in part.files)}
+    strange = sorted(_contents(target) - known)
+    if strange and not force:
+        raise FolderTaken(
+            target,
+            f"it has files that are not of the export: {', '.join(strange[:3])}"
+            + (f" and {len(strange) - 3} more." if len(strange) > 3 else "."),
+            mend="Move them away, or replace them with --force.",
+        )
+    return before
+
+
+def _contents(folder: Path) -> set[str]:
+    """All files below a folder, and links, by their paths with /."""
+    found = set()
+    for parent, folders, names in os.walk(folder):
+        links = [name for name in folders if Path(parent, name).is_symlink()]
+        for name in [*names, *links]:
+            if name not in DROPPINGS:
+                found.add(Path(parent, name).relative_to(folder).as_posix())
+    return found
+
+
+@contextmanager
+def _workshop(target: Path) -> Iterator[Path]:
+    """An empty folder beside the target, for this process alone; what is in it goes in the end.
+
+    Its lock ends with the process, so that one that was left behind is cleared and used again.
+
+    Raises:
+        FolderTaken: another process exports to the same place.
+    """
+    shop = target.with_name(f".{target.name}.part")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    while True:
+        shop.mkdir(exist_ok=True)
+        with _locked(shop, target) as lock:
+            if not shop.exists() or shop.stat().st_ino != os.fstat(lock).st_ino:
+                continue  # whoever had it has just put it in its place
+            _recover(target)
+            _clear(shop)
+            try:
+                yield shop
+            finally:
+                shutil.rmtree(shop, ignore_errors=True)
+            return
+
+
+@contextmanager
+def _locked(folder: Path, target: Path) -> Iterator[int]:
+    """Hold the lock of a folder."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise FolderTaken(
+                target, "another process is exporting to it.", mend="Wait for it, and try again."
+            ) from None
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _clear(folder: Path) -> None:
+    for entry in folder.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
+
+
+def _old(target: Path) -> Path:
+    """Where an export goes that cannot be exchanged in one step."""
+    return target.with_name(f".{target.name}.old")
+
+
+def _recover(target: Path) -> None:
+    """Finish what a process left that was killed between two renames."""
+    old = _old(target)
+    if old.exists():
+        if target.exists():
+            shutil.rmtree(old)
+        else:
+            old.rename(target)
+
+
+def _put(shop: Path, target: Path) -> None:
+    """Put the finished folder in its place; what was there goes."""
+    for folder, _, _ in os.walk(shop):
+        files.flush(Path(folder))
+    files.flush(shop / manifest.NAME)
+    if not target.exists() or not any(target.iterdir()):
+        shop.rename(target)
+    else:
+        shutil.copymode(target, shop)
+        with _locked(target, target):  # it will have the name of the workshop, until it is gone
+            if files.exchange(shop, target):
+                shutil.rmtree(shop)
+            else:
+                old = _old(target)
+                target.rename(old)
+                shop.rename(target)
+                shutil.rmtree(old)
+    files.flush(target.parent)
+
+
+# -- the index -----------------------------------------------------------------
+
+
+@contextmanager
+def _copied(database: Database, elsewhere: Path) -> Iterator[tuple[Database, float]]:
+    """A copy of the index, which goes in the end, and for how many seconds that held the index.
+
+    Args:
+        elsewhere: a folder for it, if there is no room beside the index.
+    """
+    beside = database.path.with_name(f"{database.path.name}.copy")
+    for folder in (beside, elsewhere):
+        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            folder.mkdir(mode=0o700)
+            path, held = database.copy(folder)
+            break
+        except OSError:
+            shutil.rmtree(folder, ignore_errors=True)
+            if folder == elsewhere:
+                raise
+    copy = Database(path)
+    try:
+        yield copy, held
+    finally:
+        copy.close()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _written(
+    cursor: Cursor,
+    wish: Wish,
+    shop: Path,
+    target: Path,
+    before: Manifest | None,
+    progress: Callable[[int, int], None] | None,
+) -> tuple[list[Part], int]:
+    """Write the files of all tables, or link those that are as they were.
+
+    Returns:
+        The tables, and how many files were written.
+    """
+    try:
+        documents = search.allowed(cursor, wish.among)
+        lost = exchange.choose(cursor, documents)
+        if lost:
+            raise ExportFailed(target, f"{lost} documents have no text. Run 'qmd doctor'.")
+        tables = _chosen(exchange.tables(cursor), wish, everything=documents is None)
+        columns = {table.name: exchange.columns(cursor, table) for table in tables}
+        with _Pool(cursor) as pool:
+            spans = _planned(pool, tables, columns, wish)
+            make = partial(_made, shop=shop, target=target, known=_known(before))
+            made = pool.all([partial(make, span=span) for span in spans], progress)
+    except DatabaseError as error:
+        raise ExportFailed(target, str(error).splitlines()[0]) from error
+    parts = []
+    for table in tables:
+        own = [file for span, (file, _) in zip(spans, made, strict=True) if span.table == table]
+        parts.append(
+            Part(table.name, exchange.meaning(table.name), tuple(columns[table.name]), tuple(own))
+        )
+    return parts, sum(written for _, written in made)
+
+
+def _chosen(tables: Sequence[Table], wish: Wish, *, everything: bool) -> list[Table]:
+    """The tables that were asked for.
+
+    Raises:
+        UsageError: one does not exist, or cannot leave in part.
+    """
+    names = [table.name for table in tables]
+    for name in wish.tables:
+        if name not in names:
+            raise UsageError(f"There is no table '{name}'. Known: {', '.join(names)}.")
+    private = [t.name for t in tables if t.private and t.name in wish.tables]
+    if private and not everything:
+        raise UsageError(
+            f"'{private[0]}' cannot be exported for some documents only: its rows are of all."
+        )
+    return [
+        table
+        for table in tables
+        if (not wish.tables or table.name in wish.tables)
+        and (everything or not table.private)
+        and (wish.vectors or table.name != exchange.VECTORS)
+    ]
+
+
+def _planned(
+    pool: _Pool, tables: Sequence[Table], columns: Mapping[str, Sequence[Column]], wish: Wish
+) -> list[Span]:
+    """All files, by table and number."""
+
+    digests = pool.all(
+        [
+            partial(
+                exchange.digests,
+                table=table,
+                parted=wish.parted and table.name == exchange.PARTED,
+            )
+            for table in tables
+        ]
+    )
+    spans = []
+    for table, groups in zip(tables, digests, strict=True):
+        of: dict[str | None, list[Group]] = {}
+        for group in groups:
+            of.setdefault(group.collection, []).append(group)
+        for collection, own in (of or {None: []}).items():
+            described = [
+                exchange.rows_of(table),
+                exchange.copying(parted=collection is not None),
+                columns[table.name],
+                collection,
+            ]
+            for first, last, some in parted(own, width=table.width, rows=table.rows):
+                text = json.dumps([described, some])
+                digest = hashlib.sha256(text.encode()).hexdigest()[:32]
+                rows = sum(group.rows for group in some)
+                spans.append(Span(table, collection, first, last, rows, digest))
+    return spans
+
+
+def parted(
+    groups: Sequence[Group], *, width: int, rows: int
+) -> Iterator[tuple[int, int, list[Group]]]:
+    """Part rows among files: all numbers are halved, and the halves, while they hold too much.
+
+    So the files before stay as they are when rows come after them, and few rows that are left of
+    many share a file. No rows at all make one file.
+
+    Args:
+        groups: by `cell`.
+        width: numbers in a group.
+        rows: in a file at most, unless a group has more or there would be too many files.
+
+    Returns:
+        The first number of each file, the last, and its groups.
+    """
+    while sum(group.rows for group in groups) > MANY * rows:
+        rows *= 2
+    cells = [group.cell for group in groups]
+
+    def halved(first: int, count: int) -> Iterator[tuple[int, int, list[Group]]]:
+        some = groups[bisect_left(cells, first) : bisect_left(cells, first + count)]
+        if count == 1 or sum(group.rows for group in some) <= rows:
+            if some:
+                yield first * width, (first + count) * width - 1, list(some)
+            return
+        yield from halved(first, count // 2)
+        yield from halved(first + count // 2, count // 2)
+
+    if groups:
+        yield from halved(0, exchange.NUMBERS // width)
+    else:
+        yield 0, exchange.NUMBERS - 1, []
+
+
+def _known(before: Manifest | None) -> dict[tuple[str, str], File]:
+    """Files of an earlier export, by table and digest."""
+    if before is None:
+        return {}
+    return {(part.name, file.digest): file for part in before.parts for file in part.files}
+
+
+def _made(
+    cursor: Cursor, *, span: Span, shop: Path, target: Path, known: Mapping[tuple[str, str], File]
+) -> tuple[File, bool]:
+    """Make one file.
+
+    Returns:
+        The file, and whether it had to be written.
+    """
+    path = shop / span.path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    earlier = known.get((span.table.name, span.digest))
+    if earlier is not None and is_whole(target / earlier.path, earlier):
+        files.link(target / earlier.path, path)
+        return earlier._replace(path=span.path), False
+    exchange.write(
+        cursor, span.table, path, first=span.first, last=span.last, collection=span.collection
+    )
+    files.flush(path)
+    size, digest = path.stat().st_size, sha256(path)
+    return File(span.path, span.rows, size, digest, span.digest, span.collection), True
+
+
+def is_whole(path: Path, file: File) -> bool:
+    """Whether a file is what the manifest says."""
+    try:
+        return path.stat().st_size == file.bytes and sha256(path) == file.sha256
+    except FileNotFoundError:
+        return False
+
+
+def sha256(path: Path) -> str:
+    """Of the bytes of a file: 64 hex digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+class _Pool:
+    """Threads that share an engine's work, each with a connection of its own.
+
+    One statement is one thread's work: files are many enough to keep all busy.
+    """
+
+    def __init__(self, cursor: Cursor) -> None:
+        count = min(os.cpu_count() or 1, MOST_WORKERS)
+        self._cursors = [exchange.another(cursor) for _ in range(count)]
+        self._free: SimpleQueue[Cursor] = SimpleQueue()
+        for each in self._cursors:
+            self._free.put(each)
+        self._threads = ThreadPoolExecutor(count, thread_name_prefix="qmd-export")
+
+    def __enter__(self) -> _Pool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        for each in self._cursors:
+            each.connection.interrupt()
+        self._threads.shutdown()
+        for each in self._cursors:
+            each.connection.close()
+
+    def all(
+        self,
+        works: Sequence[Callable[[Cursor], Found]],
+        progress: Callable[[int, int], None] | None = None,
+    ) -> list[Found]:
+        """What all find, in their order. The first that fails ends the others."""
+        futures: list[Future[Found]] = [self._threads.submit(self._run, work) for work in works]
+        for done, future in enumerate(as_completed(futures), 1):
+            future.result()
+            if progress is not None:
+                progress(done, len(futures))
+        return [future.result() for future in futures]
+
+    def _run(self, work: Callable[[Cursor], Found]) -> Found:
+        cursor = self._free.get()
+        try:
+            return work(cursor)
+        finally:
+            self._free.put(cursor)

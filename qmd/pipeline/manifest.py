@@ -1,0 +1,214 @@
+"""manifest.json: what an export consists of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+from qmd import __version__
+from qmd.errors import ExportDamaged, ExportTooNew, NotAnExport
+from qmd.store.exchange import Column
+
+NAME = "manifest.json"
+
+FORMAT = "qmd export"
+"""What says that a folder is one of ours."""
+
+VERSION = 1
+"""Of the format. A later one is refused; an earlier one has to be read."""
+
+
+class File(NamedTuple):
+    """A Parquet file.
+
+    Attributes:
+        path: below the folder, with /.
+        sha256: of its bytes, 64 hex digits.
+        digest: of its rows: the same as long as they are.
+        collection: that all rows are of, if no column says so.
+    """
+
+    path: str
+    rows: int
+    bytes: int
+    sha256: str
+    digest: str
+    collection: str | None
+
+
+class Part(NamedTuple):
+    """A table, or what was chosen of it.
+
+    Attributes:
+        columns: of each file, but for the collection of those that are of one.
+    """
+
+    name: str
+    meaning: str
+    columns: tuple[Column, ...]
+    files: tuple[File, ...]
+
+    @property
+    def rows(self) -> int:
+        """In all files."""
+        return sum(file.rows for file in self.files)
+
+    @property
+    def bytes(self) -> int:
+        """Of all files."""
+        return sum(file.bytes for file in self.files)
+
+
+class Manifest(NamedTuple):
+    """What an export consists of.
+
+    Attributes:
+        schema: version of the last migration of the index.
+        name: of the index.
+        exported: the moment of the state that was exported, ISO 8601, UTC.
+        selection: what was chosen, as it was asked for; empty: everything.
+        models: that index.yml chooses, by what they do.
+        chunk: how index.yml has texts cut.
+    """
+
+    qmd_version: str
+    schema: int
+    name: str
+    exported: str
+    selection: Mapping[str, object]
+    models: Mapping[str, str]
+    chunk: Mapping[str, Any]
+    parts: tuple[Part, ...]
+
+    @property
+    def files(self) -> Iterator[File]:
+        """Of all tables."""
+        for part in self.parts:
+            yield from part.files
+
+    def part(self, name: str) -> Part | None:
+        """That of a table, if it is there."""
+        return next((part for part in self.parts if part.name == name), None)
+
+
+def write(folder: Path, manifest: Manifest) -> None:
+    """Write it into a folder."""
+    tables = [
+        {
+            "name": part.name,
+            "meaning": part.meaning,
+            "rows": part.rows,
+            "bytes": part.bytes,
+            "columns": [column._asdict() for column in part.columns],
+            "files": [
+                {key: value for key, value in file._asdict().items() if value is not None}
+                for file in part.files
+            ],
+        }
+        for part in manifest.parts
+    ]
+    document = {
+        "format": FORMAT,
+        "format_version": VERSION,
+        "qmd_version": manifest.qmd_version,
+        "schema_version": manifest.schema,
+        "index": manifest.name,
+        "exported": manifest.exported,
+        "selection": manifest.selection,
+        "settings": {"models": dict(manifest.models), "chunk": dict(manifest.chunk)},
+        "tables": tables,
+    }
+    text = json.dumps(document, ensure_ascii=False, indent=2)
+    (folder / NAME).write_text(text + "\n", encoding="utf-8")
+
+
+def is_ours(folder: Path) -> bool:
+    """Whether a folder says that it is an export, of whatever version."""
+    try:
+        document = json.loads((folder / NAME).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(document, dict) and document.get("format") == FORMAT
+
+
+def read(folder: Path) -> Manifest:
+    """What a folder says that it consists of.
+
+    Raises:
+        NotAnExport: it has no manifest.
+        ExportTooNew: a later qmd has written it.
+        ExportDamaged: it cannot be understood.
+    """
+    path = folder / NAME
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise NotAnExport(folder) from None
+    except OSError as error:
+        raise ExportDamaged(folder, NAME, error.strerror or str(error)) from error
+    except ValueError as error:
+        raise ExportDamaged(folder, NAME, f"this is not JSON: {error}") from error
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise NotAnExport(folder)
+    version = document.get("format_version")
+    if isinstance(version, int) and version > VERSION:
+        raise ExportTooNew(folder, written_by=str(document.get("qmd_version")), this=__version__)
+    try:
+        return _understood(document)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ExportDamaged(folder, NAME, f"it does not say what it has to: {error}") from error
+
+
+def _understood(document: dict[str, Any]) -> Manifest:
+    """The manifest in a parsed document.
+
+    Raises:
+        KeyError, TypeError, ValueError: something is missing, or of the wrong kind.
+    """
+    settings = _checked(document["settings"], dict)
+    return Manifest(
+        _checked(document["qmd_version"], str),
+        _checked(document["schema_version"], int),
+        _checked(document["index"], str),
+        _checked(document["exported"], str),
+        _checked(document["selection"], dict),
+        {str(role): _checked(name, str) for role, name in settings["models"].items()},
+        _checked(settings["chunk"], dict),
+        tuple(_part(_checked(part, dict)) for part in document["tables"]),
+    )
+
+
+def _part(part: dict[str, Any]) -> Part:
+    return Part(
+        _checked(part["name"], str),
+        _checked(part["meaning"], str),
+        tuple(
+            Column(*(_checked(column[key], str) for key in Column._fields))
+            for column in part["columns"]
+        ),
+        tuple(_file(_checked(file, dict)) for file in part["files"]),
+    )
+
+
+def _file(file: dict[str, Any]) -> File:
+    path = PurePosixPath(_checked(file["path"], str))
+    if path.is_absolute() or ".." in path.parts:
+        raise ValueError(f"{path} lies outside of the folder")
+    collection = file.get("collection")
+    return File(
+        str(path),
+        _checked(file["rows"], int),
+        _checked(file["bytes"], int),
+        _checked(file["sha256"], str),
+        _checked(file["digest"], str),
+        None if collection is None else _checked(collection, str),
+    )
+
+
+def _checked(value: Any, kind: type) -> Any:
+    """A value, if it is of a kind."""
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise TypeError(f"{value!r} where a {kind.__name__} has to be")
+    return value

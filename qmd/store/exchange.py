@@ -1,0 +1,327 @@
+"""Tables of an index as Parquet files, and back.
+
+A table's own statement, `sql/export/<table>.sql`, says which rows and columns leave the index and
+what they mean. Around it go others, which write the rows to a file or give digests of them; they
+take it as text, since a statement is no parameter. Tables without a statement of their own are
+taken as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from qmd.store.cursor import Cursor, as_json
+from qmd.store.statements import shipped, statement
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NUMBERS = 1 << 32
+"""That rows can have."""
+
+READ_AT_ONCE = 4096
+"""Vectors that are read from a file at once."""
+
+
+class Table(NamedTuple):
+    """A table that can leave the index.
+
+    Attributes:
+        key: column that numbers its rows, by which they are parted among files.
+        width: numbers that stay together.
+        rows: in a file, about.
+        private: it says something of all documents, so that it stays when only some leave.
+        needed: without it no index can be made.
+    """
+
+    name: str
+    key: str | None = None
+    width: int = NUMBERS
+    rows: int = NUMBERS
+    private: bool = False
+    needed: bool = False
+
+
+TABLES = (
+    Table("documents", "document_id", width=256, rows=1024, needed=True),
+    Table("content", needed=True),
+    Table("chunks", "chunk_id", width=1024, rows=32_768),
+    Table("embeddings", "chunk_id", width=1024, rows=8192),
+    Table("embedding_models"),
+    Table("postings", "document_id", width=256, rows=262_144, needed=True),
+    Table("words", needed=True),
+    Table("collections", needed=True),
+    Table("contexts"),
+    Table("counters", needed=True),
+    Table("experiences", "document_id", width=256, rows=4096),
+    Table("experience_counts"),
+    Table("cache", private=True),
+)
+"""Those that have a statement."""
+
+VECTORS = "embeddings"
+PARTED = "documents"
+"""The table that can be parted by collection."""
+
+STAYING = frozenset({"schema_migrations", "settings", "tombstones"})
+"""What an index has for itself: others get their own."""
+
+
+class Column(NamedTuple):
+    """A column of a file.
+
+    Attributes:
+        type: as DuckDB writes it.
+        meaning: for people.
+    """
+
+    name: str
+    type: str
+    meaning: str
+
+
+class Group(NamedTuple):
+    """Rows whose numbers lie together.
+
+    Attributes:
+        cell: number of the first row by the width of a group.
+        mixed, added: change when a row does.
+    """
+
+    collection: str | None
+    cell: int
+    rows: int
+    mixed: int
+    added: int
+
+
+class NextIds(NamedTuple):
+    """The numbers that the next document and the next chunk get."""
+
+    document_id: int
+    chunk_id: int
+
+
+def tables(cursor: Cursor) -> list[Table]:
+    """Those of the index that can leave it: first those with a statement, then others."""
+    there = {name for (name,) in cursor.run("store/tables")}
+    known = [table for table in TABLES if table.name in there]
+    others = sorted(there - {table.name for table in TABLES} - STAYING)
+    return known + [_other(cursor, name) for name in others]
+
+
+def _other(cursor: Cursor, name: str) -> Table:
+    columns = cursor.connection.execute(_around("export/columns", rows=_rows_as_they_are(name)))
+    of_documents = any(row[0] == "document_id" for row in columns.fetchall())
+    if of_documents:
+        return Table(name, "document_id", width=256, rows=65_536)
+    return Table(name, private=True)
+
+
+def another(cursor: Cursor) -> Cursor:
+    """A second connection to the same index."""
+    connection = cursor.connection.cursor()
+    connection.execute(statement("store/use"))
+    return Cursor(connection)
+
+
+def choose(cursor: Cursor, documents: str | None) -> int:
+    """Choose what to export, for all connections of this engine.
+
+    Args:
+        documents: JSON array of document_id; None: everything.
+
+    Returns:
+        How many of the documents have no text, and are missing.
+    """
+    cursor.run("export/choose", documents=documents)
+    for name in ("choose_texts", "choose_terms", "choose_collections"):
+        cursor.run(f"export/{name}", everything=documents is None)
+    return int(cursor.one("export/lost", documents=documents))
+
+
+def rows_of(table: Table) -> str:
+    """The statement that gives the rows of a table."""
+    if table in TABLES:
+        return _bare(statement(f"export/{table.name}"))
+    if table.key:
+        return _bare(statement("export/other_of_documents")).replace("$table", table.name)
+    return _rows_as_they_are(table.name)
+
+
+def _rows_as_they_are(name: str) -> str:
+    return _bare(statement("export/other")).replace("$table", name)
+
+
+def meaning(name: str) -> str:
+    """What a table is, in a sentence."""
+    text = _header(name)
+    return text.splitlines()[0].removeprefix("-- ") if text else ""
+
+
+def columns(cursor: Cursor, table: Table) -> list[Column]:
+    """What the rows of a table consist of."""
+    meanings = dict(re.findall(r"^-- out  (\w+) +\S+ *(.*)$", _header(table.name), re.M))
+    found = cursor.connection.execute(_around("export/columns", rows=rows_of(table))).fetchall()
+    return [Column(name, kind, meanings.get(name, "")) for name, kind, *_ in found]
+
+
+def digests(cursor: Cursor, table: Table, *, parted: bool) -> list[Group]:
+    """Digests of groups of rows, each of `table.width` numbers.
+
+    Args:
+        parted: by collection as well.
+    """
+    text = _around(
+        "export/digests",
+        key=table.key or "0",
+        collection="collection" if parted else "null",
+        rows=rows_of(table),
+    )
+    found = cursor.connection.execute(text, {"width": table.width}).fetchall()
+    return [Group(*row) for row in found]
+
+
+def write(
+    cursor: Cursor, table: Table, path: Path, *, first: int, last: int, collection: str | None
+) -> None:
+    """Write rows to a Parquet file.
+
+    Args:
+        first: number of the first row.
+        last: of the last.
+        collection: only of this one; the column is left out.
+    """
+    given: dict[str, object] = {"first": first, "last": last, "path": str(path)}
+    name = "export/copy"
+    if collection is not None:
+        name = "export/copy_of_collection"
+        given["collection"] = collection
+    text = _around(name, key=table.key or "0", rows=rows_of(table))
+    cursor.connection.execute(text, given).fetchall()
+
+
+def copying(*, parted: bool) -> str:
+    """The statement that writes: what files depend on besides their rows."""
+    return _bare(statement("export/copy_of_collection" if parted else "export/copy"))
+
+
+# -- and back ------------------------------------------------------------------
+
+
+def columns_of_file(cursor: Cursor, path: Path) -> list[tuple[str, str]]:
+    """Names and types of the columns of a Parquet file.
+
+    Raises:
+        DatabaseError: it is none.
+    """
+    return [(name, kind) for name, kind, *_ in cursor.run("import/columns", path=str(path))]
+
+
+def rows_of_file(cursor: Cursor, path: Path) -> int:
+    """How many rows a Parquet file has."""
+    return int(cursor.one("import/count", path=str(path)))
+
+
+def next_ids(cursor: Cursor) -> NextIds:
+    """The numbers that the next document and the next chunk get."""
+    return cursor.rows(NextIds, "import/next_ids")[0]
+
+
+def load(cursor: Cursor, name: str, files: Sequence[Path], *, shift: NextIds) -> None:
+    """Add what is in files to a table that has nothing yet.
+
+    Args:
+        shift: is added to the numbers of documents and chunks.
+    """
+    paths = as_json([str(file) for file in files])
+    if name == PARTED:
+        cursor.run("import/documents", files=paths, documents=shift.document_id)
+        cursor.run("import/content", files=paths)
+    elif name in ("postings", "words", "chunks", "counters"):
+        numbers = {
+            "postings": {"documents": shift.document_id},
+            "words": {},
+            "chunks": {"chunks": shift.chunk_id},
+            "counters": {"documents": shift.document_id, "chunks": shift.chunk_id},
+        }
+        cursor.run(f"import/{name}", files=paths, **numbers[name])
+    elif any(column == "document_id" for column, _ in columns_of_file(cursor, files[0])):
+        text = _bare(statement("import/other_of_documents")).replace("$table", name)
+        given = {"files": paths, "documents": shift.document_id}
+        cursor.connection.execute(text, given).fetchall()
+    else:
+        text = _bare(statement("import/other")).replace("$table", name)
+        cursor.connection.execute(text, {"files": paths}).fetchall()
+
+
+def load_collection(
+    cursor: Cursor, collection: str, files: Sequence[Path], *, shift: NextIds
+) -> None:
+    """Add documents of one collection, whose files do not name it."""
+    cursor.run(
+        "import/documents_of_collection",
+        files=as_json([str(file) for file in files]),
+        documents=shift.document_id,
+        collection=collection,
+    )
+
+
+def load_texts(cursor: Cursor, files: Sequence[Path]) -> None:
+    """Add the texts of documents, each once."""
+    cursor.run("import/content", files=as_json([str(file) for file in files]))
+
+
+def load_vectors(cursor: Cursor, file: Path, *, shift: NextIds) -> None:
+    """Add the vectors of a file, with their signs."""
+    other = cursor.connection.cursor()
+    found = other.execute(
+        statement("import/vectors"), {"path": str(file), "chunks": shift.chunk_id}
+    ).to_arrow_reader(READ_AT_ONCE)
+    for batch in found:
+        with cursor.staged(made=_with_signs(batch)):
+            cursor.run("import/embeddings")
+    other.close()
+
+
+def _with_signs(batch: pa.RecordBatch) -> pa.Table:
+    """Vectors with, for each number, whether it is above 0: text of 0 and 1."""
+    import numpy as np
+    import pyarrow as pa
+
+    vectors = batch["vector"]
+    offsets = vectors.offsets.to_numpy()
+    numbers = vectors.values.to_numpy(zero_copy_only=False)[offsets[0] : offsets[-1]]
+    signs = np.where(numbers > 0, ord("1"), ord("0")).astype(np.uint8)
+    text = pa.StringArray.from_buffers(
+        len(vectors), pa.py_buffer((offsets - offsets[0]).astype(np.int32)), pa.py_buffer(signs)
+    )
+    return pa.table({**{n: batch[n] for n in batch.schema.names}, "signs": text})
+
+
+# -- statements ----------------------------------------------------------------
+
+
+def _around(name: str, **texts: str) -> str:
+    """A statement with others, and names, put into its text."""
+    whole = _bare(statement(name))
+    for placeholder, text in texts.items():
+        whole = whole.replace(f"${placeholder}", text)
+    return whole
+
+
+def _bare(text: str) -> str:
+    """A statement without its header."""
+    return "".join(line for line in text.splitlines(True) if not line.startswith("--"))
+
+
+def _header(name: str) -> str:
+    """The header of a table's statement; nothing if it has none."""
+    if not (shipped("sql") / "export" / f"{name}.sql").exists():
+        return ""
+    return "".join(
+        line for line in statement(f"export/{name}").splitlines(True) if line.startswith("--")
+    )

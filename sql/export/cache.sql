@@ -1,0 +1,8 @@
+-- Answers of models that were kept.
+--
+-- out  key      text       XXH3-128 of model, prompt and input
+-- out  kind     text       'expansion' or 'rerank'
+-- out  value    text       JSON
+-- out  created  timestamp  UTC
+select key, kind, value::text as value, created
+from cache

@@ -1,0 +1,4 @@
+-- The columns of rows.
+--
+-- in   $rows  statement  put in as text
+describe $rows

@@ -1,0 +1,6 @@
+-- Counters of the index.
+--
+-- out  name   text
+-- out  value  ubigint
+select name, value
+from counters

@@ -1,0 +1,44 @@
+-- Documents with their texts.
+--
+-- out  document_id   uinteger   never used again: a changed document gets a new one
+-- out  collection    text
+-- out  path          text       below the folder of the collection, with /
+-- out  title         text
+-- out  body          text       the whole text
+-- out  hash          text       SHA-256 of the body in UTF-8, 64 hex digits; the first six are the docid
+-- out  metadata      text?      frontmatter, as JSON
+-- out  dated         timestamp  UTC: from the frontmatter, else the file name, else `modified`
+-- out  modified      timestamp  UTC, of the file
+-- out  lossy         boolean    invalid UTF-8 was replaced
+-- out  size          ubigint    bytes of the file
+-- out  mtime_ns      bigint     of the file, nanoseconds since 1970; -1: to be checked again
+-- out  inode         ubigint    of the file, on the machine of the export
+-- out  checksum      text       XXH3-128 of the bytes of the file
+-- out  title_length  uinteger   occurrences of terms in the title
+-- out  path_length   uinteger   in the path
+-- out  body_length   uinteger   in the body
+-- out  path_start    uinteger   position of the first word of the path, counted from that of the title
+-- out  body_start    uinteger   of the body
+select
+    documents.document_id,
+    documents.collection,
+    path,
+    title,
+    body,
+    documents.hash,
+    metadata::text as metadata,
+    dated,
+    modified,
+    lossy,
+    size,
+    mtime_ns,
+    inode,
+    checksum,
+    title_length,
+    path_length,
+    body_length,
+    path_start,
+    body_start
+from documents
+join memory.chosen as chosen on documents.document_id = chosen.document_id
+join content on chosen.place = content.rowid

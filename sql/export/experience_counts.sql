@@ -1,0 +1,13 @@
+-- How often records have answered a query; those that never did are not here.
+--
+-- out  id           text       of `experiences`
+-- out  query_count  ubigint
+-- out  updated_at   timestamp  UTC
+select id, query_count, updated_at
+from experience_counts
+where
+    id in (
+        select id
+        from experiences
+        where document_id in (select document_id from memory.chosen)
+    )

@@ -1,0 +1,9 @@
+-- How many documents that were to be chosen have no text.
+--
+-- in   $documents  json?   array of document_id; null: all
+-- out  documents   bigint
+select count(*) as documents
+from documents
+where
+    ($documents is null or document_id in (select unnest(from_json($documents, '["UINTEGER"]'))))
+    and hash not in (select hash from content)

@@ -1,0 +1,13 @@
+-- Which documents contain which terms, and where.
+--
+-- out  term_id          bigint      of `words`
+-- out  document_id      uinteger    of `documents`
+-- out  title_frequency  uinteger    occurrences in the title
+-- out  path_frequency   uinteger    in the path
+-- out  body_frequency   uinteger    in the body
+-- out  length           uinteger    occurrences of all terms in the document
+-- out  positions        uinteger[]  in words from the start of the title, ascending
+select
+    term_id, document_id, title_frequency, path_frequency, body_frequency, length, positions
+from postings
+where document_id in (select document_id from memory.chosen)

@@ -1,0 +1,14 @@
+-- Go on counting behind what was added and what was there; all postings are in order.
+--
+-- in   $files      json     array of paths of counters
+-- in   $documents  integer  was added to each document_id
+-- in   $chunks     integer  was added to each chunk_id
+update counters
+set value = case counters.name
+    when 'next_document_id' then was.value + $documents
+    when 'next_chunk_id' then was.value + $chunks
+    when 'merged_postings' then (select count(*) from postings)
+    else counters.value
+end
+from read_parquet(from_json($files, '["VARCHAR"]'), hive_partitioning = false) as was
+where counters.name = was.name
