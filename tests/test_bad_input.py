@@ -158,6 +158,21 @@ def test_a_file_that_grows_too_large_is_named_and_keeps_its_document(qmd, notes,
     assert files(qmd, "sencha") == ["notes/tea.md"]
 
 
+@pytest.mark.parametrize("year", [-1, 1600, 1969, 2100, 2300, 9999, 50_000])
+def test_a_file_is_indexed_whatever_its_time_says(qmd, notes, year):
+    (notes / "cup.md").write_text("# Cup\n\nceladon\n")
+    moment = (year - 1970) * 31_556_952
+    os.utime(notes / "cup.md", (moment, moment))  # the file system may bend it
+    assert "2 new" in qmd("collection", "add", "notes").out
+    assert "2 unchanged" in qmd("update").out
+    assert files(qmd, "celadon") == ["notes/cup.md"]
+    assert qmd("ls", "notes").code == qmd("status").code == 0
+    (notes / "cup.md").write_text("# Cup\n\nraku\n")
+    os.utime(notes / "cup.md", (moment, moment))
+    assert "1 updated" in qmd("update").out
+    assert files(qmd, "raku") == ["notes/cup.md"]
+
+
 @pytest.mark.parametrize("follow", [False, True])
 def test_a_link_that_leads_out_of_the_folder_is_not_read(qmd, notes, tmp_path, follow):
     outside = tmp_path / "outside"

@@ -9,7 +9,6 @@ own, so a run that is cut off leaves whole documents behind and the next one goe
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from datetime import datetime, timedelta
 from functools import partial
@@ -53,6 +52,7 @@ class File(NamedTuple):
     """A changed file, read.
 
     Attributes:
+        fresh: it changed so shortly before it was found that it may change again unnoticed.
         text: None if it cannot be indexed, for `problem`, or has not really changed.
     """
 
@@ -68,6 +68,7 @@ class File(NamedTuple):
     problem: str | None = None
     empty: bool = False
     vanished: bool = False
+    fresh: bool = False
 
 
 class Parsed(NamedTuple):
@@ -222,14 +223,14 @@ class _Run:
         place = change.place
         assert place is not None
         mtime_ns = self.found.mtimes[place]
-        fresh = mtime_ns > self._began - FRESH_NS
         known = partial(
             File,
             change,
             change.path,
             self.found.sizes[place],
-            -1 if fresh else mtime_ns,
+            mtime_ns,
             self.found.inodes[place],
+            fresh=mtime_ns > self._began - FRESH_NS,
         )
         follow = self._collection.follow_symlinks
         flags = os.O_RDONLY | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
@@ -369,8 +370,7 @@ def _parsed(file: File) -> Parsed:
     text = file.text
     assert text is not None
     matter = markdown.frontmatter(text)
-    stamp = file.mtime_ns if file.mtime_ns >= 0 else time.time_ns()
-    modified = EPOCH + timedelta(microseconds=stamp // 1000)
+    modified = EPOCH + timedelta(microseconds=file.mtime_ns // 1000)
     remark = matter.problem or ("invalid UTF-8 was replaced" if file.lossy else None)
     return Parsed(
         file,

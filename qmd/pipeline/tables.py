@@ -16,7 +16,8 @@ from qmd.store.documents import Batch
 if TYPE_CHECKING:
     from qmd.pipeline.index import File, Parsed
 
-_EPOCH = datetime(1970, 1, 1)
+NO_TIME = -1
+"""Nanoseconds: no file has this time, so that the file is compared again."""
 
 
 def batch(
@@ -96,7 +97,7 @@ def touched_table(files: Sequence[File]) -> pa.Table:
 def _stats(files: Sequence[File]) -> dict[str, pa.Array]:
     return {
         "size": pa.array([f.size for f in files], pa.uint64()),
-        "mtime_ns": pa.array([f.mtime_ns for f in files], pa.int64()),
+        "mtime_ns": pa.array([NO_TIME if f.fresh else f.mtime_ns for f in files], pa.int64()),
         "inode": pa.array([f.inode for f in files], pa.uint64()),
         "checksum": pa.array([f.checksum for f in files], pa.string()),
     }

@@ -26,6 +26,10 @@ EXCLUDED = frozenset({".git", "node_modules", ".cache", "vendor", "dist", "build
 LARGEST = 64_000_000
 """Bytes of a file that is still indexed: a text of this size is a log or a dump."""
 
+LATEST = (1 << 63) - 1
+"""Nanoseconds after 1970 that can be stored: a file of a later year than 2262 counts as of then,
+one of an earlier year than 1677 as of that."""
+
 
 @dataclass(slots=True)
 class Found:
@@ -70,7 +74,7 @@ def walk(collection: Collection) -> Found:
         else:
             found.paths.append(path)
             found.sizes.append(info.st_size)
-            found.mtimes.append(info.st_mtime_ns)
+            found.mtimes.append(min(max(info.st_mtime_ns, -LATEST), LATEST))
             found.inodes.append(info.st_ino)
     return found
 

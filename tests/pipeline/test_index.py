@@ -1,0 +1,22 @@
+"""Documents beside their files, update after update."""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+
+import pytest
+
+from qmd.pipeline.index import EPOCH
+
+
+@pytest.mark.parametrize("moment", [None, -86_400, 0, 86_400, 4_102_444_800])
+def test_a_document_has_the_time_of_its_file_from_the_first_update_on(library, moment):
+    library.write("tea.md", "# Tea\n")
+    for _ in range(3):
+        os.utime(library.root / "tea.md", None if moment is None else (moment, moment))
+        library.update()
+        [document] = library.engine.documents("notes")
+        of_file = (library.root / "tea.md").stat().st_mtime_ns
+        assert document.modified == EPOCH + timedelta(microseconds=of_file // 1000)
+        moment = None
