@@ -740,7 +740,7 @@ def test_processes_that_submit_at_once_lose_nothing(records, library):
 
 @pytest.mark.parametrize(
     "statement",
-    ["documents/add", "documents/add_postings", "words/learn", "experiences/add_context"],
+    ["documents/add", "documents/add_postings", "words/learn", "experiences/add"],
 )
 def test_a_submission_that_is_killed_leaves_nothing(records, library, statement):
     submitted(records, REDIS)
