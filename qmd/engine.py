@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from qmd.pipeline.compare import Comparison
     from qmd.pipeline.export import Exported, Wish
     from qmd.pipeline.hybrid import Helpers, Ranking, Recipe
+    from qmd.pipeline.importing import Imported
     from qmd.store import embeddings, maintenance
     from qmd.store.collections import Overview
     from qmd.store.cursor import Connection
@@ -921,6 +922,40 @@ class Engine:
             force=force,
             progress=progress,
         )
+
+    def import_(
+        self,
+        folder: Path,
+        *,
+        replace: bool = False,
+        trusting: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Imported:
+        """Make this index that of an export, with all of its numbers, vectors and scores.
+
+        Args:
+            replace: an index that has documents.
+            trusting: take over the update commands and the models of the export.
+            progress: told (steps done, steps in all).
+
+        Raises:
+            ExchangeError: the export cannot be used, or the index has documents.
+            JobRunning: another process imports into this index.
+        """
+        from qmd.pipeline import importing
+
+        imported = importing.import_(
+            self.database,
+            self.place,
+            folder,
+            recorded=self._as_recorded,
+            replace=replace,
+            trusting=trusting,
+            progress=progress,
+        )
+        self._mirrored = None
+        self.sync()
+        return imported
 
     def _check(self, names: Sequence[str]) -> None:
         """Refuse names of collections that do not exist."""

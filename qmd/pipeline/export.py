@@ -154,12 +154,20 @@ def export(
         target = folder.resolve()
         _check(target, place, settings)
         with errand(database.path, "export"), _workshop(target) as shop:
-            before = _before(target, force=force)
+            before = _before(target, place.name, wish, force=force)
             elsewhere = target.with_name(f".{target.name}.index")
             with _copied(database, elsewhere) as (copy, held):
                 now = datetime.now(UTC).isoformat(timespec="seconds")
                 parts, written = copy.read(
-                    lambda cursor: _written(cursor, wish, shop, target, before, progress)
+                    partial(
+                        _written,
+                        wish=wish,
+                        shop=shop,
+                        target=target,
+                        before=before,
+                        force=force,
+                        progress=progress,
+                    )
                 )
             document = Manifest(
                 __version__,
@@ -219,8 +227,11 @@ def _check(target: Path, place: Place, settings: Settings) -> None:
             raise FolderTaken(target, f"{what} is there.", mend="Name a folder of its own.")
 
 
-def _before(target: Path, *, force: bool) -> Manifest | None:
+def _before(target: Path, name: str, wish: Wish, *, force: bool) -> Manifest | None:
     """The export that is there already; None if nothing is.
+
+    Args:
+        name: of the index.
 
     Raises:
         FolderTaken: something else is.
@@ -240,6 +251,10 @@ def _before(target: Path, *, force: bool) -> Manifest | None:
         if force:
             return None
         raise FolderTaken(target, str(error).split("\n")[0], mend=mend) from error
+    if not force and (before.name, before.selection) != (name, wish.told):
+        chosen = [f"{key} {value}" for key, value in before.selection.items()]
+        has = f"the index '{before.name}' ({', '.join(chosen) or 'all of it'})"
+        raise FolderTaken(target, f"it is an export of something else: {has}.", mend=mend)
     known = {manifest.NAME, *(file.path for part in before.parts for file in part.files)}
     strange = sorted(_contents(target) - known)
     if strange and not force:
@@ -378,16 +393,24 @@ def _copied(database: Database, elsewhere: Path) -> Iterator[tuple[Database, flo
 
 def _written(
     cursor: Cursor,
+    *,
     wish: Wish,
     shop: Path,
     target: Path,
     before: Manifest | None,
+    force: bool,
     progress: Callable[[int, int], None] | None,
 ) -> tuple[list[Part], int]:
     """Write the files of all tables, or link those that are as they were.
 
+    Args:
+        force: even if the index has lost all of its documents.
+
     Returns:
         The tables, and how many files were written.
+
+    Raises:
+        FolderTaken: it has lost them.
     """
     try:
         documents = search.allowed(cursor, wish.among)
@@ -398,6 +421,13 @@ def _written(
         columns = {table.name: exchange.columns(cursor, table) for table in tables}
         with _Pool(cursor) as pool:
             spans = _planned(pool, tables, columns, wish)
+            had = _documents(before)
+            if had and not force and not any(s.rows for s in spans if s.table.name == "documents"):
+                raise FolderTaken(
+                    target,
+                    f"it has {had} documents, and the index has none any more.",
+                    mend="Bring them back with 'qmd import', or replace it with --force.",
+                )
             make = partial(_made, shop=shop, target=target, known=_known(before))
             made = pool.all([partial(make, span=span) for span in spans], progress)
     except DatabaseError as error:
@@ -503,6 +533,12 @@ def parted(
         yield from halved(0, exchange.NUMBERS // width)
     else:
         yield 0, exchange.NUMBERS - 1, []
+
+
+def _documents(before: Manifest | None) -> int:
+    """How many documents an earlier export has."""
+    parts = before.parts if before else ()
+    return sum(part.rows for part in parts if part.name == exchange.PARTED)
 
 
 def _known(before: Manifest | None) -> dict[tuple[str, str], File]:

@@ -88,11 +88,6 @@ class Manifest(NamedTuple):
         for part in self.parts:
             yield from part.files
 
-    def part(self, name: str) -> Part | None:
-        """That of a table, if it is there."""
-        return next((part for part in self.parts if part.name == name), None)
-
-
 def write(folder: Path, manifest: Manifest) -> None:
     """Write it into a folder."""
     tables = [

@@ -176,10 +176,14 @@ class Database:
         from qmd.store import files
 
         with self._alone():
+            log = _log_of(self.path)
             if self.path.exists():
-                self._transaction(agree)  # after which there is no log that the new file would get
+                self._transaction(agree)
+                if log.exists():
+                    raise IndexNotWritable(self.path, f"{log.name} has changes that are not in it")
             self._drop_root()
             try:
+                log.unlink(missing_ok=True)  # of a file that is gone: the new one must not get it
                 files.flush(new)
                 new.replace(self.path)
                 files.flush(self.path.parent)

@@ -9,9 +9,11 @@ taken as they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+import _duckdb
 
 from qmd.store.cursor import Cursor, as_json
 from qmd.store.statements import shipped, statement
@@ -24,6 +26,10 @@ NUMBERS = 1 << 32
 
 READ_AT_ONCE = 4096
 """Vectors that are read from a file at once."""
+
+
+Misfit = (_duckdb.DataError, _duckdb.IntegrityError, _duckdb.ProgrammingError)
+"""What is raised when rows do not fit into a table, or a file is not what it should be."""
 
 
 class Table(NamedTuple):
@@ -114,9 +120,7 @@ def tables(cursor: Cursor) -> list[Table]:
 
 
 def _other(cursor: Cursor, name: str) -> Table:
-    columns = cursor.connection.execute(_around("export/columns", rows=_rows_as_they_are(name)))
-    of_documents = any(row[0] == "document_id" for row in columns.fetchall())
-    if of_documents:
+    if any(column.name == "document_id" for column in columns(cursor, Table(name))):
         return Table(name, "document_id", width=256, rows=65_536)
     return Table(name, private=True)
 
@@ -147,13 +151,7 @@ def rows_of(table: Table) -> str:
     """The statement that gives the rows of a table."""
     if table in TABLES:
         return _bare(statement(f"export/{table.name}"))
-    if table.key:
-        return _bare(statement("export/other_of_documents")).replace("$table", table.name)
-    return _rows_as_they_are(table.name)
-
-
-def _rows_as_they_are(name: str) -> str:
-    return _bare(statement("export/other")).replace("$table", name)
+    return _around("export/other_of_documents" if table.key else "export/other", table=table.name)
 
 
 def meaning(name: str) -> str:
@@ -231,48 +229,53 @@ def next_ids(cursor: Cursor) -> NextIds:
     return cursor.rows(NextIds, "import/next_ids")[0]
 
 
+def load_documents(
+    cursor: Cursor, files: Mapping[str | None, Sequence[Path]], *, shift: NextIds
+) -> None:
+    """Add documents with their texts.
+
+    Args:
+        files: by the collection that all of their rows are of; None: a column says it.
+        shift: is added to the numbers of documents.
+    """
+    for collection, some in files.items():
+        if collection is None:
+            cursor.run("import/documents", files=_paths(some), documents=shift.document_id)
+        else:
+            cursor.run(
+                "import/documents_of_collection",
+                files=_paths(some),
+                documents=shift.document_id,
+                collection=collection,
+            )
+    cursor.run("import/content", files=_paths([file for some in files.values() for file in some]))
+
+
 def load(cursor: Cursor, name: str, files: Sequence[Path], *, shift: NextIds) -> None:
-    """Add what is in files to a table that has nothing yet.
+    """Add what is in files to any other table.
 
     Args:
         shift: is added to the numbers of documents and chunks.
     """
-    paths = as_json([str(file) for file in files])
-    if name == PARTED:
-        cursor.run("import/documents", files=paths, documents=shift.document_id)
-        cursor.run("import/content", files=paths)
-    elif name in ("postings", "words", "chunks", "counters"):
-        numbers = {
-            "postings": {"documents": shift.document_id},
-            "words": {},
-            "chunks": {"chunks": shift.chunk_id},
-            "counters": {"documents": shift.document_id, "chunks": shift.chunk_id},
-        }
-        cursor.run(f"import/{name}", files=paths, **numbers[name])
-    elif any(column == "document_id" for column, _ in columns_of_file(cursor, files[0])):
-        text = _bare(statement("import/other_of_documents")).replace("$table", name)
-        given = {"files": paths, "documents": shift.document_id}
-        cursor.connection.execute(text, given).fetchall()
+    own: dict[str, dict[str, int]] = {
+        "postings": {"documents": shift.document_id},
+        "words": {},
+        "chunks": {"chunks": shift.chunk_id},
+        "counters": {"documents": shift.document_id, "chunks": shift.chunk_id},
+    }
+    if name == VECTORS:
+        for file in files:
+            load_vectors(cursor, file, shift=shift)
+    elif name in own:
+        cursor.run(f"import/{name}", files=_paths(files), **own[name])
     else:
-        text = _bare(statement("import/other")).replace("$table", name)
-        cursor.connection.execute(text, {"files": paths}).fetchall()
-
-
-def load_collection(
-    cursor: Cursor, collection: str, files: Sequence[Path], *, shift: NextIds
-) -> None:
-    """Add documents of one collection, whose files do not name it."""
-    cursor.run(
-        "import/documents_of_collection",
-        files=as_json([str(file) for file in files]),
-        documents=shift.document_id,
-        collection=collection,
-    )
-
-
-def load_texts(cursor: Cursor, files: Sequence[Path]) -> None:
-    """Add the texts of documents, each once."""
-    cursor.run("import/content", files=as_json([str(file) for file in files]))
+        columns = [column for column, _ in columns_of_file(cursor, files[0])]
+        given: dict[str, object] = {"files": _paths(files)}
+        how = "import/other"
+        if "document_id" in columns:
+            how = "import/other_of_documents"
+            given["documents"] = shift.document_id
+        cursor.connection.execute(_around(how, table=name), given).fetchall()
 
 
 def load_vectors(cursor: Cursor, file: Path, *, shift: NextIds) -> None:
@@ -285,6 +288,10 @@ def load_vectors(cursor: Cursor, file: Path, *, shift: NextIds) -> None:
         with cursor.staged(made=_with_signs(batch)):
             cursor.run("import/embeddings")
     other.close()
+
+
+def _paths(files: Sequence[Path]) -> str:
+    return as_json([str(file) for file in files])
 
 
 def _with_signs(batch: pa.RecordBatch) -> pa.Table:

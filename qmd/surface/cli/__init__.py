@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from keyword import iskeyword
 from typing import Annotated, Any
 
 import typer
@@ -29,10 +30,12 @@ COMMANDS = {
     "cleanup": "index",
     "init": "index",
     "sql": "sql",
+    "export": "exchange",
+    "import": "exchange",
     "bench": "benching",
     "server": "serving",
 }
-"""Each command and the module of its function, which has its name."""
+"""Each command and the module of its function, which has its name, or that and an underscore."""
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C: 128 and the number of the signal."""
@@ -71,7 +74,8 @@ def application(arguments: Sequence[str]) -> typer.Typer:
     known = called in COMMANDS or called in GROUPS or called in ALIASES
     for name, module in COMMANDS.items():
         if not known or name == called:
-            function = getattr(_module(module), name.replace("-", "_"))
+            own = name.replace("-", "_")
+            function = getattr(_module(module), f"{own}_" if iskeyword(own) else own)
             app.command(name=name)(function)
     for name, module in GROUPS.items():
         if not known or name == called:

@@ -1,0 +1,156 @@
+"""`qmd export`, and `qmd import`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from qmd.surface import render
+from qmd.surface.cli.common import Collections, Json, notice, say, state
+
+if TYPE_CHECKING:
+    from qmd.pipeline.export import Exported
+    from qmd.pipeline.importing import Imported
+
+
+class Parted(StrEnum):
+    """What documents can be parted by."""
+
+    COLLECTION = "collection"
+
+
+def export(
+    context: typer.Context,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to write to.")],
+    collection: Collections = None,
+    where: Annotated[
+        str | None,
+        typer.Option(
+            "--where", "--filter", metavar="TEST", help="On frontmatter: 'status = open'."
+        ),
+    ] = None,
+    tables: Annotated[
+        str | None,
+        typer.Option("--tables", metavar="NAMES", help="Only these: documents,chunks,embeddings."),
+    ] = None,
+    parted: Annotated[
+        Parted | None,
+        typer.Option("--partition-by", help="Give the documents of each a folder of its own."),
+    ] = None,
+    no_vectors: Annotated[
+        bool, typer.Option("--no-vectors", help="Leave the vectors out.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace DIR, whatever it has in it.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Write the index to a folder as Parquet; there again, only what has changed."""
+    from qmd.pipeline.export import Wish
+    from qmd.text.filters import parse_filter
+    from qmd.types import Filter
+
+    wish = Wish(
+        Filter(
+            collections=tuple(collection) if collection else None,
+            conditions=parse_filter(where) if where is not None else (),
+        ),
+        where,
+        tuple(name.strip() for name in tables.split(",")) if tables else (),
+        not no_vectors,
+        parted is not None,
+    )
+    with state(context).engine() as engine, _progress("Exporting") as progress:
+        done = engine.export(folder, wish=wish, force=force, progress=progress)
+    if as_json:
+        say(render.as_json({**done._asdict(), "folder": str(done.folder)}))
+    else:
+        say(_exported(done))
+
+
+def _exported(done: Exported) -> str:
+    documents = done.rows.get("documents")
+    what = "the index" if documents is None else render.amount(documents, "document")
+    return (
+        f"Exported {what} to {done.folder} ({render.size(done.bytes)}) in "
+        f"{render.duration(done.seconds)}: {done.written} of {render.amount(done.files, 'file')} "
+        f"written{', the others as they were' if done.written < done.files else ''}.\n"
+        f"Nobody could write to the index for {done.held:.2f} s of that."
+    )
+
+
+def import_(
+    context: typer.Context,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of an export.")],
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace the index, if it has documents.")
+    ] = False,
+    trust: Annotated[
+        bool,
+        typer.Option("--trust", help="Take over its update commands and its choice of models."),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Make an index of an export, with its vectors; nothing is embedded again."""
+    with state(context).engine() as engine, _progress("Importing") as progress:
+        done = engine.import_(folder, replace=replace, trusting=trust, progress=progress)
+    if as_json:
+        record = done._asdict() | {
+            "database": str(done.database),
+            "missing": [{"collection": name, "folder": root} for name, root in done.missing],
+        }
+        say(render.as_json(record))
+        return
+    say(_imported(done))
+    for name, root in done.missing:
+        notice(
+            f"The folder of collection '{name}' is not on this machine: {root}\n"
+            "  Its documents stay. Where it is elsewhere, say so in index.yml."
+        )
+    if done.left_out:
+        lines = "\n".join(f"  {line}" for line in done.left_out)
+        notice(
+            f"Left out, since it would run or load something:\n{lines}\n"
+            "  Import with --trust to take it over, if you know where the export comes from."
+        )
+
+
+def _imported(done: Imported) -> str:
+    vectors = done.rows.get("embeddings", 0)
+    return (
+        f"Imported {render.amount(done.rows['documents'], 'document')} and "
+        f"{render.amount(vectors, 'vector')} into {done.database} in "
+        f"{render.duration(done.seconds)}."
+    )
+
+
+@contextmanager
+def _progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
+    """A progress bar on a terminal; None elsewhere."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
