@@ -57,6 +57,8 @@ _QUALIFIERS = frozenset("memory qmd_index main temp system information_schema pg
 
 _OF_ROWS = "TABLE_FUNCTION"
 
+_BEGINNINGS = ("select", "from", "with", "values", "describe", "show", "summarize", "table", "(")
+
 _FORMS = "SELECT, FROM, WITH, VALUES, DESCRIBE, SHOW, SUMMARIZE and EXPLAIN"
 
 Parameters = Mapping[str, Any] | Sequence[Any]
@@ -121,6 +123,8 @@ class Reader:
             analyze = len(words) > 1 and words[1].text.lower() in ("analyze", "analyse")
             manner = "explain_analyze" if analyze else "explain"
             query = _after(query, words[1 if analyze else 0])
+            if _has_options(query):
+                raise SqlError("EXPLAIN and EXPLAIN ANALYZE are taken, both without options.")
         tree = self._tree(query)
         if manner == "answer" and tree.get("from_table", {}).get("type") == "SHOW_REF":
             manner = "answer_shown"
@@ -254,10 +258,14 @@ def _only_statement(text: str) -> str:
     if not statements:
         raise SqlError('There is no query.\n\nTry: qmd sql "from documents limit 5"')
     if len(statements) > 1:
-        raise SqlError(
-            "qmd sql runs one query at a time. Leave out what comes after the first ';'."
-        )
+        raise SqlError("One query runs at a time. Leave out what comes after the first ';'.")
     return statements[0]
+
+
+def _has_options(query: str) -> bool:
+    """Whether what comes after EXPLAIN begins with options, which also stand in parentheses."""
+    first, second = ([token.text.lower() for token in _tokens(query)] + ["", ""])[:2]
+    return (first == "(" and second not in _BEGINNINGS) or first == "verbose"
 
 
 def _after(query: str, token: _Token) -> str:
