@@ -13,7 +13,7 @@ LEAN := -DLLAVA_BUILD=OFF -DCMAKE_PROJECT_llama_cpp_INCLUDE=$(CURDIR)/tools/lean
 
 DEMO := $(CURDIR)/.demo
 
-.PHONY: demo test check format bench build clean
+.PHONY: demo test check format docs bench build clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -50,6 +50,9 @@ check: $(READY)
 format: $(READY)
 	$(BIN)/ruff check --fix qmd tests bench tools
 	$(BIN)/ruff format qmd tests bench tools
+
+docs: $(READY)
+	$(BIN)/python -m tools.docs
 
 bench: $(READY)
 	$(BIN)/python -m bench

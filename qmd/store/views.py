@@ -16,7 +16,7 @@ made from, with commas; they are created before it:
     select …
 
 A macro has a line `in` for each of its parameters. Every file in the folder is taken: a new
-view is a new file, and nothing else.
+view is a new file, and a run of `python -m tools.docs`, which describes it in docs/sql.md.
 """
 
 from __future__ import annotations

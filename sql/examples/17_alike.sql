@@ -1,8 +1,10 @@
--- Which documents are most like the newest one?
+-- Which documents are most like the newest one that has vectors?
 with one as (
     select file, model, vector
     from embeddings
-    where file = (select file from documents order by date desc, file limit 1)
+    where file = (
+        select file from embeddings join documents using (file) order by date desc, file limit 1
+    )
 )
 
 select round(max(list_inner_product(other.vector, one.vector)), 3) as cosine, other.file
