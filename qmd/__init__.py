@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         ConfigError,
         ContextNotFound,
         DocumentNotFound,
+        ExchangeError,
         IndexBusy,
         IndexFailure,
         IndexNotWritable,
@@ -28,9 +29,13 @@ if TYPE_CHECKING:
         QmdError,
         QueryError,
         RuntimeMissing,
+        SqlError,
+        SqlTimeout,
         UsageError,
     )
+    from qmd.pictures.map import Map
     from qmd.rows import Results, Rows, Table
+    from qmd.stats import Stats
     from qmd.status import Status
     from qmd.types import Context, Embedded, Passage, Report, Result
 
@@ -45,6 +50,7 @@ __all__ = [
     "Document",
     "DocumentNotFound",
     "Embedded",
+    "ExchangeError",
     "IndexBusy",
     "IndexFailure",
     "IndexNotWritable",
@@ -52,6 +58,7 @@ __all__ = [
     "IndexUnreadable",
     "JobRunning",
     "KnowledgeBase",
+    "Map",
     "ModelError",
     "ModelMissing",
     "NotEmbedded",
@@ -64,6 +71,9 @@ __all__ = [
     "Results",
     "Rows",
     "RuntimeMissing",
+    "SqlError",
+    "SqlTimeout",
+    "Stats",
     "Status",
     "Table",
     "UsageError",
@@ -72,7 +82,15 @@ __all__ = [
     "open",
 ]
 
-_HOMES = ("qmd.errors", "qmd.types", "qmd.rows", "qmd.status", "qmd.api")
+_HOMES = (
+    "qmd.errors",
+    "qmd.types",
+    "qmd.rows",
+    "qmd.api",
+    "qmd.status",
+    "qmd.stats",
+    "qmd.pictures.map",
+)
 """Modules that the names are from, the lightest first."""
 
 

@@ -29,13 +29,18 @@ from qmd import config
 from qmd.engine import LARGEST_OF_SEVERAL, UNLIMITED, Answer, Engine
 from qmd.errors import UsageError
 from qmd.pipeline.stoppable import stoppable
-from qmd.rows import Results, Rows
+from qmd.rows import Results, Rows, Table
 from qmd.status import Status
 from qmd.store.collections import Overview
 from qmd.text import paths
 from qmd.types import Context, Embedded, Filter, Passage, Report
 
 if TYPE_CHECKING:
+    from qmd.pictures.map import Map
+    from qmd.pipeline.export import Exported
+    from qmd.pipeline.importing import Imported
+    from qmd.stats import Stats
+    from qmd.store.trees import Parameters
     from qmd.types import Collection
     from qmd.types import Document as Indexed
 
@@ -400,7 +405,120 @@ class AsyncKnowledgeBase:
 
         return await self._run(status, self._engine)
 
-    # -- SQL and files -------------------------------------------------------------
+    # -- facts and pictures --------------------------------------------------------
+
+    async def stats(self, collection: Names = None, *, terms: int = 20, longest: int = 10) -> Stats:
+        """Facts about the documents: over time, sizes, collections, frequent terms.
+
+        Args:
+            terms: that are listed, and `longest`: documents.
+
+        Raises:
+            CollectionNotFound: there is none of one of the names.
+        """
+        from qmd.stats import gather
+
+        names = _names(collection)
+        return await self._run(gather, self._engine, names, terms=terms, longest=longest)
+
+    async def map(self, collection: Names = None, *, method: Literal["pca", "tsne"] = "pca") -> Map:
+        """The documents in two dimensions, near to each other if they are about the same.
+
+        Args:
+            method: 'pca' for overall likeness; 'tsne' for who is next to whom.
+
+        Raises:
+            CollectionNotFound: there is none of one of the names.
+            NotEmbedded, ModelError: there are no vectors of the model in use, or it is not here.
+            UsageError: scikit-learn is not installed, which computes t-SNE.
+        """
+        from qmd.pictures.map import make
+
+        return await self._run(make, self._engine, _names(collection), method=method)
+
+    # -- SQL and Parquet -----------------------------------------------------------
+
+    async def sql(
+        self,
+        query: str,
+        parameters: Parameters = (),
+        *,
+        timeout: float = 60.0,  # noqa: ASYNC109  # DuckDB stops the query
+        memory: str = "1GB",
+        files: bool = False,
+    ) -> Table:
+        """What a query of the views gives. It can only read: see docs/sql.md.
+
+        Args:
+            parameters: by name for `$name`, or in order for `?`.
+            timeout: seconds that the query may take, without the searches it calls for.
+            memory: that it may use, such as "1GB"; more goes to disk.
+            files: whether it may read files.
+
+        Raises:
+            SqlError: it is no query, or cannot be answered; SqlTimeout: not in time.
+            QueryError, CollectionNotFound, NotEmbedded, ModelError: a search it calls for failed.
+        """
+        return Table(
+            await self._run(
+                self._engine.sql, query, parameters, timeout=timeout, memory=memory, files=files
+            )
+        )
+
+    async def export(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        collection: Names = None,
+        filter: str | None = None,
+        tables: Iterable[str] = (),
+        vectors: bool = True,
+        parted: bool = False,
+        force: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Exported:
+        """Write the index to a folder as Parquet, or bring an earlier export there up to date.
+
+        Args:
+            collection, filter: documents; see `search`. Without any, everything.
+            tables: names; none: all.
+            parted: documents by collection, in folders of their own.
+            force: replace whatever the folder has in it.
+            progress: told (files done, files in all), in another thread.
+
+        Raises:
+            CollectionNotFound: there is none of one of the names.
+            ExchangeError: the folder has something else in it, or cannot be written.
+            JobRunning: another process exports this index.
+        """
+        from qmd.pipeline.export import Wish
+
+        among = _among(collection, None, None, filter)
+        wish = Wish(among, filter, tuple(tables), vectors, parted)
+        export = partial(self._engine.export, wish=wish, force=force, progress=progress)
+        return await self._run(export, Path(folder))
+
+    async def import_(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        replace: bool = False,
+        trusting: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Imported:
+        """Make this index that of an export, with all of its numbers, vectors and scores.
+
+        Args:
+            replace: an index that has documents.
+            trusting: take over the update commands and the models of the export.
+            progress: told (steps done, steps in all), in another thread.
+
+        Raises:
+            ExchangeError: the export cannot be used, or the index has documents.
+            JobRunning: another process imports into this index.
+        """
+        take = partial(self._engine.import_, replace=replace, trusting=trusting, progress=progress)
+        return await self._run(take, Path(folder))
 
     # -- collections and contexts --------------------------------------------------
 
@@ -609,6 +727,11 @@ class KnowledgeBase:
     documents = _blocking(AsyncKnowledgeBase.documents)
     ls = documents
     status = _blocking(AsyncKnowledgeBase.status)
+    stats = _blocking(AsyncKnowledgeBase.stats)
+    map = _blocking(AsyncKnowledgeBase.map)
+    sql = _blocking(AsyncKnowledgeBase.sql)
+    export = _blocking(AsyncKnowledgeBase.export)
+    import_ = _blocking(AsyncKnowledgeBase.import_)
     collections = _blocking(AsyncKnowledgeBase.collections)
     add_collection = _blocking(AsyncKnowledgeBase.add_collection)
     remove_collection = _blocking(AsyncKnowledgeBase.remove_collection)

@@ -6,7 +6,7 @@ import dataclasses
 import json
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from html import escape
 from pathlib import Path
 from types import NoneType, UnionType
@@ -229,6 +229,7 @@ def _type_of(hint: Any) -> pa.DataType:
         int: pa.int64(),
         float: pa.float64(),
         bool: pa.bool_(),
+        date: pa.date32(),
         datetime: pa.timestamp("us"),
     }
     return known.get(hint, pa.string())

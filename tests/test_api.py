@@ -264,6 +264,40 @@ def test_what_is_embedded_is_found_by_meaning(fake, tmp_path, notes, monkeypatch
         assert len(kb.query("a hot drink")) == 3
 
 
+def test_sql_gives_rows_and_a_table(kb):
+    table = kb.sql("select title from documents where path = $path", {"path": "tea.md"})
+    assert list(table) == [{"title": "Green tea"}]
+    assert table[:1].arrow().to_pylist() == list(table)
+    assert "Green tea" in table._repr_html_()
+    assert kb.sql("select null as nothing").columns == ("nothing",)
+    assert repr(kb.sql("select 1 as one limit 0")) == "<Table: 0 rows>\none"
+    with pytest.raises(qmd.SqlError):
+        kb.sql("delete from documents")
+
+
+def test_a_query_in_sql_that_takes_too_long_is_stopped(kb):
+    with pytest.raises(qmd.SqlTimeout):
+        kb.sql(FOREVER, timeout=0.3)
+
+
+def test_what_is_exported_can_be_imported_into_another_index(kb, tmp_path):
+    done = kb.export(tmp_path / "parquet", progress=lambda *_: None)
+    assert done.rows["documents"] == 3
+    with pytest.raises(qmd.ExchangeError):
+        kb.export(tmp_path / "notes")
+    with qmd.connect("other/index.duckdb") as other:
+        assert other.import_(tmp_path / "parquet").rows["documents"] == 3
+        assert other.search("green tea") == kb.search("green tea")
+
+
+def test_facts_about_the_documents_are_tables(kb):
+    facts = kb.stats("notes", terms=3)
+    assert (facts.documents, facts.first) == (3, datetime(2025, 3, 14))
+    assert facts.months.arrow().schema.field("month").type == "date32[day]"
+    assert facts.months[0].documents == 1
+    assert len(facts.terms) == 3
+
+
 # -- answers ---------------------------------------------------------------------
 
 

@@ -30,6 +30,8 @@ COMMANDS = {
     "cleanup": "index",
     "init": "index",
     "sql": "sql",
+    "stats": "picturing",
+    "map": "picturing",
     "export": "exchange",
     "import": "exchange",
     "bench": "benching",

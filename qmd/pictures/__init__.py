@@ -1,0 +1,59 @@
+"""Pictures of a knowledge base: charts of its facts, a map of its documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from qmd.errors import UsageError
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+"""Colours that people with any kind of colour vision tell apart on white. Source: Okabe and Ito,
+Color Universal Design (2008), without yellow and black."""
+
+OTHERS = "#8C8C8C"
+"""Colour of all that has none of its own."""
+
+
+def check(path: Path, forms: Sequence[str]) -> None:
+    """Refuse to begin, if the picture could not be written at the end.
+
+    Args:
+        forms: endings of files: '.svg'.
+
+    Raises:
+        UsageError: its form is unknown, or its folder missing.
+    """
+    if path.suffix.lower() not in forms:
+        raise UsageError(f"A picture is a file ending in {' or '.join(forms)}, not {path.name}.")
+    if not path.absolute().parent.is_dir():
+        raise UsageError(f"{path} cannot be written: there is no folder {path.parent}.")
+
+
+def check_installed(package: str, module: str, purpose: str) -> None:
+    """Refuse to begin without a package.
+
+    Raises:
+        UsageError: it is not installed; with the extra that installs it.
+    """
+    if find_spec(module) is None:
+        raise UsageError(
+            f"{package} is not installed, which {purpose}.\n\n"
+            "Install it with: pip install 'qmd[plots]'"
+        )
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a picture at once: what was there before is there until all of it is written.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    new = path.with_name(f".{path.name}.new")
+    try:
+        new.write_bytes(content)
+        new.replace(path)
+    except OSError as error:
+        new.unlink(missing_ok=True)
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from error

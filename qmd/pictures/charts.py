@@ -1,0 +1,236 @@
+"""Facts about all documents as a picture: when they are from, how long, where."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from qmd.pictures import COLOURS, OTHERS, write
+from qmd.stats import Stats
+from qmd.surface.render import size
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FORMS = (".svg", ".png")
+
+INCHES, DOTS = (11.0, 7.0), 150
+"""Size of the picture, and its dots in an inch."""
+
+MONTHS = 60
+"""Months from the first to the last document from which on a bar is a year."""
+
+BARS = 12
+"""Collections with a bar of their own."""
+
+CUT = 24
+"""Characters of a name."""
+
+FONTS = (
+    "Noto Sans CJK JP",
+    "Noto Sans JP",
+    "Noto Sans CJK SC",
+    "Source Han Sans",
+    "Hiragino Sans",
+    "PingFang SC",
+    "Apple SD Gothic Neo",
+    "Yu Gothic",
+    "Microsoft YaHei",
+    "Malgun Gothic",
+    "WenQuanYi Zen Hei",
+    "IPAexGothic",
+    "NanumGothic",
+    "Arial Unicode MS",
+)
+"""Fonts with Chinese, Japanese or Korean characters that a machine may have."""
+
+
+def draw(facts: Stats, path: Path, *, title: str) -> str | None:
+    """Draw documents over time, their sizes and their collections.
+
+    Returns:
+        What the user should know, or None.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    form = path.suffix.lower().removeprefix(".")
+    with rc_context(_style()), _missing_letters() as missing:
+        spaced = ConstrainedLayoutEngine(h_pad=0.12, w_pad=0.12)
+        figure = Figure(figsize=INCHES, dpi=DOTS, layout=spaced, facecolor="white")
+        grid = figure.add_gridspec(2, 2, height_ratios=(1.1, 1))
+        _over_time(figure.add_subplot(grid[0, :]), facts)
+        _by_size(figure.add_subplot(grid[1, 0]), facts)
+        _by_collection(figure.add_subplot(grid[1, 1]), facts)
+        figure.suptitle(title, fontsize=15)
+        made = io.BytesIO()
+        figure.savefig(made, format=form, metadata={"Date": None} if form == "svg" else None)
+    write(path, made.getvalue())
+    if missing and form == "png":
+        return "This machine has no font for some of the names. Draw to .svg: a browser may have."
+    return None
+
+
+def _style() -> dict[Any, Any]:
+    from matplotlib import font_manager
+
+    here = set(font_manager.get_font_names())
+    return {
+        "font.family": ["DejaVu Sans", *(name for name in FONTS if name in here)],
+        "svg.fonttype": "none",  # letters, not their outlines
+        "svg.hashsalt": "qmd",
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.axisbelow": True,
+        "axes.titlesize": 12,
+        "axes.titlelocation": "left",
+        "axes.formatter.use_mathtext": False,
+    }
+
+
+@contextmanager
+def _missing_letters() -> Iterator[list[str]]:
+    """Gathers what matplotlib says of letters that no font has, in place of saying it."""
+    missing: list[str] = []
+    with warnings.catch_warnings(record=True) as told:
+        warnings.filterwarnings("always", "Glyph .* missing from", UserWarning)
+        yield missing
+        for each in told:
+            text = str(each.message)
+            if text.startswith("Glyph"):
+                missing.append(text)
+            else:
+                warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+
+
+def _looks(facts: Stats) -> dict[str, str]:
+    """The colour of each of the largest collections, and of the others together as ''."""
+    names = [each.name for each in facts.collections if each.documents]
+    own = len(COLOURS) if len(names) <= len(COLOURS) else len(COLOURS) - 1
+    looks = dict(zip(names[:own], COLOURS, strict=False))
+    return {**looks, "": OTHERS} if len(names) > own else looks
+
+
+def _over_time(axes: Axes, facts: Stats) -> None:
+    """A bar for each month, or each year, with a part for each collection."""
+    if not facts.months:
+        _empty(axes, "Documents over time")
+        return
+    axes.set_ylabel("documents")
+    first, last = facts.months[0].month, facts.months[-1].month
+    by_year = (last.year - first.year) * 12 + last.month - first.month >= MONTHS
+    axes.set_title(f"Documents over time, by {'year' if by_year else 'month'}")
+    looks = _looks(facts)
+    counted: dict[str, Counter[int]] = {name: Counter() for name in looks}
+    for each in facts.months:
+        at = each.month.year if by_year else 12 * each.month.year + each.month.month - 1
+        counted[each.collection if each.collection in looks else ""][at] += each.documents
+    begin, end = (first.year, last.year) if by_year else (_number(first), _number(last))
+    places = range(begin, end + 1)
+    below = [0] * len(places)
+    for name, colour in looks.items():
+        heights = [counted[name][place] for place in places]
+        label = _cut(name) if name else "other collections"
+        label = label if label[0] != "_" else "\u200b" + label  # else it would be left out
+        axes.bar(places, heights, bottom=below, width=0.85, color=colour, label=label)
+        below = [a + b for a, b in zip(below, heights, strict=True)]
+    axes.set_xlim(begin - 0.8, max(end, begin + 5) + 0.8)
+    _marks(axes, places, by_year=by_year)
+    _whole_numbers(axes)
+    if len(looks) > 1:
+        axes.legend(fontsize=9, frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+
+
+def _number(month: date) -> int:
+    return 12 * month.year + month.month - 1
+
+
+def _marks(axes: Axes, places: range, *, by_year: bool) -> None:
+    """The years below the bars; and months, where there are few."""
+    if by_year:
+        step = max(1, len(places) // 15)
+        axes.set_xticks(list(places)[::step], [str(place) for place in places][::step])
+    elif len(places) <= 15:
+        texts = [f"{place // 12}-{place % 12 + 1:02}" for place in places]
+        axes.set_xticks(list(places), texts, rotation=30, ha="right")
+    else:
+        shown = [place for place in places if place % 6 == 0]
+        axes.set_xticks(shown, [f"{place // 12}-{place % 12 + 1:02}" for place in shown])
+
+
+def _by_size(axes: Axes, facts: Stats) -> None:
+    """A bar for each step of sizes."""
+    if not facts.sizes:
+        _empty(axes, "Sizes of files")
+        return
+    axes.set_title("Sizes of files")
+    axes.set_ylabel("documents")
+    documents = {each.at_least: each.documents for each in facts.sizes}
+    begin, end = facts.sizes[0].at_least, facts.sizes[-1].at_least
+    series = [digit * 10**power for power in range(20) for digit in (1, 2, 5)]
+    starts = [start for start in series if begin <= start <= end]
+    heights = [documents.get(start, 0) for start in starts]
+    axes.bar(range(len(starts)), heights, width=0.9, color=COLOURS[0])
+    step = max(1, len(starts) // 8)
+    axes.set_xticks([at - 0.5 for at in range(len(starts))][::step], [*map(size, starts)][::step])
+    axes.set_xlim(-0.9, max(len(starts), 5) - 0.1)
+    axes.set_xlabel("from one mark to the next")
+    _whole_numbers(axes)
+
+
+def _by_collection(axes: Axes, facts: Stats) -> None:
+    """A bar for each collection."""
+    found = [each for each in facts.collections if each.documents]
+    if not found:
+        _empty(axes, "Collections")
+        return
+    looks = _looks(facts)
+    shown = [(_cut(each.name), each.documents, each.bytes, each.name) for each in found[:BARS]]
+    if len(found) > BARS:
+        rest = found[BARS - 1 :]
+        count = sum(each.documents for each in rest)
+        name = f"{len(rest)} others"
+        shown = [*shown[: BARS - 1], (name, count, sum(each.bytes for each in rest), "")]
+    shown.reverse()
+    axes.set_title("Collections")
+    axes.set_xlabel("documents")
+    colours = [looks.get(name, OTHERS) for _, _, _, name in shown]
+    bars = axes.barh(
+        range(len(shown)), [count for _, count, _, _ in shown], height=0.75, color=colours
+    )
+    axes.set_yticks(range(len(shown)), [name for name, _, _, _ in shown])
+    axes.bar_label(bars, [size(total) for _, _, total, _ in shown], padding=4, fontsize=9)
+    axes.margins(x=0.18)
+    axes.set_ylim(min(-0.6, len(shown) - 5), len(shown) - 0.4)
+    _whole_numbers(axes, upright=False)
+
+
+def _empty(axes: Axes, title: str) -> None:
+    axes.set_title(title)
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.text(0.5, 0.5, "no documents", ha="center", transform=axes.transAxes, color="#555555")
+
+
+def _whole_numbers(axes: Axes, *, upright: bool = True) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    axis = axes.yaxis if upright else axes.xaxis
+    axis.set_major_locator(MaxNLocator(integer=True, nbins=6))
+    axis.grid(visible=True, alpha=0.3)
+
+
+def _cut(name: str) -> str:
+    """A name as matplotlib takes it: `$` would begin a formula."""
+    text = name if len(name) <= CUT else name[: CUT - 1] + "…"
+    return text.replace("$", r"\$")

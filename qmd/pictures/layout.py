@@ -1,0 +1,97 @@
+"""Where points lie on a map: near to what is like them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Points = NDArray[np.float64]
+
+FEWEST = 5
+"""Points that t-SNE needs."""
+
+AXES, NEIGHBOURS = 50, 30.0
+"""Axes that t-SNE is given, and its perplexity. Source: van der Maaten and Hinton, Visualizing Data
+using t-SNE (2008)."""
+
+ROUNDS = 100
+"""Of k-means, at most."""
+
+
+class Projection(NamedTuple):
+    """Points in two dimensions.
+
+    Attributes:
+        points: (points, 2).
+        share: of the variance that can be seen, 0 to 1; None: nobody can say.
+    """
+
+    points: Points
+    share: float | None
+
+
+def pca(vectors: NDArray[np.float32]) -> Projection:
+    """The two axes along which the vectors differ most. The same each time.
+
+    Args:
+        vectors: (points, dimensions).
+    """
+    points, share = _principal(vectors, 2)
+    return Projection(points, share)
+
+
+def tsne(vectors: NDArray[np.float32]) -> Projection:
+    """Neighbours near to each other; distances between groups mean little. The same each time.
+
+    Args:
+        vectors: (points, dimensions); at least `FEWEST`.
+    """
+    from sklearn.manifold import TSNE
+
+    points, _ = _principal(vectors, AXES)
+    if not points.any():  # all in one place
+        return Projection(points[:, :2], None)
+    perplexity = min(NEIGHBOURS, (len(points) - 1) / 3)
+    made = TSNE(perplexity=perplexity, init="pca", random_state=0).fit_transform(points)
+    return Projection(np.asarray(made, np.float64), None)
+
+
+def _principal(vectors: NDArray[np.float32], count: int) -> tuple[Points, float]:
+    """Coordinates along the axes of the greatest variance, and the share of it that they hold."""
+    centred = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
+    values, axes = np.linalg.eigh(centred.T @ centred)
+    axes = axes[:, ::-1][:, :count]
+    largest = np.abs(axes).argmax(axis=0)  # an axis has no direction: give it one
+    axes = axes * np.sign(axes[largest, np.arange(axes.shape[1])])
+    total = float(values.sum())
+    share = float(values[::-1][:count].sum()) / total if total > 1e-9 else 0.0
+    points = centred @ axes
+    if points.shape[1] < 2:
+        points = np.pad(points, ((0, 0), (0, 2 - points.shape[1])))
+    return points, share
+
+
+def groups(points: Points, count: int) -> NDArray[np.int64]:
+    """The number of the group of each point, by k-means. The same each time.
+
+    Groups begin with the point in the middle, then with that farthest from all there are.
+    """
+    first = np.linalg.norm(points - points.mean(axis=0), axis=1).argmin()
+    chosen = [int(first)]
+    nearest = np.linalg.norm(points - points[first], axis=1)
+    while len(chosen) < count:
+        chosen.append(int(nearest.argmax()))
+        nearest = np.minimum(nearest, np.linalg.norm(points - points[chosen[-1]], axis=1))
+    centres = points[chosen]
+    numbers = np.full(len(points), -1)
+    for _ in range(ROUNDS):
+        distances = np.stack([np.linalg.norm(points - centre, axis=1) for centre in centres])
+        before, numbers = numbers, distances.argmin(axis=0)
+        if (before == numbers).all():
+            break
+        for number in range(count):
+            if (numbers == number).any():
+                centres[number] = points[numbers == number].mean(axis=0)
+    return numbers

@@ -1,0 +1,196 @@
+"""A map of documents: near to each other if they are about the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from qmd.engine import Engine
+from qmd.errors import NotEmbedded, UsageError
+from qmd.pictures import check, check_installed, write
+from qmd.rows import Rows
+from qmd.store import lookup, stats
+from qmd.store.cursor import Cursor
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from qmd.models.choice import Space
+    from qmd.store.stats import Mapped
+
+Method = Literal["pca", "tsne"]
+
+FORMS = (".html", ".svg")
+
+MOST = 20_000
+"""Documents on a map: a browser still moves them with ease."""
+
+LABELLED, GROUPS = 20, 12
+"""Documents from which on groups have labels, and how many groups there are at most."""
+
+OF_A_GROUP = 10
+"""Documents of a group, about, while there are not too many groups."""
+
+SMALLEST, TERMS = 3, 2
+"""Documents of a group with a label, at least, and terms in it at most."""
+
+
+class Point(NamedTuple):
+    """A document on a map.
+
+    Attributes:
+        file: `collection/path`.
+        x, y: have no unit; those of two maps cannot be compared.
+        group: number of what lies together.
+    """
+
+    docid: str
+    file: str
+    title: str
+    collection: str
+    x: float
+    y: float
+    group: int
+
+
+class Label(NamedTuple):
+    """What a group of documents is about: terms that others rarely have."""
+
+    x: float
+    y: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """Documents in two dimensions.
+
+    Attributes:
+        model: whose vectors it was made of.
+        documents: that have some, and would be on it if they were not too many.
+        lacking: documents of the index that have not all of theirs.
+        share: of the variance that can be seen, 0 to 1; None: nobody can say.
+    """
+
+    method: Method
+    model: str
+    documents: int
+    lacking: int
+    share: float | None
+    points: Rows[Point] = field(repr=False)
+    labels: list[Label] = field(repr=False)
+
+    def svg(self) -> str:
+        """The map as a picture, with titles for a browser to show."""
+        from qmd.pictures import svg
+
+        return svg.picture(self)
+
+    def html(self) -> str:
+        """The map as a page that needs nothing else."""
+        from qmd.pictures import svg
+
+        return svg.page(self)
+
+    def save(self, path: Path | str) -> None:
+        """Write the map as .html or .svg.
+
+        Raises:
+            UsageError: the file has another ending, or cannot be written.
+        """
+        path = Path(path)
+        check(path, FORMS)
+        text = self.svg() if path.suffix.lower() == ".svg" else self.html()
+        write(path, text.encode())
+
+    def _repr_html_(self) -> str:
+        return self.svg()
+
+
+def check_method(method: str) -> None:
+    """Refuse to begin with a method that is not to be had.
+
+    Raises:
+        UsageError: it is unknown, or scikit-learn not installed.
+    """
+    if method not in ("pca", "tsne"):
+        raise UsageError(f"Unknown method: {method}. Valid: pca, tsne.")
+    if method == "tsne":
+        check_installed("scikit-learn", "sklearn", "computes t-SNE")
+
+
+def make(engine: Engine, names: Sequence[str] = (), *, method: Method = "pca") -> Map:
+    """The map of some collections, or of all.
+
+    A document lies where the mean of the vectors of its passages does.
+
+    Raises:
+        CollectionNotFound: there is none of one of the names.
+        NotEmbedded: there are no vectors of the model in use.
+        ModelError: its file is not here.
+        UsageError: the method is not to be had, or there are too few documents for it.
+    """
+    from qmd.pictures import layout
+
+    check_method(method)
+    space, state = engine.vectors()
+    found, vectors = engine.read(partial(_vectors, space=space, names=names))
+    if not found:
+        raise NotEmbedded(engine.other_vectors())
+    if method == "tsne" and len(found) < layout.FEWEST:
+        raise UsageError(
+            f"t-SNE needs {layout.FEWEST} documents with vectors; there are {len(found)}.\n\n"
+            "Use --method pca."
+        )
+    points, share = layout.tsne(vectors) if method == "tsne" else layout.pca(vectors)
+    labels, groups = [], [0] * len(found)
+    if len(found) >= LABELLED:
+        numbers = layout.groups(points, min(GROUPS, max(2, len(found) // OF_A_GROUP)))
+        groups = numbers.tolist()
+        work = partial(
+            stats.telling,
+            document_ids=[each.document_id for each in found],
+            groups=groups,
+            limit=TERMS,
+        )
+        for number, terms in engine.read(work).items():
+            if groups.count(number) >= SMALLEST:
+                x, y = points[numbers == number].mean(axis=0).tolist()
+                labels.append(Label(x, y, " · ".join(terms)))
+    rows = [
+        Point(
+            f"#{each.hash[:6]}",
+            f"{each.collection}/{each.path}",
+            each.title,
+            each.collection,
+            x,
+            y,
+            group,
+        )
+        for each, (x, y), group in zip(found, points.tolist(), groups, strict=True)
+    ]
+    return Map(
+        method, space.model.name, found[0].total, state.lacking, share, Rows(Point, rows), labels
+    )
+
+
+def _vectors(
+    cursor: Cursor, *, space: Space, names: Sequence[str]
+) -> tuple[list[Mapped], NDArray[np.float32]]:
+    """Documents that have vectors, and for each the mean of those."""
+    import numpy as np
+
+    from qmd.store import embeddings
+
+    lookup.check_collections(cursor, names)
+    stored = {each.fingerprint: each for each in embeddings.models(cursor)}
+    known = stored.get(space.fingerprint)
+    if known is None:
+        return [], np.empty((0, 0), np.float32)
+    found = stats.mapped(cursor, names, model_id=known.model_id, limit=MOST)
+    hashes = [each.hash for each in found]
+    return found, stats.means(cursor, hashes, model_id=known.model_id, dimensions=known.dimensions)

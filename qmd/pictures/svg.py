@@ -1,0 +1,256 @@
+"""A map as an SVG picture, and as a page with it. Neither needs anything from elsewhere."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from html import escape
+from typing import NamedTuple
+
+from qmd.pictures import COLOURS, OTHERS
+from qmd.pictures.map import Label, Map, Point
+from qmd.text.columns import columns_of
+
+WIDTH, HEIGHT = 1200, 800
+LEFT, RIGHT, TOP, BOTTOM = 24, 250, 84, 24
+"""Margins around the points; the legend is on the right."""
+
+RADIUS = ((200, 5.5), (1000, 4.5), (5000, 3.2), (20_000, 2.2))
+"""Of a point, up to so many of them."""
+
+ROOM = 26
+"""Columns of a name in the legend."""
+
+LETTER, LINE = 7.6, 22
+"""Width of a column of a label, and the height of its line."""
+
+FONTS = (
+    "system-ui, 'Segoe UI', 'Noto Sans', 'DejaVu Sans', 'Hiragino Sans', 'Noto Sans CJK JP', "
+    "'Microsoft YaHei', sans-serif"
+)
+
+METHODS = {"pca": "PCA", "tsne": "t-SNE"}
+
+STYLE = f"""\
+text {{ font-family: {FONTS}; fill: #222; }}
+.head {{ font-size: 22px; font-weight: 600; }}
+.note {{ font-size: 14px; fill: #555; }}
+.legend text {{ font-size: 14px; }}
+.labels text {{ font-size: 14px; font-weight: 600; text-anchor: middle; paint-order: stroke;
+  stroke: #fff; stroke-opacity: 0.85; stroke-width: 3px; stroke-linejoin: round; }}
+.of > * {{ fill-opacity: 0.8; stroke: #fff; stroke-width: 0.8; }}
+"""
+
+_FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+class Spot(NamedTuple):
+    """A place in the picture."""
+
+    x: float
+    y: float
+
+
+class Key(NamedTuple):
+    """How a collection is shown, and how many documents it has."""
+
+    name: str
+    documents: int
+    colour: str
+    square: bool
+
+
+def picture(shown: Map) -> str:
+    """The map as SVG."""
+    spots = _spots(shown.points)
+    keys = _keys(shown.points)
+    radius = next((r for count, r in RADIUS if len(shown.points) <= count), RADIUS[-1][1])
+    marks: dict[str, list[str]] = {key.name: [] for key in keys}
+    by_name = {key.name: key for key in keys}
+    for point, spot in zip(shown.points, spots, strict=True):
+        key = by_name.get(point.collection) or by_name[""]
+        title = f"{_text(point.title)}\n{_text(point.file)} {point.docid}"
+        marks[key.name].append(_mark(key, spot, radius, title))
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img">',
+        f"<title>{_text(_head(shown))}</title>",
+        f"<style>{STYLE}</style>",
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>',
+        f'<text class="head" x="{LEFT}" y="36">{_text(_head(shown))}</text>',
+        f'<text class="note" x="{LEFT}" y="60">{_text(_note(shown))}</text>',
+    ]
+    for number, key in enumerate(keys):  # the largest below the others
+        lines += [f'<g class="of" data-number="{number}" fill="{key.colour}">']
+        lines += [*marks[key.name], "</g>"]
+    lines += [*_legend(keys), *_labels(shown.labels, shown.points), "</svg>"]
+    return "\n".join(lines) + "\n"
+
+
+def _keys(points: Sequence[Point]) -> list[Key]:
+    """How each collection is shown, the largest first; those without a look of their own as ''."""
+    counted = Counter(point.collection for point in points).most_common()
+    counted.sort(key=lambda each: (-each[1], each[0]))
+    looks = [(colour, square) for square in (False, True) for colour in COLOURS]
+    own = len(looks) if len(counted) <= len(looks) else len(looks) - 1
+    keys = [Key(*each, *look) for each, look in zip(counted[:own], looks, strict=False)]
+    rest = sum(count for _, count in counted[own:])
+    return [*keys, Key("", rest, OTHERS, False)] if rest else keys
+
+
+def _mark(key: Key, spot: Spot, radius: float, title: str = "") -> str:
+    """A point, with what is told of it."""
+    told = f"<title>{title}</title>" if title else ""
+    if not key.square:
+        return f'<circle cx="{spot.x:.1f}" cy="{spot.y:.1f}" r="{radius}">{told}</circle>'
+    x, y, side = spot.x - 0.9 * radius, spot.y - 0.9 * radius, 1.8 * radius
+    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{side:.1f}" height="{side:.1f}">{told}</rect>'
+
+
+def _spots(points: Sequence[Point]) -> list[Spot]:
+    """Where the points are in the picture: as large as it goes, both axes alike."""
+    if not points:
+        return []
+    low = Spot(min(p.x for p in points), min(p.y for p in points))
+    high = Spot(max(p.x for p in points), max(p.y for p in points))
+    room = Spot(WIDTH - LEFT - RIGHT - 40, HEIGHT - TOP - BOTTOM - 40)
+    scales = [have / (b - a) for have, a, b in zip(room, low, high, strict=True) if b - a > 1e-12]
+    scale = min(scales, default=1.0)
+    middle = Spot(LEFT + 20 + room.x / 2, TOP + 20 + room.y / 2)
+    centre = Spot((low.x + high.x) / 2, (low.y + high.y) / 2)
+    return [
+        Spot(middle.x + (p.x - centre.x) * scale, middle.y - (p.y - centre.y) * scale)
+        for p in points
+    ]
+
+
+def _head(shown: Map) -> str:
+    count = len(shown.points)
+    of = f" of {shown.documents}" if count < shown.documents else ""
+    return f"{count}{of} document{'' if shown.documents == 1 else 's'} by meaning"
+
+
+def _note(shown: Map) -> str:
+    parts = [f"{METHODS[shown.method]} of the mean vector of each document ({shown.model})"]
+    if shown.share is not None:
+        parts.append(f"{shown.share:.0%} of the variance")
+    if shown.lacking:
+        parts.append(f"documents that lack vectors: {shown.lacking}")
+    return "; ".join(parts)
+
+
+def _legend(keys: Sequence[Key]) -> list[str]:
+    x = WIDTH - RIGHT + 24
+    lines = ['<g class="legend">']
+    for number, key in enumerate(keys):
+        y = TOP + 20 + number * 26
+        label = f"{_cut(key.name) if key.name else 'other collections'} ({key.documents})"
+        lines.append(
+            f'<g class="key" data-number="{number}" fill="{key.colour}">'
+            + _mark(key, Spot(x, y - 5), 6)
+            + f'<text x="{x + 14}" y="{y}">{_text(label)}</text></g>'
+        )
+    return [*lines, "</g>"]
+
+
+def _cut(text: str) -> str:
+    """As much of a name as there is room for."""
+    if columns_of(text) <= ROOM:
+        return text
+    while columns_of(text) > ROOM - 1:
+        text = text[:-1]
+    return text + "…"
+
+
+def _labels(labels: Sequence[Label], points: Sequence[Point]) -> list[str]:
+    """The labels, each where its group is, moved down where another is in its way."""
+    if not labels:
+        return []
+    where = _spots([*points, *(Point("", "", "", "", x, y, 0) for x, y, _ in labels)])
+    placed: list[tuple[float, float, float]] = []
+    lines = ['<g class="labels">']
+    for label, spot in sorted(zip(labels, where[len(points) :], strict=True), key=lambda e: e[1].y):
+        half = LETTER * columns_of(label.text) / 2
+        x = min(max(spot.x, LEFT + half), WIDTH - RIGHT - half)
+        y = spot.y
+        for other_x, other_y, other_half in placed:
+            if abs(x - other_x) < half + other_half + 8 and abs(y - other_y) < LINE:
+                y = other_y + LINE
+        placed.append((x, y, half))
+        lines.append(f'<text x="{x:.1f}" y="{y:.1f}">{_text(label.text)}</text>')
+    return [*lines, "</g>"]
+
+
+def page(shown: Map) -> str:
+    """The map as a page: titles beside the pointer, a field to look for one, keys that hide."""
+    return PAGE.replace("HEAD", _text(_head(shown))).replace("PICTURE", picture(shown))
+
+
+def _text(text: str) -> str:
+    """Text for XML; characters that it has no place for become U+FFFD."""
+    return escape(_FORBIDDEN.sub("\ufffd", text))
+
+
+PAGE = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy"
+  content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
+<title>HEAD</title>
+<style>
+body { margin: 0; background: #fff; color: #222; font-family: system-ui, sans-serif; }
+svg { display: block; width: 100%; height: 100vh; }
+input { position: fixed; top: 16px; right: 24px; width: 200px; padding: 6px 8px; font: inherit;
+  font-size: 14px; border: 1px solid #bbb; border-radius: 4px; }
+#tip { position: fixed; max-width: 40ch; padding: 6px 10px; font-size: 14px; white-space: pre-line;
+  overflow-wrap: anywhere; background: #fff; border: 1px solid #888; border-radius: 4px;
+  box-shadow: 0 2px 8px #0003; pointer-events: none; }
+.of > :hover { stroke: #000; stroke-width: 1.5; }
+.of > .out { fill-opacity: 0.06; }
+.key { cursor: pointer; }
+.key.off { opacity: 0.35; }
+.labels { pointer-events: none; }
+</style>
+</head>
+<body>
+<input type="search" placeholder="Title or file" aria-label="Title or file">
+<div id="tip" hidden></div>
+PICTURE
+<script>
+const tip = document.getElementById("tip");
+const points = [...document.querySelectorAll(".of > *")];
+const texts = new Map();
+for (const point of points) {
+  const title = point.querySelector("title");
+  texts.set(point, title.textContent);
+  title.remove();
+}
+document.querySelector("svg > title").remove();
+addEventListener("pointermove", (event) => {
+  const text = texts.get(event.target);
+  tip.hidden = text === undefined;
+  if (tip.hidden) return;
+  tip.textContent = text;
+  tip.style.left = Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8) + "px";
+  tip.style.top = Math.min(event.clientY + 14, innerHeight - tip.offsetHeight - 8) + "px";
+});
+document.querySelector("input").addEventListener("input", (event) => {
+  const wanted = event.target.value.toLowerCase();
+  for (const point of points) {
+    point.classList.toggle("out", !texts.get(point).toLowerCase().includes(wanted));
+  }
+});
+for (const key of document.querySelectorAll(".key")) {
+  key.addEventListener("click", () => {
+    const hidden = key.classList.toggle("off");
+    const group = document.querySelector(`.of[data-number="${key.dataset.number}"]`);
+    group.style.display = hidden ? "none" : "";
+  });
+}
+</script>
+</body>
+</html>
+"""

@@ -1,0 +1,70 @@
+"""Facts about all documents: how many, from when, how long, about what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+from qmd.engine import Engine
+from qmd.rows import Rows
+from qmd.store import lookup, stats
+from qmd.store.cursor import Cursor
+from qmd.store.stats import Long, Month, Part, Size, Term
+
+TERMS, LONGEST = 20, 10
+"""Terms and documents that are listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """What the documents come to.
+
+    Attributes:
+        bytes: of their files.
+        first: the earliest date of one, UTC.
+        last: the latest.
+        median: bytes of a file.
+        largest: bytes.
+        months: with documents, by their dates, for each collection.
+        sizes: in steps of 1, 2, 5, 10, 20, 50 … bytes.
+        collections: those with most documents first.
+        terms: the most frequent first; without those that say nothing.
+        longest: documents, the longest first.
+    """
+
+    documents: int
+    bytes: int
+    first: datetime | None
+    last: datetime | None
+    median: int | None
+    largest: int | None
+    months: Rows[Month]
+    sizes: Rows[Size]
+    collections: Rows[Part]
+    terms: Rows[Term]
+    longest: Rows[Long]
+
+
+def gather(
+    engine: Engine, names: Sequence[str] = (), *, terms: int = TERMS, longest: int = LONGEST
+) -> Stats:
+    """Facts about the documents of some collections, or of all.
+
+    Raises:
+        CollectionNotFound: there is none of one of the names.
+    """
+    return engine.read(partial(_gather, names=names, terms=terms, longest=longest))
+
+
+def _gather(cursor: Cursor, *, names: Sequence[str], terms: int, longest: int) -> Stats:
+    lookup.check_collections(cursor, names)
+    return Stats(
+        *stats.totals(cursor, names),
+        Rows(Month, stats.months(cursor, names)),
+        Rows(Size, stats.sizes(cursor, names)),
+        Rows(Part, stats.collections(cursor, names)),
+        Rows(Term, stats.terms(cursor, names, limit=terms)),
+        Rows(Long, stats.longest(cursor, names, limit=longest)),
+    )

@@ -1,0 +1,206 @@
+"""Facts about all documents, for tables and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from qmd.store.cursor import Cursor, as_json
+from qmd.text.query import STOP_WORDS
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Totals(NamedTuple):
+    """What the documents come to.
+
+    Attributes:
+        bytes: of the files.
+        first: the earliest date, UTC.
+        last: the latest.
+        median: bytes of a file.
+    """
+
+    documents: int
+    bytes: int
+    first: datetime | None
+    last: datetime | None
+    median: int | None
+    largest: int | None
+
+
+class Month(NamedTuple):
+    """Documents of a month in a collection.
+
+    Attributes:
+        month: its first day.
+    """
+
+    month: date
+    collection: str
+    documents: int
+    bytes: int
+
+
+class Size(NamedTuple):
+    """Documents whose files are of about one size, in bytes."""
+
+    at_least: int
+    below: int
+    documents: int
+
+
+class Part(NamedTuple):
+    """A collection. See `Totals`."""
+
+    name: str
+    documents: int
+    bytes: int
+    first: datetime | None
+    last: datetime | None
+
+
+class Term(NamedTuple):
+    """A frequent term, by the shortest of its words.
+
+    Attributes:
+        documents: with the term.
+    """
+
+    term: str
+    documents: int
+    occurrences: int
+
+
+class Long(NamedTuple):
+    """A long document.
+
+    Attributes:
+        file: `collection/path`.
+        bytes: of the file.
+    """
+
+    docid: str
+    file: str
+    title: str
+    bytes: int
+
+
+class Mapped(NamedTuple):
+    """A document with vectors.
+
+    Attributes:
+        total: all that have some.
+    """
+
+    document_id: int
+    collection: str
+    path: str
+    title: str
+    hash: str
+    total: int
+
+
+def totals(cursor: Cursor, names: Sequence[str]) -> Totals:
+    """What the documents come to.
+
+    Args:
+        names: of collections; none means all, here and below.
+    """
+    return cursor.rows(Totals, "stats/totals", collections=_names(names))[0]
+
+
+def months(cursor: Cursor, names: Sequence[str]) -> list[Month]:
+    """Documents of each month, by their date, for each collection."""
+    return cursor.rows(Month, "stats/months", collections=_names(names))
+
+
+def sizes(cursor: Cursor, names: Sequence[str]) -> list[Size]:
+    """Documents by size, in steps of 1, 2, 5, 10, 20, 50 … bytes."""
+    return cursor.rows(Size, "stats/sizes", collections=_names(names))
+
+
+def collections(cursor: Cursor, names: Sequence[str]) -> list[Part]:
+    """Collections, those with most documents first."""
+    return cursor.rows(Part, "stats/collections", collections=_names(names))
+
+
+def terms(cursor: Cursor, names: Sequence[str], *, limit: int) -> list[Term]:
+    """The most frequent terms that say something."""
+    return cursor.rows(
+        Term, "stats/terms", collections=_names(names), without=_WITHOUT, limit=limit
+    )
+
+
+def longest(cursor: Cursor, names: Sequence[str], *, limit: int) -> list[Long]:
+    """The longest documents."""
+    return cursor.rows(Long, "stats/longest", collections=_names(names), limit=limit)
+
+
+def mapped(cursor: Cursor, names: Sequence[str], *, model_id: int, limit: int) -> list[Mapped]:
+    """Documents with vectors of a model, by path: all, or a sample that stays the same."""
+    return cursor.rows(
+        Mapped, "stats/mapped", model_id=model_id, collections=_names(names), limit=limit
+    )
+
+
+def means(
+    cursor: Cursor, hashes: Sequence[str], *, model_id: int, dimensions: int
+) -> NDArray[np.float32]:
+    """For each text the mean of the vectors of its passages, of length 1: (texts, dimensions)."""
+    import numpy as np
+    import pyarrow as pa
+
+    from qmd.store.statements import statement
+
+    distinct = {text: number for number, text in enumerate(dict.fromkeys(hashes))}
+    texts = pa.table({"number": pa.array(distinct.values(), pa.int32()), "hash": list(distinct)})
+    sums = np.zeros((len(distinct), dimensions), np.float64)
+    with cursor.staged(texts=texts):
+        found = cursor.connection.execute(statement("stats/vectors"), {"model_id": model_id})
+        for batch in found.to_arrow_reader(BATCH):
+            vectors = batch["vector"].flatten().to_numpy(zero_copy_only=False)
+            numbers = batch["number"].to_numpy()
+            np.add.at(sums, numbers, vectors.reshape(len(numbers), dimensions))
+    lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+    rows = [distinct[text] for text in hashes]
+    unit: NDArray[np.float64] = sums / np.maximum(lengths, 1e-12)
+    return unit[rows].astype(np.float32)
+
+
+def telling(
+    cursor: Cursor, document_ids: Sequence[int], groups: Sequence[int], *, limit: int
+) -> dict[int, list[str]]:
+    """The terms that tell each group of documents from the others, best first.
+
+    Args:
+        groups: the number of the group of each document.
+        limit: terms of each group.
+    """
+    import pyarrow as pa
+
+    grouped = pa.table(
+        {
+            "document_id": pa.array(document_ids, pa.uint32()),
+            "number": pa.array(groups, pa.int32()),
+        }
+    )
+    with cursor.staged(grouped=grouped):
+        rows = cursor.run("stats/telling", without=_WITHOUT, limit=limit)
+    found: dict[int, list[str]] = {}
+    for number, term in rows:
+        found.setdefault(number, []).append(term)
+    return found
+
+
+BATCH = 8192
+"""Vectors that are summed at once."""
+
+_WITHOUT = as_json(sorted(STOP_WORDS))
+
+
+def _names(names: Sequence[str]) -> str | None:
+    return as_json(list(names)) if names else None

@@ -1,0 +1,243 @@
+"""`qmd stats` and `qmd map`: facts about all documents, and pictures of them."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from qmd.errors import UsageError
+from qmd.surface import render
+from qmd.surface.cli.common import Collections, Json, notice, say, state
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from qmd.stats import Stats
+
+MONTHS = 24
+"""Months from the first to the last document from which on years are listed."""
+
+BAR = 30
+"""Columns of the longest bar."""
+
+
+class Method(StrEnum):
+    """How vectors become places."""
+
+    PCA = "pca"
+    TSNE = "tsne"
+
+
+def stats(
+    context: typer.Context,
+    file: Annotated[
+        Path | None, typer.Argument(help="With --plot: .svg or .png (qmd-stats.svg).")
+    ] = None,
+    plot: Annotated[bool, typer.Option("--plot", help="Draw them, and say where.")] = False,
+    collection: Collections = None,
+    as_json: Json = False,
+) -> None:
+    """Show facts about the documents: over time, sizes, collections, frequent terms."""
+    from qmd import pictures
+    from qmd.pictures import charts
+    from qmd.stats import gather
+
+    if file is not None and not plot:
+        raise UsageError(f"{file} would be a picture: qmd stats --plot {file}")
+    path = file or Path("qmd-stats.svg")
+    if plot:
+        pictures.check(path, charts.FORMS)
+        pictures.check_installed("matplotlib", "matplotlib", "draws the picture")
+    with state(context).engine() as engine:
+        found = gather(engine, collection or [])
+    if plot:
+        title = render.amount(found.documents, "document")
+        if collection:
+            title += " in " + ", ".join(collection)
+        told = charts.draw(found, path, title=title)
+        if told:
+            notice(told)
+    if as_json:
+        say(render.as_json(_record(found) | ({"picture": str(path)} if plot else {})))
+    else:
+        say(str(path) if plot else _report(found))
+
+
+def _record(found: Stats) -> dict[str, object]:
+    return {
+        "documents": found.documents,
+        "bytes": found.bytes,
+        "first": _moment(found.first),
+        "last": _moment(found.last),
+        "medianBytes": found.median,
+        "largestBytes": found.largest,
+        "months": [
+            {
+                "month": f"{each.month:%Y-%m}",
+                "collection": each.collection,
+                "documents": each.documents,
+                "bytes": each.bytes,
+            }
+            for each in found.months
+        ],
+        "sizes": [
+            {"atLeast": each.at_least, "below": each.below, "documents": each.documents}
+            for each in found.sizes
+        ],
+        "collections": [
+            {
+                "name": each.name,
+                "documents": each.documents,
+                "bytes": each.bytes,
+                "first": _moment(each.first),
+                "last": _moment(each.last),
+            }
+            for each in found.collections
+        ],
+        "terms": [each._asdict() for each in found.terms],
+        "longest": [each._asdict() for each in found.longest],
+    }
+
+
+def _moment(value: datetime | None) -> str | None:
+    return value.isoformat() if value is not None else None
+
+
+def _report(found: Stats) -> str:
+    if not found.documents:
+        return "No documents yet. Add some with 'qmd collection add PATH'."
+    assert found.first is not None
+    assert found.last is not None
+    assert found.median is not None
+    assert found.largest is not None
+    parts = [
+        render.table(
+            [
+                ("Documents", f"{found.documents} ({render.size(found.bytes)})"),
+                ("From", f"{found.first:%Y-%m-%d} to {found.last:%Y-%m-%d}"),
+                ("Size", f"{render.size(found.median)} median, {render.size(found.largest)} most"),
+            ]
+        ),
+        _titled("Collections", _collections(found), right=frozenset({1, 2})),
+        _over_time(found),
+        _titled(
+            "Sizes",
+            [
+                (
+                    f"{render.size(each.at_least)} to {render.size(each.below)}",
+                    str(each.documents),
+                    _bar(each.documents, max(each.documents for each in found.sizes)),
+                )
+                for each in found.sizes
+            ],
+            right=frozenset({0, 1}),
+        ),
+    ]
+    if found.terms:
+        parts.append(
+            _titled(
+                "Frequent terms",
+                [
+                    (each.term, f"{each.occurrences} times", f"in {each.documents} documents")
+                    for each in found.terms
+                ],
+                right=frozenset({1, 2}),
+            )
+        )
+    longest = [
+        (render.size(each.bytes), each.docid, each.file, each.title) for each in found.longest
+    ]
+    parts.append(_titled("Longest documents", longest, right=frozenset({0})))
+    return "\n".join(parts)
+
+
+def _titled(title: str, rows: Sequence[Sequence[str]], *, right: frozenset[int]) -> str:
+    lines = render.table(rows, right=right).splitlines()
+    return "\n".join([title, *(f"  {line}" for line in lines)]) + "\n"
+
+
+def _collections(found: Stats) -> list[tuple[str, ...]]:
+    return [
+        (
+            each.name,
+            render.amount(each.documents, "document"),
+            render.size(each.bytes),
+            f"{each.first:%Y-%m} to {each.last:%Y-%m}" if each.first and each.last else "",
+        )
+        for each in found.collections
+    ]
+
+
+def _over_time(found: Stats) -> str:
+    first, last = found.months[0].month, found.months[-1].month
+    by_year = (last.year - first.year) * 12 + last.month - first.month >= MONTHS
+    counted: Counter[str] = Counter()
+    for each in found.months:
+        counted[f"{each.month:%Y}" if by_year else f"{each.month:%Y-%m}"] += each.documents
+    rows = [(at, str(count), _bar(count, max(counted.values()))) for at, count in counted.items()]
+    return _titled("By year" if by_year else "By month", rows, right=frozenset({1}))
+
+
+def _bar(count: int, most: int) -> str:
+    return "█" * max(1, round(BAR * count / most))
+
+
+def map(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help=".html or .svg.")] = Path("qmd-map.html"),
+    collection: Collections = None,
+    method: Annotated[
+        Method,
+        typer.Option("--method", help="pca: overall likeness; tsne: who is next to whom."),
+    ] = Method.PCA,
+    as_json: Json = False,
+) -> None:
+    """Draw a map of the documents by what they mean: each a point, near to what is like it."""
+    from qmd import pictures
+    from qmd.pictures import map as maps
+
+    pictures.check(file, maps.FORMS)
+    maps.check_method(method.value)
+    with state(context).engine(warm=True) as engine, _at_work():
+        made = maps.make(engine, collection or [], method=method.value)
+        made.save(file)
+    if len(made.points) < made.documents:
+        notice(f"Of {made.documents} documents, {len(made.points)} are on the map: a sample.")
+    if made.lacking:
+        notice(f"Documents that lack vectors: {made.lacking}. Run 'qmd embed'.")
+    if as_json:
+        say(
+            render.as_json(
+                {
+                    "file": str(file),
+                    "method": made.method,
+                    "model": made.model,
+                    "documents": made.documents,
+                    "shown": len(made.points),
+                    "lacking": made.lacking,
+                    "variance": None if made.share is None else round(made.share, 3),
+                    "labels": [label.text for label in made.labels],
+                }
+            )
+        )
+    else:
+        say(str(file))
+
+
+@contextmanager
+def _at_work() -> Iterator[None]:
+    """A sign on a terminal that something is being done: t-SNE does not say how far it is."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("Drawing the map"):
+        yield
