@@ -1,0 +1,1 @@
+"""What an engine can do, a file for each kind."""

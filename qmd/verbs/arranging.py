@@ -1,0 +1,135 @@
+"""Collections and contexts: which there are, and changes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from qmd import config
+from qmd.config import Settings
+from qmd.errors import UsageError
+from qmd.store import collections, lookup
+from qmd.store.cursor import Cursor
+from qmd.types import EXPERIENCES, Collection, Context
+from qmd.verbs.base import Base
+
+if TYPE_CHECKING:
+    from qmd.editing import Parsed
+
+
+class Arranging(Base):
+    """Knows and changes what is indexed."""
+
+    def collection(self, name: str) -> Collection:
+        """One collection.
+
+        Raises:
+            CollectionNotFound: there is none of this name.
+        """
+
+        def work(cursor: Cursor) -> Collection:
+            lookup.check_collections(cursor, [name])
+            return next(c for c in collections.collections(cursor) if c.name == name)
+
+        return self.read(work)
+
+    def configured(self, name: str) -> Collection:
+        """One collection that index.yml has, and so can be changed.
+
+        Raises:
+            CollectionNotFound: there is none of this name.
+            UsageError: it is that of the experience records.
+        """
+        collection = self.collection(name)
+        if name == EXPERIENCES:
+            raise UsageError(
+                f"'{name}' is the collection of the records that agents submit. It is not in "
+                "index.yml, and cannot be changed."
+            )
+        return collection
+
+    def collections(self) -> list[Collection]:
+        """All collections, by name."""
+        return self.read(collections.collections)
+
+    def contexts(self) -> list[Context]:
+        """All contexts, the most general first."""
+        return self.read(collections.contexts)
+
+    def folders(self, names: Sequence[str] = ()) -> list[Collection]:
+        """Collections of files, by name: those that can be updated.
+
+        Args:
+            names: of collections; none means all.
+
+        Raises:
+            CollectionNotFound: there is none of one of the names.
+            UsageError: one has no files, but the experience records.
+        """
+        self._check(names)
+        if EXPERIENCES in names:
+            raise UsageError(
+                f"'{EXPERIENCES}' has no folder to be updated from: agents submit its records."
+            )
+        return [c for c in self.collections() if c.root and (not names or c.name in names)]
+
+    def _check(self, names: Sequence[str]) -> None:
+        """Refuse names of collections that do not exist."""
+        if names:
+            self.read(partial(lookup.check_collections, names=list(names)))
+
+    def change(
+        self,
+        edit: Callable[[Settings, Parsed], None],
+        *,
+        also: Callable[[Cursor], None] | None = None,
+    ) -> None:
+        """Change index.yml and the tables with it.
+
+        What qmd writes itself needs no approval, unless something else there still does.
+
+        Args:
+            edit: is given the settings and the document to change.
+            also: done in the same transaction as the change of the tables, before it.
+        """
+        from qmd import editing, trust
+
+        before = self.settings()
+        if not self.place.config.exists():
+            before = self._as_recorded()
+        trusted = trust.is_trusted(self.place, before)
+
+        def change(document: Parsed) -> None:
+            if not document:
+                editing.write_all(document, before)
+            edit(before, document)
+
+        self.database.write(lambda _: None)  # an index that cannot follow stops it here
+        editing.edit(self.place, change)
+        if trusted:
+            trust.approve(self.place, self.settings())
+        self.sync(also)
+
+    def _as_recorded(self) -> Settings:
+        """The settings as the tables have them: index.yml was lost or is kept elsewhere."""
+        if not self.place.database.exists():
+            return Settings()
+        known = self.database.read(collections.collections)
+        described = self.database.read(collections.contexts)
+        return Settings(
+            tuple(each for each in known if each.name != EXPERIENCES),
+            tuple(each for each in described if each.collection != EXPERIENCES),
+        )
+
+    def rename(self, old: str, new: str) -> None:
+        """Give a collection another name; its documents keep their postings."""
+        from qmd import editing
+
+        config.check_name(new)
+        self.configured(old)
+
+        def edit(_: Settings, document: Parsed) -> None:
+            editing.rename_collection(document, old, new)
+
+        self.change(edit, also=partial(collections.rename, old=old, new=new))

@@ -1,0 +1,129 @@
+"""Asking in SQL, with searches as functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING
+
+from qmd import config
+from qmd.store import collections
+from qmd.store.cursor import Cursor
+from qmd.verbs.base import Stale
+from qmd.verbs.searching import ALL, Searching
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from qmd.store.cursor import Connection
+    from qmd.store.sandbox import Answer as SqlAnswer
+    from qmd.store.sandbox import Found as SqlFound
+    from qmd.store.sandbox import Limits
+    from qmd.store.trees import Call, Parameters
+
+
+class Asking(Searching):
+    """Answers queries of the views."""
+
+    def sql(
+        self,
+        text: str,
+        parameters: Parameters = (),
+        *,
+        timeout: float = 60.0,
+        memory: str = "1GB",
+        files: bool = False,
+    ) -> pa.Table:
+        """What a query of the views gives, as an Arrow table. It can only read: see docs/sql.md.
+
+        Other reads and writes of this engine wait meanwhile.
+
+        Args:
+            parameters: by name for `$name`, or in order for `?`.
+            timeout: seconds that the query may take, without the searches it calls for.
+            memory: that it may use, such as "1GB"; more goes to disk.
+            files: whether it may read files.
+
+        Raises:
+            SqlError: it is no query, or cannot be answered; SqlTimeout: not in time.
+            QueryError, CollectionNotFound, NotEmbedded, ModelError: a search it calls for failed.
+        """
+        from qmd.store.sandbox import Limits
+
+        answer = self.sql_answer(text, parameters, Limits(timeout, memory, files))
+        try:
+            return answer.table()
+        finally:
+            answer.close()
+
+    def sql_answer(self, text: str, parameters: Parameters, limits: Limits) -> SqlAnswer:
+        """The same as rows, which are there until the answer is closed."""
+        from qmd.store.sandbox import Sandbox
+
+        box = Sandbox(self.place.database, limits)
+        try:
+            request = box.read(text, parameters)
+            made = [self._called(number, call) for number, call in enumerate(request.calls)]
+            found = [each for rows, _ in made for each in rows]
+            answer = self._apart(partial(box.answer, request, parameters, found))
+        except BaseException:
+            box.close()
+            raise
+        notices = [notice for _, notice in made if notice is not None]
+        answer.notices = tuple(dict.fromkeys(notices))
+        return answer
+
+    def _called(self, number: int, call: Call) -> tuple[list[SqlFound], str | None]:
+        """What a search finds that a query calls for, and what should be known of it."""
+        from qmd.store.sandbox import Found
+
+        names = None if call.collection is None else (call.collection,)
+        among = ALL._replace(collections=names)
+        if call.search == "bm25":
+            answer = self.search(call.query, among=among, limit=call.n)
+        elif call.search == "vsearch":
+            answer = self.vector_search(call.query, among=among, limit=call.n)
+        else:
+            import anyio
+
+            ask = partial(self.query, call.query, among=among, limit=call.n)
+            answer = anyio.run(ask)
+        rows = []
+        for rank, result in enumerate(answer.results, 1):
+            collection, _, path = result.file.partition("/")
+            rows.append(
+                Found(
+                    number,
+                    rank,
+                    result.score,
+                    result.docid,
+                    result.file,
+                    collection,
+                    path,
+                    result.title,
+                    result.line,
+                    result.snippet,
+                )
+            )
+        return rows, answer.notice
+
+    def _apart(
+        self, work: Callable[[Callable[[Connection], None], Callable[[Cursor], None]], SqlAnswer]
+    ) -> SqlAnswer:
+        """What `work` finds with a DuckDB of its own, with the tables as index.yml says."""
+        from qmd.store import migrate
+
+        digest = config.digest(self.place)
+
+        def check(cursor: Cursor) -> None:
+            if not migrate.is_current(cursor, self.place.database):
+                raise Stale
+            if digest is not None and collections.config_digest(cursor) != digest:
+                raise Stale
+
+        if self.place.database.exists():
+            with suppress(Stale):
+                return self.database.apart(lambda attach: work(attach, check))
+        self.read(lambda _: None)
+        return self.database.apart(lambda attach: work(attach, lambda _: None))

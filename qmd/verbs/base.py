@@ -1,0 +1,116 @@
+"""What all verbs stand on: the settings, and reads of tables that say what the settings say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import TypeVar
+
+from qmd import config
+from qmd.config import Place, Settings
+from qmd.errors import IndexNotWritable
+from qmd.models.loaded import Models
+from qmd.store import collections, lookup
+from qmd.store.cursor import Cursor
+from qmd.store.database import Database
+from qmd.store.stemmer import Stemmer
+from qmd.types import Context, Document, Filter
+
+Found = TypeVar("Found")
+
+
+class Stale(Exception):
+    """index.yml has changed since the tables were made from it."""
+
+
+class Base:
+    """An index and its settings."""
+
+    place: Place
+    models: Models
+    database: Database
+    stemmer: Stemmer
+    _mirrored: tuple[int, int] | None = None
+
+    def settings(self) -> Settings:
+        """What index.yml says now."""
+        return config.load(self.place)
+
+    def _approved(self) -> Settings:
+        """The same, without models that a project wants and nobody approved."""
+        from qmd import trust
+
+        settings = self.settings()
+        if settings.models and not trust.is_trusted(self.place, settings):
+            return settings._replace(models={})
+        return settings
+
+    def sync(self, also: Callable[[Cursor], None] | None = None) -> None:
+        """Make the tables say what index.yml says, and do `also` before that.
+
+        Raises:
+            ConfigError: it cannot be read; nothing is changed.
+        """
+        digest = config.digest(self.place)
+        if digest is None:
+            return
+        settings = self.settings()
+
+        def work(cursor: Cursor) -> None:
+            if also is not None:
+                also(cursor)
+            collections.mirror(cursor, settings.collections, settings.contexts, digest)
+
+        self.database.write(work)
+
+    def read(self, work: Callable[[Cursor], Found], *, key: Hashable | None = None) -> Found:
+        """What `work` finds, with the tables as index.yml says.
+
+        Args:
+            key: what is asked, if the answer may come from memory while nobody writes.
+        """
+        try:
+            info = self.place.config.stat()
+        except FileNotFoundError:
+            return self.database.read(work)
+        stamp = (info.st_mtime_ns, info.st_ino)
+        if stamp == self._mirrored:
+            return self.database.remembered(key, work) if key else self.database.read(work)
+        digest = config.digest(self.place)
+
+        def checked(cursor: Cursor) -> Found:
+            if collections.config_digest(cursor) != digest:
+                raise Stale
+            return work(cursor)
+
+        try:
+            found = self.database.read(checked)
+        except Stale:
+            try:
+                self.sync()
+            except IndexNotWritable:
+                return self.database.read(work)  # with the settings it has
+            found = self.database.read(work)
+        self._mirrored = stamp
+        return found
+
+    def _described(self, cursor: Cursor) -> list[Context]:
+        """All contexts, the most general first."""
+        return self.database.remembered("contexts", collections.contexts, cursor=cursor)
+
+    def _narrowed(self, cursor: Cursor, among: Filter) -> Filter | None:
+        """The filter, without names with the collections that searches look into; None: none does.
+
+        Raises:
+            CollectionNotFound: one that it names does not exist.
+        """
+        if among.collections is not None:
+            lookup.check_collections(cursor, among.collections)
+            return among
+        known = self.database.remembered("collections", collections.collections, cursor=cursor)
+        if all(collection.included for collection in known):
+            return among
+        included = tuple(c.name for c in known if c.included)
+        return among._replace(collections=included) if included else None
+
+    def _context(self, cursor: Cursor, document: Document) -> str | None:
+        return collections.matching(self._described(cursor), document.collection, document.path)

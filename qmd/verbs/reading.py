@@ -1,0 +1,140 @@
+"""Reading documents, and what the index holds."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from qmd.errors import Ambiguous, DocumentNotFound, UsageError
+from qmd.store import collections, lookup
+from qmd.store.cursor import Cursor
+from qmd.text import masks, paths
+from qmd.types import Document, Passage
+from qmd.verbs.base import Base
+
+if TYPE_CHECKING:
+    from qmd.store import maintenance
+    from qmd.store.collections import Overview
+
+LARGEST_OF_SEVERAL = 10_240
+"""Bytes from which on a document is left out of several. Source: tobi/qmd (MIT), multi-get."""
+
+
+class Reading(Base):
+    """Gives documents."""
+
+    def get(self, name: str, *, first: int | None = None, count: int | None = None) -> Passage:
+        """A document, or some of its lines; `name:first:count` says it as well.
+
+        Args:
+            first: line to begin with, from 1.
+            count: lines at most.
+
+        Raises:
+            DocumentNotFound, Ambiguous: the name names none, or several.
+            UsageError: the range lies outside the document.
+        """
+        return self.read(partial(self._get, name, first=first, count=count))
+
+    def _get(self, name: str, cursor: Cursor, *, first: int | None, count: int | None) -> Passage:
+        asked = paths.Range(name, first, count)
+        try:
+            document = lookup.resolve(cursor, name)
+        except DocumentNotFound as error:
+            asked = paths.split_range(name)
+            if asked.first is None:
+                raise
+            try:
+                document = lookup.resolve(cursor, asked.name)
+            except DocumentNotFound:
+                raise error from None
+            asked = asked._replace(lines=asked.lines if asked.lines is not None else count)
+        body = lookup.bodies(cursor, [document.hash])[document.hash]
+        context = self._context(cursor, document)
+        return _passage(document, body, context, asked.first, asked.lines)
+
+    def multi_get(
+        self, pattern: str, *, count: int | None = None, largest: int = LARGEST_OF_SEVERAL
+    ) -> list[Passage]:
+        """Documents by glob, brace set, or comma list of paths and docids.
+
+        One that is not found, or larger than `largest` bytes, is in the list with the reason.
+        """
+        return self.read(partial(self._multi_get, pattern, count=count, largest=largest))
+
+    def _multi_get(
+        self, pattern: str, cursor: Cursor, *, count: int | None, largest: int
+    ) -> list[Passage]:
+        parts = masks.split_mask(pattern)
+        if not parts:
+            raise UsageError("Name documents by a glob such as 'notes/2025-*.md' or by a list.")
+        chosen: dict[int, Document] = {}
+        missing = []
+        everything: list[Document] | None = None
+        for part in parts:
+            try:
+                document = lookup.resolve(cursor, part)
+                chosen[document.document_id] = document
+            except (DocumentNotFound, Ambiguous) as error:
+                if not any(mark in part for mark in "*?[{"):
+                    missing.append(Passage.skipping(part, str(error)))
+                    continue
+                if everything is None:
+                    everything = lookup.below(cursor, None)
+                matches = masks.matcher([part.removeprefix(paths.SCHEME)])
+                found = [d for d in everything if matches(d.name) or matches(d.path)]
+                chosen.update((document.document_id, document) for document in found)
+                if not found:
+                    missing.append(Passage.skipping(part, f"No documents match: {part}"))
+        small = [d for d in chosen.values() if d.size <= largest]
+        bodies = lookup.bodies(cursor, [document.hash for document in small])
+        passages = list(missing)
+        for document in chosen.values():
+            context = self._context(cursor, document)
+            if document.hash in bodies and document.size <= largest:
+                passages.append(_passage(document, bodies[document.hash], context, None, count))
+            else:
+                reason = f"{document.size} bytes, more than {largest}; use: qmd get {document.name}"
+                passages.append(Passage.skipping(document.name, reason, document=document))
+        return passages
+
+    def documents(self, collection: str | None, prefix: str = "") -> list[Document]:
+        """Documents of a collection, or below one of its folders."""
+        return self.read(partial(lookup.below, collection=collection, prefix=prefix))
+
+    def overview(self) -> list[Overview]:
+        """Each collection with what is indexed of it."""
+        return self.read(collections.overview)
+
+    def totals(self) -> maintenance.Totals:
+        """What the index holds."""
+        from qmd.store import maintenance
+
+        return self.read(maintenance.totals)
+
+
+def _passage(
+    document: Document, body: str, context: str | None, first: int | None, count: int | None
+) -> Passage:
+    lines = body.split("\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    start = 1 if first is None else first
+    if start < 1:
+        raise UsageError(f"Line {start} does not exist; lines are counted from 1.")
+    if count is not None and count < 1:
+        raise UsageError(f"{count} lines cannot be shown; ask for at least 1.")
+    if first is not None and first > len(lines):
+        raise UsageError(f"{document.name} has {len(lines)} lines; line {first} is past its end.")
+    end = len(lines) if count is None else min(len(lines), start - 1 + count)
+    whole = start == 1 and end == len(lines)
+    return Passage(
+        docid=document.docid,
+        file=document.name,
+        title=document.title,
+        context=context,
+        uri=paths.uri(document.collection, document.path),
+        first=start,
+        total=len(lines),
+        body=body if whole else "\n".join(lines[start - 1 : end]),
+    )
