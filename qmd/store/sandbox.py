@@ -42,6 +42,9 @@ GRACE = 5.0
 """Seconds after its time that a query has to stop: most do within milliseconds, but none while
 a single function works on a single value."""
 
+ABANDONED = 86_400.0
+"""Seconds after which nobody uses a folder any more that a query has spilled to."""
+
 AT_ONCE = 1000
 """Rows that are fetched together."""
 
@@ -109,6 +112,7 @@ class Sandbox:
             raise UsageError(f"'{limits.memory}' is no size of memory. Write it as 500MB or 4GB.")
         if not limits.timeout > 0:
             raise UsageError(f"A query needs some time: {limits.timeout:g} seconds are none.")
+        _sweep(index)
         self._index = index
         self._limits = limits
         self._memory = _bytes(size)
@@ -336,6 +340,19 @@ class Answer:
     def close(self) -> None:
         """Throw it away with its sandbox."""
         self._sandbox.close()
+
+
+def _sweep(index: Path) -> None:
+    """Remove what queries spilled that were killed."""
+    for folder in index.parent.glob(f"{index.name}.spill-*"):
+        try:
+            if time.time() - folder.stat().st_mtime < ABANDONED:
+                continue
+            for file in folder.iterdir():
+                file.unlink()
+            folder.rmdir()
+        except OSError:
+            continue  # somebody else does it, or may not be helped
 
 
 def _own_lines(problem: str) -> str:

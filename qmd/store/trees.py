@@ -228,6 +228,9 @@ class _Token(NamedTuple):
     start: int
 
 
+_LONGEST = 32
+"""Bytes of a token that are looked at: no keyword is longer."""
+
 _TOKEN = re.compile(r"\w+|.", re.S)
 
 
@@ -235,9 +238,10 @@ def _tokens(text: str) -> list[_Token]:
     """The words and marks of a text, up to what cannot be read; no comments."""
     data = text.encode()
     starts = [start for start, _ in _duckdb.tokenize(text)]
+    words = (data[start : start + _LONGEST].decode(errors="replace") for start in starts)
     return [
-        _Token(_TOKEN.match(data[start:].decode(errors="replace"))[0], start)  # type: ignore[index]
-        for start in starts
+        _Token(_TOKEN.match(word)[0], start)  # type: ignore[index]
+        for word, start in zip(words, starts, strict=True)
     ]
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import partial
@@ -241,6 +244,8 @@ def test_a_mistake_is_told_with_its_place_in_the_query(answered):
         answered("selec 1")
     with pytest.raises(SqlError, match="There is no query"):
         answered(" ; -- nothing\n")
+    with pytest.raises(SqlError, match=r"nested too deeply|depth limit"):
+        answered("select " + "+".join(["1"] * 2000))
     with pytest.raises(SqlError, match="Name the values that become columns"):
         answered("pivot frontmatter on key")
 
@@ -400,6 +405,17 @@ def test_what_does_not_fit_into_memory_goes_to_disk_and_does_not_stay_there(answ
     [(count,)] = answered(f"select count(*) from ({query})", memory="100MB")
     assert count == "999999"
     assert [file.name for file in shared.folder.iterdir() if "spill" in file.name] == []
+
+
+def test_what_a_killed_query_spilled_is_removed_a_day_later(answered, shared):
+    folders = [shared.folder / f"index.duckdb.spill-{number}-1" for number in (1, 2)]
+    for folder, age in zip(folders, (sandbox.ABANDONED + 60, 0), strict=True):
+        folder.mkdir()
+        (folder / "duckdb_temp_storage-0.tmp").write_bytes(b"rows")
+        os.utime(folder, (time.time() - age,) * 2)
+    answered("select 1")
+    assert [folder.exists() for folder in folders] == [False, True]
+    shutil.rmtree(folders[1])
 
 
 @pytest.mark.parametrize("limits", [{"memory": "much"}, {"memory": "-5"}, {"timeout": 0.0}])

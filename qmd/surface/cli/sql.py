@@ -33,6 +33,9 @@ INTERRUPTED = 130
 PATIENCE = 2.0
 """Seconds that a query has to stop after Ctrl-C."""
 
+AGAIN = 0.05
+"""Seconds after which it is asked again: what has not begun cannot be stopped."""
+
 
 def sql(
     context: typer.Context,
@@ -223,8 +226,9 @@ def _interruptible(work: Callable[[], Found]) -> Found:
     try:
         thread.join()
     except KeyboardInterrupt:
-        stop.ask()
-        thread.join(PATIENCE)
+        for _ in range(round(PATIENCE / AGAIN)):
+            stop.ask()
+            thread.join(AGAIN)
         if thread.is_alive():  # inside a function that looks up from a value only when it is done
             _end("Interrupted.", INTERRUPTED)
         raise
