@@ -12,7 +12,7 @@ from qmd.editing import remove_context as write_no_context
 from qmd.engine import Engine
 from qmd.errors import AlreadyExists, ContextNotFound, UsageError
 from qmd.text import paths
-from qmd.text.masks import check_mask
+from qmd.text.masks import check_mask, matcher, split_mask
 from qmd.types import Collection, Context
 
 Folder = tuple[str | None, str]
@@ -41,6 +41,7 @@ def add_collection(
     chosen = name if name is not None else root.name or "root"
     check_name(chosen)
     check_mask(mask)
+    matcher(split_mask(mask))
     added = Collection(chosen, str(root), mask)
     known = engine.collections()
     if any(collection.name == chosen for collection in known):

@@ -75,7 +75,8 @@ class Engine(Asking, Reading, Arranging):
     # -- upkeep ----------------------------------------------------------------
 
     def compare(self, names: Sequence[str] = ()) -> dict[str, Comparison]:
-        """Collections beside their folders, by name; without those whose folder is missing.
+        """Collections beside their folders, by name; without those whose folder is missing
+        or whose mask makes no sense.
 
         Args:
             names: of collections; none means all.
@@ -83,12 +84,12 @@ class Engine(Asking, Reading, Arranging):
         Raises:
             CollectionNotFound: there is none of one of the names.
         """
-        from qmd.errors import RootMissing
+        from qmd.errors import RootMissing, UsageError
         from qmd.pipeline.compare import compare
 
         compared = {}
         for collection in self.folders(names):
-            with suppress(RootMissing):  # told of by the update
+            with suppress(RootMissing, UsageError):  # told of by the update
                 compared[collection.name] = compare(self.database, collection)
         return compared
 

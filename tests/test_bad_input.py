@@ -107,6 +107,23 @@ def test_a_mask_that_leaves_the_folder_is_refused(qmd, notes, tmp_path, mask):
     assert not (tmp_path / "config" / "index.yml").exists()
 
 
+@pytest.mark.parametrize("name", ["mask", "ignore"])
+def test_a_mask_that_would_take_for_ever_is_refused(qmd, notes, tmp_path, name):
+    bomb = "{a,b}" * 40
+    said = qmd("collection", "add", "notes", "--mask", bomb)
+    assert (said.code, said.out) == (1, "")
+    assert "Write a simpler one" in said.err
+    assert not (tmp_path / "config" / "index.yml").exists()
+    qmd("collection", "add", "notes")
+    config = tmp_path / "config" / "index.yml"
+    mask = f"pattern: '{bomb}'" if name == "mask" else f"ignore: ['{bomb}']"
+    config.write_text(f"collections:\n  notes:\n    path: {notes}\n    {mask}\n")
+    said = qmd("update")
+    assert said.code == 2
+    assert "Write a simpler one" in said.out
+    assert files(qmd, "sencha") == ["notes/tea.md"]
+
+
 @pytest.mark.parametrize(
     ("function", "path"), [("open", "notes/deep/cup.md"), ("scandir", "notes/deep/")]
 )

@@ -13,6 +13,9 @@ from qmd.text import paths
 from qmd.text.identity import docid_digits
 from qmd.types import Document
 
+LONGEST = 20_000
+"""Characters of a name: the longest path there is (4,096 bytes), each byte as `%2F`, and more."""
+
 
 def resolve(cursor: Cursor, name: str) -> Document:
     """The one document that answers to a name.
@@ -27,6 +30,9 @@ def resolve(cursor: Cursor, name: str) -> Document:
     name = name.strip()
     if not name:
         raise UsageError("Name a document: collection/path, a docid such as #abc123, or a path.")
+    if len(name) > LONGEST or "\0" in name:
+        shown = name[:200].replace("\0", "\\0")
+        raise DocumentNotFound(shown if len(name) <= 200 else f"{shown}…")
     digits = docid_digits(name)
     if digits and name.lstrip("\"'").startswith("#"):
         found = _with_docid(cursor, name, digits)

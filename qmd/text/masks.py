@@ -9,6 +9,10 @@ from qmd.errors import UsageError
 
 _ANY_WITH_SUFFIX = re.compile(r"\*\*/\*(?P<suffix>\.[A-Za-z0-9_]+)")
 
+MOST, MOST_DEPTHS, LONGEST = 200, 6, 4096
+"""Globs without braces that one with braces may stand for; `**` in a glob; characters of a glob.
+More is no mask that anybody needs, but may take minutes."""
+
 Matches = Callable[[str], bool]
 
 
@@ -48,6 +52,9 @@ def matcher(patterns: Sequence[str]) -> Matches:
     """Whether a path (relative, with `/`) matches one of some globs.
 
     A name that begins with a dot is only matched by a pattern that says so.
+
+    Raises:
+        UsageError: the patterns stand for too many.
     """
     suffixes = [_ANY_WITH_SUFFIX.fullmatch(pattern) for pattern in patterns]
     if all(suffixes):
@@ -55,8 +62,22 @@ def matcher(patterns: Sequence[str]) -> Matches:
         endings = tuple(match["suffix"] for match in suffixes if match)
         return lambda path: path.endswith(endings) and not path.startswith(".") and "/." not in path
     from wcmatch import glob
+    from wcmatch._wcparse import PatternLimitException
 
+    if any(len(pattern) > LONGEST for pattern in patterns):
+        raise _too_many(patterns, f"more than {LONGEST} characters")
+    if any(pattern.count("**") > MOST_DEPTHS for pattern in patterns):
+        raise _too_many(patterns, f"'**' more than {MOST_DEPTHS} times")
     flags = glob.GLOBSTAR | glob.BRACE | glob.FORCEUNIX
-    positive, _ = glob.translate(list(patterns), flags=flags, limit=0)
+    try:
+        positive, _ = glob.translate(list(patterns), flags=flags, limit=MOST)
+    except PatternLimitException as error:
+        raise _too_many(patterns, f"braces that stand for more than {MOST} globs") from error
     compiled = [re.compile(pattern) for pattern in positive]
     return lambda path: any(pattern.fullmatch(path) for pattern in compiled)
+
+
+def _too_many(patterns: Sequence[str], what: str) -> UsageError:
+    shown = ",".join(patterns)
+    shown = shown if len(shown) <= 60 else shown[:60] + "…"
+    return UsageError(f"The glob '{shown}' has {what}.\n\nWrite a simpler one, such as '**/*.md'.")

@@ -403,6 +403,12 @@ def test_an_ambiguous_name_is_told_with_all_that_have_it(faked, toolbox):
     assert "notes/b/same.md" in text(reply)
 
 
+@pytest.mark.parametrize("name", ["/a\0b", "~/\0", "notes/\0", "a/" * 1_000_000, "x" * 1_000_000])
+def test_a_name_that_no_file_can_have_is_not_found(toolbox, name):
+    for reply in (call(toolbox, "get", file=name), call(toolbox, "multi_get", pattern=name)):
+        assert reply.error is Code.NOT_FOUND
+
+
 def test_nothing_outside_the_index_is_read(faked, toolbox):
     outside = faked.folder / "secret.md"
     outside.write_text("secret")

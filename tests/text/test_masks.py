@@ -43,6 +43,14 @@ def test_a_mask_below_the_folder_is_accepted(mask):
     check_mask(mask)
 
 
+@pytest.mark.parametrize(
+    "mask", ["{a,b}" * 30, "x/{1..1000000000}.md", "**/" * 30 + "a", "{a,/" * 9999]
+)
+def test_a_mask_that_stands_for_too_many_is_refused_at_once(mask):
+    with pytest.raises(UsageError, match=r"^The glob .* has .*\n\nWrite a simpler one"):
+        matcher([mask])
+
+
 @pytest.mark.parametrize("mask", ["", "  ", ",,"])
 def test_an_empty_mask_is_refused(mask):
     with pytest.raises(UsageError, match="at least one pattern"):
