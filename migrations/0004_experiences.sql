@@ -1,15 +1,16 @@
 -- Records of solved problems, submitted by agents: the only part of an index, besides kept answers of
 -- models, that is not made from files.
 
--- Each is also a document of the collection `experiences`, rendered as Markdown.
+-- Each is also a document of the collection `experiences`, rendered as Markdown. Its texts stand there
+-- and nowhere else: a part is where one is, in characters from the start, and how many it has.
 create table experiences (
     id text not null,                      -- UUID; the path of its document is `<id>.md`; unique
     document_id uinteger not null,         -- of its document, which never changes
-    title text not null using compression uncompressed,
-    problem_description text not null using compression uncompressed,
-    root_cause text using compression uncompressed,
-    solution text not null using compression uncompressed,
-    context text using compression uncompressed,
+    title text not null,
+    problem_description struct(start uinteger, length uinteger) not null,
+    root_cause struct(start uinteger, length uinteger),
+    solution struct(start uinteger, length uinteger) not null,
+    context struct(start uinteger, length uinteger),
     keywords text[] not null,              -- lower case, none twice
     created_at timestamp not null          -- UTC
 );

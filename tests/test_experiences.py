@@ -117,6 +117,20 @@ def test_what_nobody_said_is_left_out_of_a_record(records):
     assert shown["keywords"] == []
 
 
+def test_texts_come_back_as_they_were_sent(records):
+    odd = {
+        "title": "🦆 Zürich e\u0301",
+        "problem_description": "\n  🦆 first\r\n\n## Solution\n\nno\n\n",
+        "root_cause": "e\u0301\u0301 👩‍👩‍👧 ## Context",
+        "solution": "\tredis\u2028有馬温泉",
+        "context": "## Keywords\n\nx\n",
+        "keywords": ["🦆"],
+    }
+    submitted(records, odd)
+    [shown] = asked(records, "redis")["experiences"]
+    assert {field: shown[field] for field in odd} == odd
+
+
 def test_keywords_are_trimmed_in_lower_case_and_unique(records):
     submitted(records, {**DOCKER, "keywords": [" Docker", "docker ", "Layer Cache"]})
     [shown] = asked(records, "docker")["experiences"]
@@ -539,7 +553,7 @@ def test_a_record_is_a_document_that_every_search_finds_labelled_as_unreviewed(f
     passage = faked.engine.get(found.file)
     assert passage.body == (
         "# Redis times out after an upgrade\n\n"
-        "## Problem\n\nClients lose their connection every few minutes.\n\n"
+        "## Problem description\n\nClients lose their connection every few minutes.\n\n"
         "## Root cause\n\nThe server closes idle connections.\n\n"
         "## Solution\n\n"
         "Set the keepalive of the clients below the timeout of the server.\n\n"

@@ -28,7 +28,7 @@ def prepared(records: Sequence[Record], stemmer: Stemmer) -> Batch:
 
 def _parsed(record: Record) -> Parsed:
     submitted = record.submission
-    text = experience.markdown(submitted)
+    text = experience.rendered(submitted).text
     data = text.encode()
     file = File(
         Change(None, None, record.path, None, None),

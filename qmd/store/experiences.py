@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qmd.store import documents
 from qmd.store.collections import collections
 from qmd.store.cursor import Cursor, as_json
-from qmd.text.experience import Submission
+from qmd.text.experience import Submission, rendered
 from qmd.types import EXPERIENCES
 
 if TYPE_CHECKING:
@@ -72,18 +72,23 @@ def add(cursor: Cursor, records: Sequence[Record], batch: Batch) -> None:
     known = documents.known_words(cursor, words)
     new = pa.array([word not in known for word in words], pa.bool_())
     documents.put(cursor, batch._replace(learnt=batch.learnt.filter(new)))
-    rows = [
-        {
-            "id": record.id,
-            **record.submission._asdict(),
-            "created_at": record.created_at.isoformat(sep=" "),
-        }
-        for record in records
-    ]
+    rows = [_row(record) for record in records]
     cursor.run("experiences/add", records=as_json(rows))
     if all(each.name != EXPERIENCES for each in collections(cursor)):
         cursor.run("experiences/add_collection")
         cursor.run("experiences/add_context", body=UNREVIEWED)
+
+
+def _row(record: Record) -> dict[str, object]:
+    submitted = record.submission
+    parts = rendered(submitted).parts
+    return {
+        "id": record.id,
+        "title": submitted.title,
+        **{field: {"start": start, "length": length} for field, (start, length) in parts.items()},
+        "keywords": submitted.keywords,
+        "created_at": record.created_at.isoformat(sep=" "),
+    }
 
 
 def models(cursor: Cursor) -> frozenset[str]:

@@ -260,14 +260,28 @@ def heading(title: str) -> str:
     return " ".join(title.split())
 
 
-def markdown(submitted: Submission) -> str:
-    """A submission as a document: what is the same in two of them is one text."""
-    parts = [
-        ("Problem", submitted.problem_description),
-        ("Root cause", submitted.root_cause),
-        ("Solution", submitted.solution),
-        ("Context", submitted.context),
-        ("Keywords", ", ".join(submitted.keywords)),
-    ]
-    sections = [f"## {name}\n\n{text.strip(chr(10))}" for name, text in parts if text]
-    return "\n\n".join([f"# {heading(submitted.title)}", *sections]) + "\n"
+class Rendered(NamedTuple):
+    """A submission as a document.
+
+    Attributes:
+        text: Markdown; what is the same in two submissions is one text.
+        parts: (characters before, characters) of each of its texts.
+    """
+
+    text: str
+    parts: dict[str, tuple[int, int]]
+
+
+def rendered(submitted: Submission) -> Rendered:
+    """A submission as a document, in which each of its texts stands as it is."""
+    text = f"# {heading(submitted.title)}\n"
+    parts = {}
+    for field in PROSE:
+        said = getattr(submitted, field)
+        if said is not None:
+            text += f"\n## {_label(field)}\n\n"
+            parts[field] = len(text), len(said)
+            text += f"{said}\n"
+    if submitted.keywords:
+        text += f"\n## Keywords\n\n{', '.join(submitted.keywords)}\n"
+    return Rendered(text, parts)

@@ -4,18 +4,27 @@
 -- in   $records  json      array of the columns of experiences, without document_id
 insert into experiences
 select
-    id, document_id, records.title, problem_description, root_cause, solution, context, keywords,
-    created_at
+    record.id,
+    document_id,
+    record.title,
+    record.problem_description,
+    record.root_cause,
+    record.solution,
+    record.context,
+    record.keywords,
+    record.created_at
 from (
     select unnest(
         from_json(
             $records,
-            '[{"id": "VARCHAR", "title": "VARCHAR", "problem_description": "VARCHAR",
-               "root_cause": "VARCHAR", "solution": "VARCHAR", "context": "VARCHAR",
+            '[{"id": "VARCHAR", "title": "VARCHAR",
+               "problem_description": {"start": "UINTEGER", "length": "UINTEGER"},
+               "root_cause": {"start": "UINTEGER", "length": "UINTEGER"},
+               "solution": {"start": "UINTEGER", "length": "UINTEGER"},
+               "context": {"start": "UINTEGER", "length": "UINTEGER"},
                "keywords": ["VARCHAR"], "created_at": "TIMESTAMP"}]'
-        ),
-        recursive := true
-    )
-) as records
-join accepted on accepted.path = records.id || '.md'
+        )
+    ) as record
+)
+join accepted on accepted.path = record.id || '.md'
 order by document_id

@@ -126,11 +126,12 @@ page as materialized (
 select
     total,
     page.id,
-    title,
-    problem_description,
-    root_cause,
-    solution,
-    context,
+    experiences.title,
+    substring(body, problem_description.start + 1, problem_description.length)
+        as problem_description,
+    substring(body, root_cause.start + 1, root_cause.length) as root_cause,
+    substring(body, solution.start + 1, solution.length) as solution,
+    substring(body, context.start + 1, context.length) as context,
     keywords,
     page.created_at,
     query_count,
@@ -138,4 +139,6 @@ select
 from (select count(*) as total from matched)
 left join page on true
 left join experiences on page.document_id = experiences.document_id
+left join documents on page.document_id = documents.document_id
+left join content on documents.hash = content.hash
 order by place

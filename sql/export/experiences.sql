@@ -1,12 +1,13 @@
--- Records of solved problems, submitted by agents. Each is also a document.
+-- Records of solved problems, submitted by agents. Each is also a document, in which its texts stand:
+-- a part is where one is, in characters from the start, and how many it has.
 --
 -- out  id                   text       UUID
 -- out  document_id          uinteger   of its document
 -- out  title                text
--- out  problem_description  text
--- out  root_cause           text?
--- out  solution             text
--- out  context              text?
+-- out  problem_description  struct     start and length
+-- out  root_cause           struct?
+-- out  solution             struct
+-- out  context              struct?
 -- out  keywords             text[]     lower case, none twice
 -- out  created_at           timestamp  UTC
 select
