@@ -18,7 +18,7 @@ import random
 import tempfile
 import time
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
@@ -28,7 +28,7 @@ import pyarrow as pa
 
 from qmd.config import Machine, Place
 from qmd.engine import Engine
-from qmd.experiences import Experiences, _now
+from qmd.experiences import Experiences
 from qmd.store import embeddings
 from qmd.store.cursor import Cursor
 from qmd.store.experiences import Record
@@ -77,9 +77,10 @@ class Author:
 
 def fill(experiences: Experiences, author: Author, count: int) -> None:
     """Add records of the last hundred days."""
+    now = datetime.now(UTC).replace(tzinfo=None)
     for at in range(0, count, BATCH):
         records = [
-            Record(author.id(), author.submission(), _now() - timedelta(days=100 * n / count))
+            Record(author.id(), author.submission(), now - timedelta(days=100 * n / count))
             for n in range(at, min(at + BATCH, count))
         ]
         experiences.add(records)

@@ -248,7 +248,11 @@ def _integer(value: object) -> int | None:
 
 def _is_storable(text: str) -> bool:
     """Whether it can be written as UTF-8, and searched as text."""
-    return "\0" not in text and not any("\ud800" <= mark <= "\udfff" for mark in text)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half of a pair of UTF-16
+        return False
+    return "\0" not in text
 
 
 def _label(field: str) -> str:
