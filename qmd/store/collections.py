@@ -32,6 +32,10 @@ class Folder(NamedTuple):
 
 def collections(cursor: Cursor) -> list[Collection]:
     """All collections, by name."""
+    return _all(cursor)
+
+
+def _all(cursor: Cursor) -> list[Collection]:
     return [
         Collection(name, root, mask, tuple(ignored), *rest)
         for name, root, mask, ignored, *rest in cursor.run("collections/all")
@@ -65,7 +69,12 @@ def mirror(
     contexts: Sequence[Context],
     digest: str,
 ) -> None:
-    """Make the tables say what index.yml says; documents of other collections go."""
+    """Make the tables say what index.yml says; documents of other collections go.
+
+    A collection that went while another came with its folder and its mask has got another name.
+    """
+    for old, new in _renamed(_all(cursor), collections):
+        cursor.run("collections/rename_documents", old=old, new=new)
     cursor.run("collections/clear")
     cursor.run("collections/add", collections=as_json([c._asdict() for c in collections]))
     cursor.run("collections/clear_contexts")
@@ -76,9 +85,17 @@ def mirror(
     cursor.run("store/set_setting", name="config_digest", value=digest)
 
 
-def rename(cursor: Cursor, old: str, new: str) -> None:
-    """Give a collection's documents its new name."""
-    cursor.run("collections/rename_documents", old=old, new=new)
+def _renamed(before: Sequence[Collection], now: Sequence[Collection]) -> list[tuple[str, str]]:
+    """The old and the new name of each collection that got another."""
+    gone = [c for c in before if c.root and c.name not in {each.name for each in now}]
+    come = [c for c in now if c.name not in {each.name for each in before}]
+    renamed = []
+    for old in gone:
+        same = [new for new in come if (new.root, new.mask) == (old.root, old.mask)]
+        if same:
+            come.remove(same[0])
+            renamed.append((old.name, same[0].name))
+    return renamed
 
 
 def matching(contexts: Sequence[Context], collection: str, path: str) -> str | None:

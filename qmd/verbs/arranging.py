@@ -79,19 +79,13 @@ class Arranging(Base):
         if names:
             self.read(partial(lookup.check_collections, names=list(names)))
 
-    def change(
-        self,
-        edit: Callable[[Settings, Parsed], None],
-        *,
-        also: Callable[[Cursor], None] | None = None,
-    ) -> None:
+    def change(self, edit: Callable[[Settings, Parsed], None]) -> None:
         """Change index.yml and the tables with it.
 
         What qmd writes itself needs no approval, unless something else there still does.
 
         Args:
             edit: is given the settings and the document to change.
-            also: done in the same transaction as the change of the tables, before it.
         """
         from qmd import editing, trust
 
@@ -109,7 +103,7 @@ class Arranging(Base):
         editing.edit(self.place, change)
         if trusted:
             trust.approve(self.place, self.settings())
-        self.sync(also)
+        self.sync()
 
     def _as_recorded(self) -> Settings:
         """The settings as the tables have them: index.yml was lost or is kept elsewhere."""
@@ -132,4 +126,4 @@ class Arranging(Base):
         def edit(_: Settings, document: Parsed) -> None:
             editing.rename_collection(document, old, new)
 
-        self.change(edit, also=partial(collections.rename, old=old, new=new))
+        self.change(edit)

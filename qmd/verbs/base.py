@@ -44,8 +44,8 @@ class Base:
             return settings._replace(models={})
         return settings
 
-    def sync(self, also: Callable[[Cursor], None] | None = None) -> None:
-        """Make the tables say what index.yml says, and do `also` before that.
+    def sync(self) -> None:
+        """Make the tables say what index.yml says.
 
         Raises:
             ConfigError: it cannot be read; nothing is changed.
@@ -56,9 +56,13 @@ class Base:
         settings = self.settings()
 
         def work(cursor: Cursor) -> None:
-            if also is not None:
-                also(cursor)
-            collections.mirror(cursor, settings.collections, settings.contexts, digest)
+            nonlocal digest, settings
+            # While this waited for its turn, another process may have changed both.
+            while (now := config.digest(self.place)) not in (digest, None):
+                digest, settings = now, self.settings()
+            assert digest is not None
+            if collections.config_digest(cursor) != digest:
+                collections.mirror(cursor, settings.collections, settings.contexts, digest)
 
         self.database.write(work)
 

@@ -1,0 +1,75 @@
+"""Collections by other names, and settings that several processes change."""
+
+from __future__ import annotations
+
+import pytest
+
+from qmd.engine import Engine
+from qmd.types import Document
+
+
+@pytest.fixture
+def shelf(library):
+    """Three notes, indexed."""
+    for name in ("tea", "pot", "cup"):
+        library.write(f"{name}.md", f"# {name}\n\nsencha\n")
+    library.update()
+    return library
+
+
+@pytest.fixture
+def other(shelf):
+    """Another process that uses the index."""
+    made = Engine(shelf.engine.place)
+    yield made
+    made.close()
+
+
+def numbers(documents: list[Document]) -> dict[str, int]:
+    return {document.name: document.document_id for document in documents}
+
+
+def renamed(before: dict[str, int], new: str) -> dict[str, int]:
+    return {f"{new}/{name.partition('/')[2]}": number for name, number in before.items()}
+
+
+def test_a_collection_that_got_another_name_in_index_yml_keeps_its_documents(shelf):
+    before = numbers(shelf.engine.documents(None))
+    text = shelf.engine.place.config.read_text()
+    shelf.engine.place.config.write_text(text.replace("  notes:", "  drinks:"))
+    assert numbers(shelf.engine.documents(None)) == renamed(before, "drinks")
+    assert shelf.update().unchanged == 3
+
+
+def test_a_collection_with_another_folder_is_another(shelf):
+    shelf.configure("drinks")
+    text = shelf.engine.place.config.read_text()
+    head, _, tail = text.partition("  notes:\n")
+    shelf.engine.place.config.write_text(head + tail.partition("\n")[2])
+    assert shelf.engine.documents(None) == []
+    assert [each.name for each in shelf.engine.collections()] == ["drinks"]
+
+
+def test_of_two_names_for_one_folder_each_is_given_once(shelf):
+    before = numbers(shelf.engine.documents(None))
+    text = shelf.engine.place.config.read_text()
+    _, entry = text.split("  notes:\n")
+    shelf.engine.place.config.write_text(f"collections:\n  a:\n{entry}  b:\n{entry}")
+    assert numbers(shelf.engine.documents(None)) == renamed(before, "a")
+
+
+def test_settings_that_another_changed_while_they_waited_are_read_again(shelf, other, monkeypatch):
+    before = numbers(shelf.engine.documents(None))
+    read = shelf.engine.settings
+    names = iter(["drinks"])
+
+    def overtaken():
+        found = read()
+        for name in names:
+            other.rename("notes", name)
+        return found
+
+    monkeypatch.setattr(shelf.engine, "settings", overtaken)
+    shelf.engine.place.config.write_text(shelf.engine.place.config.read_text() + "# edited\n")
+    assert numbers(shelf.engine.documents(None)) == renamed(before, "drinks")
+    assert [each.name for each in other.collections()] == ["drinks"]
