@@ -203,7 +203,7 @@ class Database:
         Raises:
             IndexFailure: the index is busy or unreadable.
         """
-        with self._one_writer:
+        with self._as_only_writer():
             with self._turn:
                 self._writing = True
             try:
@@ -239,7 +239,7 @@ class Database:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Be the only one who has the file, among all threads and processes."""
-        with self._one_writer:
+        with self._as_only_writer():
             with self._turn:
                 self._writing = True
             try:
@@ -324,11 +324,22 @@ class Database:
 
     # -- writing ---------------------------------------------------------------
 
+    @contextmanager
+    def _as_only_writer(self) -> Iterator[None]:
+        """Be the one thread of this process that writes."""
+        while not self._one_writer.acquire(timeout=WATCH):
+            stopping.check()
+        try:
+            yield
+        finally:
+            self._one_writer.release()
+
     def _drain(self) -> None:
         """Wait for this process's own readers and leave the room."""
         with self._turn:
             while self._active:
-                self._turn.wait()
+                stopping.check()
+                self._turn.wait(WATCH)
             self._detach()
 
     def _transaction(self, work: Callable[[Cursor], Result]) -> Result:

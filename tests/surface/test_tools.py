@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import threading
+import time
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -16,11 +17,11 @@ from hypothesis import strategies as st
 
 from qmd.errors import IndexBusy, NotEmbedded
 from qmd.models.registry import MINILM
-from qmd.store.gate import Gate
+from qmd.store.gate import Gate, errand
 from qmd.surface.tools import schemas, texts
 from qmd.surface.tools.arguments import InvalidArguments, named, read
 from qmd.surface.tools.replies import Code, Reply, Resource
-from qmd.surface.tools.toolbox import Toolbox, UnknownTool
+from qmd.surface.tools.toolbox import TimedOut, Toolbox, UnknownTool
 
 CONTRACT = Path(__file__).parents[3] / "shared" / "spec" / "mcp_tools.json"
 
@@ -475,7 +476,7 @@ def test_a_line_that_is_too_long_is_cut(faked, toolbox):
     faked.update()
     [found] = call(toolbox, "get", file="line.md").content
     assert len(found.text.encode()) <= texts.MOST_BYTES
-    assert found.text.endswith("[... line 1 is longer than an answer may be; it is cut here]")
+    assert found.text.endswith("[... line 1 is too long for an answer; go on with fromLine=2]")
 
 
 def test_many_documents_that_do_not_fit_are_named(faked, toolbox):
@@ -548,6 +549,28 @@ def test_updating_and_embedding_tell_how_far_they_are(faked):
     assert embedded.structured["chunks"] == 1
     assert (1, 1, "notes") in told
     assert "bytes of text" in {doing for _, _, doing in told}
+
+
+def test_what_cannot_be_updated_or_embedded_is_said_word_for_word(faked):
+    toolbox = Toolbox(faked.engine, allow_write=True)
+
+    async def progress(done, total, doing):
+        raise AssertionError
+
+    async def work(name, **arguments):
+        with anyio.fail_after(LONG):
+            return await toolbox.call(name, arguments, progress=progress)
+
+    for name in ("update", "embed"):
+        reply = anyio.run(partial(work, name, collections="nope"))
+        assert reply.error is Code.UNKNOWN_COLLECTION
+        assert text(reply) == "Collection not found: nope. Known: notes."
+    faked.write("tea.md", "# Tea")
+    faked.update()
+    with errand(faked.engine.place.database, "embed"):
+        reply = anyio.run(partial(work, "embed"))
+    assert reply.error is Code.DATABASE_BUSY
+    assert "Another 'qmd embed' is at work" in text(reply)
 
 
 # -- limits ----------------------------------------------------------------------
@@ -692,3 +715,90 @@ def test_texts_can_be_embedded(faked, toolbox):
     assert (
         MINILM.as_document("tea") in faked.engine.models.embedder(faked.engine.models.space()).made
     )
+
+
+def test_embedding_texts_takes_as_long_as_a_call_may(faked, fake, toolbox, monkeypatch):
+    monkeypatch.setattr("qmd.surface.tools.toolbox.LATER", 0.2)
+
+    def until_stopped(batch, between):
+        while True:
+            between()
+
+    fake.before = until_stopped
+    with pytest.raises(TimedOut, match=r"Timed out after 0 s\."):
+        anyio.run(toolbox.embed_texts, ["tea"])
+
+
+def test_what_was_written_as_the_time_ran_out_is_told_as_written(toolbox, monkeypatch):
+    monkeypatch.setattr("qmd.surface.tools.toolbox.SOON", 0.2)
+    database = toolbox.engine.database
+    original = database.write
+
+    def slow(work):
+        def slower(cursor):
+            time.sleep(0.5)
+            return work(cursor)
+
+        return original(slower)
+
+    monkeypatch.setattr(database, "write", slow)
+    told = {"title": "Tea", "problem_description": "Cold.", "solution": "Brew."}
+    assert call(toolbox, "submit_experience", **told).error is None
+
+
+def test_a_write_that_nobody_waits_for_any_more_does_not_begin(toolbox, monkeypatch):
+    monkeypatch.setattr("qmd.surface.tools.toolbox.SOON", 0.3)
+    call(toolbox, "status")
+    began, go_on = threading.Event(), threading.Event()
+
+    def reading(cursor):
+        began.set()
+        assert go_on.wait(LONG)
+
+    reader = threading.Thread(target=toolbox.engine.read, args=(reading,))
+    reader.start()
+    assert began.wait(LONG)
+    told = {"title": "Tea", "problem_description": "Cold.", "solution": "Brew."}
+    reply = call(toolbox, "submit_experience", **told)
+    go_on.set()
+    reader.join(LONG)
+    assert reply.error is Code.TIMEOUT
+    assert call(toolbox, "query_experiences", keywords="tea").structured["data"]["total"] == 0
+
+
+def test_many_names_at_once_are_refused(toolbox):
+    reply = call(toolbox, "multi_get", pattern=",".join(f"{n}.md" for n in range(501)))
+    assert reply.error is Code.INVALID_PARAMS
+    assert text(reply) == '"pattern" may name at most 500 documents.'
+
+
+def test_experience_records_that_do_not_fit_are_on_the_next_page(toolbox):
+    for n in range(6):
+        told = {"title": f"Tea {n}", "problem_description": "cold " * 13_000, "solution": "Brew."}
+        assert call(toolbox, "submit_experience", **told).error is None
+    seen, offset = set(), 0
+    while True:
+        reply = call(toolbox, "query_experiences", keywords="tea", offset=offset)
+        page = reply.structured["data"]
+        assert page["total"] == 6
+        assert json.loads(text(reply)) == reply.structured
+        assert len(text(reply).encode()) <= texts.MOST_BYTES
+        seen |= {each["id"] for each in page["experiences"]}
+        offset += len(page["experiences"])
+        if len(reply.content) == 1:
+            break
+        assert reply.content[1] == f"[... the answer is full; go on with offset={offset}]"
+    assert len(seen) == 6
+
+
+def test_who_may_only_read_counts_nothing(faked, toolbox):
+    told = {"title": "Tea", "problem_description": "Cold.", "solution": "Brew."}
+    assert call(toolbox, "submit_experience", **told).error is None
+    reader = Toolbox(faked.engine, read_only=True)
+    assert call(reader, "query_experiences", keywords="tea").structured["data"]["total"] == 1
+    reader.close()
+    [found] = call(toolbox, "query_experiences", keywords="tea").structured["data"]["experiences"]
+    assert found["query_count"] == 0
+    toolbox.close()
+    [found] = call(toolbox, "query_experiences", keywords="tea").structured["data"]["experiences"]
+    assert found["query_count"] == 1

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from qmd.surface.tools.toolbox import Toolbox
 
 HOST = "127.0.0.1"
+PATIENCE = 8.0
+"""Seconds that a tool waits for other processes: less than it may take, so that it can say who."""
+
 PORT, LONG_PORT = 8181, 18765
 """Of `qmd mcp --http`, and of `qmd server`."""
 
@@ -320,7 +323,9 @@ def _toolbox(here: State, tools: Tools) -> Iterator[Toolbox]:
     from qmd.engine import Engine
     from qmd.surface.tools.toolbox import Toolbox
 
-    engine = Engine(here.place, config.machine(here.environ), warm=True, stays=True)
+    engine = Engine(
+        here.place, config.machine(here.environ), warm=True, stays=True, patience=PATIENCE
+    )
     toolbox = Toolbox(engine, read_only=tools.read_only, allow_write=tools.allow_write)
     try:
         yield toolbox

@@ -52,7 +52,7 @@ def summary(question: str, results: Sequence[Mapping[str, Any]]) -> str:
 
 
 def document(passage: Passage, *, numbered: bool, rest: bool = False) -> Resource:
-    """A document, or lines of it, under its context.
+    """A document, or lines of it, under its context; cut where an answer is full.
 
     Args:
         rest: say how many lines follow.
@@ -66,31 +66,28 @@ def document(passage: Passage, *, numbered: bool, rest: bool = False) -> Resourc
         body = "\n".join(f"{n}: {line}" for n, line in enumerate(lines, start=passage.first))
     if rest and left > 0:
         body = body.rstrip("\n") + f"\n\n[... truncated {left} more lines]"
-    if passage.context:
-        body = f"<!-- Context: {passage.context} -->\n\n{body}"
-    return Resource(passage.uri, passage.file, passage.title, body)
+    head = f"<!-- Context: {passage.context} -->\n\n" if passage.context else ""
+    head = head.encode()[: MOST_BYTES // 2].decode(errors="ignore")
+    body = _cut(body, passage.first, most=MOST_BYTES - len(head.encode()))
+    return Resource(passage.uri, passage.file, passage.title, head + body)
 
 
-def capped(resource: Resource, first: int, *, most: int = MOST_BYTES) -> Resource:
-    """A document of at most `most` bytes: cut at a line, with how to go on.
+def _cut(body: str, first: int, *, most: int) -> str:
+    """A text of at most `most` bytes: cut at a line, with how to go on.
 
     Args:
-        first: number of the first line of its body.
+        first: number of its first line.
     """
-    data = resource.text.encode()
+    data = body.encode()
     if len(data) <= most:
-        return resource
+        return body
     head = data[: most - 200].decode(errors="ignore")
     whole = head.rfind("\n")
-    context = resource.text.startswith("<!-- Context: ")
     if whole <= 0:
-        note = f"[... line {first} is longer than an answer may be; it is cut here]"
-        return resource._replace(text=f"{head}\n\n{note}")
-    head = head[:whole]
-    before = resource.text[: resource.text.find("-->\n\n") + 5].count("\n") if context else 0
-    following = first + head.count("\n") + 1 - before
-    note = f"[... the answer is full; go on with fromLine={following}]"
-    return resource._replace(text=f"{head}\n\n{note}")
+        note = f"[... line {first} is too long for an answer; go on with fromLine={first + 1}]"
+        return f"{head}\n\n{note}"
+    following = first + head.count("\n", 0, whole) + 1
+    return f"{head[:whole]}\n\n[... the answer is full; go on with fromLine={following}]"
 
 
 def skipped(name: str, size: int) -> str:
@@ -137,3 +134,21 @@ def fitting(results: Iterable[dict[str, Any]], *, most: int = MOST_BYTES) -> lis
             break
         kept.append(each)
     return kept
+
+
+def fitting_page(outcome: dict[str, Any]) -> tuple[dict[str, Any], *tuple[str, ...]]:
+    """A page of experience records, without those that have no room in an answer.
+
+    Returns:
+        The page, and what to tell of those that were left out.
+    """
+    data = outcome.get("data")
+    if not isinstance(data, dict) or "experiences" not in data:
+        return (outcome,)
+    given = data["experiences"]
+    kept = fitting(given) or given[:1]
+    if len(kept) == len(given):
+        return (outcome,)
+    following = data["offset"] + len(kept)
+    page = {**outcome, "data": {**data, "experiences": kept}}
+    return page, f"[... the answer is full; go on with offset={following}]"

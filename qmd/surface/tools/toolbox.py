@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,26 +16,33 @@ from anyio import CapacityLimiter, to_thread
 from qmd.errors import (
     Ambiguous,
     CollectionNotFound,
+    ConfigError,
     DocumentNotFound,
     IndexFailure,
     ModelError,
     NotEmbedded,
     QmdError,
+    TextTooLong,
     UsageError,
 )
 from qmd.pipeline.stoppable import stoppable
+from qmd.store import stopping
+from qmd.store.stopping import CURRENT, Stop, Stopped
 from qmd.surface.tools import schemas, texts
 from qmd.surface.tools.arguments import InvalidArguments, named, read
 from qmd.surface.tools.replies import Code, Reply, Resource, refusal
 from qmd.surface.tools.schemas import Tool
+from qmd.text import masks, paths
 from qmd.types import Filter, Passage
 
 if TYPE_CHECKING:
     from qmd.engine import Answer, Engine
     from qmd.experiences import Experiences
     from qmd.text.questions import Question
+    from qmd.types import Embedded, Report
 
 Found = TypeVar("Found")
+Tell = Callable[[float, float | None, str | None], None]
 Progress = Callable[[float, float | None, str | None], Awaitable[None]]
 """Told (done, in all, what is being done)."""
 
@@ -50,8 +57,24 @@ SOON, LATER = 10.0, 60.0
 HELPER = 20.0
 """Seconds for a model that expands or reranks; without it the order is that of the fusion."""
 
+HASTY = 1024
+"""Tokens between two commits of what is embedded, where there is little time."""
+
+MOST_NAMES = 500
+"""Documents that can be asked for at once by name."""
+
+LAST = 1.0
+"""Seconds for counting at the very end."""
+
 COUNTED = 0.5
 """Seconds after an answer when what was found of experience records is counted."""
+
+
+class TimedOut(QmdError):
+    """It took too long."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"Timed out after {seconds:.0f} s.")
 
 
 class UnknownTool(QmdError):
@@ -76,6 +99,7 @@ class Toolbox:
         self, engine: Engine, *, read_only: bool = False, allow_write: bool = False
     ) -> None:
         self.engine = engine
+        self._read_only = read_only
         self.tools = tuple(
             tool
             for tool in schemas.TOOLS
@@ -115,10 +139,16 @@ class Toolbox:
         if tool.optional:
             work = partial(work, progress)
         seconds = None if tool.optional else LATER if tool.asks_models else SOON
+        replies: list[Reply] = []
+
+        async def answer() -> None:
+            replies.append(await work())
+
         try:
             with self._at_work(), anyio.move_on_after(seconds):
-                return await stoppable(work)
-            return _timed_out(tool, seconds)
+                await stoppable(answer)
+            # What was written while the time ran out has been written.
+            return replies[0] if replies else _timed_out(tool, seconds)
         except QmdError as error:
             return refusal(code_of(error), str(error))
         except Exception:
@@ -131,12 +161,10 @@ class Toolbox:
         Raises:
             QmdError: there is none, or several, or the index cannot be read.
         """
-        from qmd.text import paths
 
         async def work() -> Resource:
             decoded = paths.decoded(name)
-            passage = await self._read(self.engine.get, decoded)
-            return texts.capped(texts.document(passage, numbered=True), passage.first)
+            return texts.document(await self._read(self.engine.get, decoded), numbered=True)
 
         with self._at_work(), anyio.fail_after(SOON):
             return await stoppable(work)
@@ -149,10 +177,19 @@ class Toolbox:
                 await self._drained.wait()
 
     def close(self) -> None:
-        """Write what is left to be written, and let go of the index."""
+        """Write what is left to be written, if the index is free, and let go of it."""
         if self._counting is not None:
             self._counting.cancel()
-        self._count()
+            self._counting.join(LAST)
+        stop = Stop()
+        limit = threading.Timer(LAST, stop.ask)
+        limit.start()
+        token = CURRENT.set(stop)
+        try:
+            self._count()
+        finally:
+            CURRENT.reset(token)
+            limit.cancel()
         self.engine.close()
 
     @property
@@ -235,11 +272,12 @@ class Toolbox:
             first=max(1, first) if first is not None else None,
             count=asked.get("maxLines"),
         )
-        found = texts.document(passage, numbered=asked["lineNumbers"])
-        return Reply((texts.capped(found, passage.first),))
+        return Reply((texts.document(passage, numbered=asked["lineNumbers"]),))
 
     async def _multi_get(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
         asked = read(tool, given)
+        if len(masks.split_mask(asked["pattern"])) > MOST_NAMES:
+            raise InvalidArguments(f'"pattern" may name at most {MOST_NAMES} documents.')
         passages = await self._read(
             self.engine.multi_get,
             asked["pattern"],
@@ -267,7 +305,7 @@ class Toolbox:
             "collections": [
                 {
                     "name": each.name,
-                    "path": each.root,
+                    "path": each.root or f"{paths.SCHEME}{each.name}",
                     "pattern": each.mask,
                     "documents": each.documents,
                     "lastUpdated": texts.moment(each.modified),
@@ -281,7 +319,7 @@ class Toolbox:
     async def _query_experiences(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
         experiences = await self._records()
         reply = await self._contract(tool, given, experiences.query)
-        if experiences.uncounted and self._counting is None:
+        if experiences.uncounted and self._counting is None and not self._read_only:
             self._counting = threading.Timer(COUNTED, self._count)
             self._counting.daemon = True
             self._counting.start()
@@ -304,17 +342,17 @@ class Toolbox:
         work: Callable[[Mapping[str, object]], dict[str, object]],
     ) -> Reply:
         """The object of the contract for experience records, which has errors of its own."""
-        return _outcome(await self._read(work, named(tool, given)))
+        return _outcome(*texts.fitting_page(await self._read(work, named(tool, given))))
 
     def _count(self) -> None:
         """Count what was found of experience records; what fails is tried again later."""
-        self._counting = None
-        if self._experiences is None or not self._experiences.uncounted:
-            return
         try:
-            self._experiences.count()
-        except QmdError as error:
-            log.warning("Not counted yet: %s", error)
+            if self._experiences is not None and not self._read_only:
+                self._experiences.count()
+        except (QmdError, Stopped) as error:
+            log.warning("Answers were not counted: %s", error or "the index is busy")
+        finally:
+            self._counting = None
 
     # -- upkeep --------------------------------------------------------------------
 
@@ -327,12 +365,15 @@ class Toolbox:
         engine = self.engine
         settings = await self._read(engine.settings)
         hooks = Hooks(engine.place, settings, pull=False, told=log.warning)
-        async with _telling(progress) as tell:
-            reports = await engine.update(
+
+        async def work(tell: Tell) -> list[Report]:
+            return await engine.update(
                 asked.get("collections", []),
                 progress=lambda each: lambda done, total: tell(done, total, each.name),
                 before=hooks.run,
             )
+
+        reports = await _telling(progress, work)
         rows = [
             {
                 "name": report.collection,
@@ -362,12 +403,17 @@ class Toolbox:
         self, tool: Tool, given: Mapping[str, Any], progress: Progress | None
     ) -> Reply:
         asked = read(tool, given)
-        async with _telling(progress) as tell:
-            done = await self.engine.embed(
+        seconds = asked.get("maxSeconds")
+
+        async def work(tell: Tell) -> Embedded:
+            return await self.engine.embed(
                 asked.get("collections", []),
-                within=asked.get("maxSeconds"),
+                batch_tokens=HASTY if seconds else None,
+                within=seconds,
                 progress=lambda done, total: tell(done, total, "bytes of text"),
             )
+
+        done = await _telling(progress, work)
         facts = {
             "chunks": done.chunks,
             "documents": done.documents,
@@ -382,18 +428,19 @@ class Toolbox:
         """Vectors of texts, as documents are embedded.
 
         Raises:
-            QmdError: the model cannot run here, or does not take them.
+            QmdError: the model cannot run here, does not take them, or takes too long.
         """
 
         def work() -> list[list[float]]:
             space = self.engine.models.space()
             prompts = [space.model.as_document(text) for text in given]
-            vectors = self.engine.models.embedder(space).embed(prompts)
+            vectors = self.engine.models.embedder(space).embed(prompts, between=stopping.check)
             rows: list[list[float]] = vectors.tolist()
             return rows
 
-        with self._at_work():
-            return await to_thread.run_sync(work, limiter=self._models)
+        with self._at_work(), anyio.move_on_after(LATER):
+            return await stoppable(partial(to_thread.run_sync, work, limiter=self._models))
+        raise TimedOut(LATER)
 
 
 def _among(asked: Mapping[str, Any]) -> Filter:
@@ -442,16 +489,16 @@ def _documents(pattern: str, passages: Sequence[Passage], *, numbered: bool) -> 
         texts.skipped(each.file, each.size) for each in passages if each.reason and each.docid
     ]
     found: list[Resource] = []
-    room = texts.MOST_BYTES
+    room = texts.MOST_BYTES - sum(len(each.encode()) for each in left_out)
     for passage in passages:
         if passage.reason:
             continue
         resource = texts.document(passage, numbered=numbered, rest=True)
         size = len(resource.text.encode())
-        if size > room and found:
+        if size > room:
             left_out.append(texts.full(passage.file))
             continue
-        found.append(texts.capped(resource, passage.first))
+        found.append(resource)
         room -= size
     return Reply((*(each.reason or "" for each in missing), *left_out, *found))
 
@@ -467,27 +514,25 @@ def _timed_out(tool: Tool, seconds: float | None) -> Reply:
         from qmd.experiences import timed_out
 
         return _outcome(timed_out(seconds or 0))
-    return refusal(Code.TIMEOUT, f"Timed out after {seconds:.0f} s.")
+    return refusal(Code.TIMEOUT, str(TimedOut(seconds or 0)))
 
 
-def _outcome(outcome: dict[str, object]) -> Reply:
+def _outcome(outcome: dict[str, object], *notes: str) -> Reply:
     """The object of the contract for experience records as a reply."""
     error = outcome.get("error")
     code = None
     if isinstance(error, Mapping):
         code = _OF_CONTRACT.get(str(error["code"]), Code.INVALID_PARAMS)
-    return Reply((json.dumps(outcome, ensure_ascii=False),), outcome, code)
+    return Reply((json.dumps(outcome, ensure_ascii=False), *notes), outcome, code)
 
 
-@asynccontextmanager
-async def _telling(
-    progress: Progress | None,
-) -> AsyncIterator[Callable[[float, float | None, str | None], None]]:
-    """Gives what passes progress on, without waiting; what is not taken in time is left out."""
+async def _telling(progress: Progress | None, work: Callable[[Tell], Awaitable[Found]]) -> Found:
+    """What `work` gives; what it tells is passed on without waiting, or left out."""
     if progress is None:
-        yield lambda done, total, doing: None
-        return
+        return await work(lambda done, total, doing: None)
     latest, told = anyio.create_memory_object_stream[tuple[float, float | None, str | None]](1)
+    outcome: list[Found] = []
+    failure: QmdError | None = None
 
     async def pass_on() -> None:
         with told:
@@ -501,7 +546,13 @@ async def _telling(
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(pass_on)
         with latest:
-            yield tell
+            try:
+                outcome.append(await work(tell))
+            except QmdError as error:  # not as a part of a group
+                failure = error
+    if failure is not None:
+        raise failure
+    return outcome[0]
 
 
 _OF_CONTRACT = {"DATABASE_ERROR": Code.DATABASE_BUSY, "TIMEOUT": Code.TIMEOUT}
@@ -514,6 +565,9 @@ def code_of(error: QmdError) -> Code:
         (DocumentNotFound, Code.NOT_FOUND),
         (Ambiguous, Code.AMBIGUOUS_PATH),
         (NotEmbedded, Code.NO_VECTOR_INDEX),
+        (TextTooLong, Code.INVALID_PARAMS),
+        (TimedOut, Code.TIMEOUT),
+        (ConfigError, Code.DATABASE_BUSY),  # nothing can be answered until it is mended
         (ModelError, Code.NO_VECTOR_INDEX),
         (IndexFailure, Code.DATABASE_BUSY),
     ):
