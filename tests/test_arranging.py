@@ -73,3 +73,16 @@ def test_settings_that_another_changed_while_they_waited_are_read_again(shelf, o
     shelf.engine.place.config.write_text(shelf.engine.place.config.read_text() + "# edited\n")
     assert numbers(shelf.engine.documents(None)) == renamed(before, "drinks")
     assert [each.name for each in other.collections()] == ["drinks"]
+
+
+def test_documents_of_no_collection_do_not_stand_in_the_way_of_another_name(shelf):
+    before = numbers(shelf.engine.documents(None))
+    shelf.engine.database.write(
+        lambda cursor: cursor.connection.execute(
+            "insert into documents select * replace (document_id + 100 as document_id, "
+            "'drinks' as collection) from documents"
+        )
+    )
+    shelf.engine.rename("notes", "drinks")
+    assert numbers(shelf.engine.documents(None)) == renamed(before, "drinks")
+    assert shelf.problems() == []

@@ -73,16 +73,21 @@ def mirror(
 
     A collection that went while another came with its folder and its mask has got another name.
     """
+    _remove_strays(cursor)  # whose place somebody might get
     for old, new in _renamed(_all(cursor), collections):
         cursor.run("collections/rename_documents", old=old, new=new)
     cursor.run("collections/clear")
     cursor.run("collections/add", collections=as_json([c._asdict() for c in collections]))
     cursor.run("collections/clear_contexts")
     cursor.run("collections/add_contexts", contexts=as_json([c._asdict() for c in contexts]))
-    cursor.run("collections/bury_strays")
-    cursor.run("collections/remove_strays")
+    _remove_strays(cursor)
     cursor.run("store/forget_setting", name="config_digest")
     cursor.run("store/set_setting", name="config_digest", value=digest)
+
+
+def _remove_strays(cursor: Cursor) -> None:
+    cursor.run("collections/bury_strays")
+    cursor.run("collections/remove_strays")
 
 
 def _renamed(before: Sequence[Collection], now: Sequence[Collection]) -> list[tuple[str, str]]:
