@@ -1,13 +1,12 @@
--- Records of solved problems, submitted by agents. Each is also a document, in which its texts stand:
--- a part is where one is, in characters from the start, and how many it has.
+-- Records of solved problems, submitted by agents. Each is also a document, in whose body its texts are.
 --
 -- out  id                   text       UUID
 -- out  document_id          uinteger   of its document
 -- out  title                text
--- out  problem_description  struct     start and length
--- out  root_cause           struct?
--- out  solution             struct
--- out  context              struct?
+-- out  problem_description  struct     where it is in the body: characters before it, and how many it has
+-- out  root_cause           struct?    the same
+-- out  solution             struct     the same
+-- out  context              struct?    the same
 -- out  keywords             text[]     lower case, none twice
 -- out  created_at           timestamp  UTC
 select

@@ -95,7 +95,8 @@ def test_a_statement_gives_the_columns_of_its_header(name, library):
         cursor.connection.execute(
             "create or replace temp table slice as select * from postings limit 0"
         )
-        exchange.choose(cursor, None)
+        if name.startswith("export/"):
+            exchange.choose(cursor, None)
         cursor.connection.execute(statement(name), given)
         return [column[0] for column in cursor.connection.description or []]
 
