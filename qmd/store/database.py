@@ -14,7 +14,8 @@ import os
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -72,7 +73,7 @@ class Database:
         self._root: Connection | None = None
         self._idle: list[Cursor] = []
         self._active = 0
-        self._attached: int | None = None  # the file's inode
+        self._attached: tuple[int, ...] | None = None  # the file as it was then
         self._writing = False
         self._closed = False
         self._turn = threading.Condition()
@@ -138,28 +139,20 @@ class Database:
             IndexFailure: the index is busy, unreadable, or too new.
             OSError: the copy cannot be written.
         """
+        self.read(lambda _: None)  # it is there, and of this version
+        return self.apart(partial(self._copied, folder=folder))
+
+    def _copied(self, attach: Callable[[Connection], None], *, folder: Path) -> tuple[Path, float]:
         from qmd.store import files
 
         copy = folder / self.path.name
-        with self._turn:
-            while True:
-                if self._active or self._writing:
-                    self._turn.wait(WATCH)
-                elif self._attached is None:
-                    self._attach_to_read()
-                elif self._gate.is_shut() or self._attached != _inode(self.path):
-                    self._detach()
-                else:
-                    break
-            began = time.monotonic()
-            try:
-                # Closing the file drops DuckDB's lock, which nobody here needs after this.
-                files.copy(self.path, copy)
-                if (log := _log_of(self.path)).exists():
-                    files.copy(log, _log_of(copy))
-            finally:
-                self._detach()
-            return copy, time.monotonic() - began
+        began = time.monotonic()
+        with closing(_duckdb.connect(":memory:")) as engine:
+            attach(engine)  # so that programs that know nothing of the gate do not write
+            files.copy(self.path, copy)
+            if (log := _log_of(self.path)).exists():
+                files.copy(log, _log_of(copy))
+        return copy, time.monotonic() - began
 
     def replace(self, new: Path, agree: Callable[[Cursor], None]) -> None:
         """Put another index file in the place of this one, alone among all processes.
@@ -263,8 +256,9 @@ class Database:
                     self._turn.wait(WATCH)
                 elif self._attached is None:
                     self._attach_to_read()
-                elif self._gate.is_shut() or self._attached != _inode(self.path):
-                    # A writer wants in, or this is another file by now.
+                elif self._gate.is_shut() or self._attached != _version(self.path):
+                    # A writer wants in, or this is another file by now, or has other contents:
+                    # no writer of ours changes it meanwhile, but some copy over it.
                     if self._active:
                         self._turn.wait(WATCH)
                     else:
@@ -304,9 +298,10 @@ class Database:
         for _ in range(2):
             if self.path.exists():
                 self._gate.enter_to_read()
+                seen = _version(self.path) or ()
                 try:
                     self._attach(statement("store/attach_to_read"))
-                    self._attached = _inode(self.path)
+                    self._attached = seen
                     with self._in_words():
                         if migrate.is_current(Cursor(self._on_index()), self.path):
                             return
@@ -453,13 +448,6 @@ class Database:
             if failure is None:
                 raise
             raise failure from error
-
-
-def _inode(path: Path) -> int | None:
-    try:
-        return os.stat(path).st_ino
-    except FileNotFoundError:
-        return None
 
 
 def _version(path: Path) -> tuple[int, ...] | None:

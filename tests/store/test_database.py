@@ -259,7 +259,10 @@ def test_a_writer_that_gives_up_does_not_put_the_readers_beside_it_out(database,
 
 
 @pytest.mark.parametrize("warm", [False, True])
-@pytest.mark.parametrize("how", ["replaced", "moved and replaced", "deleted", "deleted with locks"])
+@pytest.mark.parametrize(
+    "how",
+    ["replaced", "moved and replaced", "replaced in place", "deleted", "deleted with locks"],
+)
 def test_an_index_that_was_replaced_or_deleted_is_noticed(tmp_path, path, database, warm, how):
     index, other = database(warm=warm), database(tmp_path / "other.duckdb")
     index.write(setting("sencha"))
@@ -268,7 +271,10 @@ def test_an_index_that_was_replaced_or_deleted_is_noticed(tmp_path, path, databa
         other.write(setting("oolong"))
         if "moved" in how:
             path.rename(tmp_path / "old.duckdb")
-        other.path.rename(path)
+        if "in place" in how:
+            subprocess.run(["cp", other.path, path], check=True, timeout=LONG)
+        else:
+            other.path.rename(path)
     else:
         for file in tmp_path.glob("index.duckdb*" if "locks" in how else "index.duckdb"):
             file.unlink()
