@@ -187,12 +187,12 @@ class JobRunning(IndexFailure):
 class IndexUnreadable(IndexFailure):
     """The file is truncated, damaged, or not a qmd index."""
 
-    def __init__(self, path: Path, problem: str) -> None:
-        super().__init__(
-            f"The index {path} cannot be read: {problem}\n\n"
+    def __init__(self, path: Path, problem: str, *, mend: str | None = None) -> None:
+        mend = mend or (
             "Your files are safe: the index is made from them. Move this file away and run "
             f"'qmd update' to build it again. {NOT_REBUILT}"
         )
+        super().__init__(f"The index {path} cannot be read: {problem}\n\n{mend}")
         self.path = path
 
 

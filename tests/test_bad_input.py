@@ -281,6 +281,21 @@ def test_an_index_that_is_not_this_qmds_is_refused_and_not_touched(qmd, indexed,
     refused(qmd, indexed, command, OTHERS[change])
 
 
+@every_command
+def test_the_log_of_another_index_is_told_of_and_kept(qmd, indexed, command):
+    log = indexed.with_name(indexed.name + ".wal")
+    with duckdb.connect(str(indexed.with_name("other.duckdb"))) as other:
+        other.execute("pragma disable_checkpoint_on_shutdown")
+        other.execute("create table cups (cup integer)")
+    shutil.copy(indexed.with_name("other.duckdb.wal"), log)
+    said = qmd(*command)
+    assert said.code == 3
+    assert "index.duckdb.wal beside it is of another index" in said.err
+    assert "\n\nMove index.duckdb.wal away" in said.err
+    log.rename(indexed.with_name("away"))
+    assert files(qmd, "sencha") == ["notes/tea.md"]
+
+
 def refused(qmd, index, command, problem):
     """A command says this of the index, how to go on, and has not changed a byte of it."""
     before = index.read_bytes()

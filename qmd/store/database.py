@@ -510,4 +510,11 @@ def _translated(path: Path, error: DatabaseError) -> IndexFailure | None:
     plain = problem.split(": ", 1)[-1]
     if any(words in problem.lower() for words in _UNWRITABLE):
         return IndexNotWritable(path, plain)
+    if "WAL does not match" in problem:
+        log = _log_of(path).name
+        return IndexUnreadable(
+            path,
+            f"{log} beside it is of another index, whose place it has taken.",
+            mend=f"Move {log} away: what it has was never in this index.",
+        )
     return IndexUnreadable(path, plain) if isinstance(error, _OF_THE_FILE) else None
