@@ -531,7 +531,7 @@ def test_a_folder_that_cannot_be_made_is_an_error_in_words(one, tmp_path):
 def test_two_exports_to_one_folder_take_turns(one, tmp_path):
     (tmp_path / ".out.part").mkdir()
     with (
-        export._locked(tmp_path / ".out.part", tmp_path / "out"),
+        export.locked(tmp_path / ".out.part", tmp_path / "out"),
         pytest.raises(FolderTaken, match="another process is exporting to it"),
     ):
         one.engine.export(tmp_path / "out")

@@ -50,6 +50,9 @@ MANY = 128
 MOST_WORKERS = 8
 """Files that are written at the same time."""
 
+MARK = ".of-qmd"
+"""In a folder that becomes an export: what else there may be is of one that was cut off."""
+
 DROPPINGS = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
 """What systems leave in folders that somebody has looked at."""
 
@@ -225,6 +228,11 @@ def _check(target: Path, place: Place, settings: Settings) -> None:
         whole = path.resolve()
         if target == whole or target in whole.parents:
             raise FolderTaken(target, f"{what} is there.", mend="Name a folder of its own.")
+    for each in settings.collections:
+        inside = Path(each.root).resolve() in target.parents
+        if inside and not manifest.is_ours(target) and _contents(target):
+            problem = f"it has files of collection '{each.name}' in it."
+            raise FolderTaken(target, problem, mend="Name a folder of its own.")
 
 
 def _before(target: Path, name: str, wish: Wish, *, force: bool) -> Manifest | None:
@@ -285,17 +293,24 @@ def _workshop(target: Path) -> Iterator[Path]:
     Its lock ends with the process, so that one that was left behind is cleared and used again.
 
     Raises:
-        FolderTaken: another process exports to the same place.
+        FolderTaken: another process exports to the same place, or something else is in the way.
     """
     shop = target.with_name(f".{target.name}.part")
     target.parent.mkdir(parents=True, exist_ok=True)
     while True:
+        if shop.is_symlink() or (shop.exists() and not shop.is_dir()):
+            raise FolderTaken(target, f"{shop} is in the way.", mend="Move that away.")
         shop.mkdir(exist_ok=True)
-        with _locked(shop, target) as lock:
+        with locked(shop, target) as lock:
             if not shop.exists() or shop.stat().st_ino != os.fstat(lock).st_ino:
                 continue  # whoever had it has just put it in its place
+            left = _contents(shop)
+            if left and MARK not in left and not manifest.is_ours(shop):
+                problem = f"{shop} is in the way, and not of an export."
+                raise FolderTaken(target, problem, mend="Move that away.")
             _recover(target)
             _clear(shop)
+            (shop / MARK).touch()
             try:
                 yield shop
             finally:
@@ -304,16 +319,24 @@ def _workshop(target: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _locked(folder: Path, target: Path) -> Iterator[int]:
-    """Hold the lock of a folder."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+def locked(folder: Path, target: Path, *, shared: bool = False) -> Iterator[int]:
+    """Hold the lock of a folder, so that no export takes its place.
+
+    Args:
+        shared: with others that only read it.
+
+    Raises:
+        FolderTaken: another process writes it, or reads it.
+    """
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
+    descriptor = os.open(folder, flags)
     try:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise FolderTaken(
-                target, "another process is exporting to it.", mend="Wait for it, and try again."
-            ) from None
+            problem = "another process is exporting to it, or importing from it."
+            raise FolderTaken(target, problem, mend="Wait for it, and try again.") from None
         yield descriptor
     finally:
         os.close(descriptor)
@@ -335,7 +358,7 @@ def _old(target: Path) -> Path:
 def _recover(target: Path) -> None:
     """Finish what a process left that was killed between two renames."""
     old = _old(target)
-    if old.exists():
+    if old.is_dir() and not old.is_symlink() and manifest.is_ours(old):
         if target.exists():
             shutil.rmtree(old)
         else:
@@ -344,6 +367,7 @@ def _recover(target: Path) -> None:
 
 def _put(shop: Path, target: Path) -> None:
     """Put the finished folder in its place; what was there goes."""
+    (shop / MARK).unlink()
     for folder, _, _ in os.walk(shop):
         files.flush(Path(folder))
     files.flush(shop / manifest.NAME)
@@ -351,7 +375,7 @@ def _put(shop: Path, target: Path) -> None:
         shop.rename(target)
     else:
         shutil.copymode(target, shop)
-        with _locked(target, target):  # it will have the name of the workshop, until it is gone
+        with locked(target, target):  # it will have the name of the workshop, until it is gone
             if files.exchange(shop, target):
                 shutil.rmtree(shop)
             else:

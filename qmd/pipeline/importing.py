@@ -26,9 +26,10 @@ from qmd.errors import (
     ExportTooNew,
     IndexNotWritable,
     IndexTaken,
+    NotAnExport,
 )
 from qmd.pipeline import manifest
-from qmd.pipeline.export import sha256
+from qmd.pipeline.export import locked, sha256
 from qmd.store import collections, exchange, maintenance, migrate
 from qmd.store.cursor import Cursor
 from qmd.store.database import Database
@@ -97,28 +98,31 @@ def import_(
             progress(done, steps)
 
     source = folder.resolve()
-    document = _usable(source)
-    steps = 2 * sum(len(part.files) for part in document.parts) + len(document.parts)
-    for file in document.files:
-        _verify(source, file)
-        step()
-    with errand(database.path, "import"), _building(database.path) as path:
-        seen = NEW
-        if database.path.exists():
-            seen = database.read(partial(_next_ids, path=database.path, replace=replace))
-        shift = NextIds(seen.document_id - 1, seen.chunk_id - 1)
-        known, described = _built(path, source, document, shift, step)
-        wanted = _Wanted(document, known, described, trusting=trusting)
-        wanted.check(place)
-        before = config.load(place)
-        if not place.config.exists():
-            before = recorded()
-        editing.edit(place, partial(wanted.add, before=before))
-        database.replace(path, partial(_agree, path=database.path, replace=replace, seen=seen))
-        if replace:
-            editing.edit(place, partial(wanted.settle, place=place))
-        if trusting:
-            trust.approve(place, config.load(place))
+    if not source.is_dir():
+        raise NotAnExport(source)
+    with locked(source, source, shared=True):
+        document = _usable(source)
+        steps = 2 * sum(len(part.files) for part in document.parts) + len(document.parts)
+        for file in document.files:
+            _verify(source, file)
+            step()
+        with errand(database.path, "import"), _building(database.path) as path:
+            seen = NEW
+            if database.path.exists():
+                seen = database.read(partial(_next_ids, path=database.path, replace=replace))
+            shift = NextIds(seen.document_id - 1, seen.chunk_id - 1)
+            known, described = _built(path, source, document, shift, step)
+            wanted = _Wanted(document, known, described, trusting=trusting)
+            wanted.check(place)
+            before = config.load(place)
+            if not place.config.exists():
+                before = recorded()
+            editing.edit(place, partial(wanted.add, before=before))
+            database.replace(path, partial(_agree, path=database.path, replace=replace, seen=seen))
+            if replace:
+                editing.edit(place, partial(wanted.settle, place=place))
+            if trusting:
+                trust.approve(place, config.load(place))
     return Imported(
         database.path,
         {part.name: part.rows for part in document.parts},

@@ -88,6 +88,7 @@ class Manifest(NamedTuple):
         for part in self.parts:
             yield from part.files
 
+
 def write(folder: Path, manifest: Manifest) -> None:
     """Write it into a folder."""
     tables = [
@@ -123,7 +124,7 @@ def is_ours(folder: Path) -> bool:
     """Whether a folder says that it is an export, of whatever version."""
     try:
         document = json.loads((folder / NAME).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return False
     return isinstance(document, dict) and document.get("format") == FORMAT
 
@@ -143,14 +144,14 @@ def read(folder: Path) -> Manifest:
         raise NotAnExport(folder) from None
     except OSError as error:
         raise ExportDamaged(folder, NAME, error.strerror or str(error)) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ExportDamaged(folder, NAME, f"this is not JSON: {error}") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise NotAnExport(folder)
-    version = document.get("format_version")
-    if isinstance(version, int) and version > VERSION:
-        raise ExportTooNew(folder, written_by=str(document.get("qmd_version")), this=__version__)
     try:
+        if _checked(document["format_version"], int) > VERSION:
+            written_by = str(document.get("qmd_version"))
+            raise ExportTooNew(folder, written_by=written_by, this=__version__)
         return _understood(document)
     except (KeyError, TypeError, ValueError) as error:
         raise ExportDamaged(folder, NAME, f"it does not say what it has to: {error}") from error
@@ -169,7 +170,7 @@ def _understood(document: dict[str, Any]) -> Manifest:
         _checked(document["index"], str),
         _checked(document["exported"], str),
         _checked(document["selection"], dict),
-        {str(role): _checked(name, str) for role, name in settings["models"].items()},
+        {role: _checked(name, str) for role, name in _checked(settings["models"], dict).items()},
         _checked(settings["chunk"], dict),
         tuple(_part(_checked(part, dict)) for part in document["tables"]),
     )
@@ -189,7 +190,7 @@ def _part(part: dict[str, Any]) -> Part:
 
 def _file(file: dict[str, Any]) -> File:
     path = PurePosixPath(_checked(file["path"], str))
-    if path.is_absolute() or ".." in path.parts:
+    if path.is_absolute() or ".." in path.parts or "\0" in str(path):
         raise ValueError(f"{path} lies outside of the folder")
     collection = file.get("collection")
     return File(

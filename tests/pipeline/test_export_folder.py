@@ -1,0 +1,106 @@
+"""Folders beside an export that are not of one are left alone."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from qmd.errors import ExchangeError, ExportDamaged, FolderTaken
+from qmd.pipeline import manifest
+from qmd.pipeline.export import MARK, locked
+
+
+@pytest.fixture
+def shelf(library):
+    library.write("howto/tea.md", "# Tea\n\nBrew it.\n")
+    library.update()
+    return library
+
+
+def exported(library, name: str = "out", **options: object) -> Path:
+    folder = library.folder / name
+    library.engine.export(folder, **options)
+    return folder
+
+
+def test_what_stands_where_an_export_is_made_is_not_removed(shelf):
+    (shelf.folder / ".out.part").mkdir()
+    (shelf.folder / ".out.part" / "mine").write_text("x")
+    with pytest.raises(FolderTaken, match=r"\.out\.part is in the way"):
+        exported(shelf)
+    assert (shelf.folder / ".out.part" / "mine").read_text() == "x"
+
+
+def test_a_link_where_an_export_is_made_is_not_followed(shelf):
+    victim = shelf.folder / "victim"
+    victim.mkdir()
+    (victim / "mine").write_text("x")
+    (shelf.folder / ".out.part").symlink_to(victim)
+    with pytest.raises(FolderTaken, match="in the way"):
+        exported(shelf)
+    assert (victim / "mine").read_text() == "x"
+
+
+def test_a_folder_called_like_an_old_export_is_left_alone(shelf):
+    (shelf.folder / ".out.old").mkdir()
+    (shelf.folder / ".out.old" / "mine").write_text("x")
+    folder = exported(shelf)
+    assert manifest.is_ours(folder)
+    assert (shelf.folder / ".out.old" / "mine").read_text() == "x"
+
+
+def test_what_a_killed_export_left_is_used_again(shelf):
+    part = shelf.folder / ".out.part"
+    part.mkdir()
+    for name in (MARK, "documents.parquet"):
+        (part / name).write_text("half")
+    folder = exported(shelf)
+    assert not part.exists()
+    assert not (folder / MARK).exists()
+    shutil.copytree(folder, part)  # killed just before it was put in its place
+    exported(shelf)
+    assert not part.exists()
+
+
+def test_a_folder_of_a_collection_is_not_replaced_even_by_force(shelf):
+    for force in (False, True):
+        with pytest.raises(FolderTaken):
+            exported(shelf, "notes/howto", force=force)
+    assert (shelf.root / "howto" / "tea.md").exists()
+
+
+def test_an_export_that_is_read_is_not_replaced_meanwhile(shelf):
+    folder = exported(shelf)
+    shelf.write("more.md", "# More")
+    shelf.update()
+    with locked(folder, folder, shared=True):
+        shelf.engine.import_(folder, replace=True)  # others may read it
+        with pytest.raises(FolderTaken, match="importing from it"):
+            exported(shelf)
+    exported(shelf)
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda document: document | {"format_version": "9"},
+        lambda document: document | {"settings": document["settings"] | {"models": ["a"]}},
+        lambda document: {key: document[key] for key in document if key != "format_version"},
+    ],
+)
+def test_a_manifest_that_says_something_odd_is_refused(shelf, harm):
+    folder = exported(shelf)
+    file = folder / manifest.NAME
+    file.write_text(json.dumps(harm(json.loads(file.read_text()))))
+    with pytest.raises(ExportDamaged):
+        shelf.engine.import_(folder, replace=True)
+
+
+def test_a_manifest_that_is_nested_without_end_is_refused(shelf):
+    folder = exported(shelf)
+    (folder / manifest.NAME).write_text("[" * 200_000)
+    with pytest.raises(ExchangeError):
+        shelf.engine.import_(folder, replace=True)
