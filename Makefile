@@ -43,13 +43,14 @@ test: check
 	$(BIN)/python -m pytest
 
 check: $(READY)
-	$(BIN)/ruff check qmd tests bench tools
-	$(BIN)/ruff format --check qmd tests bench tools
+	$(BIN)/ruff check qmd tests bench tools examples/*.py
+	$(BIN)/ruff format --check qmd tests bench tools examples/*.py
 	$(BIN)/mypy
+	$(BIN)/mypy examples/*.py
 
 format: $(READY)
-	$(BIN)/ruff check --fix qmd tests bench tools
-	$(BIN)/ruff format qmd tests bench tools
+	$(BIN)/ruff check --fix qmd tests bench tools examples/*.py
+	$(BIN)/ruff format qmd tests bench tools examples/*.py
 
 docs: $(READY)
 	$(BIN)/python -m tools.docs

@@ -13,13 +13,14 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import weakref
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, Self, TypeVar
 
 import anyio
 from anyio import CapacityLimiter, to_thread
@@ -32,6 +33,7 @@ from qmd.pipeline.stoppable import stoppable
 from qmd.rows import Results, Rows, Table
 from qmd.status import Status
 from qmd.store.collections import Overview
+from qmd.store.stopping import Stopped
 from qmd.text import paths
 from qmd.types import Context, Embedded, Filter, Passage, Report
 
@@ -154,7 +156,7 @@ class AsyncKnowledgeBase:
         self._engine = engine
         self._readers = CapacityLimiter(READERS)
         self._models = CapacityLimiter(MODELS)
-        self._closed = False
+        self._let_go = weakref.finalize(self, engine.close)  # also when nobody closes it
 
     async def __aenter__(self) -> Self:
         return self
@@ -164,9 +166,8 @@ class AsyncKnowledgeBase:
 
     async def close(self) -> None:
         """Let go of the index and of the models."""
-        self._closed = True
         with anyio.CancelScope(shield=True):
-            await to_thread.run_sync(self._engine.close)
+            await to_thread.run_sync(self._let_go)
 
     @property
     def path(self) -> Path:
@@ -186,7 +187,7 @@ class AsyncKnowledgeBase:
         return await stoppable(partial(to_thread.run_sync, call, limiter=self._readers))
 
     def _check(self) -> None:
-        if self._closed:
+        if not self._let_go.alive:
             raise RuntimeError("This knowledge base is closed.")
 
     # -- search ------------------------------------------------------------------
@@ -669,6 +670,37 @@ def _blocking(
     return call
 
 
+class _Call(Generic[Found]):
+    """A call of the blocking door, in its event loop.
+
+    Attributes:
+        ended: set when nothing of it runs any more.
+    """
+
+    def __init__(self, work: Callable[[], Coroutine[Any, Any, Found]]) -> None:
+        self.ended = threading.Event()
+        self._work = work
+        self._scope: anyio.CancelScope | None = None
+
+    async def run(self) -> Found:
+        """What the work gives."""
+        try:
+            with anyio.CancelScope() as self._scope:
+                if self.ended.is_set():  # cancelled before it began
+                    self._scope.cancel()
+                return await self._work()
+        finally:
+            self.ended.set()
+        raise Stopped  # nobody waits for it
+
+    def cancel(self) -> None:
+        """End it; to be called in the event loop."""
+        if self._scope is None:
+            self.ended.set()
+        else:
+            self._scope.cancel()
+
+
 class KnowledgeBase:
     """The same verbs, blocking: for notebooks and scripts. See `connect`.
 
@@ -690,8 +722,10 @@ class KnowledgeBase:
 
     def close(self) -> None:
         """Let go of the index and of the models."""
-        self._wait(self._within.close)
-        self._kept.close()
+        try:
+            self._wait(self._within.close)
+        finally:
+            self._kept.close()  # threads that are left would keep the process
 
     @property
     def path(self) -> Path:
@@ -700,22 +734,14 @@ class KnowledgeBase:
 
     def _wait(self, work: Callable[[], Coroutine[Any, Any, Found]]) -> Found:
         """What `work` gives. Ctrl-C cancels it."""
-        ended = threading.Event()
-
-        async def run() -> Found:
-            try:
-                return await work()
-            finally:
-                ended.set()
-
+        call = _Call(work)
         with self._portal as portal:
-            future = portal.start_task_soon(run)
             try:
-                return future.result()
+                return portal.call(call.run)
             except BaseException:
-                if not future.done():
-                    future.cancel()
-                    ended.wait(ENDED)
+                if not call.ended.is_set():
+                    portal.call(call.cancel)
+                    call.ended.wait(ENDED)
                 raise
 
     search = _blocking(AsyncKnowledgeBase.search)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import inspect
 import os
 import subprocess
@@ -447,10 +448,70 @@ def test_ctrl_c_interrupts_a_blocking_search(kb, press_ctrl_c):
     assert len(kb.search("tea")) == 2
 
 
+class InterruptedPortal:
+    """A portal whose caller is interrupted before it waits for what it began.
+
+    Args:
+        begun: whether the call begins at all.
+    """
+
+    def __init__(self, provider, slow: Slow, *, begun: bool) -> None:
+        self._provider, self._slow, self._begun = provider, slow, begun
+
+    def __enter__(self):
+        self._portal = self._provider.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        return self._provider.__exit__(*error)
+
+    def call(self, work):
+        if work.__name__ != "run":
+            return self._portal.call(work)
+        if self._begun:
+            self._portal.start_task_soon(work)
+            assert self._slow.began.wait(LONG)
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("begun", [True, False])
+def test_ctrl_c_just_before_the_wait_interrupts_the_search_too(kb, begun, monkeypatch):
+    slow = Slow(kb._within)
+    with monkeypatch.context() as patched:
+        patched.setattr(kb, "_portal", InterruptedPortal(kb._portal, slow, begun=begun))
+        with pytest.raises(KeyboardInterrupt):
+            kb.search("tea")
+    assert slow.ended.is_set() == begun
+    del kb._within._engine.search
+    assert len(kb.search("tea")) == 2
+
+
 def test_a_closed_knowledge_base_says_so(kb):
     kb.close()
     with pytest.raises(RuntimeError, match="is closed"):
         kb.search("tea")
+
+
+def test_what_nobody_closes_lets_go_of_the_file_when_it_is_forgotten(kb):
+    other = qmd.connect(kb.path)
+    other.search("tea")
+    database = other._within._engine.database
+    assert database._root is not None
+    del other
+    gc.collect()
+    assert database._root is None
+
+
+def test_a_program_ends_also_if_the_index_cannot_be_closed(kb):
+    code = (
+        f"import qmd\n"
+        f"with qmd.connect({str(kb.path)!r}) as kb:\n"
+        f"    print(len(kb.search('tea')))\n"
+        f"    kb._within._engine.database.close = lambda: 1 / 0\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=LONG)
+    assert done.stdout == b"2\n"
+    assert b"ZeroDivisionError" in done.stderr
 
 
 def test_a_program_that_closes_nothing_ends(kb):
