@@ -284,9 +284,10 @@ def test_an_index_that_is_not_this_qmds_is_refused_and_not_touched(qmd, indexed,
 @every_command
 def test_the_log_of_another_index_is_told_of_and_kept(qmd, indexed, command):
     log = indexed.with_name(indexed.name + ".wal")
-    with duckdb.connect(str(indexed.with_name("other.duckdb"))) as other:
+    with duckdb.connect() as other:
+        other.execute(f"attach '{indexed.parent}/other.duckdb' as o (storage_version 'v1.5.0')")
         other.execute("pragma disable_checkpoint_on_shutdown")
-        other.execute("create table cups (cup integer)")
+        other.execute("create table o.cups (cup integer)")
     shutil.copy(indexed.with_name("other.duckdb.wal"), log)
     said = qmd(*command)
     assert said.code == 3
