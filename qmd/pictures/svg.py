@@ -33,14 +33,16 @@ FONTS = (
 METHODS = {"pca": "PCA", "tsne": "t-SNE"}
 
 STYLE = f"""\
-text {{ font-family: {FONTS}; fill: #222; }}
-.head {{ font-size: 22px; font-weight: 600; }}
-.note {{ font-size: 14px; fill: #555; }}
-.legend text {{ font-size: 14px; }}
-.labels text {{ font-size: 14px; font-weight: 600; text-anchor: middle; paint-order: stroke;
-  stroke: #fff; stroke-opacity: 0.85; stroke-width: 3px; stroke-linejoin: round; }}
-.of > * {{ fill-opacity: 0.8; stroke: #fff; stroke-width: 0.8; }}
+.qmd-map text {{ font-family: {FONTS}; fill: #222; }}
+.qmd-map .head {{ font-size: 22px; font-weight: 600; }}
+.qmd-map .note {{ font-size: 14px; fill: #555; }}
+.qmd-map .legend text {{ font-size: 14px; }}
+.qmd-map .labels text {{ font-size: 14px; font-weight: 600; text-anchor: middle;
+  paint-order: stroke; stroke: #fff; stroke-opacity: 0.85; stroke-width: 3px;
+  stroke-linejoin: round; }}
+.qmd-map .of > * {{ fill-opacity: 0.8; stroke: #fff; stroke-width: 0.8; }}
 """
+"""For this picture alone, also where a notebook puts it into its page."""
 
 _FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -73,7 +75,8 @@ def picture(shown: Map) -> str:
         title = f"{_text(point.title)}\n{_text(point.file)} {point.docid}"
         marks[key.name].append(_mark(key, spot, radius, title))
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img">',
+        '<svg xmlns="http://www.w3.org/2000/svg" class="qmd-map" role="img" '
+        f'viewBox="0 0 {WIDTH} {HEIGHT}">',
         f"<title>{_text(_head(shown))}</title>",
         f"<style>{STYLE}</style>",
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>',
@@ -208,8 +211,8 @@ input { position: fixed; top: 16px; right: 24px; width: 200px; padding: 6px 8px;
 #tip { position: fixed; max-width: 40ch; padding: 6px 10px; font-size: 14px; white-space: pre-line;
   overflow-wrap: anywhere; background: #fff; border: 1px solid #888; border-radius: 4px;
   box-shadow: 0 2px 8px #0003; pointer-events: none; }
-.of > :hover { stroke: #000; stroke-width: 1.5; }
-.of > .out { fill-opacity: 0.06; }
+.qmd-map .of > :hover { stroke: #000; stroke-width: 1.5; }
+.qmd-map .of > .out { fill-opacity: 0.06; }
 .key { cursor: pointer; }
 .key.off { opacity: 0.35; }
 .labels { pointer-events: none; }
