@@ -58,6 +58,13 @@ main()
 """
 """The server, with two questions that take long."""
 
+PATIENT = """
+from qmd.surface.mcp import patience
+from qmd.surface.tools import toolbox
+patience.GRACE = toolbox.SOON = 1e6
+"""
+"""Before that: it gives up on nothing."""
+
 
 def request(number: object, name: str, **arguments: object) -> dict[str, object]:
     """A call of a tool."""
@@ -291,6 +298,20 @@ def test_what_takes_too_long_at_the_end_is_given_up(serve):
     code, answers = server.end()
     assert code == 0
     assert [answer["error"]["code"] for answer in answers] == [-32000]
+
+
+def test_a_signal_after_the_end_of_the_input_does_not_wait_for_all_of_that(serve):
+    server = serve(sys.executable, "-c", PATIENT + SLOW)
+    server.hello()
+    server.send(request(1, "search", query="for ever"))
+    server.until("began")
+    server.process.stdin.close()
+    for _ in range(LONG):  # the first one may come before the end is seen
+        server.process.send_signal(signal.SIGTERM)
+        with suppress(subprocess.TimeoutExpired):
+            server.process.wait(1)
+            break
+    assert server.ended()[0] == 0
 
 
 @pytest.mark.usefixtures("serve")

@@ -22,6 +22,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream
 
 from qmd.surface.mcp.lines import Problem, split
 from qmd.surface.mcp.loading import light
+from qmd.surface.mcp.patience import Patience
 
 if TYPE_CHECKING:
     from qmd.surface.mcp.server import Names
@@ -62,7 +63,8 @@ async def serve_stdio(
         wire: taken from stdin and stdout, if there is none.
     """
     wire = wire or claimed()
-    async with _lines(wire) as lines, anyio.create_task_group() as tasks:
+    patience = Patience()
+    async with _lines(wire, patience) as lines, anyio.create_task_group() as tasks:
         with light():
             from mcp.shared.message import SessionMessage
 
@@ -71,15 +73,21 @@ async def serve_stdio(
         server = make_server(toolbox, names=names)
         incoming, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         to_send, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
-        talk = Talk(wire.output, incoming, hung_up=tasks.cancel_scope.cancel)
+        talk = Talk(wire.output, incoming, patience=patience, hung_up=tasks.cancel_scope.cancel)
         tasks.start_soon(talk.write_all, outgoing)
         tasks.start_soon(talk.read_all, lines)
         await server.run(received, to_send, server.create_initialization_options())
 
 
 @asynccontextmanager
-async def _lines(wire: Wire) -> AsyncIterator[MemoryObjectReceiveStream[bytes | Problem]]:
-    """The lines of the input; they end with it, or with a signal to stop."""
+async def _lines(
+    wire: Wire, patience: Patience
+) -> AsyncIterator[MemoryObjectReceiveStream[bytes | Problem]]:
+    """The lines of the input; they end with it, or with a signal to stop.
+
+    Args:
+        patience: with what is under way; a signal that comes later shortens it.
+    """
     send, receive = anyio.create_memory_object_stream[bytes | Problem](0)
     token = current_token()
 
@@ -96,6 +104,8 @@ async def _lines(wire: Wire) -> AsyncIterator[MemoryObjectReceiveStream[bytes | 
         with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
             task_status.started()
             async for _ in signals:
+                if not send.statistics().open_send_streams:
+                    patience.hurry()
                 send.close()
 
     async with anyio.create_task_group() as tasks:

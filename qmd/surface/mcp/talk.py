@@ -8,17 +8,15 @@ from collections.abc import AsyncIterable, Callable
 from typing import Any
 
 import anyio
-from anyio.streams.memory import MemoryObjectSendStream
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCNotification, JSONRPCRequest, jsonrpc_message_adapter
 from pydantic import ValidationError
 
 from qmd.surface.mcp.lines import Problem, problem_of
+from qmd.surface.mcp.patience import Patience
 
 CANCELLED = "notifications/cancelled"
-
-GRACE = 5.0
-"""Seconds for what is under way when the input has ended."""
 
 
 class Talk:
@@ -27,6 +25,7 @@ class Talk:
     Args:
         descriptor: to write to.
         incoming: takes the messages that were read.
+        patience: with what is under way when the input has ended.
         hung_up: called when nobody reads what is written.
     """
 
@@ -35,9 +34,11 @@ class Talk:
         descriptor: int,
         incoming: MemoryObjectSendStream[SessionMessage | Exception],
         *,
+        patience: Patience,
         hung_up: Callable[[], None],
     ) -> None:
         self._descriptor = descriptor
+        self._patience = patience
         self._hung_up = hung_up
         self._incoming = incoming
         self._open: set[Any] = set()
@@ -52,7 +53,8 @@ class Talk:
                     await self._refuse(line)
                 elif line.strip():
                     await self._receive(line)
-            with anyio.move_on_after(GRACE):
+            self._patience.input_ended()
+            with self._patience.scope:
                 while self._open:
                     self._answered = anyio.Event()
                     await self._answered.wait()
@@ -70,14 +72,15 @@ class Talk:
             self._settle((message.params or {}).get("requestId"))
         await self._incoming.send(SessionMessage(message))
 
-    async def write_all(self, outgoing: AsyncIterable[SessionMessage]) -> None:
+    async def write_all(self, outgoing: MemoryObjectReceiveStream[SessionMessage]) -> None:
         """Write what the server says."""
-        async for sent in outgoing:
-            message = sent.message
-            text = message.model_dump_json(by_alias=True, exclude_unset=True)
-            await self._write(text.encode())
-            if not hasattr(message, "method"):
-                self._settle(message.id)
+        async with outgoing:
+            async for sent in outgoing:
+                message = sent.message
+                text = message.model_dump_json(by_alias=True, exclude_unset=True)
+                await self._write(text.encode())
+                if not hasattr(message, "method"):
+                    self._settle(message.id)
 
     def _settle(self, number: Any) -> None:
         self._open.discard(_key(number))

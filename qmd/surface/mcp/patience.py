@@ -1,0 +1,34 @@
+"""How long is waited for what is under way when a client says no more."""
+
+from __future__ import annotations
+
+import anyio
+
+GRACE = 5.0
+"""Seconds once the input has ended."""
+
+HURRY = 1.0
+"""Seconds once a signal has come after that: the clients of the SDKs wait for 2 seconds when they
+have closed the input, then send SIGTERM, and after 2 more SIGKILL."""
+
+
+class Patience:
+    """The time that is left.
+
+    Attributes:
+        scope: of the waiting; it ends when there is none left.
+    """
+
+    def __init__(self) -> None:
+        self.scope = anyio.CancelScope()
+
+    def input_ended(self) -> None:
+        """Begin to count."""
+        self._shorten(GRACE)
+
+    def hurry(self) -> None:
+        """Somebody will not wait for as long as that."""
+        self._shorten(HURRY)
+
+    def _shorten(self, seconds: float) -> None:
+        self.scope.deadline = min(self.scope.deadline, anyio.current_time() + seconds)
