@@ -1,6 +1,8 @@
 # make demo   makes the environment, indexes the notes in examples/ and searches them
 # make test   makes the environment and runs lint, types and tests
+# make clients   tries the MCP server with other people's clients (needs Node.js)
 # make bench  measures; see bench/README.md
+# make clients  tries the server with clients of others; see docs/server.md
 
 PYTHON ?= python3
 VENV := .venv
@@ -13,7 +15,13 @@ LEAN := -DLLAVA_BUILD=OFF -DCMAKE_PROJECT_llama_cpp_INCLUDE=$(CURDIR)/tools/lean
 
 DEMO := $(CURDIR)/.demo
 
-.PHONY: demo test check format docs bench build clean
+# Where `make clients` keeps other people's MCP clients, which need Node.js.
+CLIENTS := $(HOME)/.cache/qmd-clients
+
+# Packages of Node.js and of Python that only tests/clients needs.
+CLIENTS ?= $(HOME)/.cache/qmd-clients
+
+.PHONY: clients demo test check format docs bench clients build clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -55,8 +63,22 @@ format: $(READY)
 docs: $(READY)
 	$(BIN)/python -m tools.docs
 
+clients: $(READY)
+	mkdir -p $(CLIENTS)
+	cp tests/clients/package.json $(CLIENTS)
+	cd $(CLIENTS) && npm install --silent
+	QMD_CLIENTS=$(CLIENTS) $(BIN)/python -m pytest tests/clients
+
 bench: $(READY)
 	$(BIN)/python -m bench
+
+clients: $(READY)
+	mkdir -p $(CLIENTS)
+	cp tests/clients/package.json $(CLIENTS)
+	npm install --prefix $(CLIENTS) --ignore-scripts --no-package-lock --no-audit --no-fund --loglevel=error
+	$(PYTHON) -m venv $(CLIENTS)/python-v1
+	$(CLIENTS)/python-v1/bin/python -m pip install --quiet --disable-pip-version-check mcp==1.30.0
+	QMD_CLIENTS=$(CLIENTS) $(BIN)/python -m pytest tests/clients tests/surface/test_mcp_clients.py
 
 build: $(READY)
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
