@@ -1,6 +1,5 @@
 # make demo   makes the environment, indexes the notes in examples/ and searches them
 # make test   makes the environment and runs lint, types and tests
-# make clients   tries the MCP server with other people's clients (needs Node.js)
 # make bench  measures; see bench/README.md
 # make clients  tries the server with clients of others; see docs/server.md
 
@@ -15,13 +14,10 @@ LEAN := -DLLAVA_BUILD=OFF -DCMAKE_PROJECT_llama_cpp_INCLUDE=$(CURDIR)/tools/lean
 
 DEMO := $(CURDIR)/.demo
 
-# Where `make clients` keeps other people's MCP clients, which need Node.js.
-CLIENTS := $(HOME)/.cache/qmd-clients
-
 # Packages of Node.js and of Python that only tests/clients needs.
 CLIENTS ?= $(HOME)/.cache/qmd-clients
 
-.PHONY: clients demo test check format docs bench clients build clean
+.PHONY: demo test check format docs bench clients build clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -62,12 +58,6 @@ format: $(READY)
 
 docs: $(READY)
 	$(BIN)/python -m tools.docs
-
-clients: $(READY)
-	mkdir -p $(CLIENTS)
-	cp tests/clients/package.json $(CLIENTS)
-	cd $(CLIENTS) && npm install --silent
-	QMD_CLIENTS=$(CLIENTS) $(BIN)/python -m pytest tests/clients
 
 bench: $(READY)
 	$(BIN)/python -m bench
