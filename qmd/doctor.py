@@ -75,7 +75,9 @@ def _settings(engine: Engine) -> Iterator[Finding]:
     except QmdError as error:
         yield Finding("settings", "problem", str(error), f"Edit {place.config}.")
         return
-    yield Finding("settings", "ok", f"{place.config}, {len(settings.collections)} collections")
+    count = len(settings.collections)
+    collections = "1 collection" if count == 1 else f"{count} collections"
+    yield Finding("settings", "ok", f"{place.config}, {collections}")
     if not trust.is_trusted(place, settings):
         wanted = ", ".join(trust.gated(place, settings))
         yield Finding("approval", "warning", f"left out: {wanted}", "Run 'qmd trust'.")
