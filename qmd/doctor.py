@@ -85,7 +85,7 @@ def _settings(engine: Engine) -> Iterator[Finding]:
 
 def _place(engine: Engine) -> Iterator[Finding]:
     folder = engine.place.database.parent
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     free = shutil.disk_usage(folder).free
     if free < LITTLE_SPACE:
         yield Finding("disk", "warning", f"{free // 1_000_000} MB are free", "Make room.")

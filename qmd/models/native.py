@@ -252,7 +252,7 @@ def tiles_work(notes: Path) -> bool:
             stdin=subprocess.DEVNULL,
         )
         with suppress(OSError):  # where nothing can be kept, it is tried each time
-            notes.mkdir(parents=True, exist_ok=True)
+            notes.mkdir(mode=0o700, parents=True, exist_ok=True)
             for old in notes.glob("tiles-*"):
                 old.unlink(missing_ok=True)
             kept.write_text("yes" if outcome.returncode == 0 else "no")

@@ -339,7 +339,7 @@ class Database:
 
     def _transaction(self, work: Callable[[Cursor], Result]) -> Result:
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise IndexNotWritable(self.path, error.strerror or str(error)) from error
         self._attach(statement("store/attach_to_write"))

@@ -96,7 +96,7 @@ def errand(index: Path, name: str) -> Iterator[None]:
         JobRunning: another one is at it.
     """
     lock = _Lock(index.with_name(f"{index.name}.{name}"))
-    index.parent.mkdir(parents=True, exist_ok=True)
+    index.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not lock.take(shared=False):
         raise JobRunning(index, job=name, holder=lock.holder())
     lock.sign()

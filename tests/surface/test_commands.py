@@ -6,6 +6,8 @@ import csv
 import io
 import json
 import os
+import re
+import stat
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -342,3 +344,22 @@ def test_a_search_does_not_load_pandas_where_it_is_installed(indexed, tmp_path):
     environ = os.environ | {"PYTHONPATH": str(tmp_path)}
     done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_document_gives_no_orders_to_a_terminal(qmd, notes, tmp_path, monkeypatch):
+    (notes / "odd.md").write_text(
+        "# Odd \033]0;mine\a\n\nwombat \033[2J \033[31mred\033[0m \x9b2J\n"
+    )
+    assert qmd("collection", "add", notes)[0] == 0
+    assert "\033[2J" in qmd("get", "odd.md")[1]
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    for told in (qmd("search", "wombat")[1], qmd("get", "odd.md")[1]):
+        assert "\ufffd[2J" in told
+        assert not re.search(r"\033(?!\[[0-9;]*m|\]8;;|\\)|[\a\x9b]", told)
+
+
+def test_a_folder_that_is_made_for_an_index_is_the_users_alone(qmd, notes, tmp_path, monkeypatch):
+    folder = tmp_path / "new" / "qmd"
+    monkeypatch.setenv("INDEX_PATH", str(folder / "index.duckdb"))
+    assert qmd("collection", "add", notes)[0] == 0
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700

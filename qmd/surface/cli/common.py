@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -89,8 +90,19 @@ def state(context: typer.Context) -> State:
 
 
 def say(text: str) -> None:
-    """Write a result to stdout."""
-    sys.stdout.write(text if text.endswith("\n") or not text else text + "\n")
+    """Write a result to stdout; a terminal gets no orders that a document may have in it."""
+    text = text if text.endswith("\n") or not text else text + "\n"
+    sys.stdout.write(_ORDER.sub(_harmless, text) if sys.stdout.isatty() else text)
+
+
+_ORDER = re.compile(
+    r"(?P<ours>\033\[[0-9;]*m|\033\]8;;[!-~]*\033\\|\r\n)|[\0-\x08\x0b-\x1f\x7f-\x9f]"
+)
+"""What moves a terminal, but for colours and links, which results have as well."""
+
+
+def _harmless(order: re.Match[str]) -> str:
+    return order["ours"] or "\ufffd"
 
 
 def notice(text: str) -> None:

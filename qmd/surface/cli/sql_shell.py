@@ -116,7 +116,7 @@ def _history(here: State) -> History:
         return InMemoryHistory()
     file = folder / "sql-history"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         file.touch(mode=0o600)
     except OSError:
         return InMemoryHistory()
