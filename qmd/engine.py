@@ -144,6 +144,12 @@ class Engine(Asking, Reading, Arranging):
         await to_thread.run_sync(maintenance.merge, self.database)
         return reports
 
+    def has_arrears(self) -> bool:
+        """Whether an update has something to do even if no file has changed."""
+        from qmd.store import documents
+
+        return self.database.read(documents.lack_outlines)
+
     async def embed(
         self,
         names: Sequence[str] = (),
@@ -151,6 +157,7 @@ class Engine(Asking, Reading, Arranging):
         force: bool = False,
         batch_tokens: int | None = None,
         within: float | None = None,
+        something: bool = False,
         progress: Callable[[int, int], None] | None = None,
     ) -> Embedded:
         """Give all documents their vectors.
@@ -160,6 +167,8 @@ class Engine(Asking, Reading, Arranging):
             force: make those anew that are there.
             batch_tokens: tokens between two commits.
             within: seconds after which to stop.
+            something: do not stop before something is committed, so that who calls again and
+                again comes to the end.
             progress: told (bytes done, bytes in all).
 
         Raises:
@@ -182,6 +191,7 @@ class Engine(Asking, Reading, Arranging):
                 force=force,
                 batch_tokens=batch_tokens or embed.BATCH_TOKENS,
                 within=within,
+                something=something,
                 progress=progress,
             )
 

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.engine import Engine
 from qmd.errors import ModelError, QmdError
-from qmd.store import documents, embeddings, experiences
+from qmd.store import documents, embeddings, experiences, stopping
 from qmd.store.cursor import Cursor
 from qmd.store.experiences import Found, Page, Record
 from qmd.text import experience
-from qmd.text.experience import Query, Refused
+from qmd.text.experience import Query, Refused, Violation
 from qmd.text.query import plain_words
 
 if TYPE_CHECKING:
@@ -54,12 +54,16 @@ class Experiences:
 
     # -- submit ------------------------------------------------------------------
 
-    def submit(self, given: Mapping[str, object]) -> Outcome:
-        """Publish a record, to be found by the very next query of any process."""
-        return _answered(partial(self._submit, given))
+    def submit(self, given: Mapping[str, object], misnamed: Sequence[Violation] = ()) -> Outcome:
+        """Publish a record, to be found by the very next query of any process.
 
-    def _submit(self, given: Mapping[str, object]) -> Outcome:
-        submission = experience.submission(given)
+        Args:
+            misnamed: what came besides, and is no field.
+        """
+        return _answered(partial(self._submit, given, misnamed))
+
+    def _submit(self, given: Mapping[str, object], misnamed: Sequence[Violation]) -> Outcome:
+        submission = experience.submission(given, misnamed)
         record = Record(str(uuid.uuid4()), submission, _now())
         self.add([record])
         return _succeeded({"id": record.id, "status": "published", "message": PUBLISHED})
@@ -77,13 +81,28 @@ class Experiences:
 
     # -- query -------------------------------------------------------------------
 
-    def query(self, given: Mapping[str, object]) -> Outcome:
-        """A page of the records that answer, best first, each with the answers it was in before."""
-        return _answered(partial(self._query, given))
+    def query(self, given: Mapping[str, object], misnamed: Sequence[Violation] = ()) -> Outcome:
+        """A page of the records that answer, best first, each with the answers it was in before.
 
-    def _query(self, given: Mapping[str, object]) -> Outcome:
-        asked = experience.query(given)
-        vector = self._vector(asked.keywords)
+        Args:
+            misnamed: what came besides, and is no field.
+        """
+        return _answered(lambda: self._query(given, misnamed, self.vector(given)))
+
+    def found(
+        self,
+        given: Mapping[str, object],
+        misnamed: Sequence[Violation] = (),
+        *,
+        vector: Vector | None,
+    ) -> Outcome:
+        """The same, by words and by a vector that is known, or by words alone; asks no model."""
+        return _answered(partial(self._query, given, misnamed, vector))
+
+    def _query(
+        self, given: Mapping[str, object], misnamed: Sequence[Violation], vector: Vector | None
+    ) -> Outcome:
+        asked = experience.query(given, misnamed)
         with self._turn:
             uncounted = dict(self._uncounted)
         page = self._engine.read(
@@ -126,20 +145,40 @@ class Experiences:
         terms += [term_id for term_id, _ in self._engine.stemmer.terms(unknown)]
         return list(dict.fromkeys(terms))
 
-    def _vector(self, keywords: str) -> Vector | None:
-        """What a query means; None if no record has vectors to compare, or the model fails."""
-        embedded = self._engine.read(experiences.models, key=("experiences", "models"))
-        if not embedded:
-            return None
+    def has_vectors(self) -> bool:
+        """Whether some record has vectors, of whatever model.
+
+        Raises:
+            IndexFailure: the index is busy or cannot be read.
+        """
+        return bool(self._models())
+
+    def _models(self) -> frozenset[str]:
+        """Fingerprints of the models of which some record has a vector."""
+        return self._engine.read(experiences.models, key=("experiences", "models"))
+
+    def vector(self, given: Mapping[str, object]) -> Vector | None:
+        """What a query means, for `found`; asks the model, which may take long.
+
+        Returns:
+            None if the query is refused, no record has vectors to compare, or the model fails.
+
+        Raises:
+            IndexFailure: the index is busy or cannot be read.
+        """
         models = self._engine.models
         try:
+            keywords = experience.query(given).keywords
+            if not (embedded := self._models()):
+                return None
             space = models.space()
             if space.fingerprint not in embedded or not space.model.knows(keywords):
                 return None
             text = space.model.as_query(keywords)
-            return Vector(space.fingerprint, models.embedder(space).embed([text])[0])
-        except ModelError:
-            return None  # words answer alone
+            rows = models.embedder(space).embed([text], between=stopping.check)
+            return Vector(space.fingerprint, rows[0])
+        except (Refused, ModelError):
+            return None  # the reason is told by who looks at words; those answer alone
 
     # -- counters ----------------------------------------------------------------
 
@@ -171,6 +210,11 @@ def timed_out(seconds: float) -> Outcome:
     return _failed("TIMEOUT", f"Timed out after {seconds:g} s.")
 
 
+def failed(error: QmdError) -> Outcome:
+    """The outcome of what could not be done."""
+    return _failed("DATABASE_ERROR", str(error))
+
+
 def _answered(work: Callable[[], Outcome]) -> Outcome:
     try:
         return work()
@@ -188,7 +232,7 @@ def _answered(work: Callable[[], Outcome]) -> Outcome:
             ),
         )
     except QmdError as error:
-        return _failed("DATABASE_ERROR", str(error))
+        return failed(error)
 
 
 def _succeeded(data: Mapping[str, object]) -> Outcome:

@@ -9,6 +9,7 @@ Chunks are committed before their vectors: what is cut off at any moment goes on
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
@@ -94,6 +95,7 @@ async def embed(
     force: bool = False,
     batch_tokens: int = BATCH_TOKENS,
     within: float | None = None,
+    something: bool = False,
     progress: Progress | None = None,
 ) -> Embedded:
     """Give every chunk of every document a vector of one model.
@@ -103,6 +105,8 @@ async def embed(
         force: also those that have one.
         batch_tokens: tokens between two commits.
         within: seconds after which to stop.
+        something: do not stop before something is committed, so that who calls again and
+            again comes to the end.
         progress: told how far it has come, after each commit.
 
     Raises:
@@ -113,12 +117,14 @@ async def embed(
     report = Embedded(space.model.name)
     run = _Run(database, embedder, space, list(collections) or None, batch_tokens)
     await run.begin(force=force)
-    with anyio.move_on_after(within) as limited:
+    until = math.inf if within is None else anyio.current_time() + within
+    with anyio.CancelScope(deadline=math.inf if something else until) as limited:
         async with flow() as stage:
             batches = stage(run.embedded(stage(run.batched(stage(run.passages())))))
             async for batch in batches:
                 if batch.vectors is not None:
                     await run.commit(batch)
+                    limited.deadline = until
                 report.chunks += len(batch.passages)
                 report.tokens += sum(passage.tokens for passage in batch.passages)
                 report.bytes += sum(passage.size for passage in batch.passages)

@@ -1,16 +1,11 @@
 """What the contract for experience records asks of a submission and of a query, and what it answers
-to those that it refuses.
-
-What is meant is taken, as `"5"` for 5; what lies out of bounds is refused, with all faults at once.
+to those that it refuses: all faults at once.
 """
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from qmd.text import sanitation
 from qmd.text.sanitation import Finding
@@ -28,8 +23,6 @@ PROSE = {"problem_description": True, "root_cause": True, "solution": True, "con
 
 SUBMITTED = ("title", *PROSE, "keywords")
 ASKED = ("keywords", "limit", "offset")
-
-_INTEGER = re.compile(r"\s*[+-]?[0-9]{1,18}\s*")
 
 
 class Submission(NamedTuple):
@@ -85,14 +78,17 @@ class Refused(Exception):
         self.findings = tuple(findings)
 
 
-def submission(given: Mapping[str, object]) -> Submission:
+def submission(given: Mapping[str, object], misnamed: Sequence[Violation] = ()) -> Submission:
     """What was submitted.
+
+    Args:
+        misnamed: what came besides, and is no field.
 
     Raises:
         Refused: fields are missing or wrong, or say what nobody else should know.
     """
-    given = _stated(given)
-    violations = _unknown(given, SUBMITTED)
+    given = _stated(given, SUBMITTED)
+    violations = [*misnamed]
     violations += [
         Violation(field, f"{_label(field)} is required", "missing")
         for field in REQUIRED
@@ -141,14 +137,17 @@ def _code(violations: Sequence[Violation]) -> str:
     return "VALIDATION_ERROR"
 
 
-def query(given: Mapping[str, object]) -> Query:
+def query(given: Mapping[str, object], misnamed: Sequence[Violation] = ()) -> Query:
     """What is asked.
+
+    Args:
+        misnamed: what came besides, and is no field.
 
     Raises:
         Refused: something is missing or wrong.
     """
-    given = _stated(given)
-    violations = _unknown(given, ASKED)
+    given = _stated(given, ASKED)
+    violations = [*misnamed]
     keywords = given.get("keywords")
     if isinstance(keywords, list | tuple) and all(isinstance(each, str) for each in keywords):
         keywords = " ".join(keywords)
@@ -157,12 +156,12 @@ def query(given: Mapping[str, object]) -> Query:
         violations.append(Violation("keywords", wrong))
     elif not _is_storable(keywords):
         violations.append(Violation("keywords", "Keywords must be valid Unicode text"))
-    limit = _integer(given.get("limit", USUAL_PAGE))
-    if limit is None or not 1 <= limit <= LARGEST_PAGE:
+    limit = given.get("limit", USUAL_PAGE)
+    if not _is_integer(limit) or not 1 <= limit <= LARGEST_PAGE:
         wrong = f"Limit must be a whole number from 1 to {LARGEST_PAGE}"
         violations.append(Violation("limit", wrong))
-    offset = _integer(given.get("offset", 0))
-    if offset is None or offset < 0:
+    offset = given.get("offset", 0)
+    if not _is_integer(offset) or offset < 0:
         violations.append(Violation("offset", "Offset must be a whole number of at least 0"))
     if violations:
         codes = {"keywords": "INVALID_KEYWORDS", "limit": "INVALID_LIMIT"}
@@ -170,27 +169,14 @@ def query(given: Mapping[str, object]) -> Query:
         code = codes.get(fields.pop(), "VALIDATION_ERROR") if len(fields) == 1 else None
         raise Refused(code or "VALIDATION_ERROR", violations)
     assert isinstance(keywords, str)
-    assert limit is not None
-    assert offset is not None
+    assert _is_integer(limit)
+    assert _is_integer(offset)
     return Query(keywords, limit, offset)
 
 
-def _stated(given: Mapping[str, object]) -> dict[str, object]:
-    """What is given, without what is given as nothing."""
-    return {name: value for name, value in given.items() if value is not None}
-
-
-def _unknown(given: Mapping[str, object], known: Sequence[str]) -> list[Violation]:
-    violations = []
-    for unknown in given:
-        if unknown not in known:
-            name = unknown[:100].encode(errors="replace").decode()
-            near = get_close_matches(name, known, n=1)
-            hint = f' Did you mean "{near[0]}"?' if near else ""
-            valid = ", ".join(known)
-            message = f'Unknown parameter "{name}".{hint} Valid parameters: {valid}.'
-            violations.append(Violation(name, message))
-    return violations
+def _stated(given: Mapping[str, object], fields: Sequence[str]) -> dict[str, object]:
+    """The fields that are given, without those that are given as nothing."""
+    return {name: given[name] for name in fields if given.get(name) is not None}
 
 
 def _text_problem(field: str, value: object) -> str | None:
@@ -214,9 +200,6 @@ def _keywords(value: object) -> tuple[list[str], list[str]]:
     """Keywords without the blanks around them, and what is wrong with them."""
     if value is None:
         return [], []
-    if isinstance(value, str):
-        listed = _parsed(value) if value.lstrip().startswith("[") else None
-        value = listed if isinstance(listed, list) else [value]
     if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
         return [], ["Keywords must be an array of strings"]
     keywords = [each.strip() for each in value]
@@ -230,20 +213,8 @@ def _keywords(value: object) -> tuple[list[str], list[str]]:
     return ([] if problems else keywords), problems
 
 
-def _parsed(text: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _integer(value: object) -> int | None:
-    """The whole number that is meant, or None."""
-    if isinstance(value, str) and _INTEGER.fullmatch(value):
-        return int(value)
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+def _is_integer(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _is_storable(text: str) -> bool:

@@ -24,7 +24,7 @@ class Reading(Base):
     """Gives documents."""
 
     def get(self, name: str, *, first: int | None = None, count: int | None = None) -> Passage:
-        """A document, or some of its lines; `name:first:count` says it as well.
+        """A document, or some of its lines; `name:first:count` says it as well, and wins.
 
         Args:
             first: line to begin with, from 1.
@@ -48,7 +48,8 @@ class Reading(Base):
                 document = lookup.resolve(cursor, asked.name)
             except DocumentNotFound:
                 raise error from None
-            asked = asked._replace(lines=asked.lines if asked.lines is not None else count)
+            lines = asked.lines if asked.lines is not None else count
+            asked = asked._replace(first=max(1, asked.first), lines=lines)
         body = lookup.bodies(cursor, [document.hash])[document.hash]
         context = self._context(cursor, document)
         return _passage(document, body, context, asked.first, asked.lines)

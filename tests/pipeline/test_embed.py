@@ -452,6 +452,14 @@ def test_a_timeout_reaches_a_model_at_work(faked, fake):
     assert_whole(faked)
 
 
+def test_who_calls_again_and_again_comes_to_the_end_however_little_time_there_is(faked, fake):
+    write_many(faked, 3)
+    reports = [faked.embed(batch_tokens=1, within=0, something=True) for _ in range(3)]
+    assert [(report.chunks, report.lacking) for report in reports] == [(1, 2), (1, 1), (1, 0)]
+    assert reports[0].stopped
+    assert_whole(faked)
+
+
 KILLED = """
 import sys
 from pathlib import Path

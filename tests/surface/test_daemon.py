@@ -17,7 +17,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from qmd.errors import ServerFailure
+from qmd.errors import ServerFailure, UsageError
 from qmd.surface.http import daemon
 from qmd.surface.http.daemon import Files, Running
 from tests.surface.service import LONG, Waiting, service, until
@@ -187,6 +187,39 @@ def test_a_pid_file_that_says_nothing_is_no_server(files, text):
     assert daemon.running(files) is None
     assert daemon.stop(files) is None
     assert not files.pid.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "taken"),
+    [
+        ("status", "state"), ("stop", "state"), ("--http --daemon", "state"),
+        ("status", "state/qmd"), ("stop", "state/qmd"), ("--http --daemon", "state/qmd"),
+    ],
+)  # fmt: skip
+def test_a_place_that_is_no_folder_is_told_in_words(command, tmp_path, words, taken):
+    (tmp_path / taken).parent.mkdir(exist_ok=True)
+    (tmp_path / taken).write_text("")
+    code, out, err = command("mcp", *words.split())
+    assert (code, out) == (1, "")
+    assert "Not a directory." in err or "File exists." in err
+    assert err.endswith(
+        f"What qmd knows of servers is kept in {tmp_path}/state/qmd; XDG_STATE_HOME names another "
+        "place.\n"
+    )
+
+
+@pytest.mark.parametrize("kind", ["pid", "log"])
+def test_a_folder_in_the_place_of_a_file_is_told_in_words(files, kind):
+    taken = getattr(files, kind)
+    taken.mkdir()
+    uses = [lambda: daemon.start(files, ["true"], os.environ)]
+    if kind == "pid":
+        uses += [lambda: daemon.running(files), lambda: daemon.stop(files)]
+        uses += [lambda: daemon.signed(taken, "127.0.0.1", 1).__enter__()]
+    for use in uses:
+        with pytest.raises(UsageError, match=rf"^{taken}: Is a directory\."):
+            use()
+    assert list(files.pid.parent.iterdir()) == [taken]
 
 
 def test_numbers_that_mean_many_processes_are_never_one(files, monkeypatch):

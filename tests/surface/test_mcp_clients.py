@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -48,9 +49,9 @@ def talk(request, shelf):
 
     from qmd.surface.mcp.server import make_server
 
-    def talked(work, **options):
+    def talked(work, names="plain", **options):
         async def main():
-            server = make_server(Toolbox(shelf.engine, **options))
+            server = make_server(Toolbox(shelf.engine, **options), names=names)
             with anyio.fail_after(LONG):
                 async with Client(server, mode=request.param) as client:
                     return await work(client)
@@ -171,6 +172,34 @@ def test_the_prompt_names_every_tool(talk):
             assert f"- `{tool.name}`" in message.content.text
 
     talk(work, allow_write=True)
+
+
+@pytest.mark.parametrize(("names", "prefix"), [("prefixed", "qmd_"), ("both", "")])
+def test_all_texts_have_the_names_that_the_client_sees(talk, names, prefix):
+    plain = {tool.name for tool in schemas.TOOLS}
+
+    async def work(client):
+        [message] = (await client.get_prompt("query")).messages
+        guide, instructions = message.content.text, client.instructions
+        listed = re.findall(r"^- `(\w+)` \(", guide, re.MULTILINE)
+        assert listed == [prefix + tool.name for tool in schemas.TOOLS if not tool.optional]
+        for text in (guide, instructions):
+            quoted = set(re.findall(r"`(\w+)`", text))
+            assert {prefix + name for name in ("search", "vsearch", "query", "get")} <= quoted
+            assert not prefix or not quoted & plain
+        error = await fault(client.call_tool("serch", {}))
+        assert error.message.startswith(f"Unknown tool: serch. Known: {prefix}search, ")
+
+    talk(work, names=names)
+
+
+def test_who_may_only_read_is_not_told_of_what_writes(talk):
+    async def work(client):
+        [message] = (await client.get_prompt("query")).messages
+        for text in (message.content.text, client.instructions):
+            assert "submit" not in text
+
+    talk(work, read_only=True)
 
 
 def test_an_experience_that_is_submitted_is_found_by_the_next_query(talk):

@@ -585,11 +585,36 @@ def test_there_are_no_sessions_to_listen_to_or_to_end(served, method):
     assert answer.status_code == answer.json()["status_code"] == 405
 
 
-def test_a_mistake_in_the_protocol_is_told_in_the_protocol(served):
+@pytest.mark.parametrize(
+    ("body", "number", "code", "told"),
+    [
+        (b"{", None, -32700, "the message is not valid JSON"),
+        (b"\xff", None, -32700, "the message is not valid UTF-8"),
+        (b'{"jsonrpc": "2.0", "id": 7, "method": "\\ud83d"}', 7, -32700, "has a surrogate"),
+        (b'[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]', None, -32600, "is one JSON object"),
+        (b"[]", None, -32600, "is one JSON object"),
+        (b'"ping"', None, -32600, "is one JSON object"),
+        (b'{"jsonrpc": "1.0", "id": 7, "method": "ping"}', 7, -32600, "not a message"),
+        (b'{"jsonrpc": "2.0", "id": "x", "method": 5}', "x", -32600, "not a message"),
+        (b"", None, -32700, "the message is not valid JSON"),
+    ],
+)
+def test_what_is_no_message_is_told_in_the_protocol(served, body, number, code, told):
     headers = {"content-type": "application/json", **SSE}
-    answer = httpx.post(f"{served.url}/mcp", content=b"{", headers=headers, timeout=LONG)
+    answer = httpx.post(f"{served.url}/mcp", content=body, headers=headers, timeout=LONG)
     assert answer.status_code == 400
-    assert answer.json()["error"]["code"] == -32700
+    error = answer.json()["error"]
+    assert (answer.json()["id"], error["code"]) == (number, code)
+    assert told in error["message"]
+
+
+def test_a_client_has_to_take_both_kinds_of_answers(served):
+    call = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    for accept in ("application/json", "text/event-stream"):
+        assert served.post("/mcp", call, headers={"accept": accept}).status_code == 406
+    assert said(served.post("/mcp", call, headers={"accept": "*/*"})) == [
+        {"jsonrpc": "2.0", "id": 1, "result": {}}
+    ]
 
 
 def test_tools_are_listed_under_the_names_that_are_wished(shelf):

@@ -91,6 +91,7 @@ def url_of(started):
         (["--http", "--token", "é"], "A token has one or more letters"),
         (["--http", "--token", "x", "--token-file", "y"], "Give either --token or --token-file."),
         (["--http", "--token-file", "/absent"], "cannot be read from /absent: No such file"),
+        (["--http", "--token-file", "~nobody-at-all/x"], "there is no such home"),
         (["--http", "--allow-origin", "x"], "'x' is not the origin of a web page."),
         (["--http", "--allow-host", "http://x"], "'http://x' is not the name of a host."),
         (["--read-only", "--allow-write"], "contradict each other"),
@@ -110,6 +111,23 @@ def test_a_long_name_refuses_the_same(qmd, serves):
     assert code == 1
     assert "Set a token that requests have to bring, in QMD_TOKEN or with --token-file" in err
     assert qmd("server", "--transport", "tcp")[0] == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--host", "localhost"], ["--port", "0"], ["--token", "x"], ["--token-file", "x"],
+        ["--allow-host", "x"], ["--allow-origin", "http://x"],
+    ],
+)  # fmt: skip
+def test_what_is_for_http_is_refused_where_there_is_none(qmd, serves, words):
+    refused = f"{words[0]} is for the HTTP server."
+    for transport in ([], ["--transport", "mcp"]):
+        code, out, err = qmd("server", *transport, *words)
+        assert (code, out, err) == (
+            1, "", f"{refused} Add --transport http, or --transport both.\n"
+        )  # fmt: skip
+    assert qmd("mcp", *words) == (1, "", f"{refused} Add --http.\n")
 
 
 # -- settings for clients --------------------------------------------------------------

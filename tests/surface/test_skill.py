@@ -116,3 +116,28 @@ def test_what_is_in_the_way_is_told(qmd, project):
     code, _, err = qmd("skill", "install")
     assert code == 1
     assert f"{project / '.claude'} is not a folder." in err
+
+
+@pytest.mark.parametrize(
+    ("folder", "problem"),
+    [
+        ("file", "file/qmd/SKILL.md: Not a directory."),
+        ("file/deeper", "file/deeper/qmd/SKILL.md: Not a directory."),
+        ("x" * 300, "File name too long."),
+        ("~nobody-at-all/skills", "There is no home ~nobody-at-all."),
+    ],
+)
+def test_a_place_that_cannot_be_used_is_told_in_words(qmd, project, folder, problem):
+    (project / "file").write_text("")
+    code, out, err = qmd("skill", "install", "--dir", folder)
+    assert (code, out) == (1, "")
+    assert err.endswith(f"{problem}\n")
+
+
+def test_a_folder_that_is_gone_is_told_in_words(qmd, project, tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    for words in ("skill install", "mcp --print-config claude", "status"):
+        code, _, err = qmd(*words.split())
+        assert (code, err.splitlines()[0]) == (1, "The folder you are in does not exist any more.")

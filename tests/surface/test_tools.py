@@ -19,9 +19,9 @@ from qmd.errors import IndexBusy, NotEmbedded
 from qmd.models.registry import MINILM
 from qmd.store.gate import Gate, errand
 from qmd.surface.tools import schemas, texts
-from qmd.surface.tools.arguments import InvalidArguments, named, read
+from qmd.surface.tools.arguments import MOST_FAULTS, InvalidArguments, read
 from qmd.surface.tools.replies import Code, Reply, Resource
-from qmd.surface.tools.toolbox import TimedOut, Toolbox, UnknownTool
+from qmd.surface.tools.toolbox import READERS, TimedOut, Toolbox, UnknownTool
 
 CONTRACT = Path(__file__).parents[3] / "shared" / "spec" / "mcp_tools.json"
 
@@ -106,6 +106,11 @@ def test_before_the_first_call_the_index_is_not_there(tmp_path, faked):
     assert faked.engine.place.database.exists()
 
 
+def test_what_is_wrong_is_told_of_the_tool_as_it_was_called(toolbox):
+    reply = call(toolbox, "qmd_search", query="tea", limmit=1)
+    assert text(reply).startswith('Unknown parameter "limmit" for tool "qmd_search".')
+
+
 # -- arguments -------------------------------------------------------------------
 
 
@@ -124,9 +129,13 @@ def test_a_spelling_with_underscores_is_the_same_parameter():
     assert (asked["fromLine"], asked["lineNumbers"]) == (3, True)
 
 
-def test_of_two_spellings_the_declared_one_counts():
+def test_one_parameter_in_two_spellings_is_refused():
     for pair in ({"minScore": 0.1, "min_score": 0.9}, {"min_score": 0.9, "minScore": 0.1}):
-        assert named(schemas.SEARCH, pair) == {"minScore": 0.1}
+        with pytest.raises(InvalidArguments) as caught:
+            read(schemas.SEARCH, {"query": "x", **pair})
+        assert str(caught.value) == '"minScore" is given twice, also as "min_score". Give it once.'
+    asked = read(schemas.SEARCH, {"query": "x", "minScore": None, "min_score": 0.9})
+    assert asked["minScore"] == 0.9
 
 
 def test_null_is_as_if_it_were_not_there():
@@ -195,6 +204,13 @@ def test_all_that_is_wrong_is_said_at_once(toolbox):
         "limit",
         "minScore",
     ]
+
+
+def test_of_very_many_or_very_long_unknown_names_some_are_told(toolbox):
+    many = {f"name {n}": n for n in range(100_000)}
+    assert text(call(toolbox, "status", **many)).count("\n") == MOST_FAULTS - 1
+    reply = call(toolbox, "query_experiences", keywords="x", **{"n" * 1_000_000: 1})
+    assert len(text(reply)) < 1000
 
 
 def test_faults_of_typed_searches_say_where():
@@ -372,6 +388,8 @@ def test_a_document_comes_with_its_names(toolbox):
         ({"file": "tea.md:3:1", "fromLine": 1, "maxLines": 9}, "Brew it at 80 degrees."),
         ({"file": "tea.md", "fromLine": -2, "maxLines": 1}, "# Green tea"),
         ({"file": "tea.md", "fromLine": 0, "maxLines": 1}, "# Green tea"),
+        ({"file": "tea.md:0:1"}, "# Green tea"),
+        ({"file": "tea.md:0", "fromLine": 4, "maxLines": 1}, "# Green tea"),
         ({"file": "tea.md", "from_line": 4, "lineNumbers": "true"}, "4: Never boil it."),
     ],
 )
@@ -770,6 +788,91 @@ def test_many_names_at_once_are_refused(toolbox):
     reply = call(toolbox, "multi_get", pattern=",".join(f"{n}.md" for n in range(501)))
     assert reply.error is Code.INVALID_PARAMS
     assert text(reply) == '"pattern" may name at most 500 documents.'
+
+
+RECORD = {"title": "Kettle hums", "problem_description": "It hums.", "solution": "Fill it."}
+
+
+@pytest.mark.parametrize(
+    ("given_value", "kept"),
+    [("tea", ["tea"]), ('["tea", "pot"]', ["tea", "pot"]), ("[odd", ["[odd"]), (["tea"], ["tea"])],
+)
+def test_keywords_of_a_record_are_read_like_any_array(toolbox, given_value, kept):
+    assert call(toolbox, "submit_experience", **RECORD, keywords=given_value).error is None
+    found = call(toolbox, "query_experiences", keywords="kettle").structured
+    assert found["data"]["experiences"][0]["keywords"] == kept
+
+
+def test_a_query_for_records_is_read_like_any_other(toolbox):
+    for title in ("Kettle hums", "Kettle hums again"):
+        call(toolbox, "submit_experience", **{**RECORD, "title": title})
+    asked = {"keywords": ["kettle", "hums"], "limit": "1", "offset": 1.0}
+    data = call(toolbox, "query_experiences", **asked).structured["data"]
+    assert (data["limit"], data["offset"], data["total"]) == (1, 1, 2)
+    assert len(data["experiences"]) == 1
+
+
+def test_what_is_no_parameter_of_a_record_is_told_as_its_contract_has_it(toolbox):
+    reply = call(toolbox, "submit_experience", title="x", solutio="y")
+    assert reply.structured["error"]["code"] == "MISSING_REQUIRED_FIELDS"
+    [told] = [e for e in reply.structured["error"]["validation_errors"] if e["field"] == "solutio"]
+    assert told["message"] == (
+        'Unknown parameter "solutio" for tool "submit_experience". Did you mean "solution"? '
+        "Valid parameters: title, problem_description, root_cause, solution, context, keywords."
+    )
+    assert json.loads(text(reply)) == reply.structured
+    error = call(toolbox, "query_experiences", keywords="kettle", ofset=1).structured["error"]
+    assert error["code"] == "VALIDATION_ERROR"
+    assert [each["field"] for each in error["validation_errors"]] == ["ofset"]
+
+
+def test_a_model_that_takes_long_keeps_nobody_from_reading(faked, fake, toolbox):
+    """More queries than readers wait for it, and others are answered."""
+    call(toolbox, "submit_experience", **RECORD)
+    faked.embed()
+    asked, go_on = threading.Semaphore(0), threading.Event()
+
+    def before(batch, between):
+        asked.release()
+        assert go_on.wait(LONG)
+
+    fake.before = before
+
+    async def work():
+        async def ask():
+            reply = await toolbox.call("query_experiences", {"keywords": "kettle"})
+            assert reply.structured["data"]["total"] == 1
+
+        with anyio.fail_after(LONG):
+            async with anyio.create_task_group() as tasks:
+                for _ in range(READERS + 1):
+                    tasks.start_soon(ask)
+                assert await anyio.to_thread.run_sync(partial(asked.acquire, timeout=LONG))
+                await anyio.wait_all_tasks_blocked()
+                assert (await toolbox.call("search", {"query": "tea"})).error is None
+                go_on.set()
+
+    anyio.run(work)
+
+
+def test_a_busy_index_is_told_of_as_the_contract_of_records_has_it(toolbox, monkeypatch):
+    busy = IndexBusy(Path("index"), holder="process 7", waited=8)
+
+    def fail(*given, **named):
+        raise busy
+
+    monkeypatch.setattr(toolbox.engine.database, "read", fail)
+    monkeypatch.setattr(toolbox.engine.database, "write", fail)
+    for name, arguments in (
+        ("query_experiences", {"keywords": "x"}),
+        ("submit_experience", RECORD),
+    ):
+        reply = call(toolbox, name, **arguments)
+        assert reply.error is Code.DATABASE_BUSY
+        assert reply.structured == {
+            "success": False,
+            "error": {"code": "DATABASE_ERROR", "message": str(busy)},
+        }
 
 
 def test_experience_records_that_do_not_fit_are_on_the_next_page(toolbox):

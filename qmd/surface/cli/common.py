@@ -30,7 +30,7 @@ class State(NamedTuple):
         """Where the index is that the command means."""
         from qmd import config
 
-        return config.locate(self.environ, Path.cwd(), index=self.index_name)
+        return config.locate(self.environ, here(), index=self.index_name)
 
     @contextmanager
     def engine(self, *, warm: bool = False, gpu: bool = True) -> Iterator[Engine]:
@@ -81,6 +81,20 @@ Collections = Annotated[
         autocompletion=collection_names,
     ),
 ]
+
+
+def here() -> Path:
+    """The folder that the user is in.
+
+    Raises:
+        UsageError: it was removed.
+    """
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        raise UsageError(
+            "The folder you are in does not exist any more.\n\nGo to another one: cd"
+        ) from error
 
 
 def state(context: typer.Context) -> State:

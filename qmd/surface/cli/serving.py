@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from enum import StrEnum
 from pathlib import Path
@@ -149,17 +149,18 @@ def mcp(
     here = state(context)
     tools = _tools(tool_names, read_only=read_only, allow_write=allow_write)
     if not http:
-        for name, value in [
-            ("--host", host),
-            ("--port", port),
-            ("--daemon", daemon or None),
-            ("--allow-host", allow_host),
-            ("--allow-origin", allow_origin),
-            ("--token", token),
-            ("--token-file", token_file),
-        ]:
-            if value is not None:
-                raise UsageError(f"{name} is for the HTTP server. Add --http.")
+        _refuse(
+            {
+                "--host": host,
+                "--port": port,
+                "--daemon": daemon or None,
+                "--allow-host": allow_host,
+                "--allow-origin": allow_origin,
+                "--token": token,
+                "--token-file": token_file,
+            },
+            "Add --http.",
+        )
     settings = _settings(here)
     access = Access(
         HOST if host is None else host,
@@ -186,8 +187,9 @@ def server(
     ] = Transport.MCP,
     host: Host = None,
     port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="Port of the HTTP server.")
-    ] = LONG_PORT,
+        int | None,
+        typer.Option("--port", min=0, max=65535, help=f"Port of the HTTP server ({LONG_PORT})."),
+    ] = None,
     allow_host: AllowHost = None,
     allow_origin: AllowOrigin = None,
     token: Token = None,
@@ -201,10 +203,22 @@ def server(
     tools = _tools(tool_names, read_only=read_only, allow_write=allow_write)
     settings = _settings(here)
     access = None
-    if transport is not Transport.MCP:
+    if transport is Transport.MCP:
+        _refuse(
+            {
+                "--host": host,
+                "--port": port,
+                "--allow-host": allow_host,
+                "--allow-origin": allow_origin,
+                "--token": token,
+                "--token-file": token_file,
+            },
+            "Add --transport http, or --transport both.",
+        )
+    else:
         access = Access(
             HOST if host is None else host,
-            port,
+            LONG_PORT if port is None else port,
             allow_host or settings.hosts,
             allow_origin or settings.origins,
             _token(token, token_file, settings),
@@ -275,6 +289,17 @@ def _tools(names: ToolNames, *, read_only: bool, allow_write: bool) -> Tools:
     return Tools(names, read_only, allow_write)
 
 
+def _refuse(options: Mapping[str, object], remedy: str) -> None:
+    """Refuse options that only the HTTP server has.
+
+    Raises:
+        UsageError: one is given.
+    """
+    for name, value in options.items():
+        if value is not None:
+            raise UsageError(f"{name} is for the HTTP server. {remedy}")
+
+
 def _token(given: str | None, file: Path | None, settings: Serving) -> str | None:
     """The token that requests have to bring.
 
@@ -286,8 +311,11 @@ def _token(given: str | None, file: Path | None, settings: Serving) -> str | Non
     if file is not None:
         try:
             given = file.expanduser().read_text(encoding="utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        except (OSError, UnicodeDecodeError, RuntimeError) as error:
+            reason = {
+                UnicodeDecodeError: "it is not UTF-8 text",
+                RuntimeError: "there is no such home",
+            }.get(type(error)) or getattr(error, "strerror", None)
             raise UsageError(f"The token cannot be read from {file}: {reason}.") from error
     token = settings.token if given is None else given
     if token is not None and not (token and all("!" <= mark <= "~" for mark in token)):

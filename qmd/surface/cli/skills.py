@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +14,7 @@ import typer
 
 from qmd import config
 from qmd.errors import UsageError
-from qmd.surface.cli.common import notice, say, state
+from qmd.surface.cli.common import here, notice, say, state
 
 app = typer.Typer(no_args_is_help=True, help="The skill that teaches an assistant to use qmd.")
 
@@ -43,30 +45,53 @@ def install(
     """Write the skill where assistants look: in this project's .claude/skills/qmd."""
     if everywhere and folder is not None:
         raise UsageError("Give either --global or --dir.")
-    if folder is not None:
-        root, path = folder.expanduser().absolute(), NAME
-    else:
-        home = config.home_of(state(context).environ)
-        root, path = home if everywhere else Path.cwd(), FOLDERS / NAME
-    text = SKILL.read_text(encoding="utf-8")
-    target = root / path
-    _check_folders(root, path)
-    old = _existing(target)
-    if old == text:
-        say(f"The skill is there already: {target}")
-        return
-    if old is not None and not force:
-        raise UsageError(
-            f"{target} differs from the skill of this qmd.\n\n"
-            "Compare it with 'qmd skill show', or replace it with --force."
-        )
-    try:
+    with _usable():
+        root, path = _place(context, folder, everywhere=everywhere)
+        text = SKILL.read_text(encoding="utf-8")
+        target = root / path
+        _check_folders(root, path)
+        old = _existing(target)
+        if old == text:
+            say(f"The skill is there already: {target}")
+            return
+        if old is not None and not force:
+            raise UsageError(
+                f"{target} differs from the skill of this qmd.\n\n"
+                "Compare it with 'qmd skill show', or replace it with --force."
+            )
         target.parent.mkdir(parents=True, exist_ok=True)
         _write(target, text)
-    except OSError as error:
-        raise UsageError(f"{target} cannot be written: {error.strerror}.") from error
     say(f"Wrote {target}")
     notice("Assistants that are running may have to be started again to see it.")
+
+
+@contextmanager
+def _usable() -> Iterator[None]:
+    """Where files are used; what the system refuses is told.
+
+    Raises:
+        UsageError: something else is in the way, or it may not be read or written.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"{error.filename2 or error.filename}: {error.strerror}.") from error
+
+
+def _place(context: typer.Context, folder: Path | None, *, everywhere: bool) -> tuple[Path, Path]:
+    """A folder that the user knows, and where in it the skill belongs.
+
+    Raises:
+        UsageError: there is no home of that name.
+    """
+    if folder is not None:
+        try:
+            return folder.expanduser().absolute(), NAME
+        except RuntimeError as error:
+            raise UsageError(f"There is no home {folder.parts[0]}.") from error
+    if everywhere:
+        return config.home_of(state(context).environ), FOLDERS / NAME
+    return here(), FOLDERS / NAME
 
 
 def _check_folders(root: Path, path: Path) -> None:

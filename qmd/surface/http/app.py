@@ -14,12 +14,14 @@ import uvicorn
 from anyio import to_thread
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.responses import Response
 from starlette.routing import Route
 
 from qmd import __version__
 from qmd.surface.http import rest
 from qmd.surface.http.connection import IDLE_SECONDS, Connection
 from qmd.surface.http.guard import Guard, Policy
+from qmd.surface.mcp.lines import Problem, message_of
 from qmd.surface.mcp.loading import light
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
     from mcp.server.lowlevel import Server as LowLevelServer
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from qmd.surface.mcp.server import Names
     from qmd.surface.tools.toolbox import Toolbox
@@ -71,10 +73,21 @@ class Protocol:
             await anyio.sleep_forever()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
+        """Answer a request. What is no message is told by the same words as over stdio."""
         await self._loaded.wait()
         assert self._manager is not None
-        await self._manager.handle_request(scope, receive, send)
+        request = await receive()
+        body = request.get("body", b"")  # whole: the guard has read it
+        problem = message_of(body)
+        if isinstance(problem, Problem):
+            await Response(problem.answer, 400, media_type="application/json")(scope, receive, send)
+            return
+        unread = [request]
+
+        async def again() -> Message:
+            return unread.pop() if unread else await receive()
+
+        await self._manager.handle_request(scope, again, send)
 
     def _made(self) -> StreamableHTTPSessionManager:
         manager, make_server = load()

@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from qmd.errors import AlreadyServed, ServerFailure
+from qmd.errors import AlreadyServed, ServerFailure, UsageError
 from qmd.surface.http import listening
 
 TO_START, TO_STOP = 30.0, 10.0
@@ -48,6 +48,22 @@ def files_of(database: Path, state: Path) -> Files:
     path = database.resolve()
     stem = f"{path.stem}-{hashlib.sha256(os.fsencode(path)).hexdigest()[:12]}"
     return Files(state / f"{stem}.pid", state / f"{stem}.log")
+
+
+@contextmanager
+def _usable(folder: Path) -> Iterator[None]:
+    """Where files of a folder are used; what the system refuses is told.
+
+    Raises:
+        UsageError: something else is in the way, or it may not be read or written.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(
+            f"{error.filename2 or error.filename or folder}: {error.strerror}.\n\n"
+            f"What qmd knows of servers is kept in {folder}; XDG_STATE_HOME names another place."
+        ) from error
 
 
 class Running(NamedTuple):
@@ -99,8 +115,13 @@ def identity(process: int) -> str | None:
 
 
 def running(files: Files) -> Running | None:
-    """The server in the background, if there is one."""
-    found = _read(files.pid)
+    """The server in the background, if there is one.
+
+    Raises:
+        UsageError: its files cannot be read.
+    """
+    with _usable(files.pid.parent):
+        found = _read(files.pid)
     return found if found is not None and identity(found.process) == found.identity else None
 
 
@@ -122,15 +143,25 @@ def _read(path: Path) -> Running | None:
 
 @contextmanager
 def signed(path: Path, host: str, port: int) -> Iterator[None]:
-    """Be known as the server of an index, by its pid file."""
+    """Be known as the server of an index, by its pid file.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
     process = os.getpid()
     me = Running(process, identity(process) or "", host, port, time.time())
     draft = path.with_name(f"{path.name}.{process}")
-    draft.unlink(missing_ok=True)
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        json.dump(me._asdict(), file)
-    draft.replace(path)
+    with _usable(path.parent):
+        try:
+            draft.unlink(missing_ok=True)
+            handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                json.dump(me._asdict(), file)
+            draft.replace(path)
+        except OSError:
+            with suppress(OSError):
+                draft.unlink()
+            raise
     try:
         yield
     finally:
@@ -148,15 +179,19 @@ def start(files: Files, command: Sequence[str], environ: Mapping[str, str]) -> R
     Raises:
         AlreadyServed: one runs.
         ServerFailure: it did not start; with what it said.
+        UsageError: its files cannot be written.
     """
-    files.pid.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with _alone(files.pid.parent):
+    folder = files.pid.parent
+    with _usable(folder):
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with _alone(folder):
         found = running(files)
         if found is not None:
             raise AlreadyServed(found.url, found.process)
-        files.pid.unlink(missing_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
-        log = os.open(files.log, flags, 0o600)
+        with _usable(folder):
+            files.pid.unlink(missing_ok=True)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+            log = os.open(files.log, flags, 0o600)
         try:
             process = subprocess.Popen(
                 command,
@@ -209,11 +244,12 @@ def stop(files: Files) -> Running | None:
 
     Raises:
         ServerFailure: it does not end.
+        UsageError: its files cannot be read or removed.
     """
     found = running(files)
     if found is None:
         if files.pid.exists():
-            with _alone(files.pid.parent):  # nobody starts one now
+            with _alone(files.pid.parent), _usable(files.pid.parent):  # nobody starts one now
                 if running(files) is None:
                     files.pid.unlink(missing_ok=True)
         return None
@@ -233,7 +269,8 @@ def stop(files: Files) -> Running | None:
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
     """Wait for others who start a server."""
-    handle = os.open(folder, os.O_RDONLY)
+    with _usable(folder):
+        handle = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield

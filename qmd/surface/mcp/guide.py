@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping
 
 from qmd.surface.tools.schemas import Tool
 
-INSTRUCTIONS = """\
+_INSTRUCTIONS = """\
 qmd searches the user's own notes, documents and code on this machine.
 
 Search first, then read: a result names a file, its docid and the line that matches; `get` reads \
 it from there ('file.md:120:40' or '#abc123'), `multi_get` reads several. `search` finds exact \
 words, names and phrases; `vsearch` finds what means the same in other words; `query` does both \
 and is the best choice when unsure. `status` lists the collections. `query_experiences` finds \
-solved problems that agents have recorded, unreviewed; record yours with `submit_experience`."""
+solved problems that agents have recorded, unreviewed"""
+
+_SUBMIT = "; record yours with `submit_experience`"
 
 PROMPT = "query"
 PROMPT_TITLE = "How to search with qmd"
@@ -64,10 +67,30 @@ Its lines are numbered, and a comment on top says what its folder is about.
 """
 
 
-def guide(tools: Sequence[Tool], names: Sequence[str]) -> str:
-    """The guide, with the tools under the names that a client sees."""
+def instructions(tools: Mapping[str, Tool]) -> str:
+    """What a model is told when it connects.
+
+    Args:
+        tools: by the names that the client sees.
+    """
+    may_submit = any(tool.name == "submit_experience" for tool in tools.values())
+    return _called(tools, _INSTRUCTIONS + (_SUBMIT if may_submit else "")) + "."
+
+
+def guide(tools: Mapping[str, Tool]) -> str:
+    """The guide.
+
+    Args:
+        tools: by the names that the client sees.
+    """
     lines = [
         f"- `{name}` ({tool.title}): best for {_BEST_FOR[tool.name]}"
-        for tool, name in zip(tools, names, strict=True)
+        for name, tool in tools.items()
     ]
-    return _GUIDE.format(tools="\n".join(lines))
+    return _called(tools, _GUIDE).format(tools="\n".join(lines))
+
+
+def _called(tools: Mapping[str, Tool], text: str) -> str:
+    """A text with tools under the names that a client sees."""
+    names = {tool.name: name for name, tool in tools.items()}
+    return re.sub(r"`(\w+)`", lambda found: f"`{names.get(found[1], found[1])}`", text)

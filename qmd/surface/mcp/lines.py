@@ -1,10 +1,13 @@
-"""Messages as lines of bytes, and what is wrong with a line that is none."""
+"""Messages as bytes, and what is wrong with bytes that are none."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from mcp_types import JSONRPCMessage
 
 MOST_BYTES = 16 * 1024 * 1024
 """Of a message."""
@@ -14,7 +17,7 @@ PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 
 
 class Problem(NamedTuple):
-    """Why a line is no message.
+    """Why something is no message.
 
     Attributes:
         id: of the request that it would have been, or None.
@@ -24,9 +27,26 @@ class Problem(NamedTuple):
     text: str
     id: str | int | None = None
 
+    @property
+    def answer(self) -> bytes:
+        """What its sender is told."""
+        error = {"code": self.code, "message": self.text}
+        return json.dumps({"jsonrpc": "2.0", "id": self.id, "error": error}).encode()
+
+
+def message_of(line: bytes) -> JSONRPCMessage | Problem:
+    """The message that a line is, or what is wrong with it."""
+    from mcp_types import jsonrpc_message_adapter
+    from pydantic import ValidationError
+
+    try:
+        return jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValidationError:
+        return problem_of(line)
+
 
 def problem_of(line: bytes) -> Problem:
-    """What is wrong with a line, for its sender."""
+    """What is wrong with a line that is no message, for its sender."""
     try:
         found = json.loads(line.decode())
     except UnicodeDecodeError:
@@ -34,7 +54,7 @@ def problem_of(line: bytes) -> Problem:
     except (ValueError, RecursionError):
         return Problem(PARSE_ERROR, "Parse error: the message is not valid JSON")
     if not isinstance(found, dict):
-        return Problem(INVALID_REQUEST, "Invalid Request: a message is one JSON object in one line")
+        return Problem(INVALID_REQUEST, "Invalid Request: a message is one JSON object")
     number = found.get("id")
     known = number if isinstance(number, str | int) and not isinstance(number, bool) else None
     try:

@@ -17,7 +17,6 @@ from qmd.errors import Ambiguous, DocumentNotFound, QmdError
 from qmd.surface.mcp import guide
 from qmd.surface.tools import schemas
 from qmd.surface.tools.replies import MARKDOWN, Reply, Resource
-from qmd.surface.tools.schemas import Tool
 from qmd.surface.tools.toolbox import Toolbox, UnknownTool, code_of
 from qmd.text import paths
 
@@ -43,7 +42,7 @@ def make_server(toolbox: Toolbox, *, names: Names = "plain") -> Server[Any]:
         version=__version__,
         title="qmd",
         description="Search everything you have written down, on your own machine.",
-        instructions=guide.INSTRUCTIONS,
+        instructions=guide.instructions(served.called),
         cache_hints={
             "tools/list": SETTLED,
             "prompts/list": SETTLED,
@@ -68,13 +67,12 @@ class _Served:
 
     def __init__(self, toolbox: Toolbox, names: Names) -> None:
         self._toolbox = toolbox
-        self._listed: list[tuple[str, Tool]] = [
-            (prefix + tool.name, tool)
-            for prefix in {"plain": ("",), "prefixed": (schemas.PREFIX,)}.get(
-                names, ("", schemas.PREFIX)
-            )
-            for tool in toolbox.tools
-        ]
+        plain, prefixed = (
+            {prefix + tool.name: tool for tool in toolbox.tools} for prefix in ("", schemas.PREFIX)
+        )
+        self.called = prefixed if names == "prefixed" else plain
+        """The tools, each by the name that texts have for it."""
+        self._listed = plain | prefixed if names == "both" else self.called
 
     def input_schema(self, name: str) -> Mapping[str, Any] | None:
         """What a tool takes, or None if there is no such tool."""
@@ -97,7 +95,7 @@ class _Served:
                     output_schema=tool.output,
                     annotations=types.ToolAnnotations.model_validate(tool.annotations),
                 )
-                for name, tool in self._listed
+                for name, tool in self._listed.items()
             ]
         )
 
@@ -110,7 +108,8 @@ class _Served:
                 params.name, params.arguments or {}, progress=context.session.report_progress
             )
         except UnknownTool as error:
-            raise MCPError(types.INVALID_PARAMS, str(error)) from error
+            known = UnknownTool(error.name, list(self.called))
+            raise MCPError(types.INVALID_PARAMS, str(known)) from error
         return _result(reply)
 
     async def list_resources(
@@ -170,10 +169,8 @@ class _Served:
             raise MCPError(
                 types.INVALID_PARAMS, f"Unknown prompt: {params.name}. Known: {guide.PROMPT}."
             )
-        text = guide.guide([tool for _, tool in self._listed], [name for name, _ in self._listed])
-        message = types.PromptMessage(
-            role="user", content=types.TextContent(type="text", text=text)
-        )
+        text = types.TextContent(type="text", text=guide.guide(self.called))
+        message = types.PromptMessage(role="user", content=text)
         return types.GetPromptResult(description=guide.PROMPT_DESCRIPTION, messages=[message])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import AsyncIterable, Callable
 from typing import Any
@@ -10,10 +9,9 @@ from typing import Any
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCNotification, JSONRPCRequest, jsonrpc_message_adapter
-from pydantic import ValidationError
+from mcp_types import JSONRPCNotification, JSONRPCRequest
 
-from qmd.surface.mcp.lines import Problem, problem_of
+from qmd.surface.mcp.lines import Problem, message_of
 from qmd.surface.mcp.patience import Patience
 
 CANCELLED = "notifications/cancelled"
@@ -50,7 +48,7 @@ class Talk:
         async with self._incoming:
             async for line in lines:
                 if isinstance(line, Problem):
-                    await self._refuse(line)
+                    await self._write(line.answer)
                 elif line.strip():
                     await self._receive(line)
             self._patience.input_ended()
@@ -60,10 +58,9 @@ class Talk:
                     await self._answered.wait()
 
     async def _receive(self, line: bytes) -> None:
-        try:
-            message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-        except ValidationError:
-            await self._refuse(problem_of(line))
+        message = message_of(line)
+        if isinstance(message, Problem):
+            await self._write(message.answer)
             return
         if isinstance(message, JSONRPCRequest):
             self._open.add(_key(message.id))
@@ -85,12 +82,6 @@ class Talk:
     def _settle(self, number: Any) -> None:
         self._open.discard(_key(number))
         self._answered.set()
-
-    async def _refuse(self, problem: Problem) -> None:
-        """Say what is wrong with a line that is no message."""
-        error = {"code": problem.code, "message": problem.text}
-        answer = {"jsonrpc": "2.0", "id": problem.id, "error": error}
-        await self._write(json.dumps(answer).encode())
 
     async def _write(self, line: bytes) -> None:
         async with self._turn:

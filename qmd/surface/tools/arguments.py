@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, NamedTuple
 
 from qmd.errors import UsageError
 from qmd.surface.tools.schemas import Schema, Tool
@@ -19,19 +19,49 @@ from qmd.surface.tools.schemas import Schema, Tool
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 
 
+MOST_FAULTS = 20
+"""Names that are told to be unknown: to look for what was meant takes time."""
+
+LONGEST_NAME = 100
+"""Characters of an unknown name that are looked at."""
+
+
 class InvalidArguments(UsageError):
     """Arguments that a tool cannot take; the message has a line for each fault."""
 
 
-def named(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments under the names that the tool declares, without nulls.
+class Fault(NamedTuple):
+    """What is wrong with one parameter."""
 
-    `min_score` is `minScore` if the tool has that; other names stay as they are.
+    parameter: str
+    text: str
+
+
+def understood(tool: Tool, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
+    """The arguments that a tool declares, by its names for them and as they are meant.
+
+    `min_score` is `minScore` if the tool has that. Null is as if it were not there.
+
+    Returns:
+        The arguments, and what is wrong with the names of others.
     """
-    spellings = {_snake(name): name for name in tool.input["properties"]}
-    found = {spellings.get(name, name): value for name, value in given.items()}
-    found |= {name: given[name] for name in given if name in tool.input["properties"]}
-    return {name: value for name, value in found.items() if value is not None}
+    properties: Mapping[str, Schema] = tool.input["properties"]
+    spellings = {_snake(name): name for name in properties}
+    values: dict[str, Any] = {}
+    faults: list[Fault] = []
+    for spelling, value in given.items():
+        name = spelling if spelling in properties else spellings.get(spelling, spelling)
+        if value is None:
+            continue
+        if name not in properties:
+            if len(faults) < MOST_FAULTS:
+                faults.append(Fault(name[:LONGEST_NAME], _unknown(tool, name)))
+        elif name in values:
+            text = f'"{name}" is given twice, also as "{_snake(name)}". Give it once.'
+            faults.append(Fault(name, text))
+        else:
+            values[name] = meant(properties[name], value)
+    return values, faults
 
 
 def read(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -41,22 +71,20 @@ def read(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
         InvalidArguments: some are unknown, missing, or not what they should be.
     """
     properties: Mapping[str, Schema] = tool.input["properties"]
-    arguments = named(tool, given)
-    faults: list[str] = []
-    faults += [_unknown(tool, name) for name in arguments if name not in properties]
+    values, misnamed = understood(tool, given)
+    faults = [each.text for each in misnamed]
     faults += [
         f'Missing required parameter "{name}" for tool "{tool.name}".'
         for name in tool.input.get("required", ())
-        if name not in arguments
+        if name not in values
     ]
-    values = {name: schema["default"] for name, schema in properties.items() if "default" in schema}
     for name, schema in properties.items():
-        if name in arguments:
-            values[name] = meant(schema, arguments[name])
+        if name in values:
             faults += _faults(name, schema, values[name])
     if faults:
         raise InvalidArguments("\n".join(faults))
-    return values
+    defaults = {name: each["default"] for name, each in properties.items() if "default" in each}
+    return defaults | values
 
 
 def meant(schema: Schema, value: Any) -> Any:
@@ -152,6 +180,7 @@ def _faults_of_object(name: str, schema: Schema, value: Mapping[str, Any]) -> It
 
 def _unknown(tool: Tool, name: str) -> str:
     valid = list(tool.input["properties"])
+    name = name[:LONGEST_NAME]
     near = get_close_matches(name.lower(), [each.lower() for each in valid], 1)
     near += get_close_matches(name.lower(), [_snake(each) for each in valid], 1)
     meant_by = {spelling: each for each in valid for spelling in (each.lower(), _snake(each))}

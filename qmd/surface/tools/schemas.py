@@ -340,6 +340,7 @@ QUERY_EXPERIENCES = Tool(
         )
     ),
     idempotent=False,
+    asks_models=True,
 )
 
 SUBMIT_EXPERIENCE = Tool(

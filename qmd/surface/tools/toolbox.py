@@ -29,7 +29,7 @@ from qmd.pipeline.stoppable import stoppable
 from qmd.store import stopping
 from qmd.store.stopping import CURRENT, Stop, Stopped
 from qmd.surface.tools import schemas, texts
-from qmd.surface.tools.arguments import InvalidArguments, named, read
+from qmd.surface.tools.arguments import InvalidArguments, read, understood
 from qmd.surface.tools.replies import Code, Reply, Resource, refusal
 from qmd.surface.tools.schemas import Tool
 from qmd.text import masks, paths
@@ -38,6 +38,7 @@ from qmd.types import Filter, Passage
 if TYPE_CHECKING:
     from qmd.engine import Answer, Engine
     from qmd.experiences import Experiences
+    from qmd.text.experience import Violation
     from qmd.text.questions import Question
     from qmd.types import Embedded, Report
 
@@ -135,7 +136,8 @@ class Toolbox:
             UnknownTool: there is none of this name.
         """
         tool = self.tool(name)
-        work = partial(getattr(self, f"_{tool.name}"), tool, arguments)
+        # What is wrong is told of the tool under the name that the caller has for it.
+        work = partial(getattr(self, f"_{tool.name}"), tool._replace(name=name), arguments)
         if tool.optional:
             work = partial(work, progress)
         seconds = None if tool.optional else LATER if tool.asks_models else SOON
@@ -152,8 +154,8 @@ class Toolbox:
         except QmdError as error:
             return refusal(code_of(error), str(error))
         except Exception:
-            log.exception("%s failed", tool.name)
-            return refusal(Code.INTERNAL, f"Internal error in {tool.name}. See the server log.")
+            log.exception("%s failed", name)
+            return refusal(Code.INTERNAL, f"Internal error in {name}. See the server log.")
 
     async def resource(self, name: str) -> Resource:
         """A document by what follows `qmd://`, its lines numbered.
@@ -318,15 +320,24 @@ class Toolbox:
 
     async def _query_experiences(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
         experiences = await self._records()
-        reply = await self._contract(tool, given, experiences.query)
+        asked, misnamed = _of_contract(tool, given)
+        vector = None
+        try:
+            if await self._read(experiences.has_vectors):
+                work = partial(experiences.vector, asked)
+                vector = await to_thread.run_sync(work, limiter=self._models)
+            found = await self._read(experiences.found, asked, misnamed, vector=vector)
+        except QmdError as error:
+            return _failed(error)
         if experiences.uncounted and self._counting is None and not self._read_only:
             self._counting = threading.Timer(COUNTED, self._count)
             self._counting.daemon = True
             self._counting.start()
-        return reply
+        return _outcome(*texts.fitting_page(found))
 
     async def _submit_experience(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
-        return await self._contract(tool, given, (await self._records()).submit)
+        experiences = await self._records()
+        return _outcome(await self._read(experiences.submit, *_of_contract(tool, given)))
 
     async def _records(self) -> Experiences:
         from qmd.experiences import Experiences
@@ -334,15 +345,6 @@ class Toolbox:
         if self._experiences is None:
             self._experiences = Experiences(self.engine)
         return self._experiences
-
-    async def _contract(
-        self,
-        tool: Tool,
-        given: Mapping[str, Any],
-        work: Callable[[Mapping[str, object]], dict[str, object]],
-    ) -> Reply:
-        """The object of the contract for experience records, which has errors of its own."""
-        return _outcome(*texts.fitting_page(await self._read(work, named(tool, given))))
 
     def _count(self) -> None:
         """Count what was found of experience records; what fails is tried again later."""
@@ -410,6 +412,7 @@ class Toolbox:
                 asked.get("collections", []),
                 batch_tokens=HASTY if seconds else None,
                 within=seconds,
+                something=True,
                 progress=lambda done, total: tell(done, total, "bytes of text"),
             )
 
@@ -507,6 +510,21 @@ def _none_matched(pattern: str, missing: Sequence[Passage]) -> str:
     """That nothing was found; with what is like it, where names were given."""
     hints = [each.reason for each in missing if each.reason and "\n" in each.reason]
     return "\n\n".join([f"No files matched pattern: {pattern}", *hints])
+
+
+def _of_contract(tool: Tool, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Violation]]:
+    """What is given for experience records, and what has no name there; their contract checks
+    the values."""
+    from qmd.text.experience import Violation
+
+    asked, faults = understood(tool, given)
+    return asked, [Violation(fault.parameter, fault.text) for fault in faults]
+
+
+def _failed(error: QmdError) -> Reply:
+    from qmd.experiences import failed
+
+    return _outcome(failed(error))
 
 
 def _timed_out(tool: Tool, seconds: float | None) -> Reply:
