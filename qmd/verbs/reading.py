@@ -126,7 +126,8 @@ def _passage(
     if count is not None and count < 1:
         raise UsageError(f"{count} lines cannot be shown; ask for at least 1.")
     if first is not None and first > len(lines):
-        raise UsageError(f"{document.name} has {len(lines)} lines; line {first} is past its end.")
+        many = "1 line" if len(lines) == 1 else f"{len(lines)} lines"
+        raise UsageError(f"{document.name} has {many}; line {first} is past its end.")
     end = len(lines) if count is None else min(len(lines), start - 1 + count)
     whole = start == 1 and end == len(lines)
     return Passage(

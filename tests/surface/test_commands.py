@@ -363,3 +363,12 @@ def test_a_folder_that_is_made_for_an_index_is_the_users_alone(qmd, notes, tmp_p
     monkeypatch.setenv("INDEX_PATH", str(folder / "index.duckdb"))
     assert qmd("collection", "add", notes)[0] == 0
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_who_has_indexed_nothing_yet_is_told_how_to(qmd, notes):
+    code, out, err = qmd("search", "tea")
+    assert (code, out) == (0, "No results found.\n")
+    assert err == "Nothing is indexed yet. Add a folder with 'qmd collection add PATH'.\n"
+    out = qmd("collection", "add", notes)[1]
+    assert out.endswith("Run 'qmd embed' to update embeddings (3 documents need vectors).\n")
+    assert qmd("search", "nowhere")[2] == ""

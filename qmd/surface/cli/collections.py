@@ -71,7 +71,7 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
         rows = [
             (
                 c.name,
-                f"{c.documents} files",
+                render.amount(c.documents, "file"),
                 render.size(c.bytes),
                 c.mask,
                 render.folder(c.root),

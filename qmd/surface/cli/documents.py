@@ -94,7 +94,7 @@ def ls(
                 say("No collections yet. Add one with 'qmd collection add PATH'.")
             else:
                 rows = [
-                    (f"{c.name}/", f"{c.documents} files", render.folder(c.root))
+                    (f"{c.name}/", render.amount(c.documents, "file"), render.folder(c.root))
                     for c in collections
                 ]
                 say(render.table(rows, right=frozenset({1})))

@@ -101,6 +101,8 @@ def report_updates(
         say(render.as_json([_as_record(report) for report in reports]))
     elif not failed and not added:
         say("All collections updated." + _lacking(engine))
+    elif not failed and not as_json and (lacking := _lacking(engine).strip()):
+        say(lacking)
     if failed:
         notice("Not updated: " + ", ".join(report.collection for report in failed))
         raise typer.Exit(PARTLY)
@@ -245,7 +247,7 @@ def status(context: typer.Context, as_json: Json = False) -> None:
             [
                 ("Index", f"{now.index} ({render.size(now.bytes)})"),
                 ("Settings", str(now.config)),
-                ("Documents", f"{now.documents} ({now.contents} different texts)"),
+                ("Documents", f"{now.documents} ({render.amount(now.contents, 'different text')})"),
                 ("Words", f"{now.words} in {now.postings} postings"),
                 ("Vectors", _told(now.vectors)),
             ]
@@ -258,7 +260,7 @@ def status(context: typer.Context, as_json: Json = False) -> None:
     rows = [
         (
             f"  {c.name}",
-            f"{c.documents} files",
+            render.amount(c.documents, "file"),
             render.size(c.bytes),
             c.modified.strftime("%Y-%m-%d %H:%M") if c.modified else "",
             c.mask,

@@ -346,6 +346,8 @@ def show(here: State, engine: Engine, answer: Answer, options: Options, *, lowes
     template = _editor(here, engine.settings().editor_uri) if here.colour else None
     if answer.notice:
         notice(answer.notice)
+    if not answer.results and not engine.collections():
+        notice("Nothing is indexed yet. Add a folder with 'qmd collection add PATH'.")
     least = lowest if options.min_score is None else options.min_score
     results = [result for result in answer.results if result.score >= least]
 
