@@ -20,6 +20,7 @@ HEAD = """\
 What each command says with `--help`; `python -m tools.commands` writes this page.
 """
 
+_PANEL = re.compile(r"^╭─ (?!Options |Arguments )(.*?)^╰", re.MULTILINE | re.DOTALL)
 _COMMAND = re.compile(r"^│ ([a-z][a-z-]*)  ", re.MULTILINE)
 
 
@@ -44,9 +45,9 @@ def sections(*command: str) -> Iterator[str]:
     told = help_of(*command)
     name = " ".join(("qmd", *command))
     yield f"{'##' if len(command) < 2 else '###'} {name}\n\n```\n{told.strip()}\n```\n"
-    _, _, below = told.partition("╭─ Commands")
-    for each in _COMMAND.findall(below):
-        yield from sections(*command, each)
+    for panel in _PANEL.findall(told):
+        for each in _COMMAND.findall(panel):
+            yield from sections(*command, each)
 
 
 def page() -> str:

@@ -55,6 +55,17 @@ GROUPS = {
 }
 """Each group of commands and the module of its `app`."""
 
+PANELS = {
+    "Search": "search vsearch query sql",
+    "Read": "get multi-get ls",
+    "Keep an index": "collection context update watch embed models init trust",
+    "Serve agents": "mcp server skill",
+    "See all of it": "stats map bench",
+    "Take it elsewhere": "export import",
+    "Upkeep": "status doctor cleanup",
+}
+"""The parts of the help, and the commands in each."""
+
 
 def application(arguments: Sequence[str]) -> typer.Typer:
     """The commands: the one that is called, or all, if that is not to be seen at a glance.
@@ -74,14 +85,15 @@ def application(arguments: Sequence[str]) -> typer.Typer:
         function = getattr(_module(COMMANDS[ALIASES[called]]), ALIASES[called])
         app.command(name=called)(function)
     known = called in COMMANDS or called in GROUPS or called in ALIASES
+    panels = {name: panel for panel, names in PANELS.items() for name in names.split()}
     for name, module in COMMANDS.items():
         if not known or name == called:
             own = name.replace("-", "_")
             function = getattr(_module(module), f"{own}_" if iskeyword(own) else own)
-            app.command(name=name)(function)
+            app.command(name=name, rich_help_panel=panels[name])(function)
     for name, module in GROUPS.items():
         if not known or name == called:
-            app.add_typer(_module(module).app, name=name)
+            app.add_typer(_module(module).app, name=name, rich_help_panel=panels[name])
     return app
 
 
