@@ -119,6 +119,7 @@ class Engine(Asking, Reading, Arranging):
 
         from qmd.errors import IndexFailure, QmdError
         from qmd.pipeline import index
+        from qmd.pipeline.filling import fill
         from qmd.store import maintenance
 
         chosen = await to_thread.run_sync(self.folders, names)
@@ -141,6 +142,7 @@ class Engine(Asking, Reading, Arranging):
             reports.append(report)
             if told is not None:
                 told(collection, report)
+        await to_thread.run_sync(fill, self.database)
         await to_thread.run_sync(maintenance.merge, self.database)
         return reports
 

@@ -30,6 +30,7 @@ from qmd.errors import (
 )
 from qmd.pipeline import manifest
 from qmd.pipeline.export import locked, sha256
+from qmd.pipeline.filling import fill
 from qmd.store import collections, exchange, maintenance, migrate
 from qmd.store.cursor import Cursor
 from qmd.store.database import Database
@@ -210,6 +211,7 @@ def _built(
     new = Database(path, threads=threads)
     try:
         new.write(lambda _: None)
+        fill(new)
         wrong = [each for each in new.read(maintenance.problems) if each.times]
         if wrong:
             problem = f"not so {wrong[0].times} times: {wrong[0].fact}."

@@ -24,10 +24,11 @@ PART = 500
 
 HASHES = "a text has the hash that it is kept under"
 TITLES = "titles and frontmatter are those of the texts"
+OUTLINES = "headings, links and tags are those of the texts"
 LENGTHS = "lengths are those of the texts"
 MISSING = "every word of a text has its posting"
 UNEXPECTED = "every posting is that of a word"
-FACTS = (HASHES, TITLES, LENGTHS, MISSING, UNEXPECTED)
+FACTS = (HASHES, TITLES, OUTLINES, LENGTHS, MISSING, UNEXPECTED)
 
 
 class Stored(NamedTuple):
@@ -45,6 +46,7 @@ class Stored(NamedTuple):
     path_start: int
     body_start: int
     body: str
+    outline: dict[str, str] | None
 
 
 def prove(database: Database, *, progress: Callable[[int], None] | None = None) -> Counter[str]:
@@ -87,6 +89,7 @@ def _compare(
     for document in stored:
         found[HASHES] += content_hash(document.body) != document.hash
         found[TITLES] += not _is_described(document)
+    found[OUTLINES] += _other_outlines(stored)
     postings = tokenise([_fields(document) for document in stored], vocabulary)
     for number, document in enumerate(stored):
         lengths = (document.title_length, document.path_length, document.body_length)
@@ -118,6 +121,18 @@ def _is_described(document: Stored) -> bool:
     matter = markdown.frontmatter(document.body)
     title = markdown.title(document.body, document.path, matter)
     return (title, markdown.metadata_json(matter.metadata)) == (document.title, document.metadata)
+
+
+def _other_outlines(stored: list[Stored]) -> int:
+    """How many texts have other headings, links or tags than the index says."""
+    from qmd.pipeline.tables import outlined
+
+    texts = []
+    for document in stored:
+        start = markdown.frontmatter(document.body).end
+        texts.append((document.body.encode(), len(document.body[:start].encode())))
+    expected = outlined(texts).to_pylist()
+    return sum(each.outline != own for each, own in zip(stored, expected, strict=True))
 
 
 def _table(stored: list[Stored], postings: Postings) -> pa.Table:

@@ -37,8 +37,9 @@ def _parsed(record: Record) -> Parsed:
         (record.created_at - EPOCH) // timedelta(microseconds=1) * 1000,
         0,
         checksum(data),
-        content_hash(text),
+        content_hash(data),
         text,
+        data,
     )
     metadata: dict[str, object] = {}
     if submitted.keywords:

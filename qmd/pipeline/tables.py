@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from qmd.pipeline.index import EPOCH
+from qmd.pipeline.outlines import outlines
 from qmd.pipeline.tokens import Vocabulary, tokenise
 from qmd.store.documents import Batch
 
@@ -30,11 +31,11 @@ def batch(
     """
     files = [item.file for item in parsed]
     postings = tokenise(
-        [(item.title, item.file.path if named else "", item.file.text or "") for item in parsed],
+        [(item.title, item.file.path if named else "", _body(item.file)) for item in parsed],
         vocabulary,
     )
     learnt = vocabulary.take_new()
-    bodies = {file.hash: file.text for file in files}
+    contents = {item.file.hash: item for item in parsed}
     return Batch(
         incoming=pa.table(
             {
@@ -58,8 +59,9 @@ def batch(
         ),
         texts=pa.table(
             {
-                "hash": pa.array(bodies.keys(), pa.string()),
-                "body": pa.array(bodies.values(), pa.large_string()),
+                "hash": pa.array(contents.keys(), pa.string()),
+                "body": pa.array([i.file.text for i in contents.values()], pa.large_string()),
+                "outline": outlined([(i.file.data, i.body) for i in contents.values()]),
             }
         ),
         postings=pa.table(
@@ -81,6 +83,22 @@ def batch(
             }
         ),
     )
+
+
+def _body(file: File) -> str | bytes:
+    """The text of a file; as bytes where these are the same."""
+    text = file.text or ""
+    return file.data if text.isascii() else text
+
+
+def outlined(texts: Sequence[tuple[bytes, int]]) -> pa.StructArray:
+    """The outlines of texts.
+
+    Args:
+        texts: each in UTF-8, with the bytes of its frontmatter.
+    """
+    found = outlines([data for data, _ in texts], [start for _, start in texts])
+    return pa.StructArray.from_arrays(list(found), names=list(found._fields))
 
 
 def touched_table(files: Sequence[File]) -> pa.Table:

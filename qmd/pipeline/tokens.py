@@ -27,7 +27,7 @@ FIELDS = ("title", "path", "body")
 Term = tuple[int, str]
 """A term's number in the index and its text."""
 
-_WORD_BYTE = np.array([code >= 128 or chr(code).isalnum() or code == 95 for code in range(256)])
+_WORD_BYTE = bytes(code >= 128 or chr(code).isalnum() or code == 95 for code in range(256))
 _FIRST_BYTES = np.array(
     [(1 << (8 * count)) - 1 for count in range(8)] + [(1 << 64) - 1], dtype=np.uint64
 )
@@ -132,13 +132,17 @@ class Vocabulary:
         return new
 
 
-def tokenise(documents: Sequence[tuple[str, str, str]], vocabulary: Vocabulary) -> Postings:
-    """Postings of (title, path, body) triples.
+def tokenise(documents: Sequence[tuple[str, str, str | bytes]], vocabulary: Vocabulary) -> Postings:
+    """Postings of (title, path, body) triples. A body of nothing but ASCII may be bytes.
 
     Positions count words from the start of the title; one is left out between two
     fields, so that no phrase reaches across.
     """
-    fields = [words.spaced(field).encode() for document in documents for field in document]
+    fields = [
+        field if isinstance(field, bytes) else words.spaced(field).encode()
+        for document in documents
+        for field in document
+    ]
     raw = b" ".join(fields) + _PADDING
     starts, lengths = _word_bounds(raw)
     number, first = _numbered(_hashes(raw, starts, lengths))
@@ -154,7 +158,7 @@ def tokenise(documents: Sequence[tuple[str, str, str]], vocabulary: Vocabulary) 
 
 def _word_bounds(raw: bytes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Start and length in bytes of every word. `raw` ends with a blank."""
-    inside = _WORD_BYTE[np.frombuffer(raw, np.uint8)]
+    inside = np.frombuffer(raw.translate(_WORD_BYTE), np.bool_)
     edges = np.flatnonzero(inside[1:] != inside[:-1]) + 1
     if inside[0]:
         edges = np.concatenate(([0], edges))

@@ -32,7 +32,7 @@ class Batch(NamedTuple):
     Attributes:
         incoming: one row per document: `number` within the batch, `seen_id`, and the
             columns of `documents`.
-        texts: hash and body, no hash twice.
+        texts: hash, body and outline, no hash twice.
         postings: `number` and the columns of `postings`, sorted by (term, number).
         learnt: words never met before: word, term, term_id.
     """
@@ -102,6 +102,32 @@ def _of_documents(postings: pa.Table, numbers: set[int]) -> pa.Table:
 
     wanted = pa.array(sorted(numbers), pa.uint32())
     return postings.filter(pc.is_in(postings["number"], wanted))
+
+
+def lack_outlines(cursor: Cursor) -> bool:
+    """Whether there are texts from before there were outlines."""
+    return bool(cursor.one("documents/lack_outlines"))
+
+
+def unoutlined(cursor: Cursor, *, limit: int, size: int) -> list[tuple[str, str]]:
+    """Some of these texts: hash and body.
+
+    Args:
+        limit: texts at most.
+        size: bytes of all of them at most; but one text in any case.
+    """
+    rows = cursor.run("documents/unoutlined", limit=limit, bytes=size)
+    return [(hash_, body) for hash_, body in rows]
+
+
+def add_outlines(cursor: Cursor, *, made: pa.Table) -> None:
+    """Give texts their outlines.
+
+    Args:
+        made: hash and outline, no hash twice.
+    """
+    with cursor.staged(made=made):
+        cursor.run("documents/add_outlines")
 
 
 def touch(cursor: Cursor, touched: pa.Table) -> None:

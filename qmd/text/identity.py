@@ -11,9 +11,9 @@ DOCID_DIGITS = 6
 _DOCID = re.compile(r"#?(?P<digits>[0-9a-fA-F]{6,64})")
 
 
-def content_hash(text: str) -> str:
+def content_hash(text: str | bytes) -> str:
     """SHA-256 of the text in UTF-8: 64 hex digits, the key of its content."""
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()
 
 
 def checksum(data: bytes) -> str:

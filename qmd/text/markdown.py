@@ -49,6 +49,11 @@ class Frontmatter(NamedTuple):
     problem: str | None = None
 
 
+def is_markdown(path: str) -> bool:
+    """Whether a file of that name is read as Markdown."""
+    return PurePosixPath(path).suffix.lower() in _MARKDOWN
+
+
 def frontmatter(text: str) -> Frontmatter:
     """The frontmatter of `text`. Broken YAML is no metadata, and a problem to tell.
 
@@ -122,11 +127,10 @@ def title(text: str, path: str, matter: Frontmatter) -> str:
     given = matter.metadata.get("title")
     if isinstance(given, str | int | float) and str(given).strip():
         return " ".join(str(given).split())
-    suffix = PurePosixPath(path).suffix.lower()
     found = None
-    if suffix in _MARKDOWN:
+    if is_markdown(path):
         found = _first_heading(text, matter.end)
-    elif suffix == ".org":
+    elif path.lower().endswith(".org"):
         match = _ORG_TITLE.search(text)
         found = match["title"].rstrip() if match else None
     return found or PurePosixPath(path).stem

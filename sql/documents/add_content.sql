@@ -1,8 +1,8 @@
 -- Keep the content of the accepted documents, once under its hash.
 --
--- in   texts  relation  hash text, body text; no hash twice
+-- in   texts  relation  hash text, body text, outline: as in `content`; no hash twice
 insert into content
-select hash, body
+select hash, body, outline
 from texts
 where hash in (select hash from accepted)
 on conflict do nothing

@@ -1,7 +1,6 @@
 -- Which tags are most common?
-select value as tag, count(distinct file) as documents
-from frontmatter
-where key = 'tags'
+select tag, count(distinct file) as documents
+from tags
 group by tag
 order by documents desc, tag
 limit 20

@@ -2,7 +2,7 @@
 --
 -- in   $files  json  array of paths of documents
 insert into content by name
-select columns(lambda name: name in ('hash', 'body', 'outline'))
+select hash, body
 from read_parquet(from_json($files, '["VARCHAR"]'), hive_partitioning = false)
 where
     document_id in (

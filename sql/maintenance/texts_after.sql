@@ -14,6 +14,7 @@
 -- out  path_start     integer
 -- out  body_start     integer
 -- out  body           text
+-- out  outline        struct?  as in `content`
 select
     document_id,
     collection,
@@ -26,7 +27,8 @@ select
     body_length,
     path_start,
     body_start,
-    body
+    body,
+    outline
 from (
     from documents
     where document_id > $after

@@ -5,13 +5,24 @@ from __future__ import annotations
 import pytest
 
 from qmd.pipeline import prove as proving
-from qmd.pipeline.prove import FACTS, HASHES, LENGTHS, MISSING, TITLES, UNEXPECTED, prove
+from qmd.pipeline.prove import (
+    FACTS,
+    HASHES,
+    LENGTHS,
+    MISSING,
+    OUTLINES,
+    TITLES,
+    UNEXPECTED,
+    prove,
+)
 
 
 @pytest.fixture
 def shelf(library):
     """Documents of several kinds, after changes and removals."""
-    library.write("tea.md", "---\nstatus: open\n---\n# Green tea\n\nBrew it, brew_it, brewIt.\n")
+    library.write(
+        "tea.md", "---\nstatus: open\n---\n# Green tea\n\n[Brew](x.md) it, brew_it, brewIt.\n"
+    )
     library.write("茶.md", "# 茶道\n\nお茶を飲む。Über den Tee.\n")
     library.write("same.md", "# Green tea\n\nThe same.\n")
     library.write("gone.md", "# Gone\n\nNot for long.\n")
@@ -45,6 +56,8 @@ def test_an_index_says_what_its_texts_say(shelf, monkeypatch):
         ("update documents set body_length = body_length + 1", {LENGTHS}),
         ("update documents set path_start = 7", {LENGTHS}),
         ("update documents set metadata = null", {TITLES}),
+        ("update content set outline = struct_update(outline, lines := '9')", {OUTLINES}),
+        ("update content set outline = null", {OUTLINES}),
     ],
 )
 def test_what_does_not_follow_from_the_texts_is_found(shelf, harm, facts):

@@ -51,7 +51,7 @@ def embedded(tmp_path_factory, module_patch):
         made.write(f"copy of {note.name}", note.read_text("utf-8"))
     made.update()
     made.embed()
-    made.write("new.md", "# New\n\nNot embedded yet.")
+    made.write("new.md", "# New\n\nNot embedded yet: https://example.org")
     made.update()
     yield made
     made.engine.close()

@@ -79,7 +79,7 @@ def report_updates(
     if not any(hooks.wants(collection) for collection in chosen):
         compared = engine.compare(names)
     reports = [report for c in compared.values() if (report := c.nothing_changed)]
-    if len(reports) == len(chosen):
+    if len(reports) == len(chosen) and not engine.has_arrears():
         # The usual case needs no pipeline, which takes longer to load than this took.
         for collection, report in zip(chosen, reports, strict=True):
             told(collection, report)

@@ -1,0 +1,49 @@
+"""Give texts what they lack that were indexed by an earlier version.
+
+Batch by batch, each a transaction: a run that is cut off has done a part, and the next goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from qmd.store import documents
+from qmd.store.database import Database
+from qmd.text.markdown import frontmatter
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+TEXTS, BYTES = 1000, 5_000_000
+"""That are committed at once, at most."""
+
+
+def fill(database: Database) -> int:
+    """Give all texts their outlines.
+
+    Returns:
+        How many got one.
+
+    Raises:
+        IndexFailure: the index is busy or cannot be written.
+    """
+    if not database.read(documents.lack_outlines):
+        return 0
+    filled = 0
+    while texts := database.read(partial(documents.unoutlined, limit=TEXTS, size=BYTES)):
+        database.write(partial(documents.add_outlines, made=_made(texts)))
+        filled += len(texts)
+    return filled
+
+
+def _made(texts: Sequence[tuple[str, str]]) -> pa.Table:
+    import pyarrow as pa
+
+    from qmd.pipeline.tables import outlined
+
+    read = [(text.encode(), len(text[: frontmatter(text).end].encode())) for _, text in texts]
+    return pa.table(
+        {"hash": pa.array([hash_ for hash_, _ in texts], pa.string()), "outline": outlined(read)}
+    )

@@ -1,0 +1,159 @@
+-- Links in documents: of Markdown, wiki links, bare URLs, pictures and embeds, and where they lead.
+--
+-- A path leads to the document that has it, below the folder of the one that links or, with / in front, of
+-- the collection; also without .md, and to the README.md or index.md of a folder. A wiki link leads to the
+-- document of that name or path, however its letters are written: in the same folder, else in the same
+-- collection, else in any, there to that of the shortest path.
+--
+-- needs  marks
+-- out  file         text       of `documents`
+-- out  line         uinteger   from 1
+-- out  kind         text       inline, reference, wiki, autolink, image or embed
+-- out  text         text       as it is written
+-- out  target       text       as it is written
+-- out  anchor       text?      what follows #
+-- out  external     boolean    it leads out: a URL, or an address
+-- out  to_file      text?      the document it leads to; null: to none
+-- out  document_id  uinteger   changes whenever the document does
+create view links as
+with written as (
+    select
+        *,
+        regexp_extract(path, '^(.*/)?', 1) as folder,
+        kind in ('wiki', 'embed') as named,
+        not named and regexp_matches(target, '^(//|[A-Za-z][A-Za-z0-9+.-]+:)') as external
+    from marks
+    where kind in ('inline', 'reference', 'wiki', 'autolink', 'image', 'embed')
+),
+
+-- A target is what a path says, without escapes of Markdown and of URLs.
+split as (
+    select
+        *,
+        nullif(regexp_extract(target, '#(.*)$', 1), '') as anchor,
+        case when named then trim(regexp_extract(target, '^[^#]*')) end as name,
+        case
+            when not named and not external then url_decode(
+                regexp_replace(regexp_extract(target, '^[^#?]*'), '\\([[:punct:]])', '\1', 'g')
+            )
+        end as address
+    from written
+),
+
+-- The targets that there are, once each: a folder with a hundred links to one file asks once.
+places as (
+    select distinct collection, folder, address
+    from split
+    where address <> ''
+),
+
+resolved as (
+    select
+        *,
+        array_to_string(
+            list_reduce(
+                list_transform(
+                    list_filter(
+                        string_split(
+                            case when address[1] = '/' then '' else folder end || address, '/'
+                        ),
+                        lambda part: part not in ('', '.')
+                    ),
+                    lambda part: [part]
+                ),
+                lambda way, part: case
+                    when part[1] = '..' and len(way) > 0 and way[-1] <> '..' then way[:-2]
+                    else way || part
+                end,
+                []::text[]
+            ),
+            '/'
+        ) as place
+    from places
+),
+
+reached as (
+    select resolved.collection, folder, address, min_by(path, case path
+        when place then 0
+        when place || '.md' then 1
+        else 2
+    end) as path
+    from resolved
+    join (
+        select collection, path, path as place from qmd_index.documents
+        union all
+        select collection, path, regexp_replace(path, '\.md$', '')
+        from qmd_index.documents
+        where path like '%.md'
+        union all
+        select collection, path, regexp_replace(path, '/?(README|index)\.md$', '')
+        from qmd_index.documents
+        where regexp_matches(path, '(^|/)(README|index)\.md$')
+    ) as known
+    using (collection, place)
+    group by resolved.collection, folder, address
+),
+
+-- By name: of `a/b/Tea.md`, `tea`, `tea.md`, `b/tea` and `a/b/tea`.
+wanted as (
+    select distinct
+        collection,
+        folder,
+        name,
+        regexp_replace(lower(ltrim(name, '/')), '\.md$', '') as ending
+    from split
+    where name <> ''
+),
+
+known as (
+    select
+        collection,
+        path,
+        regexp_extract(path, '^(.*/)?', 1) as folder,
+        regexp_replace(lower(path), '\.md$', '') as whole
+    from qmd_index.documents
+),
+
+named as (
+    select
+        wanted.collection,
+        wanted.folder,
+        name,
+        first(
+            known.collection || '/' || known.path
+            order by
+                known.collection <> wanted.collection,
+                known.folder <> wanted.folder,
+                length(known.path),
+                known.collection,
+                known.path
+        ) as to_file
+    from wanted
+    join known
+        on regexp_extract(ending, '[^/]*$') = regexp_extract(known.whole, '[^/]*$')
+        and ends_with('/' || known.whole, '/' || ending)
+    group by wanted.collection, wanted.folder, name
+)
+
+select
+    file,
+    line,
+    kind,
+    text,
+    target,
+    anchor,
+    external,
+    case
+        when '' in (split.name, split.address) then file
+        else coalesce(named.to_file, split.collection || '/' || reached.path)
+    end as to_file,
+    document_id
+from split
+left join reached
+    on split.collection = reached.collection
+    and split.folder = reached.folder
+    and split.address = reached.address
+left join named
+    on split.collection = named.collection
+    and split.folder = named.folder
+    and split.name = named.name

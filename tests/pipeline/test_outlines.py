@@ -1,0 +1,126 @@
+"""Outlines of a batch are those of its texts, one by one."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qmd.pipeline.outlines import outlines
+from qmd.text import markdown
+from qmd.text.outline import BETWEEN, outline
+
+LINES = st.sampled_from(
+    [
+        "# Tea",
+        "## Pots and `cups` ##",
+        "   ### Deep #",
+        "#######",
+        "#tag and #a/b-c #123 x#y",
+        "plain [link](tea.md) and ![picture](cup.png)",
+        "[a](b.md#c)`code [no](no)` [d](e)",
+        "- item [one](1.md)\n- item `two\n- three` [x](y)",
+        "| [cell](a.md) | `[[b]]` |",
+        "[multi\nline](far.md)",
+        '[title](a.md "Title") [round](a(b).md) [angled](<a b.md>)',
+        "[![badge](i.png)](target.md) ![[embed.png]] [[Wiki|label]] [[a#b]]",
+        "[ref] [text][ref] [ref][] [nope]",
+        "[ref]: target.md 'T'\n[other]: <x y>",
+        "see https://example.org/a_(b). <https://example.com> [in https://x.y](z)",
+        "\\[no](x) \\`[yes](y)\\` [z\\](no) \\![i](j)",
+        "``double ` tick [no](no)`` [yes](yes)",
+        "`open\nclose` [p](q) `a` [r](s)",
+        "```python\n[no](no)\n# no\n```",
+        "~~~\n[no](no)\n~~~",
+        "> ```\n> [no](no)\n> ```",
+        "- ```\n  [no](no)\n  ```",
+        "   ```` x\n```\n[no](no)\n````",
+        "``` a ` b\n[yes](yes)",
+        "```inline``` [yes](yes)",
+        "```",
+        "Under\n---",
+        "Over\n===",
+        "---",
+        "- \n-",
+        "",
+        "  \t",
+        "標題 #标签，x [鏈](中文.md) é",
+        "[a]]](b) [[c](d)",
+        "](x)",
+        "[empty]() [x]( y )",
+        "\x1e[sep](a\x1eb)",
+        "https://a.b/[x](y)",
+        "\ttext [t](u)\f#v",
+    ]
+)
+TEXTS = st.lists(LINES, max_size=8).map("\n".join)
+NOISE = st.text(alphabet="\n\n #`[]()!\\<>-=~|x1é/:", max_size=60)
+FRONT = st.sampled_from(["", "", "---\ntags: [x]\n---\n", "---\n# no [a](b) ```\n---"])
+ENDS = st.sampled_from(["", "\n", "\r\n"])
+
+
+def plain(text: str) -> list[tuple[int, str, str, str]]:
+    """Line, kind, text and target of all marks, from the definition."""
+    data = text.replace(BETWEEN.decode(), " ").encode()
+    start = len(text[: markdown.frontmatter(text).end].encode())
+    return [
+        (
+            data.count(b"\n", 0, mark.at) + 1,
+            chr(mark.kind),
+            data[mark.text : mark.text_end].decode(),
+            data[mark.target : mark.target_end].decode(),
+        )
+        for mark in outline(data, start)
+    ]
+
+
+def batched(texts: list[str]) -> list[list[tuple[int, str, str, str]]]:
+    """The same, of a batch."""
+    starts = [len(text[: markdown.frontmatter(text).end].encode()) for text in texts]
+    found = outlines([text.encode() for text in texts], starts)
+    rows = zip(*(column.to_pylist() for column in found), strict=True)
+    return [
+        [
+            (int(line), kind, text, target)
+            for kind, line, text, target in zip(
+                kinds,
+                lines.split(" "),
+                texts.split(BETWEEN.decode()),
+                targets.split(BETWEEN.decode()),
+                strict=True,
+            )
+        ]
+        if kinds
+        else []
+        for kinds, lines, texts, targets in rows
+    ]
+
+
+@settings(max_examples=400)
+@given(st.lists(st.builds(lambda a, b, c: a + b + c, FRONT, TEXTS, ENDS), max_size=4))
+def test_the_outlines_of_a_batch_are_those_of_its_texts(texts):
+    assert batched(texts) == [plain(text) for text in texts]
+
+
+@settings(max_examples=400)
+@given(st.lists(NOISE, max_size=3))
+def test_and_also_of_texts_that_make_no_sense(texts):
+    assert batched(texts) == [plain(text) for text in texts]
+
+
+@settings(max_examples=100)
+@given(TEXTS)
+def test_lines_that_end_with_a_carriage_return_have_the_same_marks(text):
+    text = text.replace("\n", "\r\n")
+    assert batched([text]) == [plain(text)]
+
+
+def test_a_batch_of_nothing_has_no_outlines():
+    assert batched([]) == []
+    assert batched(["", "\n"]) == [[], []]
+
+
+@pytest.mark.parametrize("number", [9, 10, 99, 100, 12_345])
+def test_lines_are_counted_from_the_start_of_each_text(number):
+    texts = ["# A\n" * 3, "\n" * (number - 1) + "[b](c)"]
+    assert batched(texts)[1] == [(number, "i", "b", "c")]

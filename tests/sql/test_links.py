@@ -1,0 +1,179 @@
+"""Where links lead: the views of links, headings and tags."""
+
+from __future__ import annotations
+
+import pytest
+
+from qmd.text.markdown import is_markdown
+
+
+@pytest.fixture
+def asked(library):
+    """Rows of a query, with a few notes."""
+
+    def ask(text: str) -> list[tuple[object, ...]]:
+        return [tuple(row.values()) for row in library.engine.sql(text).to_pylist()]
+
+    library.write("README.md", "# Notes\n\n[Tea](drinks/tea.md) [all drinks](drinks/)")
+    library.write("drinks/README.md", "# Drinks")
+    library.write("drinks/tea.md", "# Tea\n\n## How to brew it?\n\n## How to brew it\n\n#hot")
+    library.write("drinks/green tea.md", "---\ntags: [green]\n---\nGreen")
+    library.write("food/Toast.md", "Toast")
+    library.write("food/old/toast.md", "Toast of old")
+    library.update()
+    library.ask = ask
+    return library
+
+
+@pytest.mark.parametrize(
+    ("link", "leads_to"),
+    [
+        ("[a](tea.md)", "notes/drinks/tea.md"),
+        ("[a](./tea.md)", "notes/drinks/tea.md"),
+        ("[a](tea)", "notes/drinks/tea.md"),
+        ("[a](../drinks/./tea.md)", "notes/drinks/tea.md"),
+        ("[a](../../drinks/tea.md)", None),
+        ("[a](/drinks/tea.md)", "notes/drinks/tea.md"),
+        ("[a](/tea.md)", None),
+        ("[a](green%20tea.md)", "notes/drinks/green tea.md"),
+        ("[a](<green tea.md>)", "notes/drinks/green tea.md"),
+        ("[a](tea.md?plain=1#how-to-brew-it)", "notes/drinks/tea.md"),
+        ("[a](#here)", "notes/drinks/link.md"),
+        ("[a](../drinks)", "notes/drinks/README.md"),
+        ("[a](/)", "notes/README.md"),
+        ("[a](..)", "notes/README.md"),
+        ("[a][b]\n\n[b]: tea.md", "notes/drinks/tea.md"),
+        ("[[Tea]]", "notes/drinks/tea.md"),
+        ("[[tea.md|a cup]]", "notes/drinks/tea.md"),
+        ("[[drinks/tea#How to brew it?]]", "notes/drinks/tea.md"),
+        ("[[rinks/tea]]", None),
+        ("[[#here]]", "notes/drinks/link.md"),
+        ("[[toast]]", "notes/food/Toast.md"),
+        ("[[old/toast]]", "notes/food/old/toast.md"),
+        ("[[coffee]]", None),
+        ("![[Toast]]", "notes/food/Toast.md"),
+        ("[a](https://example.org/tea.md)", None),
+        ("[a](mailto:tea@example.org)", None),
+    ],
+)
+def test_a_link_leads_to_a_document(asked, link, leads_to):
+    asked.write("drinks/link.md", f"First line.\n\n{link}\n")
+    asked.update()
+    found = asked.ask("select line, to_file from links where file = 'notes/drinks/link.md'")
+    assert found == [(3, leads_to)]
+
+
+def test_what_leads_out_is_told_from_what_is_missing(asked):
+    asked.write(
+        "a.md", "[x](https://example.org) <https://example.com> [y](gone.md) //z [q](//q.org)"
+    )
+    asked.update()
+    found = asked.ask("select target, external from links where file = 'notes/a.md' order by all")
+    assert found == [
+        ("//q.org", True),
+        ("gone.md", False),
+        ("https://example.com", True),
+        ("https://example.org", True),
+    ]
+
+
+def test_a_name_is_looked_for_nearby_first(asked):
+    asked.write("food/old/a.md", "[[toast]]")
+    asked.write("food/b.md", "[[toast]]")
+    asked.update()
+    found = asked.ask("select file, to_file from links where kind = 'wiki' order by file")
+    assert found == [
+        ("notes/food/b.md", "notes/food/Toast.md"),
+        ("notes/food/old/a.md", "notes/food/old/toast.md"),
+    ]
+
+
+def test_backlinks_and_orphans(asked):
+    found = asked.ask("select file, from_file, line, text from backlinks order by all")
+    assert found == [
+        ("notes/drinks/README.md", "notes/README.md", 3, "all drinks"),
+        ("notes/drinks/tea.md", "notes/README.md", 3, "Tea"),
+    ]
+    found = asked.ask("select file, links from orphans order by all")
+    assert found == [
+        ("notes/README.md", 2),
+        ("notes/drinks/green tea.md", 0),
+        ("notes/food/Toast.md", 0),
+        ("notes/food/old/toast.md", 0),
+    ]
+
+
+def test_broken_links(asked):
+    asked.write(
+        "a.md",
+        "[ok](drinks/tea.md#how-to-brew-it-1) [top](drinks/tea.md#top) [photo](gone.png)\n"
+        "[heading](drinks/tea.md#nope) [[tea#Nope]] [[Tea#How to brew it?]]\n"
+        "[file](gone.md) [[Gone]] [plain](food/Toast.md#anything) [page](gone)\n"
+        '<a name="here"></a> [here](#here)\n',
+    )
+    asked.update()
+    found = asked.ask("select line, target, missing from broken_links order by all")
+    assert found == [
+        (2, "drinks/tea.md#nope", "heading"),
+        (2, "tea#Nope", "heading"),
+        (3, "Gone", "document"),
+        (3, "gone", "document"),
+        (3, "gone.md", "document"),
+    ]
+
+
+def test_headings_have_slugs_as_on_the_web(asked):
+    asked.write("a.md", "# A *bold* `code` & more\n\nSub\n---\n\n# 標題\n\n## Named {#own}\n")
+    asked.update()
+    found = asked.ask(
+        "select line, level, slug from headings where file = 'notes/a.md' order by line"
+    )
+    assert found == [
+        (1, 1, "a-bold-code--more"),
+        (3, 2, "sub"),
+        (6, 1, "標題"),
+        (8, 2, "own"),
+    ]
+    found = asked.ask("select slug from headings where file = 'notes/drinks/tea.md' order by line")
+    assert found == [("tea",), ("how-to-brew-it",), ("how-to-brew-it-1",)]
+
+
+def test_tags_of_the_text_and_of_the_frontmatter(asked):
+    asked.write(
+        "a.md", "---\ntags: 'one, #two three'\ntag: four\n---\n\n#five/six no#seven `#eight`"
+    )
+    asked.update()
+    found = asked.ask("select tag, line from tags order by file, tag")
+    assert found == [
+        ("five/six", 6),
+        ("four", None),
+        ("one", None),
+        ("three", None),
+        ("two", None),
+        ("green", None),
+        ("hot", 7),
+    ]
+
+
+@pytest.mark.parametrize("name", ["a.md", "A.MD", "a.txt", "a.qmd", "a.py", "a.md.html", "md"])
+def test_only_what_is_read_as_markdown_has_headings_and_links(asked, name):
+    asked.configure(more="")
+    config = asked.folder / "index.yml"
+    config.write_text(config.read_text() + "    pattern: '**/*'\n")
+    asked.write(name, "# Heading\n[link](tea.md) #tag\n")
+    asked.update()
+    found = asked.ask(f"select kind from marks where file = 'notes/{name}'")
+    assert found == ([("1",), ("inline",), ("tag",)] if is_markdown(name) else [])
+
+
+def test_texts_of_an_older_index_get_their_outlines_with_the_next_update(asked):
+    before = asked.ask("from links order by all")
+    assert before
+
+    def forget(cursor):
+        cursor.connection.execute("update content set outline = null")
+
+    asked.engine.database.write(forget)
+    assert asked.ask("from links") == []
+    asked.update()
+    assert asked.ask("from links order by all") == before
