@@ -712,6 +712,7 @@ class KnowledgeBase:
         self._within = AsyncKnowledgeBase(engine)
         self._portal = BlockingPortalProvider()
         self._kept = ExitStack()
+        weakref.finalize(self, self._kept.close)  # a loop that is left would keep the process
 
     def __enter__(self) -> Self:
         self._kept.enter_context(self._portal)
@@ -725,7 +726,7 @@ class KnowledgeBase:
         try:
             self._wait(self._within.close)
         finally:
-            self._kept.close()  # threads that are left would keep the process
+            self._kept.close()
 
     @property
     def path(self) -> Path:

@@ -18,7 +18,8 @@ import anyio
 import pytest
 
 import qmd
-from qmd.api import AsyncKnowledgeBase, KnowledgeBase
+from qmd.api import AsyncKnowledgeBase, KnowledgeBase, _Call
+from qmd.store.stopping import Stopped
 from qmd.types import Report, Result
 from tests.library import STEMMER
 
@@ -51,7 +52,7 @@ def notes(tmp_path):
     (root / "work").mkdir(parents=True)
     (root / "tea.md").write_text(TEA)
     (root / "work" / "plan.md").write_text("# Plan\n\nBuy <b>tea</b> & cups.\n")
-    (root / "茶.md").write_text("# 有馬温泉\n\n茶を飲む。\n")
+    (root / "茶.md").write_text("# 有馬温泉の茶\n\n茶を飲む。\n")
     return root
 
 
@@ -362,7 +363,8 @@ def test_a_prompt_shows_a_table_whose_columns_stand_below_each_other(kb):
     at = names.index("collection")
     assert rows[0][at:].startswith("notes ")
     japanese = next(row for row in rows if "温泉" in row)
-    assert japanese[at - 5 :].startswith("notes ")  # four of title, one of file take two columns
+    wide = len("有馬温泉の茶") + len("茶")  # of these, each takes the room of two
+    assert japanese[at - wide :].startswith("notes ")
 
 
 def test_many_rows_are_shown_in_part():
@@ -514,9 +516,27 @@ def test_a_program_ends_also_if_the_index_cannot_be_closed(kb):
     assert b"ZeroDivisionError" in done.stderr
 
 
-def test_a_program_that_closes_nothing_ends(kb):
-    code = f"import qmd; print(len(qmd.connect({str(kb.path)!r}).search('tea')))"
+@pytest.mark.parametrize("entered", ["", ".__enter__()"])
+def test_a_program_that_closes_nothing_ends(kb, entered):
+    code = f"import qmd; kb = qmd.connect({str(kb.path)!r}){entered}; print(len(kb.search('tea')))"
     assert python(code) == "2"
+
+
+def test_a_call_that_is_cancelled_before_it_begins_does_nothing():
+    done = []
+
+    async def work() -> None:
+        await anyio.lowlevel.checkpoint()
+        done.append(True)
+
+    async def late() -> None:
+        call = _Call(work)
+        call.cancel()
+        with anyio.fail_after(LONG), pytest.raises(Stopped):
+            await call.run()
+
+    anyio.run(late)
+    assert done == []
 
 
 def test_what_another_process_writes_is_found_at_once(kb, notes):
