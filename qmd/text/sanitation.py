@@ -14,6 +14,19 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from qmd.text.assigned import (
+    MASKED,
+    NAME_OF_VARIABLE,
+    PLAIN_WORD,
+    REFERENCE,
+    SEPARATOR,
+    TEMPLATE,
+    Span,
+    assigned,
+    defaults,
+    stands_for_another,
+)
+
 MOST = 50
 """Findings of one text that are told: more of them help nobody."""
 
@@ -56,9 +69,6 @@ def findings(field: str, text: str, *, strict: bool) -> list[Finding]:
     return found
 
 
-Span = tuple[int, int]
-
-
 class _Rule(NamedTuple):
     """One kind of thing to be found.
 
@@ -85,12 +95,9 @@ def _matching(
 
 # -- tokens that are known by their form ---------------------------------------------------------
 
-_MASKED = re.compile(r"x{4}|X{4}|\*{3}|\.{3}|…|•{2}")
-"""What stands in the middle of a secret that somebody has taken out already."""
-
 
 def _is_unmasked(match: re.Match[str]) -> bool:
-    return not _MASKED.search(match[0])
+    return not MASKED.search(match[0])
 
 
 def _token(pattern: str) -> Callable[[str], Iterator[Span]]:
@@ -120,156 +127,18 @@ _PRIVATE_KEY = (
     r"|[ \t]{0,8}[A-Za-z0-9+/=]{32})"
 )
 
-# -- values under a name that says what they are -------------------------------------------------
-
-_NAMED = re.compile(
-    r"""
-    (?P<name>
-        passw(?:or)?d | passphrase | pwd | (?<=[_"'])pass
-        | secret (?: [_-]?key (?:[_-]?base)? )?
-        | (?: api | access | private | auth | account | encryption | signing | master | shared )
-          [_-]?key
-        | (?<!publickey) token
-    )
-    \d{0,2} (?:\\?["'`])? \]? [ \t]{0,8}
-    (?P<sign>  # the first with a type before it
-        :(?!:) [ \t]{0,4} [A-Za-z_][\w.\[\]]{0,30} (?:[ \t]?\|[ \t]?\w{1,20})? [ \t]{1,4} =
-        | => | := | ={1,3} | :(?!:)
-    )
-    (?P<blank>[ \t]{0,8})
-    """,
-    re.X | re.I,
-)
-
-_VALUE = re.compile(
-    r"""
-    [bfru]{0,2} \\? (?P<quote>["'`]) (?P<quoted> (?:(?!(?P=quote))[^\\\r\n]){0,256} )
-    | (?P<bare> [^\s"'`,;()\[\]{}<>&]{1,256} ) (?P<next> [ \t]? [(\[{,)]? )
-    """,
-    re.X,
-)
-
-_PLAIN_WORD = re.compile(r"[A-Za-z_]+")
-_NAME_OF_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
-_MEMBER = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\??\.|->|::)[A-Za-z_$][\w$]*)+")
-_REFERENCE = re.compile(r"\$(?:env:)?[A-Za-z_]\w*|%\w+%|[!&@:][A-Za-z_]+|[A-Za-z]:[\\/].*")
-_TEMPLATE = re.compile(r"\$[{(]|\{[^{}]*\}|<[^<>]*>|\[[^\[\]]*\]|%\(|%[sd]\b")
-_PLACE = re.compile(
-    r"[a-z][a-z0-9+.-]{1,12}://.*|(?:\.{0,2}|~)(?:/[\w.-]+)+/?"
-    r"|(?:arn|aws|env|file|gcp|op|ref|ssm|vault)[:/].*"
-)
-_PIECE = re.compile(r"[A-Za-z]+\d{0,3}|\d{1,4}")
-_SEPARATOR = re.compile(r"[-_./:]")
-_CAMEL = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-_TECHNICAL = re.compile(
-    r"(?:u?int|float|varchar|char|str|utf|base|sha|md|aes|hs|rs|es|argon|bcrypt|scrypt|oauth|v|pw)"
-    r"[\d._-]*[a-z]{0,4}",
-    re.I,
-)
-_SAYS_SO = frozenset(
-    "your example changeme placeholder redacted dummy insert replace masked".split()
-)
-"""Words that only a value has that is none."""
-
-_NO_VALUES = frozenset(
-    """
-    a access admin an and any api apikey auth b bar basic baz bearer bool bytes c char client
-    config credential credentials current data db default demo digest empty encrypted env false
-    field foo from get given goes guest hash hashed here hidden id input is key manager me my mysql
-    name new nil no none null object old optional param pass passphrase passwd password postgres
-    prompt pwd random required root sample secret self some store str string test testing text the
-    this todo token tokens true type undefined unset user username value vault x xx xxx yes
-    """.split()
-)
-"""Words of which a value consists that stands for another, or for nothing."""
-
-
-def _assigned(text: str) -> Iterator[Span]:
-    at = 0
-    while head := _NAMED.search(text, at):
-        at = head.end()
-        value = _VALUE.match(text, at)
-        if value is None:
-            continue
-        if value["quote"]:
-            group, is_secret = "quoted", _is_quoted_secret(value["quoted"])
-        else:
-            group, is_secret = "bare", _is_bare_secret(head, value)
-        if is_secret:
-            at = value.end(group)
-            yield value.span(group)
-
-
-def _is_quoted_secret(value: str) -> bool:
-    return (
-        len(value) >= 4
-        and not any(mark.isspace() for mark in value)
-        and not _stands_for_another(value)
-        and not _NAME_OF_VARIABLE.fullmatch(value)
-        and not _is_key_of_a_text(value)
-    )
-
-
-def _is_key_of_a_text(value: str) -> bool:
-    """Whether it is the name of a text to be shown, such as `form.errors.token`."""
-    return _MEMBER.fullmatch(value) is not None and not any(mark.isdigit() for mark in value)
-
-
-def _is_bare_secret(head: re.Match[str], value: re.Match[str]) -> bool:
-    """Whether a value without quotes is one, and no name in a program, nor a word of a sentence."""
-    bare = value["bare"].rstrip(".")
-    equals = "=" in head["sign"] and ">" not in head["sign"]
-    password = head["name"].lower().startswith("p") and "key" not in head["name"].lower()
-    # A setting of a program or a machine: `--password=letmein`, `JWT_SECRET=letmein`.
-    tight = equals and not head["blank"] and not _between(head).endswith((" ", "\t"))
-    follows = value["next"].strip()
-    if follows and follows in "([{":
-        return False
-    if len(bare) < (4 if password and equals else 6) or _stands_for_another(bare):
-        return False
-    if _MEMBER.fullmatch(bare) or _NAME_OF_VARIABLE.fullmatch(bare) or _TECHNICAL.fullmatch(bare):
-        return False
-    if bare.isdecimal():
-        return password or len(bare) >= 16
-    if _PLAIN_WORD.fullmatch(bare):
-        return tight and len(bare) >= 6 and not follows and "_" not in bare
-    pieces = _SEPARATOR.split(bare)
-    if len(pieces) > 1 and all(_PIECE.fullmatch(piece) for piece in pieces if piece):
-        return equals and "-" in bare and (password or tight)
-    return True
-
-
-def _between(head: re.Match[str]) -> str:
-    """What stands between a name and the sign after it."""
-    return head.string[head.end("name") : head.start("sign")]
-
-
-def _stands_for_another(value: str) -> bool:
-    """Whether a value is a gap to be filled, a reference, or a word for what belongs there."""
-    if not any(mark.isalnum() for mark in value) or _MASKED.search(value):
-        return True
-    if len(set(value.lower())) == 1 and value[0] in "xX0":
-        return True
-    if _REFERENCE.fullmatch(value) or _TEMPLATE.search(value) or _PLACE.fullmatch(value):
-        return True
-    words = [word.lower() for word in _CAMEL.findall(value)]
-    if any(word in _SAYS_SO for word in words):
-        return True
-    plain = not any(mark.isdigit() for mark in value)
-    return plain and bool(words) and all(word in _NO_VALUES for word in words)
-
 
 def _is_bearer(match: re.Match[str]) -> bool:
     value = match["secret"]
-    if _stands_for_another(value) or _NAME_OF_VARIABLE.fullmatch(value):
+    if stands_for_another(value) or NAME_OF_VARIABLE.fullmatch(value):
         return False
-    pieces = _SEPARATOR.split(value)
-    return len(pieces) == 1 or not all(_PLAIN_WORD.fullmatch(p) for p in pieces if p)
+    pieces = SEPARATOR.split(value)
+    return len(pieces) == 1 or not all(PLAIN_WORD.fullmatch(p) for p in pieces if p)
 
 
 def _is_password_of_url(match: re.Match[str]) -> bool:
     value = match["secret"]
-    return not (_MASKED.search(value) or _REFERENCE.fullmatch(value) or _TEMPLATE.search(value))
+    return not (MASKED.search(value) or REFERENCE.fullmatch(value) or TEMPLATE.search(value))
 
 
 _SECRETS = (
@@ -284,7 +153,7 @@ _SECRETS = (
         _matching(
             r"""\bauthorization["']?[ \t]{0,4}[:=,][ \t]{0,4}["']?basic[ \t]{1,4}"""
             r"(?P<secret>[A-Za-z0-9+/]{8,}={0,2})",
-            lambda match: not _stands_for_another(match["secret"]),
+            lambda match: not stands_for_another(match["secret"]),
             flags=re.I,
         ),
     ),
@@ -295,7 +164,8 @@ _SECRETS = (
             _is_password_of_url,
         ),
     ),
-    _Rule("assigned_secret", _assigned),
+    _Rule("assigned_secret", defaults),
+    _Rule("assigned_secret", assigned),
 )
 
 # -- persons and machines ------------------------------------------------------------------------

@@ -1,0 +1,230 @@
+"""Values under a name that says that they are secret: `password = …`, `${TOKEN:-…}`.
+
+A word is no secret because a password is spoken of: what follows has to look like one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+Span = tuple[int, int]
+"""Where something begins and ends."""
+
+MASKED = re.compile(r"x{4}|X{4}|\*{3}|\.{3}|…|•{2}")
+"""What stands in the middle of a secret that somebody has taken out already."""
+
+_NAMED = re.compile(
+    r"""
+    (?P<name>
+        passw(?:or)?d | passphrase | pwd | (?<=[_"'])pass
+        | secret (?: [_-]?key (?:[_-]?base)? )?
+        | (?: api | access | private | auth | account | encryption | signing | master | shared )
+          [_-]?key
+        | (?<!publickey) token
+    )
+    \d{0,2} (?:\\?["'`])? \]? [ \t]{0,8}
+    (?P<sign>  # the first with a type before it
+        :(?!:) [ \t]{0,4} [A-Za-z_][\w.\[\]]{0,30} (?:[ \t]?\|[ \t]?\w{1,20})? [ \t]{1,4} =
+        | => | := | ={1,3} | :(?!:)
+    )
+    (?P<blank>[ \t]{0,8})
+    """,
+    re.X | re.I,
+)
+
+_VALUE = re.compile(
+    r"""
+    [bfru]{0,2} \\? (?P<quote>["'`]) (?P<quoted> (?:(?!(?P=quote))[^\\\r\n]){0,256} )
+    | (?P<bare> [^\s"'`,;()\[\]{}<>&]{1,256} ) (?P<next> [ \t]? [(\[{,)]? )
+    """,
+    re.X,
+)
+
+PLAIN_WORD = re.compile(r"[A-Za-z_]+")
+NAME_OF_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
+_MEMBER = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\??\.|->|::)[A-Za-z_$][\w$]*)+")
+REFERENCE = re.compile(r"\$(?:env:)?[A-Za-z_]\w*|%\w+%|[!&@:][A-Za-z_]+|[A-Za-z]:[\\/].*")
+TEMPLATE = re.compile(r"\$[{(]|\{[^{}]*\}|<[^<>]*>|\[[^\[\]]*\]|%\(|%[sd]\b")
+_PLACE = re.compile(
+    r"[a-z][a-z0-9+.-]{1,12}://.*|(?:\.{0,2}|~)(?:/[\w.-]+)+/?"
+    r"|(?:arn|aws|env|file|gcp|op|ref|ssm|vault)[:/].*"
+)
+_PIECE = re.compile(r"[A-Za-z]+\d{0,3}|\d{1,4}")
+SEPARATOR = re.compile(r"[-_./:]")
+_CAMEL = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_TECHNICAL = re.compile(
+    r"(?:u?int|float|varchar|char|str|utf|base|sha|md|aes|hs|rs|es|argon|bcrypt|pbkdf|scrypt|oauth|v|pw)"
+    r"[\d._-]*[a-z]{0,4}",
+    re.I,
+)
+_SAYS_SO = frozenset(
+    "your example changeme placeholder redacted dummy insert replace masked".split()
+)
+"""Words that only a value has that is none."""
+
+_NO_VALUES = frozenset(
+    """
+    a access admin an and any api apikey auth b bar basic baz bearer bool bytes c char client
+    config credential credentials current data db default demo digest empty encrypted env false
+    field foo from get given goes guest hash hashed here hidden id input is key manager me my mysql
+    name new nil no none null object old optional param pass passphrase passwd password postgres
+    prompt pwd random required root sample secret self some store str string test testing text the
+    this todo token tokens true type undefined unset user username value vault x xx xxx yes
+    """.split()
+)
+"""Words of which a value consists that stands for another, or for nothing."""
+
+_MAY_BE_A_PHRASE = frozenset(("passphrase", "passwd", "password", "pwd", "pass", "secret"))
+_IN_PHRASES = re.compile(r"[^\W_](?:[\w!@#$%^&*+=-]{0,30}[\w!@#$%^&*+=])?", re.ASCII)
+_AMOUNT = re.compile(r"v?\d+(?:[._-]\d+)*-?[a-z]{0,6}", re.I)
+_TELLS = re.compile(r"auth|contras|credential|kenn|login|passw|phrase|secret|senha|token", re.I)
+_OF_SENTENCES = frozenset(
+    """
+    a about account add address after again all already also always an and another any app are as
+    at be been before below between but by can cannot change character characters check choose
+    click code command confirm copy could create data database default del delete der did die
+    different digits do docker does echo edit el email empty en encrypted enter error expired fail
+    failed fehlt field file first for forgot forgotten for from get git given go has hash hashed
+    have here hidden hide hint how id if in incorrect input invalid is ist it its kein key keys la
+    least length les letters like long make match matches may message minimum mismatch missing more
+    mot must my name need needed new no nicht none not npm null number of off old on once one only
+    openssl option optional or other our out paste per pero please plain prompt protected que
+    random read recovery repeat required reset retry run same save see server set setting shared
+    short should show shown sign so some stored string strong sudo such system temporary test text
+    than that the their them then there these they this through to too try two type und unknown
+    until update url use used user username using valid value vault verify very was weak were what
+    when where which while who will with without word words would wrong yet you your
+    """.split()
+)
+"""Words of sentences and labels about passwords, and of commands, that a phrase does without."""
+
+_DEFAULTS = (
+    re.compile(
+        r"""\$\{(?P<name>[A-Za-z_]\w{0,63}):?[-=]["']?(?P<value>[^{}\s"'`]{1,256})["']?\}"""
+    ),
+    re.compile(
+        r"""(?:(?:os\.)?getenv|(?:os\.)?environ\.get|env\.get|ENV\.fetch|\benv)\("""
+        r"""[ \t]{0,4}["'](?P<name>\w{1,64})["'],[ \t]{0,4}["'](?P<value>[^"'\\\s]{1,256})["']"""
+    ),
+    re.compile(
+        r"""(?:process\.|import\.meta\.|\b)env(?:\.|\[["'])(?P<name>\w{1,64})(?:["']\])?"""
+        r"""[ \t]{0,4}(?:\|\||\?\?)[ \t]{0,4}["'`](?P<value>[^"'`\\\s]{1,256})["'`]"""
+    ),
+)
+_DEFAULT_FOLLOWS = re.compile(r"\$\{\w{0,64}:\Z")
+_ASSIGNED = re.compile(
+    r"""(?P<name>[A-Za-z_][\w-]{0,63})["'\]]{0,2}[ \t]{0,4}[:=]{1,2}[ \t]{0,4}["'`]?\Z"""
+)
+
+
+def assigned(text: str) -> Iterator[Span]:
+    """Where secret values stand after their names."""
+    at = 0
+    while head := _NAMED.search(text, at):
+        at = head.end()
+        value = _VALUE.match(text, at)
+        if value is None or _DEFAULT_FOLLOWS.search(text, max(0, at - 67), at):
+            continue
+        if value["quote"]:
+            group, is_secret = "quoted", _is_quoted_secret(value["quoted"])
+            is_secret = is_secret or _is_phrase(head, value)
+        else:
+            group, is_secret = "bare", _is_bare_secret(head, value)
+        if is_secret:
+            at = value.end(group)
+            yield value.span(group)
+
+
+def _is_quoted_secret(value: str) -> bool:
+    return (
+        len(value) >= 4
+        and not any(mark.isspace() for mark in value)
+        and not stands_for_another(value)
+        and not NAME_OF_VARIABLE.fullmatch(value)
+        and not _is_key_of_a_text(value)
+    )
+
+
+def _is_phrase(head: re.Match[str], value: re.Match[str]) -> bool:
+    """Whether a value of several words is one, and no sentence, label or command."""
+    phrase, end = value["quoted"], value.end("quoted")
+    if head["name"].lower() not in _MAY_BE_A_PHRASE or stands_for_another(phrase):
+        return False
+    if not value.string[end : end + 2].lstrip("\\").startswith(value["quote"]):
+        return False
+    words = phrase.split()
+    if not all(map(_IN_PHRASES.fullmatch, words)) or _OF_SENTENCES & set(phrase.lower().split()):
+        return False
+    if any(_TELLS.search(word) for word in words):
+        return False
+    plain = [word for word in words if word.isalpha() and len(word) >= 3]
+    if all(word in plain or word.isdecimal() for word in words):
+        return len(plain) >= 3 and len({word.istitle() for word in plain}) == 1
+    return len(words) >= 2 and any(map(_is_odd, words))
+
+
+def _is_odd(word: str) -> bool:
+    """Whether a word has digits and more, and is no version, amount or name of a method."""
+    mixed = any(map(str.isdigit, word)) and not word.isdecimal()
+    return mixed and not (_AMOUNT.fullmatch(word) or _TECHNICAL.fullmatch(word))
+
+
+def _is_key_of_a_text(value: str) -> bool:
+    """Whether it is the name of a text to be shown, such as `form.errors.token`."""
+    return _MEMBER.fullmatch(value) is not None and not any(mark.isdigit() for mark in value)
+
+
+def _is_bare_secret(head: re.Match[str], value: re.Match[str]) -> bool:
+    """Whether a value without quotes is one, and no name in a program, nor a word of a sentence."""
+    bare = value["bare"].rstrip(".")
+    equals = "=" in head["sign"] and ">" not in head["sign"]
+    password = head["name"].lower().startswith("p") and "key" not in head["name"].lower()
+    # A setting of a program or a machine: `--password=letmein`, `JWT_SECRET=letmein`.
+    tight = equals and not head["blank"] and not _between(head).endswith((" ", "\t"))
+    follows = value["next"].strip()
+    if follows and follows in "([{":
+        return False
+    if len(bare) < (4 if password and equals else 6) or stands_for_another(bare):
+        return False
+    if _MEMBER.fullmatch(bare) or NAME_OF_VARIABLE.fullmatch(bare) or _TECHNICAL.fullmatch(bare):
+        return False
+    if bare.isdecimal():
+        return password or len(bare) >= 16
+    if PLAIN_WORD.fullmatch(bare):
+        return tight and len(bare) >= 6 and not follows and "_" not in bare
+    pieces = SEPARATOR.split(bare)
+    if len(pieces) > 1 and all(_PIECE.fullmatch(piece) for piece in pieces if piece):
+        return equals and "-" in bare and (password or tight)
+    return True
+
+
+def defaults(text: str) -> Iterator[Span]:
+    """Values that stand for a variable that is not set, such as `${DB_PASSWORD:-value}`."""
+    for pattern in _DEFAULTS:
+        for found in pattern.finditer(text):
+            before = _ASSIGNED.search(text, max(0, found.start() - 80), found.start())
+            names = [found["name"], *([before["name"]] if before else [])]
+            named = any(_NAMED.search(f"{name}=") for name in names)
+            if named and _is_quoted_secret(found["value"]):
+                yield found.span("value")
+
+
+def _between(head: re.Match[str]) -> str:
+    """What stands between a name and the sign after it."""
+    return head.string[head.end("name") : head.start("sign")]
+
+
+def stands_for_another(value: str) -> bool:
+    """Whether a value is a gap to be filled, a reference, or a word for what belongs there."""
+    if not any(mark.isalnum() for mark in value) or MASKED.search(value):
+        return True
+    if len(set(value.lower())) == 1 and value[0] in "xX0":
+        return True
+    if REFERENCE.fullmatch(value) or TEMPLATE.search(value) or _PLACE.fullmatch(value):
+        return True
+    words = [word.lower() for word in _CAMEL.findall(value)]
+    if any(word in _SAYS_SO for word in words):
+        return True
+    plain = not any(mark.isdigit() for mark in value)
+    return plain and bool(words) and all(word in _NO_VALUES for word in words)
