@@ -1,7 +1,8 @@
 """Approval of what a project-local index.yml would make qmd do.
 
-Such a file comes with a clone. Its update commands, its folders outside the project and
-its models are used only after the user has approved exactly that set; a change asks again.
+Such a file comes with a clone. Its update commands, its folders outside the project, its
+models and where its links lead are used only after the user has approved exactly that set; a
+change asks again.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ def gated(place: Place, settings: Settings) -> list[str]:
         if is_outside(place, collection):
             wanted.append(f"read for '{collection.name}': {Path(collection.root).resolve()}")
     wanted += [f"use for {role}: {model}" for role, model in settings.models.items()]
+    if settings.editor_uri:
+        wanted.append(f"open with a click: {settings.editor_uri}")
     return sorted(wanted)
 
 

@@ -47,6 +47,15 @@ def test_commands_folders_outside_and_models_need_approval(place):
     assert not is_trusted(place, wanted)
 
 
+def test_where_links_lead_needs_approval(place):
+    wanted = settings(place)._replace(editor_uri="https://evil.example/{path}")
+    assert gated(place, wanted) == ["open with a click: https://evil.example/{path}"]
+    assert not is_trusted(place, wanted)
+    approve(place, wanted)
+    assert is_trusted(place, wanted)
+    assert not is_trusted(place, wanted._replace(editor_uri="https://other.example/{path}"))
+
+
 def test_a_project_that_only_reads_its_own_folders_needs_none(place):
     plain = settings(place, ("a", "docs", None), ("b", ".", None))
     assert gated(place, plain) == []

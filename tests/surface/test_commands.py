@@ -372,3 +372,18 @@ def test_who_has_indexed_nothing_yet_is_told_how_to(qmd, notes):
     out = qmd("collection", "add", notes)[1]
     assert out.endswith("Run 'qmd embed' to update embeddings (3 documents need vectors).\n")
     assert qmd("search", "nowhere")[2] == ""
+
+
+def test_links_lead_where_a_project_says_once_that_is_approved(qmd, notes, monkeypatch):
+    for name in ("QMD_CONFIG_DIR", "INDEX_PATH", "NO_COLOR", "QMD_EDITOR_URI"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.chdir(notes)
+    assert qmd("init")[0] == 0
+    assert qmd("collection", "add", ".", "--name", "notes")[0] == 0
+    config = notes / ".qmd" / "index.yml"
+    config.write_text("editor_uri: odd://{path}\n" + config.read_text())
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    assert "]8;;file://" in qmd("search", "tea")[1]
+    assert qmd("trust", "--yes")[0] == 0
+    assert "]8;;odd://" in qmd("search", "tea")[1]

@@ -343,7 +343,7 @@ def show(here: State, engine: Engine, answer: Answer, options: Options, *, lowes
     roots = {}
     if options.full_path or here.colour:
         roots = {each.name: each.root for each in engine.folders()}
-    template = _editor(here, engine.settings().editor_uri) if here.colour else None
+    template = _editor(here, engine) if here.colour else None
     if answer.notice:
         notice(answer.notice)
     if not answer.results and not engine.collections():
@@ -367,8 +367,13 @@ def show(here: State, engine: Engine, answer: Answer, options: Options, *, lowes
     )
 
 
-def _editor(here: State, configured: str | None) -> str:
-    return here.environ.get("QMD_EDITOR_URI") or configured or "file://{path}"
+def _editor(here: State, engine: Engine) -> str:
+    """What a click on a path opens; what a project says of it counts if it was approved."""
+    from qmd import trust
+
+    settings = engine.settings()
+    approved = settings.editor_uri if trust.is_trusted(engine.place, settings) else None
+    return here.environ.get("QMD_EDITOR_URI") or approved or "file://{path}"
 
 
 def _style(

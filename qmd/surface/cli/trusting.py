@@ -14,7 +14,7 @@ from qmd.surface.cli.common import Json, is_interactive, notice, say, state
 
 app = typer.Typer(
     invoke_without_command=True,
-    help="Approve the commands, outside folders and models of a project's index.yml.",
+    help="Approve the commands, outside folders, models and links of a project's index.yml.",
 )
 
 
