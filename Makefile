@@ -1,5 +1,6 @@
 # make demo   makes the environment, indexes the notes in examples/ and searches them
 # make test   makes the environment and runs lint, types and tests
+# make docs   writes the pages and pictures that are made by tools
 # make bench  measures; see bench/README.md
 # make clients  tries the server with clients of others; see docs/server.md
 
@@ -58,6 +59,9 @@ format: $(READY)
 
 docs: $(READY)
 	$(BIN)/python -m tools.docs
+	$(BIN)/python -m tools.commands
+	$(BIN)/python -m tools.picture
+	$(BIN)/python -m tools.recording
 
 bench: $(READY)
 	$(BIN)/python -m bench
