@@ -250,6 +250,7 @@ class Settings(NamedTuple):
         chunk_tokens: of a chunk at most; the embedding model may want fewer.
         chunk_overlap: share of a chunk that the next one repeats.
         chunk_strategy: 'auto' cuts code where its syntax does, 'plain' nothing but lines.
+        query_log: whether searches are noted, in a file beside the index.
     """
 
     collections: tuple[Collection, ...] = ()
@@ -259,6 +260,7 @@ class Settings(NamedTuple):
     chunk_tokens: int = 900
     chunk_overlap: float = 0.15
     chunk_strategy: str = "auto"
+    query_log: bool = True
 
 
 def digest(place: Place) -> str | None:
@@ -338,7 +340,7 @@ class _Reader:
         self._place = place
 
     def settings(self, document: object) -> Settings:
-        known = ("global_context", "editor_uri", "models", "chunk", "collections")
+        known = ("global_context", "editor_uri", "query_log", "models", "chunk", "collections")
         top = self._mapping(document, known, "index.yml", parent=None, key=None)
         models = self._mapping(
             top.get("models"), ("embed", "rerank", "generate"), "models", parent=top, key="models"
@@ -374,6 +376,7 @@ class _Reader:
             tokens,
             float(overlap),
             strategy,
+            self._flag(top, "query_log", default=True),
         )
 
     def _collection(

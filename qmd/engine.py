@@ -19,6 +19,7 @@ from qmd.config import Machine, Place
 from qmd.models.loaded import Models
 from qmd.store import lookup
 from qmd.store.database import Database
+from qmd.store.searches import Log
 from qmd.store.stemmer import Stemmer
 from qmd.types import Collection, Report
 from qmd.verbs.arranging import Arranging
@@ -58,6 +59,7 @@ class Engine(Asking, Reading, Arranging):
         self.models = Models(self._approved, machine, place.config.parent)
         self.database = Database(place.database, warm=warm, patience=patience)
         self.stemmer = Stemmer()
+        self.log = Log(place.database)
         self._mirrored: tuple[int, int] | None = None
         self._stays = stays
         self._shortcut: tuple[str, Shortcut] | None = None

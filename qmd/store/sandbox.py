@@ -154,6 +154,7 @@ class Sandbox:
         request: Request,
         parameters: Parameters,
         found: Sequence[Found],
+        log: Sequence[str],
         attach: Callable[[Connection], None],
         check: Callable[[Cursor], None],
     ) -> Answer:
@@ -161,6 +162,7 @@ class Sandbox:
 
         Args:
             found: what the searches of the request found.
+            log: lines of the log of searches, if it is read.
             attach: attaches the index.
             check: is given the index first; what it raises is raised, and it may be tried again.
 
@@ -174,7 +176,7 @@ class Sandbox:
                 check(self._cursor)
             finally:
                 self._cursor.run("sandbox/use")
-            self._furnish(request.calls, found)
+            self._furnish(request.calls, found, log)
             self._lock()
             stop = stopping.CURRENT.get()
             with stop.over(self._connection) if stop else nullcontext(), self._in_words():
@@ -183,9 +185,9 @@ class Sandbox:
             self._cursor.run("store/detach")
         return Answer(self)
 
-    def _furnish(self, calls: Sequence[Call], found: Sequence[Found]) -> None:
+    def _furnish(self, calls: Sequence[Call], found: Sequence[Found], log: Sequence[str]) -> None:
         """Make the views, and put what searches found where they look for it."""
-        for name in ("schema", "calls", "found"):
+        for name in ("schema", "calls", "found", "searches"):
             self._cursor.run(f"sandbox/{name}")
         for view in views():
             self._connection.execute(view.text)
@@ -203,6 +205,8 @@ class Sandbox:
             self._cursor.run("sandbox/add_calls", calls=as_json(rows))
             rows = [each._asdict() for each in found]
             self._cursor.run("sandbox/add_found", found=as_json(rows))
+        if log:
+            self._cursor.run("sandbox/add_searches", lines=as_json(list(log)))
 
     def _lock(self) -> None:
         if not self._limits.files:

@@ -86,11 +86,13 @@ class Request(NamedTuple):
         query: its text, without EXPLAIN.
         manner: the statement of qmd's that runs it, in sql/sandbox/.
         calls: searches that have to be made before.
+        tables: names of tables and views that it reads.
     """
 
     query: str
     manner: str
     calls: tuple[Call, ...]
+    tables: frozenset[str]
 
 
 class Reader:
@@ -129,7 +131,8 @@ class Reader:
         if manner == "answer" and tree.get("from_table", {}).get("type") == "SHOW_REF":
             manner = "answer_shown"
         calls = dict.fromkeys(self._calls(tree, parameters))
-        return Request(query, manner, tuple(calls))
+        named = (node.get("table_name", "") for node in _nodes(tree))
+        return Request(query, manner, tuple(calls), frozenset(name.lower() for name in named))
 
     def _tree(self, query: str) -> dict[str, Any]:
         try:

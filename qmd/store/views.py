@@ -22,6 +22,7 @@ view is a new file, and a run of `python -m tools.docs`, which describes it in d
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from graphlib import TopologicalSorter
 from typing import NamedTuple
@@ -84,6 +85,15 @@ def views() -> tuple[View, ...]:
         found[file.stem] = _read(file.stem, file.read_text(encoding="utf-8"))
     order = TopologicalSorter({view.name: view.needs for view in found.values()})
     return tuple(found[name] for name in order.static_order())
+
+
+def needed(names: Iterable[str]) -> set[str]:
+    """Views that are read with some, these included."""
+    wanted = set(names)
+    for view in reversed(views()):
+        if view.name in wanted:
+            wanted.update(view.needs)
+    return wanted
 
 
 def _read(name: str, text: str) -> View:

@@ -50,6 +50,14 @@ class Question(NamedTuple):
     intent: str | None = None
 
     @property
+    def document(self) -> str:
+        """The question as a query document."""
+        if self.plain is not None:
+            return self.plain
+        lines = [f"{each.kind}: {each.text}" for each in self.searches]
+        return "\n".join(lines + ([f"intent: {self.intent}"] if self.intent else []))
+
+    @property
     def texts(self) -> list[str]:
         """What is asked; passages that would answer only if there is nothing else."""
         if self.plain is not None:

@@ -60,13 +60,15 @@ class Asking(Searching):
     def sql_answer(self, text: str, parameters: Parameters, limits: Limits) -> SqlAnswer:
         """The same as rows, which are there until the answer is closed."""
         from qmd.store.sandbox import Sandbox
+        from qmd.store.views import needed
 
         box = Sandbox(self.place.database, limits)
         try:
             request = box.read(text, parameters)
             made = [self._called(number, call) for number, call in enumerate(request.calls)]
             found = [each for rows, _ in made for each in rows]
-            answer = self._apart(partial(box.answer, request, parameters, found))
+            log = self.log.lines() if self.log and "searches" in needed(request.tables) else ()
+            answer = self._apart(partial(box.answer, request, parameters, found, log))
         except BaseException:
             box.close()
             raise

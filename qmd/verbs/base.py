@@ -9,7 +9,7 @@ from qmd import config
 from qmd.config import Place, Settings
 from qmd.errors import IndexNotWritable
 from qmd.models.loaded import Models
-from qmd.store import collections, lookup
+from qmd.store import collections, lookup, searches
 from qmd.store.cursor import Cursor
 from qmd.store.database import Database
 from qmd.store.stemmer import Stemmer
@@ -23,12 +23,17 @@ class Stale(Exception):
 
 
 class Base:
-    """An index and its settings."""
+    """An index and its settings.
+
+    Attributes:
+        log: of searches; None: they are not noted, whatever index.yml says.
+    """
 
     place: Place
     models: Models
     database: Database
     stemmer: Stemmer
+    log: searches.Log | None
     _mirrored: tuple[int, int] | None = None
 
     def settings(self) -> Settings:
@@ -63,6 +68,7 @@ class Base:
             assert digest is not None
             if collections.config_digest(cursor) != digest:
                 collections.mirror(cursor, settings.collections, settings.contexts, digest)
+                searches.keep(cursor, on=settings.query_log)
 
         self.database.write(work)
 

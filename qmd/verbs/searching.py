@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.errors import ModelError, NotEmbedded, QueryError
 from qmd.results import Form, Presenter
-from qmd.store import search
+from qmd.store import search, searches
 from qmd.store.cursor import Cursor
 from qmd.text import query
 from qmd.types import Filter, Result
@@ -80,11 +80,13 @@ class Searching(Base):
             QueryError: the query cannot be read.
             CollectionNotFound: a collection of the filter does not exist.
         """
+        made = searches.begin("search", text, among.collections, limit)
         asked = query.parse(text)
         return self.read(
             partial(
                 self._search,
                 asked,
+                made,
                 among=among,
                 limit=limit,
                 min_score=min_score,
@@ -96,6 +98,7 @@ class Searching(Base):
     def _search(
         self,
         asked: query.Query,
+        made: searches.Search,
         cursor: Cursor,
         *,
         among: Filter,
@@ -114,7 +117,13 @@ class Searching(Base):
             for hit in found.hits
             if hit.score >= min_score
         ]
+        self._note(cursor, made, results)
         return Answer(results, words=found.words)
+
+    def _note(self, cursor: Cursor, made: searches.Search, results: Sequence[Result]) -> None:
+        """Put a search into the log, if it is kept."""
+        if self.log and self.database.remembered("log", searches.is_kept, cursor=cursor):
+            self.log.add(made, [result.file for result in results])
 
     # -- by meaning ----------------------------------------------------------------
 
@@ -164,6 +173,7 @@ class Searching(Base):
             NotEmbedded: there are no vectors of the model in use.
             ModelError: it cannot run here, or did not answer.
         """
+        made = searches.begin("vsearch", text, among.collections, limit)
         problem = query.check_semantic(text)
         if problem or not text.strip():
             raise QueryError(problem or query.NOTHING_TO_FIND)
@@ -175,18 +185,19 @@ class Searching(Base):
             partial(
                 self._nearest,
                 vector,
+                made,
                 space=space,
                 vectors=state.vectors,
                 words=query.content_words(text),
                 among=among,
                 limit=limit,
+                min_score=min_score,
                 per_file=per_file,
                 length=length,
                 full=full,
             )
         )
-        kept = [result for result in answer.results if result.score >= min_score]
-        return answer._replace(results=kept, notice=answer.notice or state.notice)
+        return answer._replace(notice=answer.notice or state.notice)
 
     def other_vectors(self) -> str:
         """Whose vectors there are, where those of the model in use are missing."""
@@ -201,6 +212,7 @@ class Searching(Base):
     def _nearest(
         self,
         vector: NDArray[np.float32],
+        made: searches.Search,
         cursor: Cursor,
         *,
         space: Space,
@@ -208,6 +220,7 @@ class Searching(Base):
         words: dict[str, str],
         among: Filter,
         limit: int,
+        min_score: float,
         per_file: int,
         length: int,
         full: bool,
@@ -235,7 +248,9 @@ class Searching(Base):
         results = [
             presenter.result(documents[hit.document_id], hit.score, near=hit, by_words=False)
             for hit in found
+            if hit.score >= min_score
         ]
+        self._note(cursor, made, results)
         return Answer(results, words=words)
 
     def _shortcut_to(self, space: Space, model_id: int, vectors: int) -> Shortcut | None:
@@ -301,6 +316,7 @@ class Searching(Base):
         question = questions.parse(document) if isinstance(document, str) else document
         if intent:
             question = question._replace(intent=intent)
+        made = searches.begin("query", question.document, among.collections, limit)
         recipe = recipe or hybrid.Recipe()
         narrowed = await to_thread.run_sync(self.read, partial(self._narrowed, among=among))
         if narrowed is None:
@@ -321,15 +337,17 @@ class Searching(Base):
         about = words | query.content_words(question.intent or "")
         form = Form(about, length, full)
         results = await to_thread.run_sync(
-            self.read, partial(self._shown, ranking=ranking, form=form)
+            self.read, partial(self._shown, made, ranking=ranking, form=form)
         )
         return Answer(results, "\n".join(ranking.notices) or None, words)
 
-    def _shown(self, cursor: Cursor, *, ranking: Ranking, form: Form) -> list[Result]:
+    def _shown(
+        self, made: searches.Search, cursor: Cursor, *, ranking: Ranking, form: Form
+    ) -> list[Result]:
         """Ranked documents as results; without those that are gone since they were found."""
         documents = search.documents(cursor, (each.document_id for each in ranking.documents))
         presenter = Presenter(form, self._described(cursor))
-        return [
+        results = [
             presenter.result(
                 documents[each.document_id],
                 each.score,
@@ -340,6 +358,8 @@ class Searching(Base):
             for each in ranking.documents
             if each.document_id in documents
         ]
+        self._note(cursor, made, results)
+        return results
 
     def _helpers(self, *, meaning: bool, expand: bool, rerank: bool) -> Helpers:
         """The models that are at hand, none of them loaded yet."""

@@ -53,6 +53,8 @@ def embedded(tmp_path_factory, module_patch):
     made.embed()
     made.write("new.md", "# New\n\nNot embedded yet: https://example.org")
     made.update()
+    for words in ("tea", "water", "xylophone"):
+        made.engine.search(words)
     yield made
     made.engine.close()
 

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from qmd.store.cursor import Cursor
-from qmd.store.views import View, views
+from qmd.store.cursor import Cursor, as_json
+from qmd.store.views import View, needed, views
 
 VIEWS = [view for view in views() if "create view" in view.text]
 named = pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
@@ -15,11 +15,7 @@ named = pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
 
 def _needed(view: View) -> list[View]:
     """The views that a view is made from, however far, in order."""
-    wanted = {view.name}
-    for each in reversed(views()):
-        if each.name in wanted:
-            wanted.update(each.needs)
-    return [each for each in views() if each.name in wanted]
+    return [each for each in views() if each.name in needed({view.name})]
 
 
 @pytest.mark.parametrize("view", views(), ids=lambda view: view.name)
@@ -33,11 +29,17 @@ def test_the_file_of_a_view_says_what_a_row_is_and_creates_what_it_is_named_afte
 def test_a_view_has_the_columns_of_its_header_and_needs_only_the_views_it_names(view, library):
     library.write("tea.md", "---\ntags: [green, hot]\n---\n# Tea\n\nA cup of tea.")
     library.update()
+    library.engine.search("tea")
+    lines = as_json(library.engine.log.lines())
 
     def described(cursor: Cursor) -> list[tuple[str, str]]:
         instance = cursor.connection
         instance.execute("use memory")
         try:
+            for name in ("schema", "searches", "add_searches"):
+                cursor.run(
+                    f"sandbox/{name}", **({"lines": lines} if name == "add_searches" else {})
+                )
             for each in _needed(view):
                 instance.execute(each.text)
             found = instance.execute(f"describe {view.name}").fetchall()
@@ -57,6 +59,7 @@ def test_a_view_has_the_columns_of_its_header_and_needs_only_the_views_it_names(
         finally:
             for each in reversed(_needed(view)):
                 instance.execute(f"drop view if exists memory.{each.name}")
+            instance.execute("drop schema memory.qmd cascade")
             instance.execute("use qmd_index")
 
     library.engine.read(described)

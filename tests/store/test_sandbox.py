@@ -265,7 +265,7 @@ def test_files_are_shut_out_even_if_a_query_that_reads_them_got_so_far(shared):
     (shared.folder / "secret.csv").write_text("x,y\n1,secret\n")
     query = f"from read_csv('{shared.folder}/secret.csv')"
     with closing(Sandbox(shared.engine.place.database, Limits())) as box:
-        work = partial(box.answer, Request(query, "answer", ()), (), ())
+        work = partial(box.answer, Request(query, "answer", (), frozenset()), (), (), ())
         with pytest.raises(SqlError, match="file system operations are disabled"):
             shared.engine.database.apart(lambda attach: work(attach, lambda _: None))
 

@@ -215,6 +215,13 @@ def test_a_json_fixture_gives_the_peers_figures_and_hits_by_type(qmd, notes, tmp
     assert list(row["measures"]) == ["nDCG@10", "R@10", "RR", "AP", "P@5"]
 
 
+def test_what_a_judge_asks_is_not_noted_as_a_search_of_the_user(qmd, notes, tmp_path):
+    qmd("bench", fixture(tmp_path, TEA), "--backend", "bm25")
+    assert not list(tmp_path.glob("*.searches.jsonl"))
+    qmd("search", "tea")
+    assert list(tmp_path.glob("*.searches.jsonl"))
+
+
 def test_people_get_tables(qmd, notes, tmp_path):
     _, out, _ = qmd("bench", fixture(tmp_path, TEA), "--backend", "bm25")
     lines = [line.split() for line in out.splitlines()]

@@ -1,0 +1,127 @@
+"""What was searched for: a line of JSON for each search, in a file beside the index.
+
+Not in the index itself: there, whoever searches would have to wait for those who write, and make
+them wait. Any number of processes append, each line with one call of the system. A file that has
+grown large becomes the older of two, and takes the place of the one before: the log is bounded.
+
+    index.duckdb.searches.jsonl
+    index.duckdb.searches.1.jsonl    the one before
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from qmd.store.cursor import Cursor
+
+SETTING = "query_log"
+
+LARGEST = 8 << 20
+"""Bytes of a file: about 20,000 searches."""
+
+LONGEST = 2000
+"""Characters of a query that are kept."""
+
+MOST = 100
+"""Results of a search that are kept."""
+
+
+class Search(NamedTuple):
+    """A search that goes on.
+
+    Attributes:
+        verb: search, vsearch or query.
+        collections: that it looks into; None: those that searches look into by default.
+        at: when it began, in seconds since 1970.
+        began: the same, of a clock that is never set.
+    """
+
+    verb: str
+    query: str
+    collections: tuple[str, ...] | None
+    limit: int
+    at: float
+    began: float
+
+
+def begin(verb: str, query: str, collections: tuple[str, ...] | None, limit: int) -> Search:
+    """A search that begins now."""
+    return Search(verb, query, collections, limit, time.time(), time.perf_counter())
+
+
+class Log:
+    """The log of one index.
+
+    Args:
+        index: the index file.
+    """
+
+    def __init__(self, index: Path) -> None:
+        self._file = index.with_name(f"{index.name}.searches.jsonl")
+        self._older = index.with_name(f"{index.name}.searches.1.jsonl")
+
+    def add(self, search: Search, found: Sequence[str]) -> None:
+        """Note a search that has ended. What cannot be noted is answered all the same.
+
+        Args:
+            found: files, best first.
+        """
+        line = {
+            "searched_at": datetime.fromtimestamp(search.at, UTC).isoformat(
+                timespec="milliseconds"
+            )[:-6],
+            "verb": search.verb,
+            "query": search.query[:LONGEST],
+            "collections": search.collections,
+            "at_most": search.limit,
+            "milliseconds": round((time.perf_counter() - search.began) * 1000, 2),
+            "results": len(found),
+            "found": found[:MOST],
+        }
+        data = json.dumps(line, separators=(",", ":")).encode() + b"\n"
+        with suppress(OSError):  # a read-only folder, or a full disk
+            self._append(data)
+
+    def _append(self, data: bytes) -> None:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        descriptor = os.open(self._file, flags, 0o600)
+        try:
+            os.write(descriptor, data)
+            if os.fstat(descriptor).st_size > LARGEST:
+                self._put_away(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def _put_away(self, descriptor: int) -> None:
+        """Make the file the older one, unless another process has just done that."""
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if os.fstat(descriptor).st_ino == self._file.stat().st_ino:
+            self._file.replace(self._older)
+
+    def lines(self) -> list[str]:
+        """All lines, the oldest first. The last one may be cut off."""
+        found = []
+        for file in (self._older, self._file):
+            with suppress(FileNotFoundError):
+                found += file.read_text(encoding="utf-8", errors="replace").splitlines()
+        return found
+
+
+def is_kept(cursor: Cursor) -> bool:
+    """Whether searches are noted, as index.yml says."""
+    return not cursor.run("store/setting", name=SETTING)
+
+
+def keep(cursor: Cursor, *, on: bool) -> None:
+    """Note searches from now on, or no longer."""
+    cursor.run("store/forget_setting", name=SETTING)
+    if not on:
+        cursor.run("store/set_setting", name=SETTING, value="off")
