@@ -72,7 +72,7 @@ clients: $(READY)
 	npm install --prefix $(CLIENTS) --ignore-scripts --no-package-lock --no-audit --no-fund --loglevel=error
 	$(PYTHON) -m venv $(CLIENTS)/python-v1
 	$(CLIENTS)/python-v1/bin/python -m pip install --quiet --disable-pip-version-check mcp==1.30.0
-	QMD_CLIENTS=$(CLIENTS) $(BIN)/python -m pytest tests/clients tests/surface/test_mcp_clients.py
+	QMD_CLIENTS=$(CLIENTS) $(BIN)/python -m pytest -rs tests/clients tests/surface/test_mcp_clients.py
 
 build: $(READY)
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .

@@ -12,8 +12,10 @@ import threading
 from contextlib import suppress
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
-from qmd.surface.mcp.lines import MOST_BYTES, problem_of, split
+from qmd.surface.mcp.lines import MOST_BYTES, Problem, message_of, problem_of, split
 
 LONG = 40
 """Seconds after which something that has to happen is taken for stuck."""
@@ -224,6 +226,44 @@ def test_a_line_that_is_no_message_is_answered_and_the_next_one_too(serve):
     assert answers[-1]["id"] == 7
 
 
+def test_an_id_that_is_none_is_refused_and_no_notification(serve):
+    server = serve()
+    for number in (b"null", b"1.5", b"true", b"[]"):
+        server.send(b'{"jsonrpc": "2.0", "method": "ping", "id": %s}' % number)
+        refused = server.receive()
+        assert (refused["id"], refused["error"]["code"]) == (None, -32600)
+    assert server.end() == (0, [])
+
+
+def test_calls_with_one_id_are_all_answered(serve):
+    server = serve()
+    server.hello()
+    server.send(*(request(number, "search", query="tea") for number in (2, 2, "2")))
+    code, answers = server.end()
+    assert code == 0
+    assert [found(answer) for answer in answers] == [["notes/tea.md"]] * 3
+
+
+@pytest.mark.parametrize("number", ["", "²", "9" * 5000, -5, 10**30])
+def test_an_id_may_be_any_text_and_any_whole_number(serve, number):
+    server = serve()
+    cancelled = {"method": "notifications/cancelled", "params": {"requestId": number}}
+    server.send({"jsonrpc": "2.0", **cancelled})
+    server.send({"jsonrpc": "2.0", "id": number, "method": "ping"})
+    assert server.receive() == {"jsonrpc": "2.0", "id": number, "result": {}}
+    assert server.end() == (0, [])
+
+
+@pytest.mark.parametrize("params", [{}, {"requestId": {}}, {"requestId": [1]}, {"requestId": 99}])
+def test_a_cancellation_of_nothing_is_no_harm(serve, params):
+    server = serve()
+    server.hello()
+    server.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
+    server.send(request(1, "search", query="tea"))
+    assert found(server.receive()) == ["notes/tea.md"]
+    assert server.end() == (0, [])
+
+
 def test_a_line_of_20_megabytes_is_refused_and_the_next_one_answered(serve):
     server = serve()
     server.hello()
@@ -382,6 +422,25 @@ def pieces(*given: bytes):
 )
 def test_lines_may_come_in_any_pieces(given, lines):
     assert list(split(pieces(*given))) == lines
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["jsonrpc", "id", "method", "params", "result", "error", "x"]),
+        st.sampled_from(
+            ["2.0", "x", '"2.0"', '"ping"', "7", "null", "1.5", "1e999", "9" * 5000, "{}", "[]",
+             '"\\ud83d"', "true", "[" * 300 + "]" * 300, '{"code": 1, "message": "x"}']
+        ),
+    )
+)  # fmt: skip
+@example({"jsonrpc": '"2.0"', "method": '"ping"', "x": "9" * 5000})
+def test_any_line_is_a_message_or_told_why_not(fields):
+    line = "{" + ", ".join(f'"{name}": {value}' for name, value in fields.items()) + "}"
+    found = message_of(line.encode())
+    if isinstance(found, Problem):
+        assert json.loads(found.answer)["error"]["code"] in (-32700, -32600)
+    else:
+        assert hasattr(found, "id") or "id" not in fields
 
 
 def test_a_line_too_long_is_told_of_once_and_costs_no_memory():

@@ -36,13 +36,18 @@ class Problem(NamedTuple):
 
 def message_of(line: bytes) -> JSONRPCMessage | Problem:
     """The message that a line is, or what is wrong with it."""
-    from mcp_types import jsonrpc_message_adapter
+    from mcp_types import JSONRPCNotification, jsonrpc_message_adapter
     from pydantic import ValidationError
+    from pydantic_core import from_json
 
     try:
-        return jsonrpc_message_adapter.validate_json(line, by_name=False)
+        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValidationError:
         return problem_of(line)
+    # A request whose id is null, say, is read as a notification: its sender would wait for ever.
+    if isinstance(message, JSONRPCNotification) and "id" in from_json(line):
+        return Problem(INVALID_REQUEST, "Invalid Request: an id is a string or a whole number")
+    return message
 
 
 def problem_of(line: bytes) -> Problem:

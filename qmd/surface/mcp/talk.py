@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+from collections import Counter
 from collections.abc import AsyncIterable, Callable
 from typing import Any
 
@@ -15,6 +17,8 @@ from qmd.surface.mcp.lines import Problem, message_of
 from qmd.surface.mcp.patience import Patience
 
 CANCELLED = "notifications/cancelled"
+
+_NUMBER = re.compile("[0-9]{1,20}")
 
 
 class Talk:
@@ -39,7 +43,7 @@ class Talk:
         self._patience = patience
         self._hung_up = hung_up
         self._incoming = incoming
-        self._open: set[Any] = set()
+        self._open: Counter[Any] = Counter()
         self._answered = anyio.Event()
         self._turn = anyio.Lock()
 
@@ -63,7 +67,7 @@ class Talk:
             await self._write(message.answer)
             return
         if isinstance(message, JSONRPCRequest):
-            self._open.add(_key(message.id))
+            self._open[_key(message.id)] += 1
         elif isinstance(message, JSONRPCNotification) and message.method == CANCELLED:
             # Its sender waits no more: the request gets no answer.
             self._settle((message.params or {}).get("requestId"))
@@ -80,8 +84,9 @@ class Talk:
                     self._settle(message.id)
 
     def _settle(self, number: Any) -> None:
-        self._open.discard(_key(number))
-        self._answered.set()
+        if isinstance(number, str | int):  # a client may write anything there
+            self._open -= Counter([_key(number)])
+            self._answered.set()
 
     async def _write(self, line: bytes) -> None:
         async with self._turn:
@@ -93,7 +98,8 @@ class Talk:
 
 def _key(number: Any) -> Any:
     """An id as it is compared: some clients cancel '7' for 7."""
-    return int(number) if isinstance(number, str) and number.isdigit() else number
+    is_number = isinstance(number, str) and _NUMBER.fullmatch(number)
+    return int(number) if is_number else number
 
 
 def _write(descriptor: int, data: bytes) -> None:
