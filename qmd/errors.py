@@ -33,6 +33,7 @@
     │   ├── FolderTaken           it has something else in it
     │   ├── ExportFailed          the files could not be written
     │   ├── NotAnExport           it has no manifest
+    │   ├── ExportUnreadable      the system does not read a file of it
     │   ├── ExportDamaged         a file is missing, or not what was written
     │   ├── ExportIncomplete      no index can be made of what was exported
     │   ├── ExportTooNew          a later qmd has written it
@@ -375,14 +376,29 @@ class ExportFailed(ExchangeError):
 
 
 class NotAnExport(ExchangeError):
-    """A folder has no manifest of an export."""
+    """A folder has no manifest of an export, or is none."""
 
     def __init__(self, folder: Path) -> None:
+        problem = "it has no manifest.json of one"
+        if not folder.is_dir():
+            problem = "it is a file" if folder.exists() else "there is no such folder"
         super().__init__(
-            f"{folder} is no export of qmd: it has no manifest.json of one.\n\n"
+            f"{folder} is no export of qmd: {problem}.\n\n"
             "Name the folder that 'qmd export' has made."
         )
         self.folder = folder
+
+
+class ExportUnreadable(ExchangeError):
+    """The system does not read a file of an export, which may be whole."""
+
+    def __init__(self, folder: Path, file: str, problem: str) -> None:
+        super().__init__(
+            f"The export {folder} cannot be read. {file}: {problem}\n\n"
+            "Nothing was imported. Check the permissions and the disk that it is on, and try again."
+        )
+        self.folder = folder
+        self.file = file
 
 
 class ExportDamaged(ExchangeError):

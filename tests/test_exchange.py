@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -24,7 +25,9 @@ from qmd.errors import (
     ExportFailed,
     ExportIncomplete,
     ExportTooNew,
+    ExportUnreadable,
     FolderTaken,
+    IndexNotWritable,
     IndexTaken,
     JobRunning,
     NotAnExport,
@@ -35,6 +38,7 @@ from qmd.pipeline import export, manifest
 from qmd.pipeline.export import Wish
 from qmd.pipeline.hybrid import Recipe
 from qmd.store import exchange, files, maintenance
+from qmd.store.exchange import Unread
 from qmd.store.gate import errand
 from qmd.store.statements import shipped
 from qmd.text.filters import parse_filter
@@ -496,6 +500,17 @@ def test_an_index_without_documents_does_not_replace_one_that_has_some(library, 
     assert library.engine.export(tmp_path / "out", force=True).rows["documents"] == 0
 
 
+def test_a_choice_of_nothing_does_not_replace_some_documents(library, tmp_path):
+    library.write("tea.md", "---\nstatus: open\n---\n# Tea\n")
+    library.update()
+    wish = Wish(Filter(conditions=parse_filter("status = open")), "status = open")
+    library.engine.export(tmp_path / "out", wish=wish)
+    library.write("tea.md", "---\nstatus: done\n---\n# Tea\n")
+    library.update()
+    with pytest.raises(FolderTaken, match="it has 1 documents, and none of the index is chosen"):
+        library.engine.export(tmp_path / "out", wish=wish)
+
+
 def test_a_part_does_not_replace_the_whole(one, tmp_path):
     one.engine.export(tmp_path / "out")
     with pytest.raises(FolderTaken, match=r"of something else: the index 'index' \(all of it\)"):
@@ -820,6 +835,34 @@ def test_a_file_that_was_edited_is_refused(two, tmp_path):
     data = victim.read_bytes()
     victim.write_bytes(data[:50] + bytes([data[50] ^ 1]) + data[51:])
     unchanged(two, tmp_path / "out", ExportDamaged, "words/0000000000.parquet: it has been changed")
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "failure"),
+    [
+        ("qmd.pipeline.importing", "sha256", OSError(errno.EIO, "Input/output error")),
+        ("qmd.store.exchange", "columns_of_file", "IO Error: Could not read from {}: 5"),
+        ("qmd.store.exchange", "load", "IO Error: Could not read from {}: 5"),
+    ],
+)
+def test_a_file_that_the_system_does_not_read_is_not_called_damaged(
+    two, tmp_path, monkeypatch, module, name, failure
+):
+    def fail(*_, **__):
+        raise failure if isinstance(failure, OSError) else Unread(failure.format(tmp_path / "out"))
+
+    monkeypatch.setattr(f"{module}.{name}", fail)
+    with pytest.raises(ExportUnreadable, match="Check the permissions and the disk"):
+        two.engine.import_(tmp_path / "out", replace=True)
+
+
+def test_a_disk_without_room_for_the_new_index_is_told_of_as_one(two, tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise Unread("IO Error: Could not write file x: No space left on device")
+
+    monkeypatch.setattr("qmd.store.exchange.load", fail)
+    with pytest.raises(IndexNotWritable, match="free space"):
+        two.engine.import_(tmp_path / "out", replace=True)
 
 
 def test_a_file_that_is_missing_is_refused(two, tmp_path):

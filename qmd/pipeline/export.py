@@ -78,9 +78,9 @@ class Wish(NamedTuple):
         """For the manifest; without what was not asked for."""
         names = self.among.collections
         asked = {
-            "collections": None if names is None else list(names),
+            "collections": None if names is None else sorted(set(names)),
             "where": self.where,
-            "tables": list(self.tables) or None,
+            "tables": sorted(set(self.tables)) or None,
             "vectors": None if self.vectors else False,
             "partition_by": "collection" if self.parted else None,
         }
@@ -260,8 +260,7 @@ def _before(target: Path, name: str, wish: Wish, *, force: bool) -> Manifest | N
             return None
         raise FolderTaken(target, str(error).split("\n")[0], mend=mend) from error
     if not force and (before.name, before.selection) != (name, wish.told):
-        chosen = [f"{key} {value}" for key, value in before.selection.items()]
-        has = f"the index '{before.name}' ({', '.join(chosen) or 'all of it'})"
+        has = f"the index '{before.name}' ({_in_words(before.selection)})"
         raise FolderTaken(target, f"it is an export of something else: {has}.", mend=mend)
     known = {manifest.NAME, *(file.path for part in before.parts for file in part.files)}
     strange = sorted(_contents(target) - known)
@@ -273,6 +272,16 @@ def _before(target: Path, name: str, wish: Wish, *, force: bool) -> Manifest | N
             mend="Move them away, or replace them with --force.",
         )
     return before
+
+
+def _in_words(selection: Mapping[str, object]) -> str:
+    """What was chosen for an export."""
+    parts = []
+    for key, value in selection.items():
+        name = key.replace("_", " ")
+        told = ", ".join(map(str, value)) if isinstance(value, list) else value
+        parts.append(f"without {name}" if value is False else f"{name} {told}")
+    return "; ".join(parts) or "all of it"
 
 
 def _contents(folder: Path) -> set[str]:
@@ -447,9 +456,10 @@ def _written(
             spans = _planned(pool, tables, columns, wish)
             had = _documents(before)
             if had and not force and not any(s.rows for s in spans if s.table.name == "documents"):
+                now = "the index has none" if documents is None else "none of the index is chosen"
                 raise FolderTaken(
                     target,
-                    f"it has {had} documents, and the index has none any more.",
+                    f"it has {had} documents, and {now} any more.",
                     mend="Bring them back with 'qmd import', or replace it with --force.",
                 )
             make = partial(_made, shop=shop, target=target, known=_known(before))
@@ -475,6 +485,11 @@ def _chosen(tables: Sequence[Table], wish: Wish, *, everything: bool) -> list[Ta
     for name in wish.tables:
         if name not in names:
             raise UsageError(f"There is no table '{name}'. Known: {', '.join(names)}.")
+    if not wish.vectors and exchange.VECTORS in wish.tables:
+        raise UsageError(
+            f"'{exchange.VECTORS}' are the vectors, which are to be left out.\n\n"
+            "Leave out one of the two."
+        )
     private = [t.name for t in tables if t.private and t.name in wish.tables]
     if private and not everything:
         raise UsageError(

@@ -24,6 +24,7 @@ from qmd.errors import (
     ExportDamaged,
     ExportIncomplete,
     ExportTooNew,
+    ExportUnreadable,
     IndexNotWritable,
     IndexTaken,
     NotAnExport,
@@ -140,7 +141,8 @@ def _usable(folder: Path) -> Manifest:
     """The manifest of an export of which an index can be made.
 
     Raises:
-        NotAnExport, ExportDamaged, ExportTooNew, ExportIncomplete: there is none.
+        NotAnExport, ExportUnreadable, ExportDamaged, ExportTooNew, ExportIncomplete: there is
+            none.
     """
     document = manifest.read(folder)
     if document.schema > migrate.migrations()[-1].version:
@@ -157,6 +159,7 @@ def _verify(folder: Path, file: File) -> None:
 
     Raises:
         ExportDamaged: it is not.
+        ExportUnreadable: nobody can say.
     """
     path = folder / file.path
     try:
@@ -168,7 +171,7 @@ def _verify(folder: Path, file: File) -> None:
     except FileNotFoundError:
         raise ExportDamaged(folder, file.path, "it is missing.") from None
     except OSError as error:
-        raise ExportDamaged(folder, file.path, error.strerror or str(error)) from error
+        raise ExportUnreadable(folder, file.path, error.strerror or str(error)) from error
 
 
 # -- the new file --------------------------------------------------------------
@@ -234,7 +237,7 @@ def _fill(
             step()
     for part in document.parts:
         full = [file for file in part.files if file.rows]
-        try:
+        with _read_from(folder, part.name):
             if part.name == exchange.PARTED:
                 of: dict[str | None, list[Path]] = {}
                 for file in part.files:
@@ -243,9 +246,25 @@ def _fill(
             elif full:
                 paths = [folder / file.path for file in full]
                 exchange.load(cursor, part.name, paths, shift=shift)
-        except exchange.Misfit as error:
-            raise ExportDamaged(folder, part.name, str(error).splitlines()[0]) from error
         step()
+
+
+@contextmanager
+def _read_from(folder: Path, what: str) -> Iterator[None]:
+    """Tell a file of an export that is not what it should be from one that cannot be read.
+
+    Raises:
+        ExportDamaged, ExportUnreadable: there is one.
+    """
+    try:
+        yield
+    except exchange.Misfit as error:
+        raise ExportDamaged(folder, what, str(error).splitlines()[0]) from error
+    except exchange.Unread as error:
+        problem = str(error).splitlines()[0]
+        if str(folder) not in problem:  # of the index that is made
+            raise
+        raise ExportUnreadable(folder, what, problem) from error
 
 
 def _look_at(cursor: Cursor, folder: Path, part: Part, file: File) -> None:
@@ -259,11 +278,9 @@ def _look_at(cursor: Cursor, folder: Path, part: Part, file: File) -> None:
         for column in part.columns
         if file.collection is None or column.name != "collection"
     ]
-    try:
+    with _read_from(folder, file.path):
         columns = exchange.columns_of_file(cursor, folder / file.path)
         rows = exchange.rows_of_file(cursor, folder / file.path)
-    except exchange.Misfit as error:
-        raise ExportDamaged(folder, file.path, str(error).splitlines()[0]) from error
     if columns != expected:
         raise ExportDamaged(folder, file.path, "its columns are not those of the manifest.")
     if rows != file.rows:

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from qmd import __version__
-from qmd.errors import ExportDamaged, ExportTooNew, NotAnExport
+from qmd.errors import ExportDamaged, ExportTooNew, ExportUnreadable, NotAnExport
 from qmd.store.exchange import Column
 
 NAME = "manifest.json"
@@ -134,6 +134,7 @@ def read(folder: Path) -> Manifest:
 
     Raises:
         NotAnExport: it has no manifest.
+        ExportUnreadable: the system does not read it.
         ExportTooNew: a later qmd has written it.
         ExportDamaged: it cannot be understood.
     """
@@ -143,7 +144,7 @@ def read(folder: Path) -> Manifest:
     except (FileNotFoundError, NotADirectoryError):
         raise NotAnExport(folder) from None
     except OSError as error:
-        raise ExportDamaged(folder, NAME, error.strerror or str(error)) from error
+        raise ExportUnreadable(folder, NAME, error.strerror or str(error)) from error
     except (ValueError, RecursionError) as error:
         raise ExportDamaged(folder, NAME, f"this is not JSON: {error}") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:

@@ -31,6 +31,9 @@ READ_AT_ONCE = 4096
 Misfit = (_duckdb.DataError, _duckdb.IntegrityError, _duckdb.ProgrammingError)
 """What is raised when rows do not fit into a table, or a file is not what it should be."""
 
+Unread = _duckdb.IOException
+"""What is raised when the system does not read a file, or does not write one."""
+
 
 class Table(NamedTuple):
     """A table that can leave the index.

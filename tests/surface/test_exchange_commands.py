@@ -65,6 +65,32 @@ def test_some_documents_are_chosen_by_frontmatter(indexed, tmp_path):
     assert not (tmp_path / "out" / "embeddings").exists()
 
 
+def test_that_nothing_matches_is_told(indexed, tmp_path):
+    arguments = ("export", tmp_path / "out", "--where", "status = nowhere")
+    code, out, err = indexed(*arguments)
+    assert code == 0
+    assert out.startswith("Exported 0 documents to")
+    assert err == "No document matches: what was exported has none.\n"
+    out, err = indexed(*arguments, "--json")[1:]
+    assert json.loads(out)["rows"]["documents"] == 0
+    assert err
+
+
+def test_the_same_choice_in_another_order_is_the_same_export(indexed, tmp_path):
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "plan.md").write_text("# Plan\n")
+    indexed("collection", "add", tmp_path / "work")
+    tables = ("--tables", "documents,words")
+    assert indexed("export", tmp_path / "out", "-c", "notes", "-c", "work", *tables)[0] == 0
+    again = ("-c", "work", "-c", "notes", "-c", "work", "--tables", "words,documents")
+    code, out, err = indexed("export", tmp_path / "out", *again)
+    assert (code, err) == (0, "")
+    assert ": 0 of " in out
+    code, _, err = indexed("export", tmp_path / "out", "-c", "notes", "--no-vectors")
+    assert code == 1
+    assert "(collections notes, work; tables documents, words)" in err
+
+
 def test_tables_are_named_with_commas(indexed, tmp_path):
     code, out, _ = indexed("export", tmp_path / "out", "--tables", "words, contexts")
     assert code == 0
@@ -98,11 +124,15 @@ def test_an_update_command_is_left_out_and_told(indexed, tmp_path):
     ("arguments", "problem"),
     [
         (["export"], "Missing argument"),
-        (["export", "out", "--partition-by", "year"], "'year'"),
+        (["export", "out", "--partition-by", "year"], "parted by collection, not by 'year'"),
+        (["export", "out", "--tables", ", ,"], "--tables takes names"),
+        (["export", "out", "--tables", "embeddings", "--no-vectors"], "Leave out one of the two"),
         (["export", "out", "--where", "status is open"], "The filter cannot be read"),
         (["export", "out", "-c", "wrok"], "Collection not found: wrok. Known: notes."),
         (["import"], "Missing argument"),
-        (["import", "nowhere"], "is no export of qmd"),
+        (["import", "nowhere"], "is no export of qmd: there is no such folder"),
+        (["import", "notes/tea.md"], "is no export of qmd: it is a file"),
+        (["import", "notes"], "is no export of qmd: it has no manifest.json"),
     ],
 )
 def test_what_makes_no_sense_is_told(indexed, tmp_path, monkeypatch, arguments, problem):

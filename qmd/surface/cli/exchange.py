@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from qmd.errors import UsageError
 from qmd.surface import render
 from qmd.surface.cli.common import Collections, Json, notice, say, state
 
@@ -19,10 +19,8 @@ if TYPE_CHECKING:
     from qmd.pipeline.importing import Imported
 
 
-class Parted(StrEnum):
-    """What documents can be parted by."""
-
-    COLLECTION = "collection"
+PARTED = "collection"
+"""What documents can be parted by."""
 
 
 def export(
@@ -40,8 +38,13 @@ def export(
         typer.Option("--tables", metavar="NAMES", help="Only these: documents,chunks,embeddings."),
     ] = None,
     parted: Annotated[
-        Parted | None,
-        typer.Option("--partition-by", help="Give the documents of each a folder of its own."),
+        str | None,
+        typer.Option(
+            "--partition-by",
+            metavar=PARTED,
+            help="Give the documents of each a folder of its own.",
+            autocompletion=lambda: [PARTED],
+        ),
     ] = None,
     no_vectors: Annotated[
         bool, typer.Option("--no-vectors", help="Leave the vectors out.")
@@ -53,16 +56,19 @@ def export(
 ) -> None:
     """Write the index to a folder as Parquet; there again, only what has changed."""
     from qmd.pipeline.export import Wish
+    from qmd.store.search import ALL
     from qmd.text.filters import parse_filter
     from qmd.types import Filter
 
+    if parted not in (None, PARTED):
+        raise UsageError(f"Documents can be parted by {PARTED}, not by '{parted}'.")
     wish = Wish(
         Filter(
             collections=tuple(collection) if collection else None,
             conditions=parse_filter(where) if where is not None else (),
         ),
         where,
-        tuple(name.strip() for name in tables.split(",")) if tables else (),
+        _tables(tables),
         not no_vectors,
         parted is not None,
     )
@@ -72,6 +78,20 @@ def export(
         say(render.as_json({**done._asdict(), "folder": str(done.folder)}))
     else:
         say(_exported(done))
+    if done.rows.get("documents") == 0 and wish.among != ALL:
+        notice("No document matches: what was exported has none.")
+
+
+def _tables(given: str | None) -> tuple[str, ...]:
+    """Names of tables; none: all.
+
+    Raises:
+        UsageError: there are none in what was given.
+    """
+    names = tuple(name.strip() for name in (given or "").split(",") if name.strip())
+    if given is not None and not names:
+        raise UsageError("--tables takes names of tables with commas between: documents,chunks.")
+    return names
 
 
 def _exported(done: Exported) -> str:
