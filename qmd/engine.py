@@ -86,12 +86,12 @@ class Engine(Asking, Reading, Arranging):
         Raises:
             CollectionNotFound: there is none of one of the names.
         """
-        from qmd.errors import RootMissing, UsageError
+        from qmd.errors import CollectionNotFound, RootMissing, UsageError
         from qmd.pipeline.compare import compare
 
         compared = {}
         for collection in self.folders(names):
-            with suppress(RootMissing, UsageError):  # told of by the update
+            with suppress(CollectionNotFound, RootMissing, UsageError):  # told of by the update
                 compared[collection.name] = compare(self.database, collection)
         return compared
 
@@ -115,11 +115,12 @@ class Engine(Asking, Reading, Arranging):
             told: is given each report as it is ready.
 
         Returns:
-            A report for each collection; a failure of one does not stop the others.
+            A report for each collection that is there in the end; a failure of one does not
+            stop the others.
         """
         from anyio import to_thread
 
-        from qmd.errors import IndexFailure, QmdError
+        from qmd.errors import CollectionNotFound, IndexFailure, QmdError
         from qmd.pipeline import index
         from qmd.pipeline.filling import fill
         from qmd.store import maintenance
@@ -140,6 +141,11 @@ class Engine(Asking, Reading, Arranging):
             except IndexFailure:
                 raise
             except QmdError as error:
+                if isinstance(error, CollectionNotFound) and not names:
+                    # It was removed, or has another name by now.
+                    now = await to_thread.run_sync(self.folders)
+                    chosen += [each for each in now if each not in chosen]
+                    continue
                 report = Report(collection.name, collection.mask, failure=str(error))
             reports.append(report)
             if told is not None:

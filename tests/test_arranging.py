@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import anyio
 import pytest
 
+from qmd.curation import remove_collection
 from qmd.engine import Engine
 from qmd.types import Document
 
@@ -86,3 +88,51 @@ def test_documents_of_no_collection_do_not_stand_in_the_way_of_another_name(shel
     shelf.engine.rename("notes", "drinks")
     assert numbers(shelf.engine.documents(None)) == renamed(before, "drinks")
     assert shelf.problems() == []
+
+
+def updated_while(shelf, happens) -> list[str]:
+    """The collections that an update tells of during which something happens to the first."""
+    steps = iter([happens])
+
+    async def before(collection):
+        for step in steps:
+            step()
+
+    compared = shelf.engine.compare()
+    reports = anyio.run(lambda: shelf.engine.update(compared=compared, before=before))
+    assert not any(report.failure for report in reports)
+    return [report.collection for report in reports]
+
+
+@pytest.fixture
+def more(shelf):
+    """Files that the index does not have yet."""
+    shelf.write("tea.md", "# Tea\n\nhojicha\n")
+    shelf.write("jug.md", "# Jug\n\nhojicha\n")
+
+
+def test_an_update_goes_on_with_a_collection_that_gets_another_name_meanwhile(shelf, other, more):
+    assert updated_while(shelf, lambda: other.rename("notes", "drinks")) == ["drinks"]
+    assert sorted(numbers(shelf.engine.documents(None))) == [
+        "drinks/cup.md",
+        "drinks/jug.md",
+        "drinks/pot.md",
+        "drinks/tea.md",
+    ]
+    found = other.search("hojicha").results
+    assert sorted(result.file for result in found) == ["drinks/jug.md", "drinks/tea.md"]
+    assert shelf.problems() == []
+
+
+def test_an_update_adds_nothing_to_a_collection_that_is_removed_meanwhile(shelf, other, more):
+    assert updated_while(shelf, lambda: remove_collection(other, "notes")) == []
+    assert shelf.engine.documents(None) == []
+    assert shelf.problems() == []
+
+
+def test_an_update_of_one_collection_says_that_it_was_removed_meanwhile(shelf, other, more):
+    async def before(collection):
+        remove_collection(other, "notes")
+
+    [report] = anyio.run(lambda: shelf.engine.update(["notes"], before=before))
+    assert report.failure.startswith("Collection not found: notes.")

@@ -6,13 +6,14 @@ On its own, without the pipeline: most updates find nothing, and are done here.
 from __future__ import annotations
 
 import time
-from functools import partial
 from typing import NamedTuple
 
 from qmd.pipeline.walk import Found, walk
 from qmd.store import documents
+from qmd.store.cursor import Cursor
 from qmd.store.database import Database
 from qmd.store.documents import Change
+from qmd.store.lookup import check_collections
 from qmd.types import Collection, Report
 
 
@@ -45,19 +46,22 @@ def compare(database: Database, collection: Collection) -> Comparison:
     """Walk a collection's folder and compare it with the index in one statement.
 
     Raises:
+        CollectionNotFound: it was removed, or got another name.
         RootMissing: the folder is not there.
         IndexFailure: the index is busy or cannot be read.
     """
     began = time.time_ns()
     found = walk(collection)
-    changes = database.read(
-        partial(
-            documents.changes,
+
+    def work(cursor: Cursor) -> list[Change]:
+        check_collections(cursor, [collection.name])
+        return documents.changes(
+            cursor,
             collection=collection.name,
             paths=found.paths,
             sizes=found.sizes,
             mtimes=found.mtimes,
             inodes=found.inodes,
         )
-    )
-    return Comparison(collection, found, changes, began)
+
+    return Comparison(collection, found, database.read(work), began)

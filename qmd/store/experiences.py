@@ -68,15 +68,15 @@ def add(cursor: Cursor, records: Sequence[Record], batch: Batch) -> None:
     """
     import pyarrow as pa
 
+    if all(each.name != EXPERIENCES for each in collections(cursor)):
+        cursor.run("experiences/add_collection")
+        cursor.run("experiences/add_context", body=UNREVIEWED)
     words = batch.learnt["word"].to_pylist()
     known = documents.known_words(cursor, words)
     new = pa.array([word not in known for word in words], pa.bool_())
     documents.put(cursor, batch._replace(learnt=batch.learnt.filter(new)))
     rows = [_row(record) for record in records]
     cursor.run("experiences/add", records=as_json(rows))
-    if all(each.name != EXPERIENCES for each in collections(cursor)):
-        cursor.run("experiences/add_collection")
-        cursor.run("experiences/add_context", body=UNREVIEWED)
 
 
 def _row(record: Record) -> dict[str, object]:

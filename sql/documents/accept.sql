@@ -1,7 +1,7 @@
 -- Of the documents of a batch, those whose place in the index is still as it was seen.
 --
 -- A document that another process has changed in the meantime is left out; its file will be
--- compared again.
+-- compared again. So is one whose collection has been removed or renamed.
 --
 -- in   incoming  relation  of documents, with seen_id: the document_id that it replaces, 0 for none
 create or replace temp table accepted as
@@ -12,3 +12,4 @@ from incoming
 left join documents
     on incoming.collection = documents.collection and incoming.path = documents.path
 where coalesce(documents.document_id, 0) = incoming.seen_id
+    and incoming.collection in (select name from collections)
