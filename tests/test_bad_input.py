@@ -356,3 +356,40 @@ def test_on_a_full_disk_an_update_fails_in_words_and_works_again_with_room(
     assert "1 new" in qmd("update").out
     assert files(qmd, "celadon") == ["notes/cup.md"]
     assert qmd("doctor").code == 0
+
+
+def test_what_has_room_only_in_the_log_is_done_and_gets_into_the_index_later(qmd, notes, disk):
+    qmd("collection", "add", "notes")
+    [index] = disk.rglob("index.duckdb")
+    log = index.with_name("index.duckdb.wal")
+    ballast = disk / "ballast"
+    ballast.write_bytes(bytes(shutil.disk_usage(disk).free - 500_000))
+    new = " ".join(f"w{at * 999_983}" for at in range(3000))
+    (notes / "cup.md").write_text(f"# Cup\n\n{new} celadon\n")
+    assert "1 new" in qmd("update").out
+    assert log.exists()
+    assert files(qmd, "celadon") == ["notes/cup.md"]
+    ballast.unlink()
+    assert qmd("cleanup").code == 0
+    assert not log.exists()
+    assert files(qmd, "celadon") == ["notes/cup.md"]
+    assert qmd("doctor").code == 0
+
+
+def test_an_import_that_has_room_only_in_the_log_replaces_nothing(qmd, notes, disk, tmp_path):
+    qmd("collection", "add", "notes")
+    new = " ".join(f"w{at * 999_983}" for at in range(3000))
+    (notes / "cup.md").write_text(f"# Cup\n\n{new} celadon\n")
+    qmd("update")
+    assert qmd("export", str(tmp_path / "export")).code == 0
+    [index] = disk.rglob("index.duckdb")
+    before = index.read_bytes()
+    ballast = disk / "ballast"
+    ballast.write_bytes(bytes(shutil.disk_usage(disk).free - 700_000))
+    said = qmd("import", str(tmp_path / "export"), "--replace")
+    assert said.code == 3
+    assert "No space left on device" in said.err
+    assert index.read_bytes() == before
+    ballast.unlink()
+    assert qmd("import", str(tmp_path / "export"), "--replace").code == 0
+    assert files(qmd, "celadon") == ["notes/cup.md"]

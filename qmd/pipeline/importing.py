@@ -215,6 +215,7 @@ def _built(
     try:
         new.write(lambda _: None)
         fill(new)
+        new.write(lambda _: None, settled=True)
         wrong = [each for each in new.read(maintenance.problems) if each.times]
         if wrong:
             problem = f"not so {wrong[0].times} times: {wrong[0].fact}."

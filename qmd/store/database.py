@@ -118,14 +118,18 @@ class Database:
             self._memory[key] = version, found
         return found
 
-    def write(self, work: Callable[[Cursor], Result]) -> Result:
+    def write(self, work: Callable[[Cursor], Result], *, settled: bool = False) -> Result:
         """Run `work` as one transaction, alone among all processes.
+
+        Args:
+            settled: it has to be in the file itself. Otherwise what is committed may stay in the
+                log beside it as long as the file cannot grow.
 
         Raises:
             IndexFailure: the index is busy, unreadable, too new, or cannot be written.
         """
         with self._alone():
-            return self._transaction(work)
+            return self._transaction(work, settled=settled)
 
     def copy(self, folder: Path) -> tuple[Path, float]:
         """Put a copy of the file into a folder, as it is between two transactions.
@@ -201,15 +205,9 @@ class Database:
                 self._writing = True
             try:
                 self._drain()
-                with self._turn:
-                    self._active += 1
-                try:
+                with self._in_use(self._gate.leave):
                     self._gate.enter_to_read()
                     return work(self._attach_elsewhere)
-                finally:
-                    self._gate.leave()
-                    with self._turn:
-                        self._active -= 1
             finally:
                 with self._turn:
                     self._writing = False
@@ -230,6 +228,19 @@ class Database:
         self._closed = False
 
     @contextmanager
+    def _in_use(self, leave: Callable[[], None]) -> Iterator[None]:
+        """Let nobody close this before it has left the room."""
+        with self._turn:
+            self._active += 1
+        try:
+            yield
+        finally:
+            leave()
+            with self._turn:
+                self._active -= 1
+                self._turn.notify_all()
+
+    @contextmanager
     def _alone(self) -> Iterator[None]:
         """Be the only one who has the file, among all threads and processes."""
         with self._as_only_writer():
@@ -238,10 +249,11 @@ class Database:
             try:
                 self._gate.shut()
                 self._drain()
-                self._gate.enter_to_write()
-                yield
+                with self._in_use(self._gate.open):
+                    self._gate.enter_to_write()
+                    yield
             finally:
-                self._gate.open()
+                self._gate.open()  # also if it did not come so far
                 with self._turn:
                     self._writing = False
                     self._turn.notify_all()
@@ -337,7 +349,7 @@ class Database:
                 self._turn.wait(WATCH)
             self._detach()
 
-    def _transaction(self, work: Callable[[Cursor], Result]) -> Result:
+    def _transaction(self, work: Callable[[Cursor], Result], *, settled: bool = False) -> Result:
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
@@ -356,7 +368,12 @@ class Database:
                     _rollback(connection)
                     raise
                 connection.close()
-                self._detach_root()
+                try:
+                    self._detach_root()
+                except DatabaseError:
+                    if settled:
+                        raise
+                    self._drop_root()  # nothing is lost: whoever attaches it next reads the log
                 return result
         except BaseException:
             # A failed write can leave the engine unusable: begin again with a new one.
@@ -506,7 +523,8 @@ _UNWRITABLE = (
 
 def _translated(path: Path, error: DatabaseError) -> IndexFailure | None:
     """A failure of the file in words; None for any other."""
-    problem = str(error).splitlines()[0].strip()
+    # Of a fatal error, the first line says only what became of the engine.
+    problem = str(error).rpartition("Original error: ")[2].splitlines()[0].strip()
     plain = problem.split(": ", 1)[-1]
     if any(words in problem.lower() for words in _UNWRITABLE):
         return IndexNotWritable(path, plain)

@@ -306,6 +306,25 @@ def test_closing_waits_for_reads_and_the_next_use_opens_again(database, beside):
     assert index.read(tea) == "sencha"
 
 
+def test_closing_waits_for_a_write_and_the_next_use_opens_again(database, beside):
+    index, inside, go = database(warm=True), threading.Event(), threading.Event()
+
+    def work(cursor):
+        setting("sencha")(cursor)
+        inside.set()
+        assert go.wait(LONG)
+
+    result = beside(index.write, work)
+    assert inside.wait(LONG)
+    closed = beside(index.close)
+    with pytest.raises(TimeoutError):
+        closed.result(0.1)
+    go.set()
+    closed.result(LONG)
+    result.result(LONG)
+    assert index.read(tea) == "sencha"
+
+
 class Apart:
     """A look at the index with an engine of its own, which stays until it is let go."""
 
