@@ -225,6 +225,8 @@ def _pieces(
             places = merged(places, more)
         end = _whole(text, cutoff(places, target, window, fenced), end)
         yield Piece(start, end - start)
+        if end == whole.end:  # which a grapheme may reach to
+            return
         back = end - overlap
         # A piece that would not get past the one before it begins without an overlap.
         back = _whole(text, back, start) if start < back < end else end

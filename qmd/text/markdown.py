@@ -32,6 +32,10 @@ _ONLY_NOTES = re.compile(r"\W*notes\W*", re.I)
 _DAY_IN_NAME = re.compile(
     r"(?<!\d)(?P<year>[12]\d{3})[-_. ]?(?P<month>\d\d)[-_. ]?(?P<day>\d\d)(?!\d)"
 )
+_MOST_BRACKETS = 2000
+"""Of a frontmatter: what each opens, the reader of YAML looks through again at each word, though
+it refuses more than 128 within one another in the end."""
+
 _DATE_KEYS = ("date", "created", "created_at", "published", "updated", "modified")
 
 
@@ -67,6 +71,8 @@ def frontmatter(text: str) -> Frontmatter:
     import ryaml
 
     start, stop, end = block
+    if text.count("[", start, stop) + text.count("{", start, stop) > _MOST_BRACKETS:
+        return Frontmatter({}, end, f"frontmatter has more than {_MOST_BRACKETS} brackets")
     try:
         value = ryaml.loads(text[start:stop])
     except ValueError as error:  # also a key that is a mapping, as in `title: {{ title }}`

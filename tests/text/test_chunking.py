@@ -398,3 +398,8 @@ def test_ascii_is_cut_without_the_library_of_graphemes(monkeypatch):
     assert set(parts("é\n" * 9, chunks("é\n" * 9, Sizes(2, 0, 1)))) == {"é", "\né", "\n"}
     with pytest.raises(ImportError):
         chunks("é" * 10, Sizes(4, 0, 0))
+
+
+def test_no_piece_stands_in_the_last_one_when_a_grapheme_made_that_reach_the_end():
+    text = "a" * 10 + "👩\u200d👩\u200d👧"
+    assert chunks(text, Sizes(8, 5, 0)) == [Piece(0, 8), Piece(3, 7), Piece(5, 10)]

@@ -223,3 +223,16 @@ def test_without_frontmatter_a_document_is_from_the_date_in_its_name(name):
 @pytest.mark.parametrize("name", ["2024-01-02/a.md", "120240102.md", "2024-01-021.md", "a.md"])
 def test_without_a_date_a_document_is_from_its_last_change(name):
     assert dated(path=name) == MODIFIED
+
+
+def test_brackets_without_end_are_not_read_but_told_of():
+    text = "---\na: " + "[" * 2001 + "\n---\n# Tea\n"
+    matter = markdown.frontmatter(text)
+    assert matter.metadata == {}
+    assert matter.problem == "frontmatter has more than 2000 brackets"
+    assert markdown.title(text, "a.md", matter) == "Tea"
+
+
+def test_two_thousand_lists_are_read():
+    text = "---\na: [" + "[1]," * 1999 + "]\n---\n"
+    assert markdown.frontmatter(text).metadata == {"a": [[1]] * 1999}
