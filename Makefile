@@ -2,6 +2,8 @@
 # make test   makes the environment and runs lint, types and tests
 # make docs   writes the pages and pictures that are made by tools
 # make bench  measures; see bench/README.md
+# make torture  kills, crowds, fills and spoils indexes for about an hour; see bench/README.md
+# make fuzz   gives what reads people, files and clients inputs nobody thought of: about an hour
 # make clients  tries the server with clients of others; see docs/server.md
 
 PYTHON ?= python3
@@ -18,7 +20,7 @@ DEMO := $(CURDIR)/.demo
 # Packages of Node.js and of Python that only tests/clients needs.
 CLIENTS ?= $(HOME)/.cache/qmd-clients
 
-.PHONY: demo test check format docs bench clients build clean
+.PHONY: demo test check format docs bench torture fuzz clients build clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -65,6 +67,14 @@ docs: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m bench
+
+torture: $(READY)
+	$(BIN)/python -m bench.torture
+
+# Without atheris, of which some systems have no wheel, the inputs are less clever.
+fuzz: $(READY)
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: 'atheris>=3'
+	$(BIN)/python -m bench.fuzz
 
 clients: $(READY)
 	mkdir -p $(CLIENTS)

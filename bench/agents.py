@@ -36,10 +36,10 @@ HELLO = {
 class Agent:
     """A server process, and a client of it that asks one thing after the other."""
 
-    def __init__(self, environ: dict[str, str]) -> None:
+    def __init__(self, environ: dict[str, str], *options: str) -> None:
         before = os.times()
         self.process = subprocess.Popen(
-            [*COMMAND, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ
+            [*COMMAND, "mcp", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ
         )
         self._turn = threading.Lock()
         self._asked = 0
@@ -50,21 +50,28 @@ class Agent:
     def ask(self, method: str, params: dict[str, object]) -> dict:
         """The result of a request."""
         with self._turn:
-            self._asked += 1
-            line = {"jsonrpc": "2.0", "id": self._asked, "method": method, "params": params}
-            self.process.stdin.write(json.dumps(line).encode() + b"\n")
-            self.process.stdin.flush()
+            self.send(method, params)
             answer = json.loads(self.process.stdout.readline())
-        assert answer["id"] == self._asked
+            assert answer["id"] == self._asked
         return answer["result"]
+
+    def send(self, method: str, params: dict[str, object]) -> None:
+        """Ask, and do not wait for the answer."""
+        self._asked += 1
+        line = {"jsonrpc": "2.0", "id": self._asked, "method": method, "params": params}
+        self.process.stdin.write(json.dumps(line).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def call(self, tool: str, arguments: dict[str, object]) -> dict:
+        """What a tool answers, as data; an answer that is an error is raised."""
+        result = self.ask("tools/call", {"name": tool, "arguments": arguments})
+        if result.get("isError"):
+            raise RuntimeError(result["content"][0]["text"])
+        return result["structuredContent"]
 
     def search(self, words: str) -> list[str]:
         """Files that have words; an answer that is an error is raised."""
-        params = {"name": "search", "arguments": {"query": words}}
-        result = self.ask("tools/call", params)
-        if result.get("isError"):
-            raise RuntimeError(result["content"][0]["text"])
-        return [each["file"] for each in result["structuredContent"]["results"]]
+        return [each["file"] for each in self.call("search", {"query": words})["results"]]
 
     def close(self) -> int:
         """End it; its exit code."""

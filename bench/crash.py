@@ -4,14 +4,13 @@
 
 In each round a folder changes, and a real `qmd update` (or `qmd collection add`, where there is
 no index yet) is killed at a random moment. Another one then runs to its end, and every document
-has to be found by the word that its title alone has, `qmd doctor` has to be content, and the
+has to be found by the word that its title alone has, `qmd doctor --deep` has to be content, and the
 index has to say the same as one that is built anew from the same files.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import random
 import shutil
@@ -19,25 +18,24 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-import anyio
-
-from qmd.config import Place
-from qmd.engine import Engine
-from qmd.store.cursor import Cursor
+from bench.torture.proof import PATIENCE, Home, first
 
 DOCUMENTS = 300
 LETTERS = "bcdfghjklmnpqrtvwz"
 
-COMMAND = """
+SMALL = (
+    "-c",
+    """
 from qmd.pipeline import index
 index.BATCH_FILES = 20
 from qmd.__main__ import main
 main()
-"""
+""",
+)
 """The command line with small batches: more commits for a kill to fall into."""
 
 AFRESH = 0.15
@@ -51,25 +49,6 @@ WRITING = 0.15
 
 TOGETHER = 60
 """Documents that are looked for at once."""
-
-FACTS = {
-    "documents": """
-        select
-            collection, path, title, hash, body,
-            title_length, path_length, body_length, path_start, body_start
-        from documents join content using (hash)
-        order by collection, path
-    """,
-    "postings": """
-        select
-            path, term, title_frequency, path_frequency, body_frequency, postings.length, positions
-        from postings
-        join documents using (document_id)
-        join (select distinct term, term_id from words) using (term_id)
-        order by path, term
-    """,
-    "collections": "select * from collections order by name",
-}
 
 
 class Corpus:
@@ -140,38 +119,26 @@ class Trial:
 
     def __init__(self, work: Path, seed: int) -> None:
         self.chance = random.Random(seed)
-        self.work = work
-        self.corpus = Corpus(work / "docs", self.chance)
+        self.home = Home(work)
+        self.corpus = Corpus(self.home.docs, self.chance)
         self.landed = self.aimed = self.logs = 0
-        self._config = work / "config"
-        self._database = work / "index.duckdb"
-        self._environ = {
-            **os.environ,
-            "QMD_CONFIG_DIR": str(self._config),
-            "INDEX_PATH": str(self._database),
-        }
         self._typical = 1.0
 
     def round(self) -> list[str]:
         """What is wrong after one round."""
         if self.chance.random() < AFRESH:
-            for file in self.work.glob("index.duckdb*"):
+            for file in self.home.work.glob("index.duckdb*"):
                 file.unlink() if file.is_file() else shutil.rmtree(file)
-            shutil.rmtree(self._config, ignore_errors=True)
+            shutil.rmtree(self.home.settings.parent, ignore_errors=True)
         self.corpus.change()
         self._kill_one()
-        self.logs += Path(f"{self._database}.wal").exists()
+        self.logs += Path(f"{self.home.database}.wal").exists()
         began = time.monotonic()
-        with self._started(*self._command()) as process:
-            _, said = process.communicate(timeout=120)
+        said = self.home.run(*self._command(), code=SMALL)
         self._typical = max(0.7 * self._typical, time.monotonic() - began)
-        if process.returncode:
-            return [f"exit {process.returncode}: {said.strip()[-500:]}"]
-        with self._started("doctor", "--json") as doctor:
-            wrong = self._differences()
-            said = json.loads(doctor.communicate()[0])
-        problems = [finding for finding in said if finding["status"] == "problem"]
-        return [f"doctor: {each['check']}: {each['detail']}" for each in problems] + wrong
+        if said.problem:
+            return [said.problem]
+        return self._not_found() + self.home.wrong(self.corpus.queries())
 
     def figures(self) -> dict[str, str]:
         """What was done, in numbers."""
@@ -182,105 +149,61 @@ class Trial:
 
     def _command(self) -> list[str]:
         """`update`, or `collection add` where a kill came before the collection was noted."""
-        settings = self._config / "index.yml"
+        settings = self.home.settings
         if settings.exists() and "docs" in settings.read_text(encoding="utf-8"):
             return ["update"]
         return ["collection", "add", str(self.corpus.folder)]
 
-    def _started(self, *arguments: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [sys.executable, "-c", COMMAND, *arguments],
-            cwd=Path(__file__).parents[1],
-            env=self._environ,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-
     def _kill_one(self) -> None:
         """Start what indexes, and kill it: at any moment, or soon after it begins to write."""
         aimed = self.chance.random() < AIMED
-        moment = self.chance.random()
-        before = self._turns()
-        with self._started(*self._command()) as process:
-            if aimed:
-                while self._turns() == before and process.poll() is None:
-                    time.sleep(0.001)
-            time.sleep(moment * (WRITING if aimed else self._typical))
-            process.kill()
-            process.communicate()
+        with self.home.start(*self._command(), code=SMALL) as process:
+            killed(process, self.chance, self._typical, self.home.database if aimed else None)
         if process.returncode == -9:
             self.landed += 1
             self.aimed += aimed
 
-    def _turns(self) -> int:
-        """Changes with every turn of a writer, who signs the lock."""
-        try:
-            return os.stat(f"{self._database}.lock").st_mtime_ns
-        except FileNotFoundError:
-            return 0
-
-    def _differences(self) -> list[str]:
-        """What the index says that it should not, and the other way round."""
-        queries = self.corpus.queries()
-        engine = self._engine(self._database)
-        try:
-            wrong = self._not_found(engine)
-            found = [engine.database.read(_facts), _answers(engine, queries)]
-        finally:
-            engine.close()
-        with tempfile.TemporaryDirectory() as name:
-            fresh = self._engine(Path(name, "index.duckdb"))
-            try:
-                anyio.run(fresh.update)
-                expected = [fresh.database.read(_facts), _answers(fresh, queries)]
-            finally:
-                fresh.close()
-        for ours, theirs in zip(found, expected, strict=True):
-            for subject, rows in theirs.items():
-                if ours[subject] != rows:
-                    wrong.append(f"{subject}: {_first(ours[subject], rows)}")
-        return wrong
-
-    def _engine(self, database: Path) -> Engine:
-        settings = self._config / "index.yml"
-        return Engine(Place("index", settings, database, None, self.work / "trusted"), warm=True)
-
-    def _not_found(self, engine: Engine) -> list[str]:
+    def _not_found(self) -> list[str]:
         """Documents that the word of their title does not find, several words at a time."""
         wanted = sorted((f"docs/{path}", title) for path, title in self.corpus.titles.items())
         wrong = []
+        engine = self.home.engine()
         for at in range(0, len(wanted), TOGETHER):
             some = wanted[at : at + TOGETHER]
             words = " ".join(title.split()[1] for _, title in some)
             results = engine.search(words, limit=2 * TOGETHER).results
             found = sorted((result.file, result.title) for result in results)
             if found != some:
-                wrong.append(f"found by its title: {_first(found, some)}")
+                wrong.append(f"found by its title: {first(found, some)}")
+        engine.close()
         return wrong
 
 
-def _facts(cursor: Cursor) -> dict[str, list[tuple[object, ...]]]:
-    return {
-        subject: cursor.connection.execute(question).fetchall()
-        for subject, question in FACTS.items()
-    }
+def killed(
+    process: subprocess.Popen[str], chance: random.Random, typical: float, index: Path | None = None
+) -> None:
+    """Kill a process at a random moment.
+
+    Args:
+        typical: seconds that it takes to its end.
+        index: that it writes to: it is killed soon after it begins to.
+    """
+    moment = chance.random()
+    if index is not None:
+        before, ends = turns(index), time.monotonic() + PATIENCE
+        while turns(index) == before and process.poll() is None and time.monotonic() < ends:
+            time.sleep(0.001)
+    time.sleep(moment * (typical if index is None else WRITING))
+    process.kill()
+    process.communicate()
 
 
-def _answers(engine: Engine, queries: list[str]) -> dict[str, list[tuple[object, ...]]]:
-    """The best ten of each query, with scores to nine places."""
-    return {
-        query: [(r.file, round(r.score, 9)) for r in engine.search(query, limit=10).results]
-        for query in queries
-    }
-
-
-def _first(ours: Sequence[tuple[object, ...]], theirs: Sequence[tuple[object, ...]]) -> str:
-    """The first row that differs."""
-    for mine, other in zip(ours, theirs, strict=False):
-        if mine != other:
-            return f"{mine} instead of {other}"
-    return f"{len(ours)} rows instead of {len(theirs)}"
+def turns(index: Path) -> int:
+    """Changes with every turn of a writer, who signs the lock."""
+    try:
+        return os.stat(f"{index}.lock").st_mtime_ns
+    except FileNotFoundError:
+        return 0
 
 
 class Rounds(Protocol):

@@ -188,12 +188,12 @@ def named(place: int) -> str:
     return f"{place % 8}/file-{place}.md"
 
 
-def generate(folder: Path) -> None:
+def generate(folder: Path, files: int = FILES) -> None:
     """Files of some hundred words each."""
     chance = random.Random(0)
     words = vocabulary()
     weights = [1 / (rank + 3) for rank in range(len(words))]
-    for place in range(FILES):
+    for place in range(files):
         text = chance.choices(words, weights, k=chance.randint(50, 400))
         file = folder / named(place)
         file.parent.mkdir(parents=True, exist_ok=True)

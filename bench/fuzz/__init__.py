@@ -1,0 +1,1 @@
+"""Inputs nobody thought of: see `bench.fuzz.__main__`."""

@@ -1,0 +1,32 @@
+"""What is fuzzed: readers of whatever people, files and clients send.
+
+Each target makes an input of bytes, and checks one: an error that a user would not be told in
+words is raised, and so is an answer that cannot be right. The first part of an input is a text
+(or bytes), so that it can be made longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from bench.fuzz import clients, places, queries, texts
+from bench.fuzz.http import http
+from bench.fuzz.sources import Target
+
+TARGETS: dict[str, Callable[[], Iterator[Target]]] = {
+    each.__name__: each
+    for each in (
+        *(texts.chunks, texts.syntax, texts.tokens, texts.snippet),
+        *(texts.frontmatter, texts.sanitation),
+        *(queries.query, queries.questions, queries.filters, queries.sql),
+        *(places.names, places.masks, places.resolve),
+        *(clients.arguments, clients.lines, clients.experience, http),
+    )
+}
+
+
+@contextmanager
+def opened(name: str) -> Iterator[Target]:
+    """A target, with what it needs."""
+    yield from TARGETS[name]()
