@@ -19,9 +19,10 @@ from qmd.errors import IndexBusy, NotEmbedded
 from qmd.models.registry import MINILM
 from qmd.store.gate import Gate, errand
 from qmd.surface.tools import schemas, texts
+from qmd.surface.tools.answers import TimedOut, UnknownTool
 from qmd.surface.tools.arguments import MOST_FAULTS, InvalidArguments, read
 from qmd.surface.tools.replies import Code, Reply, Resource
-from qmd.surface.tools.toolbox import READERS, TimedOut, Toolbox, UnknownTool
+from qmd.surface.tools.toolbox import READERS, Toolbox
 
 CONTRACT = Path(__file__).parents[3] / "shared" / "spec" / "mcp_tools.json"
 

@@ -15,8 +15,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from qmd.errors import QmdError
+from qmd.surface.tools.answers import UnknownTool, code_of
 from qmd.surface.tools.replies import MARKDOWN, Reply, Resource
-from qmd.surface.tools.toolbox import UnknownTool, code_of
 
 if TYPE_CHECKING:
     from qmd.surface.tools.toolbox import Toolbox

@@ -16,8 +16,9 @@ from qmd import __version__
 from qmd.errors import Ambiguous, DocumentNotFound, QmdError
 from qmd.surface.mcp import guide
 from qmd.surface.tools import schemas
+from qmd.surface.tools.answers import UnknownTool, code_of
 from qmd.surface.tools.replies import MARKDOWN, Reply, Resource
-from qmd.surface.tools.toolbox import Toolbox, UnknownTool, code_of
+from qmd.surface.tools.toolbox import Toolbox
 from qmd.text import paths
 
 Names = Literal["plain", "prefixed", "both"]

@@ -11,10 +11,15 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qmd.errors import UsageError
 from qmd.surface.tools.schemas import Schema, Tool
+from qmd.types import Filter
+
+if TYPE_CHECKING:
+    from qmd.text.experience import Violation
+    from qmd.text.questions import Question
 
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 
@@ -85,6 +90,42 @@ def read(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
         raise InvalidArguments("\n".join(faults))
     defaults = {name: each["default"] for name, each in properties.items() if "default" in each}
     return defaults | values
+
+
+def among(asked: Mapping[str, Any]) -> Filter:
+    """The collections that may answer: those of both parameters."""
+    one, several = asked.get("collection"), asked.get("collections", [])
+    names = tuple(dict.fromkeys([*([one] if one else []), *several]))
+    return Filter(names or None)
+
+
+def question(asked: Mapping[str, Any]) -> tuple[str | Question, str]:
+    """What is asked, and how to call it.
+
+    Raises:
+        InvalidArguments: nothing is asked, or the same in two ways.
+    """
+    plain, searches = asked.get("query"), asked.get("searches")
+    if (plain is None) == (searches is None):
+        raise InvalidArguments(
+            'Give either "query" or "searches"' + (", not both." if plain else ".")
+        )
+    if plain is not None:
+        return plain, plain
+    from qmd.text import questions
+
+    assert searches is not None
+    typed = [questions.Search(each["type"], each["query"], n) for n, each in enumerate(searches, 1)]
+    first = next((s for kind in ("lex", "vec") for s in typed if s.kind == kind), typed[0])
+    return questions.typed(typed), first.text
+
+
+def of_contract(tool: Tool, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Violation]]:
+    """What is given for experience records, whose contract checks it, and what is misnamed."""
+    from qmd.text.experience import Violation
+
+    asked, faults = understood(tool, given)
+    return asked, [Violation(fault.parameter, fault.text) for fault in faults]
 
 
 def meant(schema: Schema, value: Any) -> Any:

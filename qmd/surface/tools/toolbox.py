@@ -2,51 +2,34 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import threading
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 from anyio import CapacityLimiter, to_thread
 
-from qmd.errors import (
-    Ambiguous,
-    CollectionNotFound,
-    ConfigError,
-    DocumentNotFound,
-    IndexFailure,
-    ModelError,
-    NotEmbedded,
-    QmdError,
-    TextTooLong,
-    UsageError,
-)
+from qmd.errors import ModelError, QmdError
 from qmd.pipeline.stoppable import stoppable
 from qmd.store import stopping
 from qmd.store.stopping import CURRENT, Stop, Stopped
-from qmd.surface.tools import schemas, texts
-from qmd.surface.tools.arguments import InvalidArguments, read, understood
+from qmd.surface.tools import answers, schemas, texts
+from qmd.surface.tools.answers import TimedOut, UnknownTool, code_of
+from qmd.surface.tools.arguments import InvalidArguments, among, of_contract, question, read
+from qmd.surface.tools.progress import Progress, Tell, telling
 from qmd.surface.tools.replies import Code, Reply, Resource, refusal
 from qmd.surface.tools.schemas import Tool
 from qmd.text import masks, paths
-from qmd.types import Filter, Passage
 
 if TYPE_CHECKING:
-    from qmd.engine import Answer, Engine
+    from qmd.engine import Engine
     from qmd.experiences import Experiences
-    from qmd.text.experience import Violation
-    from qmd.text.questions import Question
     from qmd.types import Embedded, Report
 
 Found = TypeVar("Found")
-Tell = Callable[[float, float | None, str | None], None]
-Progress = Callable[[float, float | None, str | None], Awaitable[None]]
-"""Told (done, in all, what is being done)."""
-
 log = logging.getLogger("qmd.tools")
 
 READERS, MODELS = 4, 1
@@ -69,21 +52,6 @@ LAST = 1.0
 
 COUNTED = 0.5
 """Seconds after an answer when what was found of experience records is counted."""
-
-
-class TimedOut(QmdError):
-    """It took too long."""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(f"Timed out after {seconds:.0f} s.")
-
-
-class UnknownTool(QmdError):
-    """No tool has this name."""
-
-    def __init__(self, name: str, known: Sequence[str]) -> None:
-        super().__init__(f"Unknown tool: {name}. Known: {', '.join(known)}.")
-        self.name = name
 
 
 class Toolbox:
@@ -150,7 +118,7 @@ class Toolbox:
             with self._at_work(), anyio.move_on_after(seconds):
                 await stoppable(answer)
             # What was written while the time ran out has been written.
-            return replies[0] if replies else _timed_out(tool, seconds)
+            return replies[0] if replies else answers.timed_out(tool, seconds or 0)
         except QmdError as error:
             return refusal(code_of(error), str(error))
         except Exception:
@@ -221,12 +189,12 @@ class Toolbox:
         answer = await self._read(
             self.engine.search,
             asked["query"],
-            among=_among(asked),
+            among=among(asked),
             limit=asked["limit"],
             min_score=asked["minScore"],
             length=texts.SNIPPET,
         )
-        return _results(asked["query"], answer)
+        return answers.results(asked["query"], answer)
 
     async def _vsearch(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
         asked = read(tool, given)
@@ -234,25 +202,25 @@ class Toolbox:
             partial(
                 self.engine.vector_search,
                 asked["query"],
-                among=_among(asked),
+                among=among(asked),
                 limit=asked["limit"],
                 min_score=asked["minScore"],
                 length=texts.SNIPPET,
             ),
             limiter=self._models,
         )
-        return _results(asked["query"], answer)
+        return answers.results(asked["query"], answer)
 
     async def _query(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
         from qmd.pipeline.hybrid import Recipe
 
         asked = read(tool, given)
-        question, shown = _question(asked)
+        wanted, shown = question(asked)
         helping = await self._read(self.engine.models.help_at_once)
         async with self._models:
             answer = await self.engine.query(
-                question,
-                among=_among(asked),
+                wanted,
+                among=among(asked),
                 limit=asked["limit"],
                 recipe=Recipe(candidates=asked["candidateLimit"], timeout=HELPER),
                 expand=helping and "query" in asked,
@@ -261,7 +229,7 @@ class Toolbox:
                 intent=asked.get("intent"),
             )
         kept = [each for each in answer.results if each.score >= asked["minScore"]]
-        return _results(shown, answer._replace(results=kept))
+        return answers.results(shown, answer._replace(results=kept))
 
     # -- documents ---------------------------------------------------------------
 
@@ -286,7 +254,7 @@ class Toolbox:
             count=asked.get("maxLines"),
             largest=asked["maxBytes"],
         )
-        return _documents(asked["pattern"], passages, numbered=asked["lineNumbers"])
+        return answers.documents(asked["pattern"], passages, numbered=asked["lineNumbers"])
 
     async def _status(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
         read(tool, given)
@@ -320,7 +288,7 @@ class Toolbox:
 
     async def _query_experiences(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
         experiences = await self._records()
-        asked, misnamed = _of_contract(tool, given)
+        asked, misnamed = of_contract(tool, given)
         vector = None
         try:
             if await self._read(experiences.has_vectors):
@@ -328,16 +296,16 @@ class Toolbox:
                 vector = await to_thread.run_sync(work, limiter=self._models)
             found = await self._read(experiences.found, asked, misnamed, vector=vector)
         except QmdError as error:
-            return _failed(error)
+            return answers.failed(error)
         if experiences.uncounted and self._counting is None and not self._read_only:
             self._counting = threading.Timer(COUNTED, self._count)
             self._counting.daemon = True
             self._counting.start()
-        return _outcome(*texts.fitting_page(found))
+        return answers.outcome(*texts.fitting_page(found))
 
     async def _submit_experience(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
         experiences = await self._records()
-        return _outcome(await self._read(experiences.submit, *_of_contract(tool, given)))
+        return answers.outcome(await self._read(experiences.submit, *of_contract(tool, given)))
 
     async def _records(self) -> Experiences:
         from qmd.experiences import Experiences
@@ -375,31 +343,7 @@ class Toolbox:
                 before=hooks.run,
             )
 
-        reports = await _telling(progress, work)
-        rows = [
-            {
-                "name": report.collection,
-                "new": report.new,
-                "updated": report.updated,
-                "unchanged": report.unchanged,
-                "renamed": report.renamed,
-                "removed": report.removed,
-                "skipped": len(report.skipped),
-                **({"failure": report.failure} if report.failure else {}),
-            }
-            for report in reports
-        ]
-        lines = [
-            f"{row['name']}: "
-            + (
-                f"not updated: {row['failure']}"
-                if "failure" in row
-                else f"{row['new']} new, {row['updated']} updated, {row['unchanged']} unchanged, "
-                f"{row['renamed']} renamed, {row['removed']} removed, {row['skipped']} skipped"
-            )
-            for row in rows
-        ]
-        return Reply(("\n".join(lines) or "No collections yet.",), {"collections": rows})
+        return answers.updated(await telling(progress, work))
 
     async def _embed(
         self, tool: Tool, given: Mapping[str, Any], progress: Progress | None
@@ -416,16 +360,7 @@ class Toolbox:
                 progress=lambda done, total: tell(done, total, "bytes of text"),
             )
 
-        done = await _telling(progress, work)
-        facts = {
-            "chunks": done.chunks,
-            "documents": done.documents,
-            "lacking": done.lacking,
-            "failed": len(done.failed),
-            "stopped": done.stopped,
-        }
-        text = f"{done.chunks} passages embedded; documents that lack vectors: {done.lacking}."
-        return Reply((text,), facts)
+        return answers.embedded(await telling(progress, work))
 
     async def embed_texts(self, given: Sequence[str]) -> list[list[float]]:
         """Vectors of texts, as documents are embedded.
@@ -444,151 +379,3 @@ class Toolbox:
         with self._at_work(), anyio.move_on_after(LATER):
             return await stoppable(partial(to_thread.run_sync, work, limiter=self._models))
         raise TimedOut(LATER)
-
-
-def _among(asked: Mapping[str, Any]) -> Filter:
-    """The collections that may answer: those of both parameters."""
-    one, several = asked.get("collection"), asked.get("collections", [])
-    names = tuple(dict.fromkeys([*([one] if one else []), *several]))
-    return Filter(names or None)
-
-
-def _question(asked: Mapping[str, Any]) -> tuple[str | Question, str]:
-    """What is asked, and how to call it.
-
-    Raises:
-        InvalidArguments: nothing is asked, or the same in two ways.
-    """
-    plain, searches = asked.get("query"), asked.get("searches")
-    if (plain is None) == (searches is None):
-        raise InvalidArguments(
-            'Give either "query" or "searches"' + (", not both." if plain else ".")
-        )
-    if plain is not None:
-        return plain, plain
-    from qmd.text import questions
-
-    assert searches is not None
-    typed = [questions.Search(each["type"], each["query"], n) for n, each in enumerate(searches, 1)]
-    first = next((s for kind in ("lex", "vec") for s in typed if s.kind == kind), typed[0])
-    return questions.typed(typed), first.text
-
-
-def _results(question: str, answer: Answer) -> Reply:
-    results = [texts.record(each) for each in answer.results]
-    kept = texts.fitting(results)
-    notes = [answer.notice] if answer.notice else []
-    if len(kept) < len(results):
-        notes.append(f"{len(results) - len(kept)} more found; the answer is full.")
-    return Reply((texts.summary(question, kept), *notes), {"results": kept})
-
-
-def _documents(pattern: str, passages: Sequence[Passage], *, numbered: bool) -> Reply:
-    """Several documents: those that are missing, those left out, the others."""
-    missing = [each for each in passages if each.reason and not each.docid]
-    if len(missing) == len(passages):
-        return refusal(Code.NOT_FOUND, _none_matched(pattern, missing))
-    left_out = [
-        texts.skipped(each.file, each.size) for each in passages if each.reason and each.docid
-    ]
-    found: list[Resource] = []
-    room = texts.MOST_BYTES - sum(len(each.encode()) for each in left_out)
-    for passage in passages:
-        if passage.reason:
-            continue
-        resource = texts.document(passage, numbered=numbered, rest=True)
-        size = len(resource.text.encode())
-        if size > room:
-            left_out.append(texts.full(passage.file))
-            continue
-        found.append(resource)
-        room -= size
-    return Reply((*(each.reason or "" for each in missing), *left_out, *found))
-
-
-def _none_matched(pattern: str, missing: Sequence[Passage]) -> str:
-    """That nothing was found; with what is like it, where names were given."""
-    hints = [each.reason for each in missing if each.reason and "\n" in each.reason]
-    return "\n\n".join([f"No files matched pattern: {pattern}", *hints])
-
-
-def _of_contract(tool: Tool, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Violation]]:
-    """What is given for experience records, and what has no name there; their contract checks
-    the values."""
-    from qmd.text.experience import Violation
-
-    asked, faults = understood(tool, given)
-    return asked, [Violation(fault.parameter, fault.text) for fault in faults]
-
-
-def _failed(error: QmdError) -> Reply:
-    from qmd.experiences import failed
-
-    return _outcome(failed(error))
-
-
-def _timed_out(tool: Tool, seconds: float | None) -> Reply:
-    if tool in (schemas.QUERY_EXPERIENCES, schemas.SUBMIT_EXPERIENCE):
-        from qmd.experiences import timed_out
-
-        return _outcome(timed_out(seconds or 0))
-    return refusal(Code.TIMEOUT, str(TimedOut(seconds or 0)))
-
-
-def _outcome(outcome: dict[str, object], *notes: str) -> Reply:
-    """The object of the contract for experience records as a reply."""
-    error = outcome.get("error")
-    code = None
-    if isinstance(error, Mapping):
-        code = _OF_CONTRACT.get(str(error["code"]), Code.INVALID_PARAMS)
-    return Reply((json.dumps(outcome, ensure_ascii=False), *notes), outcome, code)
-
-
-async def _telling(progress: Progress | None, work: Callable[[Tell], Awaitable[Found]]) -> Found:
-    """What `work` gives; what it tells is passed on without waiting, or left out."""
-    if progress is None:
-        return await work(lambda done, total, doing: None)
-    latest, told = anyio.create_memory_object_stream[tuple[float, float | None, str | None]](1)
-    outcome: list[Found] = []
-    failure: QmdError | None = None
-
-    async def pass_on() -> None:
-        with told:
-            async for done, total, doing in told:
-                await progress(done, total, doing)
-
-    def tell(done: float, total: float | None, doing: str | None) -> None:
-        with suppress(anyio.WouldBlock):
-            latest.send_nowait((done, total, doing))
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(pass_on)
-        with latest:
-            try:
-                outcome.append(await work(tell))
-            except QmdError as error:  # not as a part of a group
-                failure = error
-    if failure is not None:
-        raise failure
-    return outcome[0]
-
-
-_OF_CONTRACT = {"DATABASE_ERROR": Code.DATABASE_BUSY, "TIMEOUT": Code.TIMEOUT}
-
-
-def code_of(error: QmdError) -> Code:
-    """What programs are told of an error."""
-    for kind, code in (
-        (CollectionNotFound, Code.UNKNOWN_COLLECTION),
-        (DocumentNotFound, Code.NOT_FOUND),
-        (Ambiguous, Code.AMBIGUOUS_PATH),
-        (NotEmbedded, Code.NO_VECTOR_INDEX),
-        (TextTooLong, Code.INVALID_PARAMS),
-        (TimedOut, Code.TIMEOUT),
-        (ConfigError, Code.DATABASE_BUSY),  # nothing can be answered until it is mended
-        (ModelError, Code.NO_VECTOR_INDEX),
-        (IndexFailure, Code.DATABASE_BUSY),
-    ):
-        if isinstance(error, kind):
-            return code
-    return Code.INVALID_PARAMS if isinstance(error, UsageError) else Code.INTERNAL

@@ -1,0 +1,168 @@
+"""Replies of the tools, made of what the engine gives."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from qmd.errors import (
+    Ambiguous,
+    CollectionNotFound,
+    ConfigError,
+    DocumentNotFound,
+    IndexFailure,
+    ModelError,
+    NotEmbedded,
+    QmdError,
+    TextTooLong,
+    UsageError,
+)
+from qmd.surface.tools import schemas, texts
+from qmd.surface.tools.replies import Code, Reply, Resource, refusal
+from qmd.surface.tools.schemas import Tool
+from qmd.types import Passage
+
+if TYPE_CHECKING:
+    from qmd.engine import Answer
+    from qmd.types import Embedded, Report
+
+_OF_CONTRACT = {"DATABASE_ERROR": Code.DATABASE_BUSY, "TIMEOUT": Code.TIMEOUT}
+
+
+class TimedOut(QmdError):
+    """It took too long."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"Timed out after {seconds:.0f} s.")
+
+
+class UnknownTool(QmdError):
+    """No tool has this name."""
+
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        super().__init__(f"Unknown tool: {name}. Known: {', '.join(known)}.")
+        self.name = name
+
+
+def results(question: str, answer: Answer) -> Reply:
+    """What a search has found."""
+    records = [texts.record(each) for each in answer.results]
+    kept = texts.fitting(records)
+    notes = [answer.notice] if answer.notice else []
+    if len(kept) < len(records):
+        notes.append(f"{len(records) - len(kept)} more found; the answer is full.")
+    return Reply((texts.summary(question, kept), *notes), {"results": kept})
+
+
+def documents(pattern: str, passages: Sequence[Passage], *, numbered: bool) -> Reply:
+    """Several documents: those that are missing, those left out, the others."""
+    missing = [each for each in passages if each.reason and not each.docid]
+    if len(missing) == len(passages):
+        return refusal(Code.NOT_FOUND, _none_matched(pattern, missing))
+    left_out = [
+        texts.skipped(each.file, each.size) for each in passages if each.reason and each.docid
+    ]
+    found: list[Resource] = []
+    room = texts.MOST_BYTES - sum(len(each.encode()) for each in left_out)
+    for passage in passages:
+        if passage.reason:
+            continue
+        resource = texts.document(passage, numbered=numbered, rest=True)
+        size = len(resource.text.encode())
+        if size > room:
+            left_out.append(texts.full(passage.file))
+            continue
+        found.append(resource)
+        room -= size
+    return Reply((*(each.reason or "" for each in missing), *left_out, *found))
+
+
+def _none_matched(pattern: str, missing: Sequence[Passage]) -> str:
+    """That nothing was found; with what is like it, where names were given."""
+    hints = [each.reason for each in missing if each.reason and "\n" in each.reason]
+    return "\n\n".join([f"No files matched pattern: {pattern}", *hints])
+
+
+def updated(reports: Sequence[Report]) -> Reply:
+    """What an update did with each collection."""
+    rows = [
+        {
+            "name": report.collection,
+            "new": report.new,
+            "updated": report.updated,
+            "unchanged": report.unchanged,
+            "renamed": report.renamed,
+            "removed": report.removed,
+            "skipped": len(report.skipped),
+            **({"failure": report.failure} if report.failure else {}),
+        }
+        for report in reports
+    ]
+    lines = [
+        f"{row['name']}: "
+        + (
+            f"not updated: {row['failure']}"
+            if "failure" in row
+            else f"{row['new']} new, {row['updated']} updated, {row['unchanged']} unchanged, "
+            f"{row['renamed']} renamed, {row['removed']} removed, {row['skipped']} skipped"
+        )
+        for row in rows
+    ]
+    return Reply(("\n".join(lines) or "No collections yet.",), {"collections": rows})
+
+
+def embedded(done: Embedded) -> Reply:
+    """What got vectors, and what still lacks them."""
+    facts = {
+        "chunks": done.chunks,
+        "documents": done.documents,
+        "lacking": done.lacking,
+        "failed": len(done.failed),
+        "stopped": done.stopped,
+    }
+    text = f"{done.chunks} passages embedded; documents that lack vectors: {done.lacking}."
+    return Reply((text,), facts)
+
+
+def outcome(told: dict[str, object], *notes: str) -> Reply:
+    """The object of the contract for experience records as a reply."""
+    error = told.get("error")
+    code = None
+    if isinstance(error, Mapping):
+        code = _OF_CONTRACT.get(str(error["code"]), Code.INVALID_PARAMS)
+    return Reply((json.dumps(told, ensure_ascii=False), *notes), told, code)
+
+
+def failed(error: QmdError) -> Reply:
+    """What failed with experience records, as their contract has it."""
+    from qmd import experiences
+
+    return outcome(experiences.failed(error))
+
+
+def timed_out(tool: Tool, seconds: float) -> Reply:
+    """That a tool has taken too long."""
+    if tool in (schemas.QUERY_EXPERIENCES, schemas.SUBMIT_EXPERIENCE):
+        from qmd import experiences
+
+        return outcome(experiences.timed_out(seconds))
+    return refusal(Code.TIMEOUT, str(TimedOut(seconds)))
+
+
+def code_of(error: QmdError) -> Code:
+    """What programs are told of an error."""
+    for kind, code in (
+        (CollectionNotFound, Code.UNKNOWN_COLLECTION),
+        (DocumentNotFound, Code.NOT_FOUND),
+        (Ambiguous, Code.AMBIGUOUS_PATH),
+        (NotEmbedded, Code.NO_VECTOR_INDEX),
+        (TextTooLong, Code.INVALID_PARAMS),
+        (TimedOut, Code.TIMEOUT),
+        (ConfigError, Code.DATABASE_BUSY),  # nothing can be answered until it is mended
+        (ModelError, Code.NO_VECTOR_INDEX),
+        (IndexFailure, Code.DATABASE_BUSY),
+    ):
+        if isinstance(error, kind):
+            return code
+    return Code.INVALID_PARAMS if isinstance(error, UsageError) else Code.INTERNAL
