@@ -156,6 +156,15 @@ def test_one_index_has_one_server_by_whatever_path_it_is_named(tmp_path):
     assert len({daemon.files_of(path, tmp_path) for path in paths}) == 1
 
 
+@pytest.mark.parametrize("name", ["loop", "é" * 120])
+def test_any_name_of_an_index_gives_files(tmp_path, name):
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    files = daemon.files_of(tmp_path / name, tmp_path)
+    assert daemon.running(files) is None
+    with daemon.signed(files.pid, "127.0.0.1", 1):
+        assert daemon.running(files) is not None
+
+
 # -- processes that are no servers -----------------------------------------------------
 
 

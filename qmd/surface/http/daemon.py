@@ -28,6 +28,9 @@ TO_START, TO_STOP = 30.0, 10.0
 POLL = 0.05
 """Seconds between two looks."""
 
+LONGEST_STEM = 40
+"""Characters of the name of an index in those of its files."""
+
 SHOWN = 12
 """Last lines of a log, if a server does not start."""
 
@@ -45,8 +48,8 @@ def files_of(database: Path, state: Path) -> Files:
     Args:
         state: folder for what is known of servers.
     """
-    path = database.resolve()
-    stem = f"{path.stem}-{hashlib.sha256(os.fsencode(path)).hexdigest()[:12]}"
+    path = Path(os.path.realpath(database))  # a loop of links has one, too
+    stem = f"{path.stem[:LONGEST_STEM]}-{hashlib.sha256(os.fsencode(path)).hexdigest()[:12]}"
     return Files(state / f"{stem}.pid", state / f"{stem}.log")
 
 
