@@ -11,8 +11,9 @@ from qmd import trust
 from qmd.engine import Engine
 from qmd.errors import NOT_REBUILT, ModelError, QmdError
 from qmd.models.registry import is_installed
-from qmd.store import maintenance
+from qmd.store import maintenance, workplaces
 from qmd.store.stemmer import extension
+from qmd.surface.render import size
 
 LITTLE_SPACE = 200_000_000
 """Bytes free, below which a warning is due."""
@@ -42,6 +43,7 @@ def examine(engine: Engine) -> list[Finding]:
     return [
         *_settings(engine),
         *_place(engine),
+        *_left_behind(engine),
         *_index(engine),
         *_folders(engine),
         *_extensions(),
@@ -101,6 +103,12 @@ def _place(engine: Engine) -> Iterator[Finding]:
         )
 
 
+def _left_behind(engine: Engine) -> Iterator[Finding]:
+    for folder, taken in workplaces.left_behind(engine.place.database).items():
+        detail = f"a process that was killed left {folder} ({size(taken)})"
+        yield Finding("leftovers", "warning", detail, "Run 'qmd cleanup'.")
+
+
 def _file_system(folder: Path) -> str | None:
     """The type of the file system that a folder lies on, where the system tells."""
     try:
@@ -119,7 +127,7 @@ def _file_system(folder: Path) -> str | None:
 def _index(engine: Engine) -> Iterator[Finding]:
     try:
         facts = engine.read(maintenance.problems)
-        size = engine.read(maintenance.size)
+        work = engine.read(maintenance.size)
     except QmdError as error:
         first, _, mend = str(error).partition("\n\n")
         yield Finding("index", "problem", first, mend or None)
@@ -133,12 +141,12 @@ def _index(engine: Engine) -> Iterator[Finding]:
             AFRESH,
         )
     if not broken:
-        yield Finding("index", "ok", f"{size.documents} documents, {len(facts)} facts hold")
-    if size.pays:
+        yield Finding("index", "ok", f"{work.documents} documents, {len(facts)} facts hold")
+    if work.pays:
         yield Finding(
             "postings",
             "warning",
-            f"{size.tombstones} documents are gone, {size.runs} commits are not merged",
+            f"{work.tombstones} documents are gone, {work.runs} commits are not merged",
             "Run 'qmd cleanup'.",
         )
 

@@ -83,7 +83,7 @@ class SqlTimeout(SqlError):
     def __init__(self, seconds: float) -> None:
         super().__init__(
             f"The query was stopped after {seconds:g} seconds.\n\n"
-            "Ask for less, or give it more time with --timeout SECONDS. A writer waits for it."
+            "Ask for less, or give it more time with --timeout SECONDS."
         )
         self.seconds = seconds
 

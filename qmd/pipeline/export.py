@@ -33,6 +33,7 @@ from qmd.errors import ExportDamaged, ExportFailed, ExportTooNew, FolderTaken, U
 from qmd.pipeline import manifest
 from qmd.pipeline.manifest import File, Manifest, Part
 from qmd.store import exchange, files, migrate, search
+from qmd.store.copies import copied
 from qmd.store.cursor import Cursor, DatabaseError
 from qmd.store.database import Database
 from qmd.store.exchange import Column, Group, Table
@@ -158,8 +159,9 @@ def export(
         _check(target, place, settings)
         with errand(database.path, "export"), _workshop(target) as shop:
             before = _before(target, place.name, wish, force=force)
+            beside = database.path.with_name(f"{database.path.name}.copy")
             elsewhere = target.with_name(f".{target.name}.index")
-            with _copied(database, elsewhere) as (copy, held):
+            with copied(database, beside, elsewhere) as (copy, held):
                 now = datetime.now(UTC).isoformat(timespec="seconds")
                 parts, written = copy.read(
                     partial(
@@ -396,32 +398,6 @@ def _put(shop: Path, target: Path) -> None:
 
 
 # -- the index -----------------------------------------------------------------
-
-
-@contextmanager
-def _copied(database: Database, elsewhere: Path) -> Iterator[tuple[Database, float]]:
-    """A copy of the index, which goes in the end, and for how many seconds that held the index.
-
-    Args:
-        elsewhere: a folder for it, if there is no room beside the index.
-    """
-    beside = database.path.with_name(f"{database.path.name}.copy")
-    for folder in (beside, elsewhere):
-        shutil.rmtree(folder, ignore_errors=True)
-        try:
-            folder.mkdir(mode=0o700)
-            path, held = database.copy(folder)
-            break
-        except OSError:
-            shutil.rmtree(folder, ignore_errors=True)
-            if folder == elsewhere:
-                raise
-    copy = Database(path)
-    try:
-        yield copy, held
-    finally:
-        copy.close()
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _written(

@@ -11,10 +11,9 @@ ones, then the file changes, then the old collections go.
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -37,6 +36,7 @@ from qmd.store.cursor import Cursor
 from qmd.store.database import Database
 from qmd.store.exchange import NextIds
 from qmd.store.gate import errand
+from qmd.store.workplaces import workplace
 from qmd.types import EXPERIENCES, Collection, Context
 
 if TYPE_CHECKING:
@@ -180,16 +180,12 @@ def _verify(folder: Path, file: File) -> None:
 @contextmanager
 def _building(index: Path) -> Iterator[Path]:
     """A place beside the index for the file that is to replace it."""
-    folder = index.with_name(f"{index.name}.new")
-    shutil.rmtree(folder, ignore_errors=True)
-    try:
-        folder.mkdir(mode=0o700)
-    except OSError as error:
-        raise IndexNotWritable(index, error.strerror or str(error)) from error
-    try:
+    with ExitStack() as stack:
+        try:
+            folder = stack.enter_context(workplace(index.with_name(f"{index.name}.new")))
+        except OSError as error:
+            raise IndexNotWritable(index, error.strerror or str(error)) from error
         yield folder / index.name
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _built(

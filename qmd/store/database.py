@@ -258,6 +258,10 @@ class Database:
                     self._writing = False
                     self._turn.notify_all()
 
+    def is_wanted(self) -> bool:
+        """Whether another process waits to write: to be asked by who looks apart for long."""
+        return self._gate.is_shut()
+
     # -- reading ---------------------------------------------------------------
 
     def _begin_read(self) -> Cursor:

@@ -6,7 +6,8 @@ which is thrown away. In this order:
 1. The statement is read (`trees`): it has to be one query, without functions that could do more.
 2. The index is attached for reading, views and what searches found are put beside it.
 3. Files are shut out, unless they were allowed, and settings are locked.
-4. The query runs, within its time and memory, and its answer is kept.
+4. The query runs, within its time and memory, and its answer is kept. If it takes long and
+   somebody wants to write, it is stopped, to be asked again of a copy.
 5. The index is let go: whoever reads the answer slowly holds up nobody.
 """
 
@@ -42,6 +43,12 @@ GRACE = 5.0
 """Seconds after its time that a query has to stop: most do within milliseconds, but none while
 a single function works on a single value."""
 
+UNDISTURBED = 3.0
+"""Seconds that a query has before it gives way to somebody who wants to write."""
+
+LOOK = 0.1
+"""Seconds between two looks at whether somebody does."""
+
 ABANDONED = 86_400.0
 """Seconds after which nobody uses a folder any more that a query has spilled to."""
 
@@ -72,6 +79,10 @@ class Limits(NamedTuple):
     memory: str = "1GB"
     files: bool = False
     overdue: Callable[[], None] | None = None
+
+
+class GaveWay(Exception):
+    """A query was stopped, since somebody wants to write. It may be asked again elsewhere."""
 
 
 class Heading(NamedTuple):
@@ -157,6 +168,7 @@ class Sandbox:
         log: Sequence[str],
         attach: Callable[[Connection], None],
         check: Callable[[Cursor], None],
+        wanted: Callable[[], bool] = lambda: False,
     ) -> Answer:
         """Run a statement and keep what it gives. Once only.
 
@@ -165,9 +177,11 @@ class Sandbox:
             log: lines of the log of searches, if it is read.
             attach: attaches the index.
             check: is given the index first; what it raises is raised, and it may be tried again.
+            wanted: whether somebody wants to write to the index; called in another thread.
 
         Raises:
             SqlError: the query cannot be answered, or not within its limits.
+            GaveWay: it was stopped, since it ran for long while somebody wants to write.
         """
         attach(self._connection)
         try:
@@ -180,7 +194,7 @@ class Sandbox:
             self._lock()
             stop = stopping.CURRENT.get()
             with stop.over(self._connection) if stop else nullcontext(), self._in_words():
-                self._run(request, parameters)
+                self._run(request, parameters, wanted)
         finally:
             self._cursor.run("store/detach")
         return Answer(self)
@@ -213,10 +227,10 @@ class Sandbox:
             self._cursor.run("sandbox/shut_out_files")
         self._cursor.run("sandbox/lock")
 
-    def _run(self, request: Request, parameters: Parameters) -> None:
+    def _run(self, request: Request, parameters: Parameters, wanted: Callable[[], bool]) -> None:
         text = _bare(statement(f"sandbox/{request.manner}")).replace("$query", request.query)
         given = dict(parameters) if isinstance(parameters, Mapping) else list(parameters)
-        with self._bounded(), self._within(self._limits.timeout):
+        with self._bounded(), self._within(self._limits.timeout, wanted):
             done = self._connection.execute(text, given or None)
             if request.manner.startswith("explain"):
                 plans = [
@@ -243,20 +257,27 @@ class Sandbox:
             resource.setrlimit(resource.RLIMIT_AS, before)
 
     @contextmanager
-    def _within(self, seconds: float) -> Iterator[None]:
-        """Stop what runs when its time is up."""
+    def _within(self, seconds: float, wanted: Callable[[], bool]) -> Iterator[None]:
+        """Stop what runs when its time is up, or when it has had some and somebody waits."""
         done = threading.Event()
-        late = threading.Event()
+        reason: list[Exception] = []
+        end = time.monotonic() + seconds
 
         def watch() -> None:
-            if done.wait(seconds):
-                return
-            late.set()
-            last = time.monotonic() + GRACE
+            pause = min(seconds, UNDISTURBED)
+            while not reason:
+                if done.wait(pause):
+                    return
+                left = end - time.monotonic()
+                if left <= 0:
+                    reason.append(SqlTimeout(seconds))
+                elif wanted():
+                    reason.append(GaveWay())
+                pause = min(left, LOOK)
             # Again and again: what has not begun cannot be stopped.
             while not done.wait(0.05):
                 self._connection.interrupt()
-                if self._limits.overdue is not None and time.monotonic() > last:
+                if self._limits.overdue is not None and time.monotonic() > end + GRACE:
                     self._limits.overdue()
 
         watcher = threading.Thread(target=watch, name="qmd-sql-timeout", daemon=True)
@@ -264,8 +285,8 @@ class Sandbox:
         try:
             yield
         except stopping.Interrupted as error:
-            if late.is_set():
-                raise SqlTimeout(seconds) from error
+            if reason:
+                raise reason[0] from error
             raise
         finally:
             done.set()

@@ -24,6 +24,7 @@ from qmd.store.cursor import Connection, Cursor, DatabaseError
 from qmd.store.gate import errand
 from qmd.store.statements import statement
 from qmd.store.stemmer import extension
+from qmd.store.workplaces import workplace
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -153,9 +154,9 @@ class Shortcut:
         Raises:
             JobRunning: another process is at it.
         """
-        new = self.path.with_name(f"{self.path.name}.new")
-        with errand(self._index, "hnsw.lock"):
-            _remove(new)  # of a process that was killed
+        beside = self.path.with_name(f"{self.path.name}.new")
+        with errand(self._index, "hnsw.lock"), workplace(beside) as folder:
+            new = folder / self.path.name
             try:
                 with closing(_connected()) as connection:
                     self._building = connection
@@ -164,7 +165,6 @@ class Shortcut:
                     new.replace(self.path)
             finally:
                 self._building = None
-                _remove(new)
 
     def _fill(
         self,
@@ -223,11 +223,6 @@ class Shortcut:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
-
-
-def _remove(path: Path) -> None:
-    for file in (path, Path(f"{path}.wal")):
-        file.unlink(missing_ok=True)
 
 
 def _part(cursor: Cursor, *, model_id: int, after: int) -> pa.Table:

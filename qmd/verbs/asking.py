@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from qmd import config
 from qmd.store import collections
@@ -23,6 +23,14 @@ if TYPE_CHECKING:
     from qmd.store.trees import Call, Parameters
 
 
+class Work(Protocol):
+    """Asks an index, which it attaches, and checks before."""
+
+    def __call__(
+        self, *, attach: Callable[[Connection], None], check: Callable[[Cursor], None]
+    ) -> SqlAnswer: ...
+
+
 class Asking(Searching):
     """Answers queries of the views."""
 
@@ -37,7 +45,9 @@ class Asking(Searching):
     ) -> pa.Table:
         """What a query of the views gives, as an Arrow table. It can only read: see docs/sql.md.
 
-        Other reads and writes of this engine wait meanwhile.
+        Other reads and writes of this engine wait meanwhile. Other processes that want to write
+        wait for a few seconds: a query that takes longer is asked again of a copy, with all of its
+        time.
 
         Args:
             parameters: by name for `$name`, or in order for `?`.
@@ -59,7 +69,7 @@ class Asking(Searching):
 
     def sql_answer(self, text: str, parameters: Parameters, limits: Limits) -> SqlAnswer:
         """The same as rows, which are there until the answer is closed."""
-        from qmd.store.sandbox import Sandbox
+        from qmd.store.sandbox import GaveWay, Sandbox
         from qmd.store.views import needed
 
         box = Sandbox(self.place.database, limits)
@@ -68,7 +78,16 @@ class Asking(Searching):
             made = [self._called(number, call) for number, call in enumerate(request.calls)]
             found = [each for rows, _ in made for each in rows]
             log = self.log.lines() if self.log and "searches" in needed(request.tables) else ()
-            answer = self._apart(partial(box.answer, request, parameters, found, log))
+            ask = partial(
+                Sandbox.answer, request=request, parameters=parameters, found=found, log=log
+            )
+            try:
+                wanted = self.database.is_wanted
+                answer = self._apart(partial(ask, box, wanted=wanted))
+            except GaveWay:
+                box.close()
+                box = Sandbox(self.place.database, limits)
+                answer = self._in_copy(partial(ask, box))
         except BaseException:
             box.close()
             raise
@@ -110,9 +129,22 @@ class Asking(Searching):
             )
         return rows, answer.notice
 
-    def _apart(
-        self, work: Callable[[Callable[[Connection], None], Callable[[Cursor], None]], SqlAnswer]
-    ) -> SqlAnswer:
+    def _in_copy(self, work: Work) -> SqlAnswer:
+        """What `work` finds in a copy of the index; in itself, if there is no room for one."""
+        from contextlib import ExitStack
+        from secrets import token_hex
+
+        from qmd.store.copies import copied
+
+        beside = self.place.database.with_name(f"{self.place.database.name}.copy-{token_hex(8)}")
+        with ExitStack() as stack:
+            try:
+                copy, _ = stack.enter_context(copied(self.database, beside))
+            except OSError:
+                return self._apart(work)
+            return copy.apart(lambda attach: work(attach=attach, check=lambda _: None))
+
+    def _apart(self, work: Work) -> SqlAnswer:
         """What `work` finds with a DuckDB of its own, with the tables as index.yml says."""
         from qmd.store import migrate
 
@@ -126,6 +158,6 @@ class Asking(Searching):
 
         if self.place.database.exists():
             with suppress(Stale):
-                return self.database.apart(lambda attach: work(attach, check))
+                return self.database.apart(lambda attach: work(attach=attach, check=check))
         self.read(lambda _: None)
-        return self.database.apart(lambda attach: work(attach, lambda _: None))
+        return self.database.apart(lambda attach: work(attach=attach, check=lambda _: None))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from contextvars import copy_context
 from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 
 import pyarrow as pa
 import pytest
@@ -23,7 +28,8 @@ from qmd.errors import (
     SqlTimeout,
     UsageError,
 )
-from qmd.store import sandbox
+from qmd.store import files, sandbox, stopping
+from qmd.store.database import Database
 from qmd.store.sandbox import Limits, Sandbox
 from qmd.store.trees import Request
 from tests.library import Library
@@ -388,6 +394,89 @@ def test_a_query_that_does_not_stop_in_time_is_told_to_whoever_can_end_the_proce
             overdue=told.set,
         )
     assert told.is_set()
+
+
+UNTIL_WRITTEN = """
+with recursive counted as (
+    select 0 as n
+    union all
+    select n + 1 from counted
+    where not exists (from qmd_index.settings where name = 'tea')
+)
+select value from qmd_index.settings where name = 'tea' and (select max(n) from counted) = 0
+"""
+"""A query that ends if something was written before it began."""
+
+WRITER = """
+import sys
+from pathlib import Path
+from qmd.store.database import Database
+
+database = Database(Path(sys.argv[1]), patience=float(sys.argv[2]))
+database.write(lambda cursor: cursor.run("store/set_setting", name="tea", value="oolong"))
+"""
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """Counts how often a query was run, and says so when one is."""
+    real, found = Sandbox._run, SimpleQueue()
+
+    def run(self, *arguments):
+        found.put(True)
+        real(self, *arguments)
+
+    monkeypatch.setattr(Sandbox, "_run", run)
+    monkeypatch.setattr(sandbox, "UNDISTURBED", 0.0)
+    return found
+
+
+@pytest.mark.parametrize("room", [True, False])
+def test_a_query_that_takes_long_gives_way_to_a_writer_and_is_asked_again_of_a_copy(
+    filled, runs, monkeypatch, room
+):
+    if not room:
+        monkeypatch.setattr(files, "copy", partial(_full_disk, filled))
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(_rows, filled, UNTIL_WRITTEN)
+        runs.get(timeout=LONG)
+        path = filled.engine.place.database
+        subprocess.run(
+            [sys.executable, "-c", WRITER, path, str(LONG)], check=True, timeout=2 * LONG
+        )
+        assert asked.result(timeout=LONG) == [("oolong",)]
+    assert runs.qsize() == 1
+    assert [file.name for file in filled.folder.iterdir() if "copy" in file.name] == []
+
+
+def _full_disk(library, source, target):
+    assert target.parent.name.startswith("index.duckdb.copy-")
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_query_in_a_copy_holds_up_no_writer(filled, runs):
+    endless, stop = UNTIL_WRITTEN.replace("'tea'", "'coffee'"), stopping.Stop()
+    around = copy_context()
+    around.run(stopping.CURRENT.set, stop)
+    database = Database(filled.engine.place.database, patience=LONG)
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(around.run, _rows, filled, endless)
+        runs.get(timeout=LONG)
+        database.write(lambda cursor: cursor.run("store/set_setting", name="tea", value="1"))
+        runs.get(timeout=LONG)  # in the copy
+        database.write(lambda cursor: cursor.run("store/set_setting", name="milk", value="2"))
+        assert not asked.done()
+        stop.ask()
+        with pytest.raises(stopping.Stopped):
+            asked.result(timeout=LONG)
+    database.close()
+
+
+def test_a_query_that_is_quick_is_not_disturbed(filled, runs, monkeypatch):
+    monkeypatch.setattr(sandbox, "UNDISTURBED", float(LONG))
+    filled.engine.database.is_wanted = lambda: True
+    assert _rows(filled, "select count(*) from range(1_000_000)") == [("1000000",)]
+    assert runs.qsize() == 1
 
 
 def test_a_query_gets_no_more_memory_than_it_may_have(answered):

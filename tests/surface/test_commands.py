@@ -286,6 +286,25 @@ def test_settings_edited_by_hand_count_at_the_next_command(indexed, tmp_path):
     assert "# my notes" in config.read_text()
 
 
+def test_what_a_killed_import_left_is_told_by_doctor_and_removed_by_cleanup(indexed, tmp_path):
+    left = tmp_path / "index.duckdb.new"
+    left.mkdir()
+    (left / "index.duckdb").write_bytes(b"x" * 3_000_000)
+    code, out, _ = indexed("doctor")
+    assert code == 0
+    assert f"warn  leftovers: a process that was killed left {left} (3.0 MB)" in out
+    assert "Run 'qmd cleanup'" in out
+    line = f"what a process that was killed left: {left} (3.0 MB)"
+    assert f"Would remove {line}" in indexed("cleanup", "--dry-run")[1]
+    assert left.exists()
+    assert f"Removed {line}" in indexed("cleanup")[1]
+    assert not left.exists()
+    left.mkdir()
+    found = json.loads(indexed("cleanup", "--json")[1])
+    assert found["leftovers"] == [{"path": str(left), "bytes": 0}]
+    assert "leftovers" not in indexed("doctor")[1]
+
+
 def test_doctor_finds_nothing_wrong_and_cleanup_removes_what_is_left_over(indexed, notes):
     assert indexed("doctor")[0] == 0
     (notes / "tea.md").unlink()

@@ -317,9 +317,10 @@ def cleanup(
     as_json: Json = False,
 ) -> None:
     """Remove what nothing needs any more, and put the index in order."""
-    from qmd.store import maintenance
+    from qmd.store import maintenance, workplaces
 
     with state(context).engine() as engine:
+        left = (workplaces.left_behind if dry_run else workplaces.clear)(engine.place.database)
         before = engine.read(lambda _: engine.place.database.stat().st_size)
         space = engine.in_use()
         if dry_run:
@@ -328,7 +329,13 @@ def cleanup(
             removed = maintenance.clean(engine.database, space=space)
         after = engine.place.database.stat().st_size
     if as_json:
-        say(render.as_json({**removed._asdict(), "dryRun": dry_run, "freed": before - after}))
+        record = {
+            **removed._asdict(),
+            "leftovers": [{"path": str(path), "bytes": taken} for path, taken in left.items()],
+            "dryRun": dry_run,
+            "freed": before - after + (0 if dry_run else sum(left.values())),
+        }
+        say(render.as_json(record))
         return
     verb = "Would remove" if dry_run else "Removed"
     say(
@@ -336,6 +343,8 @@ def cleanup(
         f"{removed.words} unused words, {removed.vectors} unused vectors, {removed.answers} kept "
         f"model answers, and what was left of {removed.documents} documents that are gone."
     )
+    for path, taken in left.items():
+        say(f"{verb} what a process that was killed left: {path} ({render.size(taken)}).")
     if not dry_run:
         say(f"The index takes {render.size(after)}; it was {render.size(before)}.")
 
