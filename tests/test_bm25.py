@@ -10,6 +10,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from qmd.engine import Engine
 from qmd.store.search import COMMON, PREFIX_WEIGHT
 from qmd.store.stemmer import Stemmer
 from qmd.text import query, words
@@ -110,10 +111,14 @@ def carry_out(library: Library, step: tuple[str, str, str]) -> None:
 def test_scores_are_those_of_the_formula_after_any_history(history):
     with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as other:
         library = Library(Path(name))
+        stays = Engine(library.engine.place, warm=True)
         for batch in history:
             for step in batch:
                 carry_out(library, step)
             library.update()
+            for text in QUERIES:  # what was found before is not remembered too long
+                assert stays.search(text) == library.engine.search(text)
+        stays.close()
         files = {
             str(file.relative_to(library.root)): file.read_text(encoding="utf-8")
             for file in library.root.rglob("*.md")

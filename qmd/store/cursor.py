@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -18,14 +18,56 @@ DatabaseError = _duckdb.Error
 NoSuchTable = _duckdb.CatalogException
 
 Row = TypeVar("Row")
-Value = str | int | float | bool | None
+Key = TypeVar("Key", bound=Hashable)
+Found = TypeVar("Found")
+Value = str | int | float | bool | Sequence[int] | Sequence[float] | None
+
+
+class Memory:
+    """What was found in one state of the index, by what was asked."""
+
+    LARGEST = 20_000
+    """Answers that are kept; then it begins anew."""
+
+    def __init__(self) -> None:
+        self.known: dict[Hashable, Any] = {}
+
+    def add(self, found: Mapping[Any, Any]) -> None:
+        """Keep some answers."""
+        if len(self.known) + len(found) > self.LARGEST:
+            self.known = {}
+        self.known.update(found)
 
 
 class Cursor:
-    """One thread's connection to the index."""
+    """One thread's connection to the index.
 
-    def __init__(self, connection: Connection) -> None:
+    Attributes:
+        memory: of reads, which all find the same as long as the index is attached; None for a
+            writer, who may change what it has found.
+    """
+
+    def __init__(self, connection: Connection, memory: Memory | None = None) -> None:
         self.connection = connection
+        self.memory = memory
+
+    def each(
+        self, kind: str, keys: Iterable[Key], work: Callable[[list[Key]], Mapping[Key, Found]]
+    ) -> dict[Key, Found]:
+        """What `work` finds for each of some keys; it is asked for those not known yet.
+
+        Args:
+            kind: of keys: the same key may be known in several ways.
+        """
+        known = self.memory.known if self.memory else {}
+        found = {key: known[kind, key] for key in keys if (kind, key) in known}
+        unknown = [key for key in dict.fromkeys(keys) if key not in found]
+        if unknown:
+            made = work(unknown)
+            found.update(made)
+            if self.memory:
+                self.memory.add({(kind, key): value for key, value in made.items()})
+        return found
 
     def run(self, name: str, /, **parameters: Value) -> list[tuple[Any, ...]]:
         """All rows of a statement as tuples.

@@ -23,7 +23,7 @@ import _duckdb
 
 from qmd.errors import IndexBusy, IndexFailure, IndexNotWritable, IndexUnreadable
 from qmd.store import migrate, stopping
-from qmd.store.cursor import Connection, Cursor, DatabaseError
+from qmd.store.cursor import Connection, Cursor, DatabaseError, Memory
 from qmd.store.gate import POLL, Gate
 from qmd.store.statements import statement
 
@@ -74,6 +74,7 @@ class Database:
         self._idle: list[Cursor] = []
         self._active = 0
         self._attached: tuple[int, ...] | None = None  # the file as it was then
+        self._seen = Memory()  # of what is attached
         self._writing = False
         self._closed = False
         self._turn = threading.Condition()
@@ -282,9 +283,9 @@ class Database:
                 else:
                     break
             self._active += 1
-            if self._idle:
-                return self._idle.pop()
-            return Cursor(self._on_index())
+            cursor = self._idle.pop() if self._idle else Cursor(self._on_index())
+            cursor.memory = self._seen
+            return cursor
 
     def _end_read(self, cursor: Cursor) -> None:
         with self._turn:
@@ -318,6 +319,7 @@ class Database:
                 try:
                     self._attach(statement("store/attach_to_read"))
                     self._attached = seen
+                    self._seen = Memory()
                     with self._in_words():
                         if migrate.is_current(Cursor(self._on_index()), self.path):
                             return

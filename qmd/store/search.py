@@ -53,15 +53,27 @@ def bm25(
 ) -> Found:
     """Documents with any word of the query, and all of its phrases in quotes."""
     found = scored(cursor, query, stemmer, among=among, limit=limit)
-    if not found.scores:
-        return Found([], found.words)
-    rows = cursor.run(
-        "search/hits",
-        scores=as_json([{"document_id": d, "bm25": score} for d, score in found.scores]),
-        limit=limit,
-    )
-    width = len(Text._fields)
-    return Found([Hit(Text(*row[:width]), *row[width:]) for row in rows], found.words)
+    best = dict(_first(cursor, found.scores, limit))
+    texts = documents(cursor, best)
+    hits = [Hit(texts[number], score, score / (1 + score)) for number, score in best.items()]
+    return Found(sorted(hits, key=_place), found.words)
+
+
+def _place(hit: Hit) -> tuple[float, str, str]:
+    """Where a hit stands among others."""
+    return -hit.bm25, hit.document.collection, hit.document.path
+
+
+def _first(cursor: Cursor, scores: list[tuple[int, float]], limit: int) -> list[tuple[int, float]]:
+    """The first of some scores; of equal ones, those whose paths come first."""
+    if len(scores) <= limit:
+        return scores
+    last = scores[limit - 1][1]
+    before = [row for row in scores if row[1] > last]
+    equal = [number for number, score in scores if score == last]
+    places = cursor.run("search/paths", ids=equal)
+    places.sort(key=lambda row: row[1:])
+    return before + [(number, last) for number, _, _ in places[: limit - len(before)]]
 
 
 def scored(
@@ -71,15 +83,31 @@ def scored(
     asked = _Asked(cursor, query, stemmer)
     if not asked.can_answer:
         return Scored([], {}, frozenset(asked.banned))
+    total, average = _statistics(cursor)
     scores = cursor.run(
         "search/bm25",
-        terms=as_json(asked.terms),
-        phrases=as_json(asked.counted),
+        terms=[each.term_id for each in asked.terms],
+        term_weights=[each.weight for each in asked.terms],
+        term_documents=[each.documents for each in asked.terms],
+        counted=[each.document_id for each in asked.counted],
+        frequencies=[each.frequency for each in asked.counted],
+        lengths=[each.length for each in asked.counted],
+        weights=[each.weight for each in asked.counted],
+        documents=[each.documents for each in asked.counted],
+        total=total,
+        average=average,
         allowed=allowed(cursor, among, required=asked.required, banned=asked.banned),
         limit=limit,
     )
     best = sorted(scores, key=lambda row: (-row[1], row[0]))
     return Scored(best, asked.words, frozenset(asked.banned))
+
+
+def _statistics(cursor: Cursor) -> tuple[float, float]:
+    """How many documents there are, and how long they are."""
+    name = "search/statistics"
+    total, average = cursor.each("once", [name], lambda _: {name: cursor.run(name)[0]})[name]
+    return total, average
 
 
 def rarest(cursor: Cursor, query: Query, stemmer: Stemmer) -> str | None:
@@ -89,7 +117,8 @@ def rarest(cursor: Cursor, query: Query, stemmer: Stemmer) -> str | None:
 
 def documents(cursor: Cursor, ids: Iterable[int]) -> dict[int, Text]:
     """Documents with their texts, by number."""
-    rows = cursor.rows(Text, "search/documents", ids=as_json(list(dict.fromkeys(ids))))
+    asked = list(dict.fromkeys(ids))
+    rows = cursor.rows(Text, "search/documents", ids=asked) if asked else []
     return {row.document_id: row for row in rows}
 
 
@@ -127,12 +156,40 @@ def _moment(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat(sep=" ")
 
 
+class _Term(NamedTuple):
+    """A term that is looked for.
+
+    Attributes:
+        documents: that have it.
+    """
+
+    term_id: int
+    weight: float
+    documents: int
+
+
+class _Counted(NamedTuple):
+    """What has been counted in a document, of a phrase or of words that count as one.
+
+    Attributes:
+        frequency: weighted by field.
+        length: of the document.
+        documents: that have it.
+    """
+
+    document_id: int
+    frequency: float
+    length: int
+    weight: float
+    documents: int
+
+
 class _Asked:
     """A query in the numbers of the index.
 
     Attributes:
-        terms: {term_id, weight, documents}
-        counted: {document_id, frequency, length, weight, documents} of phrases
+        terms: to be looked for.
+        counted: of phrases, and of longer words.
         required: for each phrase in quotes, the documents that have it.
         banned: documents with something excluded.
         words: of the index, that the query asked for, each with the word of the query.
@@ -144,7 +201,7 @@ class _Asked:
 
     def __init__(self, cursor: Cursor, query: Query, stemmer: Stemmer) -> None:
         self._cursor = cursor
-        self.counted: list[dict[str, float]] = []
+        self.counted: list[_Counted] = []
         self.required: list[list[int]] = []
         self.banned: set[int] = set()
         self.words: dict[str, str] = {}
@@ -159,9 +216,7 @@ class _Asked:
         for phrase in phrases:
             words |= dict.fromkeys(word for word, _ in phrase.elements)
             words |= dict.fromkeys(phrase.spare or ())
-        known: dict[str, list[tuple[str, int]]] = {word: [] for word in words}
-        for asked, word, term_id in self._cursor.run("search/variants", words=as_json([*words])):
-            known[asked].append((word, term_id))
+        known = self._cursor.each("variants", words, self._variants)
         self._term = {
             asked: term_id
             for asked, near in known.items()
@@ -173,6 +228,13 @@ class _Asked:
         self._term.update(zip(unknown, (term_id for term_id, _ in stems), strict=True))
         self._near = known
 
+    def _variants(self, words: list[str]) -> dict[str, list[tuple[str, int]]]:
+        """Words of the index, with their terms, that begin like each of some words."""
+        found: dict[str, list[tuple[str, int]]] = {word: [] for word in words}
+        for asked, word, term_id in self._cursor.run("search/variants", words=as_json(words)):
+            found[asked].append((word, term_id))
+        return found
+
     def _same(self, asked: str) -> set[str]:
         """The word, and all words with its stem."""
         term = self._term[asked]
@@ -183,7 +245,7 @@ class _Asked:
         for word in found:
             self.words.setdefault(word, asked)
 
-    def _weighted(self, words: Sequence[str], grams: frozenset[str]) -> list[dict[str, float]]:
+    def _weighted(self, words: Sequence[str], grams: frozenset[str]) -> list[_Term]:
         """Terms, each counted as often as it is asked for; rare words stand for longer ones."""
         weights = Counter[int]()
         for word in words:
@@ -197,7 +259,7 @@ class _Asked:
         ]
         self._count_longer(rare, weights)
         return [
-            {"term_id": term, "weight": weight, "documents": documents[term]}
+            _Term(term, weight, documents[term])
             for term, weight in weights.items()
             if documents[term]
         ]
@@ -223,23 +285,16 @@ class _Asked:
 
     def _add_counted(self, rows: Sequence[tuple[int, float, int]], weight: float) -> None:
         """Score (document_id, frequency, length) of what has been counted already."""
-        self.counted += [
-            {
-                "document_id": document_id,
-                "frequency": frequency,
-                "length": length,
-                "weight": weight,
-                "documents": len(rows),
-            }
-            for document_id, frequency, length in rows
-        ]
+        self.counted += [_Counted(*row, weight, len(rows)) for row in rows]
 
-    def _documents(self, terms: Iterable[int]) -> Counter[int]:
+    def _documents(self, terms: Iterable[int]) -> dict[int, int]:
         """How many documents contain each term."""
-        asked = list(terms)
-        if not asked:
-            return Counter()
-        return Counter(dict(self._cursor.run("search/frequencies", terms=as_json(asked))))
+
+        def counted(unknown: list[int]) -> dict[int, int]:
+            rows = self._cursor.run("search/frequencies", terms=as_json(unknown))
+            return dict.fromkeys(unknown, 0) | dict(rows)
+
+        return self._cursor.each("documents", list(terms), counted)
 
     def _count_phrases(self, query: Query) -> list[str]:
         """Count the phrases.

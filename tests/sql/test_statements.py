@@ -44,6 +44,9 @@ SAMPLE = {
     "boolean": False,
     "timestamp": "2025-03-14",
     "timestamp?": None,
+    "uinteger[]": [1],
+    "bigint[]": [1],
+    "double[]": [0.5],
 }
 
 NAMED = {"vector": "[1.0]", "signs": "1"}
