@@ -11,7 +11,7 @@ from collections.abc import Iterator
 Span = tuple[int, int]
 """Where something begins and ends."""
 
-MASKED = re.compile(r"x{4}|X{4}|\*{3}|\.{3}|…|•{2}")
+MASKED = re.compile(r"x{4}|X{4}|[-_][xX]{3}\b|\*{3}|\.{3}|…|•{2}")
 """What stands in the middle of a secret that somebody has taken out already."""
 
 _NAMED = re.compile(
@@ -81,23 +81,34 @@ _AMOUNT = re.compile(r"v?\d+(?:[._-]\d+)*-?[a-z]{0,6}", re.I)
 _TELLS = re.compile(r"auth|contras|credential|kenn|login|passw|phrase|secret|senha|token", re.I)
 _OF_SENTENCES = frozenset(
     """
-    a about account add address after again all already also always an and another any app are as
-    at be been before below between but by can cannot change character characters check choose
-    click code command confirm copy could create data database default del delete der did die
-    different digits do docker does echo edit el email empty en encrypted enter error expired fail
-    failed fehlt field file first for forgot forgotten for from get git given go has hash hashed
-    have here hidden hide hint how id if in incorrect input invalid is ist it its kein key keys la
-    least length les letters like long make match matches may message minimum mismatch missing more
-    mot must my name need needed new no nicht none not npm null number of off old on once one only
-    openssl option optional or other our out paste per pero please plain prompt protected que
-    random read recovery repeat required reset retry run same save see server set setting shared
-    short should show shown sign so some stored string strong sudo such system temporary test text
-    than that the their them then there these they this through to too try two type und unknown
-    until update url use used user username using valid value vault verify very was weak were what
-    when where which while who will with without word words would wrong yet you your
+    a about account add address after again all already also always an and another any app are
+    as at automatically be been before below between browser build but button by can cannot
+    change changed character characters check choose click cluster code command company config
+    configuration configured confirm continue copy could create current daily data database day
+    days default del delete deploy der did die different digits directory do docker does each
+    echo edit el email empty en encrypted enter environment error every example expired expires
+    fail failed fehlt field file first folder for forgot forgotten from generated get git given
+    go has hash hashed have here hidden hide hint how http https id if in incorrect input
+    install invalid is ist it its job keep kein key keys kubernetes la least leave length les
+    letters like local lock long looping lower make manager manual manually mapped match matches
+    may message minimum mismatch missing month monthly more mot mounted must my name need needed
+    never new next nicht no nobody none not now npm null number of off old on once one only
+    opaque open openssl option optional or other our out page paste per pero plain please print
+    private production profile prompt protected provider public pull push que random read
+    recovery repeat required reset retry role rotate rotated rotation run same save screen
+    script second seconds secure see server service session set setting shared short should show
+    shown sign size so some staging start state stop stopped stored string strong such sudo sure
+    switch system temporary test tests text than that the their them then there these they this
+    through time to today token too try two type und unknown unset until update upper uppercase
+    url use used user username using valid value variable vault verify version very via visible
+    wait warning was weak week weekly were what when where which while who will with without
+    word words working would write written wrong year yet you your zu zum
     """.split()
 )
 """Words of sentences and labels about passwords, and of commands, that a phrase does without."""
+
+_INFLECTED = re.compile(r"[a-z]{2,}(?:ed|ing|ly|tion|ment)", re.I)
+"""Words that a short sentence is likely to have, and a phrase of three words is not."""
 
 _DEFAULTS = (
     re.compile(
@@ -160,7 +171,10 @@ def _is_phrase(head: re.Match[str], value: re.Match[str]) -> bool:
         return False
     plain = [word for word in words if word.isalpha() and len(word) >= 3]
     if all(word in plain or word.isdecimal() for word in words):
-        return len(plain) >= 3 and len({word.istitle() for word in plain}) == 1
+        short = len(plain) == 3
+        if len(plain) < 3 or (short and any(map(_INFLECTED.fullmatch, plain))):
+            return False
+        return len({word.istitle() for word in plain}) == 1
     return len(words) >= 2 and any(map(_is_odd, words))
 
 
