@@ -59,6 +59,7 @@ UNCOUNTED = 512 << 20
 """Bytes that an engine takes besides those that it counts: threads, parts of files, plans."""
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) *([KMGT])(i?)B", re.I)
+_FAR = re.compile(r"File (\S+) requires the extension")
 _LINE = re.compile(r"^LINE (\d+):", re.M)
 _numbers = itertools.count(1)
 
@@ -305,6 +306,8 @@ class Sandbox:
                 "\nAsk for less, or allow it more with --memory SIZE."
             ) from error
         except DatabaseError as error:
+            if far := _FAR.search(str(error)):
+                raise trees.not_here(far[1]) from error
             raise SqlError(_own_lines(str(error))) from error
 
 

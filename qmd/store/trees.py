@@ -52,6 +52,8 @@ OF_FILES = frozenset(
 
 _MORE_FILES = "A query reads the index and nothing else. Allow it to read files with --allow-files."
 
+_ELSEWHERE = re.compile(r"(?!file:)[a-z][a-z0-9+.-]+://", re.I)
+
 _QUALIFIERS = frozenset("memory qmd_index main temp system information_schema pg_catalog".split())
 """What may stand before the name of a table: the catalogs, and their schemas."""
 
@@ -168,6 +170,8 @@ class Reader:
             if kind == _OF_ROWS:
                 function = node["function"]
                 name = function["function_name"].lower()
+                if name in OF_FILES:
+                    _check_here(function, parameters)
                 self._check_function(name)
                 if name in SEARCHES:
                     yield _call(name, function.get("children", ()), parameters)
@@ -196,6 +200,8 @@ class Reader:
         parts = [node.get("catalog_name"), node.get("schema_name"), node["table_name"]]
         named = [part for part in parts if part]
         name = ".".join(named)
+        if _ELSEWHERE.match(named[-1]):
+            raise not_here(named[-1])
         is_file = any(mark in named[-1] for mark in "./\\")
         if len(named) > 1 and named[0].lower() not in _QUALIFIERS:
             is_file = True  # DuckDB takes a.csv for the file, even without quotes
@@ -216,6 +222,31 @@ class Reader:
             named.exists() and index.exists() and named.samefile(index)
         ):
             raise SqlError(f"'{value}' takes in the index itself, which is there as tables.")
+
+
+def not_here(name: str) -> SqlError:
+    """Why a file of another machine is not read."""
+    return SqlError(
+        f"'{name}' is not on this machine, and a query does not reach the network.\n\n"
+        "Fetch the file first, and let the query read it with --allow-files."
+    )
+
+
+def _check_here(function: dict[str, Any], parameters: Parameters) -> None:
+    """Refuse files of other machines.
+
+    Raises:
+        SqlError: a function is to read one.
+    """
+    for node in _nodes({"files": function.get("children", ())[:1]}):
+        value = None
+        if node.get("class") == "PARAMETER":
+            value = _parameter(node["identifier"], parameters)
+        elif node.get("type") == "VALUE_CONSTANT":
+            value = node["value"].get("value")
+        for each in value if isinstance(value, list | tuple) else [value]:
+            if isinstance(each, str) and _ELSEWHERE.match(each):
+                raise not_here(each)
 
 
 def is_ended(text: str) -> bool:

@@ -112,8 +112,10 @@ ESCAPES = [
     ("from sqlite_scan('{folder}/x.db', 't')", "may not call sqlite_scan"),
     # What there is not.
     ("select getenv('HOME')", "getenv does not exist"),
-    ("from 'https://example.com/x.csv'", "a file is not read"),
-    ("from 's3://bucket/x.parquet'", "a file is not read"),
+    ("from 'https://example.com/x.csv'", "does not reach the network"),
+    ("from 's3://bucket/x.parquet'", "does not reach the network"),
+    ("from read_csv('https://example.com/x.csv')", "does not reach the network"),
+    ("from read_parquet(['a.parquet', 'hf://x/y.parquet'])", "does not reach the network"),
     ("from values_of_caller", "values_of_caller does not exist"),
 ]
 
@@ -265,6 +267,24 @@ def test_parameters_are_given_by_name_or_in_order(answered):
         answered("select $f")
     with pytest.raises(SqlError, match="g"):
         answered("select $f", {"f": 1, "g": 2})
+
+
+@pytest.mark.parametrize(
+    ("query", "parameters"),
+    [
+        ("from read_csv('https://example.com/x.csv')", ()),
+        ("from read_csv('http' || 's://example.com/x.csv')", ()),
+        ("from 's3://bucket/x.parquet'", ()),
+        ("from read_parquet($1)", ["s3://bucket/x.parquet"]),
+        ("from read_parquet($files)", {"files": ["s3://bucket/x.parquet"]}),
+    ],
+)
+def test_that_files_may_be_read_is_no_advice_for_the_network(answered, query, parameters):
+    for files_ in (False, True):
+        if files_ or "||" not in query:
+            with pytest.raises(SqlError, match="does not reach the network") as caught:
+                answered(query, parameters, files=files_)
+            assert "httpfs" not in str(caught.value)
 
 
 def test_files_are_shut_out_even_if_a_query_that_reads_them_got_so_far(shared):
@@ -475,7 +495,7 @@ def test_a_query_in_a_copy_holds_up_no_writer(filled, runs):
 def test_a_query_that_is_quick_is_not_disturbed(filled, runs, monkeypatch):
     monkeypatch.setattr(sandbox, "UNDISTURBED", float(LONG))
     filled.engine.database.is_wanted = lambda: True
-    assert _rows(filled, "select count(*) from range(1_000_000)") == [("1000000",)]
+    assert _rows(filled, "select count(*) from range(300_000_000)") == [("300000000",)]
     assert runs.qsize() == 1
 
 
