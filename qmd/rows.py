@@ -249,6 +249,6 @@ def _text(value: object, width: int) -> str:
     if isinstance(value, float):
         return f"{value:.3f}"
     if isinstance(value, datetime):
-        return f"{value:%Y-%m-%d %H:%M}"
+        return value.isoformat(sep=" ")[:16]
     text = " ".join(str(value)[: 4 * width].split())
     return text if len(text) <= width else text[: width - 1] + "…"

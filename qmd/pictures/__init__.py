@@ -31,6 +31,33 @@ def check(path: Path, forms: Sequence[str]) -> None:
         raise UsageError(f"{path} cannot be written: there is no folder {path.parent}.")
 
 
+MARKS = (b'class="qmd-map"', b"<dc:title>qmd stats</dc:title>", b"Software\0qmd stats")
+"""What a picture of ours has near its beginning."""
+
+BEGINNING = 8192
+"""Bytes of a file in which one of them is."""
+
+
+def check_replaceable(path: Path) -> None:
+    """Refuse to replace what is no picture of ours.
+
+    Raises:
+        UsageError: there is such a file.
+    """
+    try:
+        with path.open("rb") as file:
+            beginning = file.read(BEGINNING)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise UsageError(f"{path} cannot be replaced: {error.strerror}.") from error
+    if beginning and not any(mark in beginning for mark in MARKS):
+        raise UsageError(
+            f"{path} is there already, and no picture of qmd.\n\n"
+            "Name another file, or replace this one with --force."
+        )
+
+
 def check_installed(package: str, module: str, purpose: str) -> None:
     """Refuse to begin without a package.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
@@ -13,15 +13,23 @@ from typing import TYPE_CHECKING, Any
 
 from qmd.pictures import COLOURS, OTHERS, write
 from qmd.stats import Stats
-from qmd.surface.render import size
+from qmd.surface.render import amount, size
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from qmd.store.stats import Month
+
 FORMS = (".svg", ".png")
+
+AUTHOR = "qmd stats"
+"""By which our pictures are known: see `qmd.pictures.MARKS`."""
 
 INCHES, DOTS = (11.0, 7.0), 150
 """Size of the picture, and its dots in an inch."""
+
+YEARS = 200
+"""That are drawn at most: a single document may say that it is from year 1, or 9999."""
 
 MONTHS = 60
 """Months from the first to the last document from which on a bar is a year."""
@@ -74,7 +82,8 @@ def draw(facts: Stats, path: Path, *, title: str) -> str | None:
         _by_collection(figure.add_subplot(grid[1, 1]), facts)
         figure.suptitle(title, fontsize=15)
         made = io.BytesIO()
-        figure.savefig(made, format=form, metadata={"Date": None} if form == "svg" else None)
+        own = {"Creator": AUTHOR, "Date": None} if form == "svg" else {"Software": AUTHOR}
+        figure.savefig(made, format=form, metadata=own)
     write(path, made.getvalue())
     if missing and form == "png":
         return "This machine has no font for some of the names. Draw to .svg: a browser may have."
@@ -127,12 +136,16 @@ def _over_time(axes: Axes, facts: Stats) -> None:
         _empty(axes, "Documents over time")
         return
     axes.set_ylabel("documents")
-    first, last = facts.months[0].month, facts.months[-1].month
+    months, beyond = _most(facts.months)
+    first, last = months[0].month, months[-1].month
     by_year = (last.year - first.year) * 12 + last.month - first.month >= MONTHS
-    axes.set_title(f"Documents over time, by {'year' if by_year else 'month'}")
+    title = f"Documents over time, by {'year' if by_year else 'month'}"
+    axes.set_title(
+        title + (f" ({amount(beyond, 'document')} from far off left out)" * (beyond > 0))
+    )
     looks = _looks(facts)
     counted: dict[str, Counter[int]] = {name: Counter() for name in looks}
-    for each in facts.months:
+    for each in months:
         at = each.month.year if by_year else 12 * each.month.year + each.month.month - 1
         counted[each.collection if each.collection in looks else ""][at] += each.documents
     begin, end = (first.year, last.year) if by_year else (_number(first), _number(last))
@@ -151,6 +164,20 @@ def _over_time(axes: Axes, facts: Stats) -> None:
         axes.legend(fontsize=9, frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
 
 
+def _most(months: Sequence[Month]) -> tuple[list[Month], int]:
+    """The months of those years that have most documents, and how many documents others have."""
+    of: Counter[int] = Counter()
+    for each in months:
+        of[each.month.year] += each.documents
+
+    def within(first: int) -> int:
+        return sum(count for year, count in of.items() if first <= year < first + YEARS)
+
+    first = max(of, key=lambda year: (within(year), year))
+    shown = [each for each in months if first <= each.month.year < first + YEARS]
+    return shown, sum(of.values()) - within(first)
+
+
 def _number(month: date) -> int:
     return 12 * month.year + month.month - 1
 
@@ -159,13 +186,16 @@ def _marks(axes: Axes, places: range, *, by_year: bool) -> None:
     """The years below the bars; and months, where there are few."""
     if by_year:
         step = max(1, len(places) // 15)
-        axes.set_xticks(list(places)[::step], [str(place) for place in places][::step])
+        axes.set_xticks(list(places)[::step], [f"{place:04}" for place in places][::step])
     elif len(places) <= 15:
-        texts = [f"{place // 12}-{place % 12 + 1:02}" for place in places]
-        axes.set_xticks(list(places), texts, rotation=30, ha="right")
+        axes.set_xticks(list(places), [*map(_month, places)], rotation=30, ha="right")
     else:
         shown = [place for place in places if place % 6 == 0]
-        axes.set_xticks(shown, [f"{place // 12}-{place % 12 + 1:02}" for place in shown])
+        axes.set_xticks(shown, [*map(_month, shown)])
+
+
+def _month(number: int) -> str:
+    return f"{number // 12:04}-{number % 12 + 1:02}"
 
 
 def _by_size(axes: Axes, facts: Stats) -> None:

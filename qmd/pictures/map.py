@@ -97,7 +97,7 @@ class Map:
         return svg.page(self)
 
     def save(self, path: Path | str) -> None:
-        """Write the map as .html or .svg.
+        """Write the map as .html or .svg, in place of what is there.
 
         Raises:
             UsageError: the file has another ending, or cannot be written.

@@ -30,17 +30,19 @@ FONTS = (
     "'Microsoft YaHei', sans-serif"
 )
 
+GROUND, INK, PALE = "#ffffff", "#1a1a1a", "#555555"
+"""Colours of the picture and its letters, also where all around it is dark."""
+
 METHODS = {"pca": "PCA", "tsne": "t-SNE"}
 
 STYLE = f"""\
-.qmd-map text {{ font-family: {FONTS}; fill: #222; }}
+.qmd-map text {{ font-family: {FONTS}; fill: {INK}; }}
 .qmd-map .head {{ font-size: 22px; font-weight: 600; }}
-.qmd-map .note {{ font-size: 14px; fill: #555; }}
+.qmd-map .note {{ font-size: 14px; fill: {PALE}; }}
 .qmd-map .legend text {{ font-size: 14px; }}
-.qmd-map .labels text {{ font-size: 14px; font-weight: 600; text-anchor: middle;
-  paint-order: stroke; stroke: #fff; stroke-opacity: 0.85; stroke-width: 3px;
-  stroke-linejoin: round; }}
-.qmd-map .of > * {{ fill-opacity: 0.8; stroke: #fff; stroke-width: 0.8; }}
+.qmd-map .labels text {{ font-size: 14px; font-weight: 600; text-anchor: middle; }}
+.qmd-map .labels .halo text {{ stroke: {GROUND}; stroke-width: 5px; stroke-linejoin: round; }}
+.qmd-map .of > * {{ fill-opacity: 0.8; stroke: {GROUND}; stroke-width: 0.8; }}
 """
 """For this picture alone, also where a notebook puts it into its page."""
 
@@ -79,7 +81,7 @@ def picture(shown: Map) -> str:
         f'viewBox="0 0 {WIDTH} {HEIGHT}">',
         f"<title>{_text(_head(shown))}</title>",
         f"<style>{STYLE}</style>",
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>',
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{GROUND}"/>',
         f'<text class="head" x="{LEFT}" y="36">{_text(_head(shown))}</text>',
         f'<text class="note" x="{LEFT}" y="60">{_text(_note(shown))}</text>',
     ]
@@ -171,7 +173,7 @@ def _labels(labels: Sequence[Label], points: Sequence[Point]) -> list[str]:
         return []
     where = _spots([*points, *(Point("", "", "", "", x, y, 0) for x, y, _ in labels)])
     placed: list[tuple[float, float, float]] = []
-    lines = ['<g class="labels">']
+    texts = []
     for label, spot in sorted(zip(labels, where[len(points) :], strict=True), key=lambda e: e[1].y):
         half = LETTER * columns_of(label.text) / 2
         x = min(max(spot.x, LEFT + half), WIDTH - RIGHT - half)
@@ -180,13 +182,19 @@ def _labels(labels: Sequence[Label], points: Sequence[Point]) -> list[str]:
             if abs(x - other_x) < half + other_half + 8 and abs(y - other_y) < LINE:
                 y = other_y + LINE
         placed.append((x, y, half))
-        lines.append(f'<text x="{x:.1f}" y="{y:.1f}">{_text(label.text)}</text>')
-    return [*lines, "</g>"]
+        texts.append(f'<text x="{x:.1f}" y="{y:.1f}">{_text(label.text)}</text>')
+    # The halos are letters of their own: not every program paints a stroke below its letter.
+    halos = ['<g class="halo" aria-hidden="true">', *texts, "</g>"]
+    return ['<g class="labels">', *halos, *texts, "</g>"]
 
 
 def page(shown: Map) -> str:
     """The map as a page: titles beside the pointer, a field to look for one, keys that hide."""
-    return PAGE.replace("HEAD", _text(_head(shown))).replace("PICTURE", picture(shown))
+    named = {"GROUND": GROUND, "INK": INK, "PALE": PALE, "HEAD": _text(_head(shown))}
+    text = PAGE
+    for name, value in (*named.items(), ("PICTURE", picture(shown))):
+        text = text.replace(name, value)
+    return text
 
 
 def _text(text: str) -> str:
@@ -204,17 +212,18 @@ PAGE = """\
   content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
 <title>HEAD</title>
 <style>
-body { margin: 0; background: #fff; color: #222; font-family: system-ui, sans-serif; }
+body { margin: 0; background: GROUND; color: INK; font-family: system-ui, sans-serif; }
 svg { display: block; width: 100%; height: 100vh; }
 input { position: fixed; top: 16px; right: 24px; width: 200px; padding: 6px 8px; font: inherit;
-  font-size: 14px; border: 1px solid #bbb; border-radius: 4px; }
+  font-size: 14px; color: INK; background: GROUND; border: 1px solid PALE; border-radius: 4px; }
 #tip { position: fixed; max-width: 40ch; padding: 6px 10px; font-size: 14px; white-space: pre-line;
-  overflow-wrap: anywhere; background: #fff; border: 1px solid #888; border-radius: 4px;
+  overflow-wrap: anywhere; background: GROUND; border: 1px solid PALE; border-radius: 4px;
   box-shadow: 0 2px 8px #0003; pointer-events: none; }
 .qmd-map .of > :hover { stroke: #000; stroke-width: 1.5; }
 .qmd-map .of > .out { fill-opacity: 0.06; }
 .key { cursor: pointer; }
-.key.off { opacity: 0.35; }
+.key.off { opacity: 0.7; }
+.key.off text { text-decoration: line-through; }
 .labels { pointer-events: none; }
 </style>
 </head>

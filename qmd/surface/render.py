@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date, datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -389,6 +390,21 @@ def amount(count: int, noun: str) -> str:
 def folder(root: str) -> str:
     """Where the files of a collection are; records have none."""
     return root or "(submitted by agents)"
+
+
+def day(moment: date) -> str:
+    """`2025-03-14`, with four digits of any year."""
+    return moment.isoformat()[:10]
+
+
+def month(moment: date) -> str:
+    """`2025-03`."""
+    return moment.isoformat()[:7]
+
+
+def minute(moment: datetime) -> str:
+    """`2025-03-14 09:26`."""
+    return moment.isoformat(sep=" ")[:16]
 
 
 def size(count: int) -> str:

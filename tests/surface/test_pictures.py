@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from qmd.errors import UsageError
-from qmd.pictures import layout
+from qmd.pictures import charts, layout, svg
 from qmd.pictures import map as maps
+from qmd.rows import Rows
 from qmd.stats import gather
 from tests.library import STEMMER, turned
 
@@ -75,6 +76,39 @@ def test_documents_are_counted_by_the_month_of_their_date(many):
         ("2024-01", 1), ("2025-03", 2),
     ]  # fmt: skip
     assert sum(each.documents for each in gather(many.engine).months) == 4
+
+
+ODD = {"first.md": "0001-01-01", "last.md": "9999-12-31", "now.md": "2025-03-14"}
+
+
+def test_years_have_four_digits(qmd, tmp_path):
+    for name, day in ODD.items():
+        (tmp_path / "notes" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "notes" / name).write_text(f"---\ndate: {day}\n---\n# {name}\n")
+    qmd("collection", "add", tmp_path / "notes")
+    report = qmd("stats")[1]
+    assert "0001-01-01 to 9999-12-31" in report
+    assert "0001-01 to 9999-12" in report
+    assert "\n  0001  1  " in report
+    months = json.loads(qmd("stats", "--json")[1])["months"]
+    assert [each["month"] for each in months] == ["0001-01", "2025-03", "9999-12"]
+
+
+def test_a_document_from_far_off_makes_no_chart_larger(library, tmp_path):
+    def drawn():
+        library.update()
+        charts.draw(gather(library.engine), tmp_path / "x.svg", title="x")
+        return (tmp_path / "x.svg").read_text()
+
+    for number in range(3):
+        library.write(f"{number}.md", f"---\ndate: 20{number}0-03-14\n---\n# Tea {number}\n")
+    before = drawn()
+    for name, day in ODD.items():
+        library.write(name, f"---\ndate: {day}\n---\n# {name}\n")
+    after = drawn()
+    assert "(2 documents from far off left out)" in after
+    assert "left out" not in before
+    assert len(after) < 1.2 * len(before)
 
 
 def test_sizes_go_in_steps_of_one_two_and_five(many):
@@ -176,9 +210,22 @@ def test_a_chart_is_drawn_and_its_path_told(drawn, tmp_path, name):
     assert [file.name for file in (tmp_path / "here").iterdir()] == [name]
 
 
-def test_a_name_that_begins_with_an_underscore_is_in_the_legend(many, tmp_path):
-    from qmd.pictures import charts
+@pytest.mark.parametrize("name", ["x.svg", "x.png"])
+def test_a_chart_replaces_charts_and_nothing_else(drawn, tmp_path, name):
+    path = tmp_path / "here" / name
+    path.write_text("A picture of mine.")
+    code, out, err = drawn("stats", "--plot", name)
+    assert (code, out) == (1, "")
+    assert f"{name} is there already, and no picture of qmd." in err
+    assert "--force" in err
+    assert path.read_text() == "A picture of mine."
+    assert drawn("stats", "--plot", name, "--force")[0] == 0
+    assert drawn("stats", "--plot", name)[0] == 0
+    path.write_text("")
+    assert drawn("stats", "--plot", name)[0] == 0
 
+
+def test_a_name_that_begins_with_an_underscore_is_in_the_legend(many, tmp_path):
     charts.draw(gather(many.engine), tmp_path / "x.svg", title="4 documents")
     root = ET.parse(tmp_path / "x.svg").getroot()
     texts = [(each.text or "").strip("\u200b") for each in root.iter(f"{SVG}text")]
@@ -186,15 +233,11 @@ def test_a_name_that_begins_with_an_underscore_is_in_the_legend(many, tmp_path):
 
 
 def test_nothing_can_be_drawn_too(library, tmp_path):
-    from qmd.pictures import charts
-
     charts.draw(gather(library.engine), tmp_path / "x.svg", title="0 documents")
     assert "no documents" in (tmp_path / "x.svg").read_text()
 
 
 def test_the_same_facts_make_the_same_picture(many, tmp_path):
-    from qmd.pictures import charts
-
     pictures = []
     for name in ("a.svg", "b.svg"):
         charts.draw(gather(many.engine), tmp_path / name, title="4 documents")
@@ -364,6 +407,32 @@ def test_a_picture_is_whole_xml_with_a_title_for_each_document(turning):
     assert "<script>alert" not in made.html()
 
 
+def _light(colour: str) -> float:
+    """How light a colour is, 0 to 1. Source: WCAG 2.2, relative luminance."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return sum(a * b for a, b in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.parametrize("colour", [svg.INK, svg.PALE])
+def test_letters_can_be_read_on_the_ground(colour):
+    assert (_light(svg.GROUND) + 0.05) / (_light(colour) + 0.05) >= 4.5
+
+
+def test_labels_have_halos_below_all_letters_and_no_letter_is_painted_over():
+    points = [maps.Point("#123456", "a/x.md", "x", "a", x, 0, 0) for x in (0, 1)]
+    labels = [maps.Label(0, 0, "oolong"), maps.Label(1, 0, "brakes")]
+    made = maps.Map("pca", "fake", 2, 0, None, Rows(maps.Point, points), labels)
+    root = ET.fromstring(made.svg())
+    assert root.find(f"{SVG}rect").attrib["fill"] == svg.GROUND
+    halos, *letters = root.find(f"{SVG}g[@class='labels']")
+    assert halos.attrib == {"class": "halo", "aria-hidden": "true"}
+    assert [each.text for each in letters] == [each.text for each in halos] == ["oolong", "brakes"]
+    style = root.findtext(f"{SVG}style")
+    assert f".halo text {{ stroke: {svg.GROUND};" in style
+    assert "paint-order" not in style
+
+
 def test_points_stay_inside_the_picture(turning):
     turning.embed()
     root = ET.fromstring(maps.make(turning.engine).svg())
@@ -416,6 +485,13 @@ def test_a_map_is_written_as_a_page_or_a_picture_and_its_path_told(turning, monk
     assert facts["lacking"] == 2
     assert (folder / "here" / "qmd-map.html").read_text().startswith("<!doctype html>")
     assert (folder / "here" / "x.svg").read_text().startswith("<svg")
+    assert run(["map"]) == run(["map", "x.svg"]) == 0  # they are its own
+    (folder / "here" / "qmd-map.html").write_text("<p>A page of mine.</p>")
+    capsys.readouterr()
+    assert run(["map"]) == 1
+    assert "qmd-map.html is there already, and no picture of qmd." in capsys.readouterr().err
+    assert (folder / "here" / "qmd-map.html").read_text() == "<p>A page of mine.</p>"
+    assert run(["map", "--force"]) == 0
 
 
 def test_what_was_there_stays_if_a_picture_cannot_be_written(turning, tmp_path, monkeypatch):

@@ -119,5 +119,5 @@ def ls(
             )
         )
         return
-    rows = [(render.size(d.size), d.modified.strftime("%Y-%m-%d"), d.name) for d in documents]
+    rows = [(render.size(d.size), render.day(d.modified), d.name) for d in documents]
     say(render.table(rows, right=frozenset({0})) if rows else f"No files below {path}.")

@@ -262,7 +262,7 @@ def status(context: typer.Context, as_json: Json = False) -> None:
             f"  {c.name}",
             render.amount(c.documents, "file"),
             render.size(c.bytes),
-            c.modified.strftime("%Y-%m-%d %H:%M") if c.modified else "",
+            render.minute(c.modified) if c.modified else "",
             c.mask,
             render.folder(c.root) + ("" if c.included else " (excluded)"),
         )

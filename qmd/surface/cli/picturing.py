@@ -28,6 +28,11 @@ BAR = 30
 """Columns of the longest bar."""
 
 
+Force = Annotated[
+    bool, typer.Option("--force", help="Replace FILE, even if it is no picture of qmd.")
+]
+
+
 class Method(StrEnum):
     """How vectors become places."""
 
@@ -42,6 +47,7 @@ def stats(
     ] = None,
     plot: Annotated[bool, typer.Option("--plot", help="Draw them, and say where.")] = False,
     collection: Collections = None,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Show facts about the documents: over time, sizes, collections, frequent terms."""
@@ -54,6 +60,8 @@ def stats(
     path = file or Path("qmd-stats.svg")
     if plot:
         pictures.check(path, charts.FORMS)
+        if not force:
+            pictures.check_replaceable(path)
         pictures.check_installed("matplotlib", "matplotlib", "draws the picture")
     with state(context).engine() as engine:
         found = gather(engine, collection or [])
@@ -80,7 +88,7 @@ def _record(found: Stats) -> dict[str, object]:
         "largestBytes": found.largest,
         "months": [
             {
-                "month": f"{each.month:%Y-%m}",
+                "month": render.month(each.month),
                 "collection": each.collection,
                 "documents": each.documents,
                 "bytes": each.bytes,
@@ -121,7 +129,7 @@ def _report(found: Stats) -> str:
         render.table(
             [
                 ("Documents", f"{found.documents} ({render.size(found.bytes)})"),
-                ("From", f"{found.first:%Y-%m-%d} to {found.last:%Y-%m-%d}"),
+                ("From", f"{render.day(found.first)} to {render.day(found.last)}"),
                 ("Size", f"{render.size(found.median)} median, {render.size(found.largest)} most"),
             ]
         ),
@@ -169,7 +177,9 @@ def _collections(found: Stats) -> list[tuple[str, ...]]:
             each.name,
             render.amount(each.documents, "document"),
             render.size(each.bytes),
-            f"{each.first:%Y-%m} to {each.last:%Y-%m}" if each.first and each.last else "",
+            f"{render.month(each.first)} to {render.month(each.last)}"
+            if each.first and each.last
+            else "",
         )
         for each in found.collections
     ]
@@ -180,7 +190,8 @@ def _over_time(found: Stats) -> str:
     by_year = (last.year - first.year) * 12 + last.month - first.month >= MONTHS
     counted: Counter[str] = Counter()
     for each in found.months:
-        counted[f"{each.month:%Y}" if by_year else f"{each.month:%Y-%m}"] += each.documents
+        month = render.month(each.month)
+        counted[month[:4] if by_year else month] += each.documents
     rows = [(at, str(count), _bar(count, max(counted.values()))) for at, count in counted.items()]
     return _titled("By year" if by_year else "By month", rows, right=frozenset({1}))
 
@@ -197,6 +208,7 @@ def map(
         Method,
         typer.Option("--method", help="pca: overall likeness; tsne: who is next to whom."),
     ] = Method.PCA,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Draw a map of the documents by what they mean: each a point, near to what is like it."""
@@ -204,6 +216,8 @@ def map(
     from qmd.pictures import map as maps
 
     pictures.check(file, maps.FORMS)
+    if not force:
+        pictures.check_replaceable(file)
     maps.check_method(method.value)
     with state(context).engine(warm=True) as engine, _at_work():
         made = maps.make(engine, collection or [], method=method.value)
