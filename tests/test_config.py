@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from qmd.config import Settings, at, check_name, digest, load, locate
+from qmd.config import Settings, at, check_name, digest, load, locate, parsed, understood
 from qmd.editing import edit
 from qmd.errors import ConfigError, UsageError
 from qmd.types import Collection
@@ -267,3 +267,32 @@ def test_what_could_not_be_written_in_a_path_is_no_name_of_a_collection():
     for name in ("", "a/b", "a:b", "a?b", "a\nb", "a\tb", "a\0b", ".a", "#a", "-a"):
         with pytest.raises(UsageError, match="cannot be the name of a collection"):
             check_name(name)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        NOTES,
+        "",
+        "# nothing\n",
+        "collections:\n  a: &x\n    path: /x\n    ignore: [b]\n  c:\n    <<: *x\n    path: /c\n",
+        "collections:\n  a: {path: !!str 5}\n",
+        "chunk: {tokens: 1_000, overlap: 0.2}\nquery_log: false\n",
+        "collections:\n  a: {path: ~, update: no}\n  12: {path: '/x'}\n",
+        "collections: {a: {path: /x, ignore: '*.md', context: {/: text, b: 1.5}}}\n",
+        "query_log: yes\n",
+        "a: 1\na: 2\n",
+        "global_context: |\n  one\n  two\n",
+        "%YAML 1.2\n---\nglobal_context: x\n",
+    ],
+)
+def test_settings_are_those_that_whoever_edits_the_file_reads(place, text):
+    write(place, text)
+
+    def told(work):
+        try:
+            return work()
+        except ConfigError as error:
+            return str(error)
+
+    assert told(lambda: load(place)) == told(lambda: understood(parsed(text, place.config), place))

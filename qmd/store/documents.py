@@ -53,6 +53,11 @@ def changes(
     inodes: Sequence[int],
 ) -> list[Change]:
     """Files that differ from the index in size, time or inode, and documents without a file."""
+    files = [
+        f"{path}\1{a} {b} {c}" for path, a, b, c in zip(paths, sizes, mtimes, inodes, strict=True)
+    ]
+    if cursor.one("documents/same", collection=collection, files="\0".join(files)):
+        return []
     return cursor.rows(
         Change,
         "documents/changes",
