@@ -23,6 +23,7 @@ import time
 from pathlib import Path
 
 from bench.processes import generate, letters, named, vocabulary
+from bench.usage import processor_seconds
 
 COMMAND = (sys.executable, "-m", "qmd")
 
@@ -78,15 +79,6 @@ class Agent:
         self.process.stdin.close()
         self.process.stdout.read()
         return self.process.wait(30)
-
-
-def processor_seconds(process: int) -> float:
-    """What a process has taken of the processor; NaN where nobody says."""
-    try:
-        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return float("nan")
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def share(values: list[float], part: float) -> float:

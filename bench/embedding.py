@@ -22,7 +22,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench.indexing import Tool
+from bench.indexing import Cost, Tool, in_turn, tools_in
 from qmd.models.registry import EMBEDDED_FILE
 
 LAYERS, WIDTH, INNER = 6, 384, 1536
@@ -50,6 +50,42 @@ def limit(tokens_per_chunk: float) -> float:
     return float(printed.stdout) / (2 * weights + attention)
 
 
+def prepared(
+    tools: list[Tool],
+    folder: Path,
+    work: Path,
+    *,
+    files: int,
+    longest: int = 1 << 30,
+    model: Path = EMBEDDED_FILE,
+) -> int:
+    """Some files of a folder, indexed by all tools, which will use the same model on the CPU.
+
+    Args:
+        work: a folder to make, with the files in it.
+        longest: bytes of a file.
+
+    Returns:
+        Bytes of all the files.
+    """
+    good = [file for file in sorted(folder.rglob("*.md")) if 200 < file.stat().st_size <= longest]
+    work.mkdir()
+    for number, file in enumerate(random.Random(3).sample(good, min(len(good), files))):
+        shutil.copy(file, work / f"{number}-{file.name}")
+    for tool in tools:
+        tool.environ |= {"QMD_EMBED_MODEL": str(model), "QMD_FORCE_CPU": "1"}
+        # The peer's chunks can have 900 tokens and are cut to the context: with all of the model's
+        # 512 positions, separators included, it runs over them and ends.
+        tool.environ["QMD_EMBED_CONTEXT_SIZE"] = "480"
+        tool.run("collection", "add", str(work), "--name", "docs")
+    return sum(file.stat().st_size for file in work.iterdir())
+
+
+def both_embed(tools: list[Tool], rounds: int = 1) -> dict[str, list[Cost]]:
+    """What it takes each tool to embed all that it has indexed, in turn."""
+    return in_turn(tools, lambda tool: tool.run("embed", "-f"), rounds)
+
+
 def main() -> None:
     """Run both tools on the same files."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -60,42 +96,27 @@ def main() -> None:
     parser.add_argument("--longest", type=int, default=1 << 30, help="bytes of a file")
     parser.add_argument("--rounds", type=int, default=1)
     options = parser.parse_args()
-    files = sorted(
-        file
-        for file in options.folder.rglob("*.md")
-        if 200 < file.stat().st_size <= options.longest
-    )
-    chosen = random.Random(3).sample(files, min(len(files), options.files))
     with tempfile.TemporaryDirectory() as name:
-        work = Path(name)
-        (work / "docs").mkdir()
-        for number, file in enumerate(chosen):
-            shutil.copy(file, work / "docs" / f"{number}-{file.name}")
-        size = sum(file.stat().st_size for file in (work / "docs").iterdir())
-        print(f"{len(chosen)} files, {size / 1000:.0f} kB, {options.model.name}")
-        tools = [Tool("qmd", [sys.executable, "-m", "qmd"], work / "ours")]
-        tools[0].environ["PYTHONPATH"] = str(Path(__file__).parents[1])
-        if options.peer:
-            tools.append(Tool("peer", shlex.split(options.peer), work / "peer"))
-        rates: dict[str, list[float]] = {tool.name: [] for tool in tools}
-        for tool in tools:
-            tool.environ |= {"QMD_EMBED_MODEL": str(options.model), "QMD_FORCE_CPU": "1"}
-            # Its chunks can have 900 tokens and are cut to the context: with all of the model's 512
-            # positions, separators included, it runs over them and ends.
-            tool.environ["QMD_EMBED_CONTEXT_SIZE"] = "480"
-            tool.run("collection", "add", str(work / "docs"), "--name", "docs")
-        for _ in range(options.rounds):
-            for tool in tools:
-                cost = tool.run("embed", "-f")
-                rates[tool.name].append(size / cost.wall)
+        tools = tools_in(Path(name), shlex.split(options.peer or ""))
+        size = prepared(
+            tools,
+            options.folder,
+            Path(name, "docs"),
+            files=options.files,
+            longest=options.longest,
+            model=options.model,
+        )
+        print(f"{size / 1000:.0f} kB, {options.model.name}", flush=True)
+        rates = {}
+        for tool, costs in both_embed(tools, options.rounds).items():
+            rates[tool] = size / min(cost.wall for cost in costs)
+            for cost in costs:
                 print(
-                    f"{tool.name:5} {cost.wall:6.1f} s, {cost.cpu:6.1f} s CPU, "
-                    f"{cost.memory:4.0f} MB, {size / cost.wall / 1000:6.2f} kB/s",
-                    flush=True,
+                    f"{tool:5} {cost.wall:6.1f} s, {cost.cpu:6.1f} s CPU, "
+                    f"{cost.memory:4.0f} MB, {size / cost.wall / 1000:6.2f} kB/s"
                 )
         if options.peer:
-            ours, peer = (max(rates[tool.name]) for tool in tools)
-            print(f"ratio of bytes a second: {ours / peer:.2f}")
+            print(f"ratio of bytes a second: {rates['qmd'] / rates['peer']:.2f}")
         report = json.loads(_printed(tools[0], "embed", "-f", "--json"))
         most = limit(report["tokens"] / report["chunks"])
         rate = report["tokens"] / report["seconds"]

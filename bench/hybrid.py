@@ -2,32 +2,25 @@
 
     python -m bench.hybrid FOLDER [--peer COMMAND] [--files N]
 
-Both tools index and embed the same files with the same model. Warm: a process that stays, ours
-asked through the engine, tobi/qmd through its MCP server; the same pairs of a keyword search and a
-search by meaning, without a reranker. Cold: the whole process of a `query` command.
+Both tools index and embed the same files with the same model. Warm: a process that stays, asked
+over MCP; and ours asked through the engine. The same pairs of a keyword search and a search by
+meaning, without a reranker. Cold: the whole process of a `query` command.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import random
 import shlex
-import shutil
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-import anyio
-
-from bench.indexing import Tool
-from qmd.config import locate, machine
-from qmd.engine import Engine
-from qmd.models.registry import EMBEDDED_FILE
+from bench.alone import alone
+from bench.embedding import both_embed, prepared
+from bench.indexing import Cost, Tool, in_turn, median, tools_in
+from bench.stdio import Server
 
 PAIRS = (
     ("error handling", "what happens when something fails"),
@@ -41,88 +34,62 @@ PAIRS = (
 )
 ROUNDS = 5
 
-
-class Server:
-    """An MCP server over stdio, asked by hand."""
-
-    def __init__(self, command: list[str], environ: dict[str, str]) -> None:
-        self._process = subprocess.Popen(
-            [*command, "mcp"],
-            env=environ,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            cwd="/",
-        )
-        self._number = 0
-        about = {"name": "bench", "version": "1"}
-        self.call(
-            "initialize",
-            {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": about},
-        )
-        self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
-
-    def _send(self, message: dict) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(message) + "\n")
-        self._process.stdin.flush()
-
-    def call(self, method: str, params: dict) -> dict:
-        """What it answers."""
-        self._number += 1
-        self._send({"jsonrpc": "2.0", "id": self._number, "method": method, "params": params})
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            answer = json.loads(line)
-            if answer.get("id") == self._number:
-                return answer
-        raise RuntimeError("the server has gone")
-
-    def query(self, lex: str, vec: str) -> None:
-        """Ask for ten results."""
-        searches = [{"type": "lex", "query": lex}, {"type": "vec", "query": vec}]
-        answer = self.call(
-            "tools/call",
-            {"name": "query", "arguments": {"searches": searches, "rerank": False, "limit": 10}},
-        )
-        assert not answer.get("error"), answer
-        assert not answer["result"].get("isError"), answer
-
-    def close(self) -> None:
-        """End it."""
-        self._process.kill()
-        self._process.wait()
+Search = tuple[str, str]
+"""A kind, 'lex' or 'vec', and what is asked."""
 
 
-def taken(ask: Callable[[str, str], None]) -> list[float]:
-    """Milliseconds of each question, all asked once before."""
-    for pair in PAIRS:
-        ask(*pair)
+def taken(ask: Callable[..., object], questions: list[tuple[Search, ...]]) -> list[float]:
+    """Milliseconds of each question, all asked once before, from the fastest on."""
+    for question in questions:
+        ask(*question)
     times = []
     for _ in range(ROUNDS):
-        for pair in PAIRS:
+        for question in questions:
             began = time.perf_counter()
-            ask(*pair)
+            ask(*question)
             times.append((time.perf_counter() - began) * 1000)
-    return times
+    return sorted(times)
 
 
-async def ours(engine: Engine) -> list[float]:
-    """The same, through the engine."""
+def through_the_engine(environ: dict[str, str], questions: list[tuple[Search, ...]]) -> list[float]:
+    """The same, asked of our engine in this process."""
+    import anyio
 
-    async def ask(lex: str, vec: str) -> None:
-        await engine.query(f"lex: {lex}\nvec: {vec}", limit=10)
+    from qmd.config import locate, machine
+    from qmd.engine import Engine
 
-    for pair in PAIRS:
-        await ask(*pair)
-    times = []
-    for _ in range(ROUNDS):
-        for pair in PAIRS:
-            began = time.perf_counter()
-            await ask(*pair)
-            times.append((time.perf_counter() - began) * 1000)
-    return times
+    engine = Engine(locate(environ, Path("/")), machine(environ), warm=True)
+
+    def ask(*searches: Search) -> None:
+        anyio.run(lambda: engine.query(as_text(searches), limit=10))
+
+    try:
+        return taken(ask, questions)
+    finally:
+        engine.close()
+
+
+def as_text(searches: tuple[Search, ...]) -> str:
+    """Searches as the command line takes them."""
+    return "\n".join(f"{kind}: {text}" for kind, text in searches)
+
+
+def cold(tools: list[Tool], searches: tuple[Search, ...], rounds: int) -> dict[str, Cost]:
+    """What the whole process of a `query` takes."""
+
+    def ask(tool: Tool) -> Cost:
+        return tool.run("query", as_text(searches), "--no-rerank", "-n", "10")
+
+    return {name: median(costs) for name, costs in in_turn(tools, ask, rounds).items()}
+
+
+def over_mcp(tool: Tool, questions: list[tuple[Search, ...]]) -> list[float]:
+    """Milliseconds of each question, asked of a server over stdin and stdout."""
+    server = Server(tool.command, tool.environ)
+    try:
+        return taken(server.query, questions)
+    finally:
+        server.close()
 
 
 def main() -> None:
@@ -132,42 +99,23 @@ def main() -> None:
     parser.add_argument("--peer", help="command of tobi/qmd")
     parser.add_argument("--files", type=int, default=40)
     options = parser.parse_args()
-    files = sorted(file for file in options.folder.rglob("*.md") if file.stat().st_size < 4000)
-    chosen = random.Random(5).sample(files, min(len(files), options.files))
+    questions: list[tuple[Search, ...]] = [(("lex", lex), ("vec", vec)) for lex, vec in PAIRS]
     with tempfile.TemporaryDirectory() as name:
-        work = Path(name)
-        (work / "docs").mkdir()
-        for number, file in enumerate(chosen):
-            shutil.copy(file, work / "docs" / f"{number}-{file.name}")
-        tools = [Tool("qmd", [sys.executable, "-m", "qmd"], work / "ours")]
-        tools[0].environ["PYTHONPATH"] = str(Path(__file__).parents[1])
-        if options.peer:
-            tools.append(Tool("peer", shlex.split(options.peer), work / "peer"))
-        for tool in tools:
-            tool.environ |= {
-                "QMD_EMBED_MODEL": str(EMBEDDED_FILE),
-                "QMD_FORCE_CPU": "1",
-                "QMD_EMBED_CONTEXT_SIZE": "480",
-            }
-            tool.run("collection", "add", str(work / "docs"), "--name", "docs")
-            tool.run("embed")
-        place = locate(tools[0].environ, Path("/"))
-        engine = Engine(place, machine(tools[0].environ), warm=True)
-        warm = {"qmd": statistics.median(anyio.run(ours, engine))}
-        engine.close()
-        if options.peer:
-            server = Server(shlex.split(options.peer), tools[1].environ)
-            warm["peer"] = statistics.median(taken(server.query))
-            server.close()
-        asked = f"lex: {PAIRS[0][0]}\nvec: {PAIRS[0][1]}"
-        cold = {}
-        for tool in tools:
-            costs = [tool.run("query", asked, "--no-rerank", "-n", "10").wall for _ in range(3)]
-            cold[tool.name] = statistics.median(costs) * 1000
-    for title, times in (("warm", warm), ("cold", cold)):
+        tools = tools_in(Path(name), shlex.split(options.peer or ""))
+        prepared(tools, options.folder, Path(name, "docs"), files=options.files, longest=4000)
+        both_embed(tools)
+        warm = {
+            tool.name: statistics.median(times)
+            for tool in tools
+            for times in [over_mcp(tool, questions)]
+        }
+        engine, _ = alone(through_the_engine, tools[0].environ, questions)
+        once = {name: cost.wall * 1000 for name, cost in cold(tools, questions[0], 3).items()}
+    for title, times in (("warm, over MCP", warm), ("cold", once)):
         line = ", ".join(f"{name} {value:.1f} ms" for name, value in times.items())
         ratio = f"; ratio {times['qmd'] / times['peer']:.2f}" if "peer" in times else ""
         print(f"{title} query, p50: {line}{ratio}")
+    print(f"warm query through the engine, p50: {statistics.median(engine):.1f} ms")
 
 
 if __name__ == "__main__":

@@ -18,8 +18,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 QUERIES = (
     "error handling",
@@ -30,9 +31,16 @@ QUERIES = (
     "compile flags",
 )
 
+Taken = TypeVar("Taken")
+
 
 class Cost(NamedTuple):
-    """What one process took. Seconds and megabytes."""
+    """What one process took, and those that it started.
+
+    Attributes:
+        cpu, wall: seconds.
+        memory: megabytes of the largest process at most.
+    """
 
     cpu: float
     wall: float
@@ -44,13 +52,26 @@ class Tool:
 
     def __init__(self, name: str, command: list[str], home: Path) -> None:
         self.name = name
-        self._command = command
-        home.mkdir()
+        self.command = command
+        self._folders = {
+            "XDG_CONFIG_HOME": home / "config",
+            "XDG_CACHE_HOME": home / "cache",
+        }
         kept = {"PATH": os.environ["PATH"], "HOME": str(home), "OPENBLAS_NUM_THREADS": "1"}
-        folders = {"XDG_CONFIG_HOME": str(home / "config"), "XDG_CACHE_HOME": str(home / "cache")}
-        self.environ = kept | folders
-        for folder in folders.values():
-            Path(folder, "qmd").mkdir(parents=True)
+        self.environ = kept | {name: str(folder) for name, folder in self._folders.items()}
+        self.forget()
+
+    def forget(self) -> None:
+        """Have no index, as in the beginning."""
+        for folder in self._folders.values():
+            shutil.rmtree(folder, ignore_errors=True)
+            (folder / "qmd").mkdir(parents=True)
+
+    @property
+    def size(self) -> float:
+        """Megabytes of the index on disk, with what is beside it."""
+        files = (self._folders["XDG_CACHE_HOME"] / "qmd").rglob("*")
+        return sum(file.stat().st_size for file in files if file.is_file()) / 1e6
 
     def run(self, *arguments: str) -> Cost:
         """Run one command to its end.
@@ -61,7 +82,7 @@ class Tool:
         with tempfile.TemporaryFile() as printed:
             began = time.perf_counter()
             process = subprocess.Popen(
-                [*self._command, *arguments],
+                [*self.command, *arguments],
                 env=self.environ,
                 stdin=subprocess.DEVNULL,
                 stdout=printed,
@@ -77,18 +98,39 @@ class Tool:
         return Cost(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024)
 
 
+def tools_in(work: Path, peer: list[str] | None) -> list[Tool]:
+    """Ours, and the peer if there is one, with homes in a folder.
+
+    Args:
+        peer: the command of tobi/qmd.
+    """
+    ours = Tool("qmd", [sys.executable, "-m", "qmd"], work / "qmd")
+    ours.environ["PYTHONPATH"] = str(Path(__file__).parents[1])
+    return [ours, Tool("peer", peer, work / "peer")] if peer else [ours]
+
+
+def in_turn(
+    tools: list[Tool], run: Callable[[Tool], Taken], rounds: int = 1
+) -> dict[str, list[Taken]]:
+    """What each tool takes; they run in turn, and who is first changes."""
+    taken: dict[str, list[Taken]] = {tool.name: [] for tool in tools}
+    for number in range(rounds):
+        for tool in tools if number % 2 == 0 else tools[::-1]:
+            taken[tool.name].append(run(tool))
+    return taken
+
+
 def median(costs: list[Cost]) -> Cost:
     """The median of each figure."""
     return Cost(*(statistics.median(column) for column in zip(*costs, strict=True)))
 
 
-def warm(home: Path, queries: list[str]) -> float:
+def warm(environ: dict[str, str], queries: list[str]) -> float:
     """Median milliseconds of a keyword search, snippets included, in a process that stays."""
     from qmd.config import locate
     from qmd.engine import Engine
 
-    environ = {"HOME": str(home), "XDG_CONFIG_HOME": str(home / "config")}
-    engine = Engine(locate(environ | {"XDG_CACHE_HOME": str(home / "cache")}, Path("/")), warm=True)
+    engine = Engine(locate(environ, Path("/")), warm=True)
     taken = []
     for _ in range(2):
         taken.clear()
@@ -100,8 +142,51 @@ def warm(home: Path, queries: list[str]) -> float:
     return statistics.median(taken)
 
 
+def change(files: list[Path], chance: random.Random) -> None:
+    """Add a line to each file."""
+    for file in files:
+        with file.open("a", encoding="utf-8") as end:
+            end.write(f"\n\nA line about zebra telemetry, number {chance.randrange(10**6)}.\n")
+
+
+def phases(
+    tools: list[Tool], corpus: Path, queries: list[str], *, rounds: int, indexings: int = 1
+) -> Iterator[tuple[str, dict[str, Cost]]]:
+    """What the commands take that index and search words, the tools in turn within each.
+
+    Args:
+        corpus: a folder that is changed on the way.
+        rounds: of each command but the first, which runs `indexings` times.
+    """
+
+    def index(tool: Tool) -> Cost:
+        tool.forget()
+        return tool.run("collection", "add", str(corpus), "--name", "corpus")
+
+    def middle(run: Callable[[Tool], Cost], rounds: int) -> dict[str, Cost]:
+        taken = in_turn(tools, run, rounds)
+        return {name: median(costs) for name, costs in taken.items()}
+
+    yield "index", middle(index, indexings)
+    yield "update, nothing changed", middle(lambda tool: tool.run("update"), rounds)
+    files, chance = sorted(corpus.rglob("*.md")), random.Random(7)
+    taken: dict[str, list[Cost]] = {tool.name: [] for tool in tools}
+    for _ in range(max(1, rounds // 2)):
+        change(chance.sample(files, max(1, len(files) // 100)), chance)
+        for name, [cost] in in_turn(tools, lambda tool: tool.run("update")).items():
+            taken[name].append(cost)
+    yield "update, 1 % changed", {name: median(costs) for name, costs in taken.items()}
+    asked = {tool.name: iter(queries * rounds) for tool in tools}
+    yield (
+        "search, cold",
+        middle(lambda tool: tool.run("search", next(asked[tool.name]), "-n", "10"), rounds),
+    )
+
+
 def main() -> None:
     """Run all phases, the tools in turn within each."""
+    from bench.alone import alone
+
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--peer", help="command of tobi/qmd")
@@ -114,27 +199,12 @@ def main() -> None:
         corpus = work / "corpus"
         shutil.copytree(options.folder, corpus)
         files = sorted(corpus.rglob("*.md"))
-        tools = [Tool("qmd", [sys.executable, "-m", "qmd"], work / "ours")]
-        tools[0].environ["PYTHONPATH"] = str(Path(__file__).parents[1])
-        if options.peer:
-            tools.append(Tool("peer", shlex.split(options.peer), work / "peer"))
-
-        def phase(title: str, *arguments: str, rounds: int = 1) -> None:
-            taken: dict[str, list[Cost]] = {tool.name: [] for tool in tools}
-            for _ in range(rounds):
-                for tool in tools:
-                    taken[tool.name].append(tool.run(*arguments))
-            told(title, {name: median(costs) for name, costs in taken.items()})
-
+        tools = tools_in(work, shlex.split(options.peer or ""))
         print(f"{len(files)} files, {sum(f.stat().st_size for f in files) / 1e6:.1f} MB")
-        phase("index", "collection", "add", str(corpus), "--name", "corpus")
-        phase("update, nothing changed", "update", rounds=options.rounds)
-        for file in random.Random(7).sample(files, max(1, len(files) // 100)):
-            with file.open("a", encoding="utf-8") as end:
-                end.write("\n\nA line about zebra telemetry.\n")
-        phase("update, 1 % changed", "update")
-        phase("search, cold", "search", queries[0], "-n", "10", rounds=options.rounds)
-        print(f"search, warm: p50 {warm(work / 'ours', queries):.1f} ms")
+        for title, costs in phases(tools, corpus, queries, rounds=options.rounds):
+            told(title, costs)
+        milliseconds, _ = alone(warm, tools[0].environ, queries)
+        print(f"search, warm: p50 {milliseconds:.1f} ms")
 
 
 def told(title: str, costs: dict[str, Cost]) -> None:

@@ -24,15 +24,15 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench.indexing import QUERIES, Tool
+from bench.indexing import QUERIES, Tool, tools_in
+from bench.usage import family, peak, processor_seconds
 
-TICKS = os.sysconf("SC_CLK_TCK")
 LIMIT = 10
 PATIENCE = 120.0
 """Seconds for a server to answer for the first time."""
@@ -83,6 +83,11 @@ class Outcome(NamedTuple):
     problems: list[str]
     cpu: float
 
+    @property
+    def rate(self) -> float:
+        """Requests a second."""
+        return len(self.times) / self.seconds
+
     def at(self, share: float) -> float:
         """The time that so large a share of all requests does not exceed."""
         return self.times[min(len(self.times) - 1, int(share * len(self.times)))]
@@ -97,16 +102,13 @@ class Server:
 
     @property
     def cpu(self) -> float:
-        """Seconds of processor time until now."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / TICKS
+        """Seconds of processor time until now, with that of the processes that it has started."""
+        return sum(map(processor_seconds, family(self.process.pid)))
 
     @property
     def memory(self) -> float:
-        """Megabytes at most."""
-        lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
-        [peak] = [line for line in lines if line.startswith("VmHWM:")]
-        return int(peak.split()[1]) / 1024
+        """Megabytes of its largest process at most."""
+        return max(map(peak, family(self.process.pid)))
 
 
 @contextmanager
@@ -120,6 +122,7 @@ def running(command: list[str], environ: dict[str, str]):
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        start_new_session=True,
     )
     try:
         until = time.monotonic() + PATIENCE
@@ -137,7 +140,7 @@ def running(command: list[str], environ: dict[str, str]):
                 link.close()
         yield Server(process, port)
     finally:
-        process.send_signal(signal.SIGTERM)
+        os.killpg(process.pid, signal.SIGTERM)
         process.wait(PATIENCE)
 
 
@@ -195,16 +198,31 @@ def measure(
 
 def told(name: str, way: Way, found: Outcome) -> None:
     """Print what came of one way."""
-    rate = len(found.times) / found.seconds
     cpu = found.cpu * 1000 / len(found.times)
     print(
-        f"{name:4} {way.name:8} {rate:7.1f} requests/s, p50 {found.at(0.5):6.1f} ms, "
+        f"{name:4} {way.name:8} {found.rate:7.1f} requests/s, p50 {found.at(0.5):6.1f} ms, "
         f"p95 {found.at(0.95):6.1f} ms, server CPU {cpu:5.2f} ms each, "
         f"errors {len(found.problems)} of {len(found.times)}",
         flush=True,
     )
     for problem in sorted(set(found.problems))[:3]:
         print(f"     {problem}")
+
+
+def served(
+    tools: list[Tool], queries: list[str], *, clients: int, seconds: float
+) -> Iterator[tuple[Way, str, Outcome, float]]:
+    """What comes of each way, the tools in turn on each.
+
+    Yields:
+        Our way, the name of the tool, what came of it, and the server's megabytes at most.
+    """
+    for ways in zip(OURS, PEERS, strict=True):
+        for tool, way in zip(tools, ways, strict=False):
+            with running(tool.command, tool.environ) as server:
+                measure(server, way, queries, clients=1, seconds=1)
+                found = measure(server, way, queries, clients=clients, seconds=seconds)
+                yield ways[0], tool.name, found, server.memory
 
 
 def main() -> int:
@@ -219,29 +237,22 @@ def main() -> int:
     if options.peer and options.folder is None:
         parser.error("--peer needs a FOLDER: it cannot read our index")
     queries = options.words.read_text().splitlines() if options.words else list(QUERIES)
-    ours = [sys.executable, "-m", "qmd"]
     failed = 0
     with tempfile.TemporaryDirectory() as name:
-        commands = {"qmd": ours, **({"peer": shlex.split(options.peer)} if options.peer else {})}
-        environs = {"qmd": dict(os.environ)}
-        if options.folder is not None:
-            for tool, command in commands.items():
-                made = Tool(tool, command, Path(name, tool))
-                made.environ["PYTHONPATH"] = str(Path(__file__).parents[1])
-                made.run("collection", "add", str(options.folder.resolve()), "--name", "corpus")
-                environs[tool] = made.environ
+        tools = tools_in(Path(name), shlex.split(options.peer or ""))
+        if options.folder is None:
+            tools[0].environ = dict(os.environ)
+        else:
+            for tool in tools:
+                tool.run("collection", "add", str(options.folder.resolve()), "--name", "corpus")
         rates: dict[str, dict[str, float]] = {}
-        for ways in zip(OURS, PEERS, strict=True):
-            for (tool, command), way in zip(commands.items(), ways, strict=False):
-                with running(command, environs[tool]) as server:
-                    measure(server, way, queries, clients=1, seconds=1)
-                    found = measure(
-                        server, way, queries, clients=options.clients, seconds=options.seconds
-                    )
-                    told(tool, way, found)
-                    print(f"     memory {server.memory:.0f} MB at most")
-                failed += len(found.problems)
-                rates.setdefault(way.name, {})[tool] = len(found.times) / found.seconds
+        for way, tool, found, memory in served(
+            tools, queries, clients=options.clients, seconds=options.seconds
+        ):
+            told(tool, way, found)
+            print(f"     memory {memory:.0f} MB at most", flush=True)
+            failed += len(found.problems)
+            rates.setdefault(way.name, {})[tool] = found.rate
         for way_name, rate in rates.items():
             if len(rate) == 2:
                 print(f"{way_name}: {rate['qmd'] / rate['peer']:.2f} times the peer's requests/s")

@@ -27,6 +27,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bench.usage import peak
 from qmd.models.llama import Llama
 from qmd.models.registry import MINILM
 from qmd.store import embeddings
@@ -176,12 +177,6 @@ def hnsw(path: Path, count: int, queries: Vectors) -> tuple[float, float, Timed]
     return loading, building, timed(search, queries)
 
 
-def _peak() -> float:
-    """Megabytes of this program at most; what a parent had does not count."""
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
-
-
 def recall(found: list[list[int]], true: list[list[int]]) -> float:
     """Share of the true answers that were found."""
     return float(np.mean([len(set(a) & set(b)) / len(b) for a, b in zip(found, true, strict=True)]))
@@ -218,7 +213,7 @@ def one(path: Path, count: int, way: str, part: bool) -> None:
         extra = f"  load {loading:.2f} s, build {building:.1f} s"
     else:
         usual, first, found = measured(path, count, queries, way, part)
-    memory = _peak()
+    memory = peak()
     print(
         f"{count:>9,} {'1 %' if part else 'all':>4} {way:>6} {usual:8.1f} {first:8.1f} "
         f"{memory:7.0f} {recall(found, true):7.3f}{extra}",

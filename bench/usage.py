@@ -1,0 +1,38 @@
+"""What running processes have used so far, as Linux tells in /proc; NaN where nobody does."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+NOBODY_SAYS = float("nan")
+
+
+def processor_seconds(process: int) -> float:
+    """What a process has taken of the processor."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return NOBODY_SAYS
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def peak(process: int | None = None) -> float:
+    """Megabytes of memory that a process had at most; None: this one.
+
+    What it had before its program was loaded does not count.
+    """
+    try:
+        status = Path(f"/proc/{process or 'self'}/status").read_text(encoding="ascii")
+    except OSError:
+        return NOBODY_SAYS
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+
+
+def family(process: int) -> Iterator[int]:
+    """A process and those that it has started, directly or not."""
+    yield process
+    for each in Path(f"/proc/{process}/task").glob("*/children"):
+        for child in each.read_text(encoding="ascii").split():
+            yield from family(int(child))
