@@ -29,12 +29,12 @@ from qmd.errors import SqlError, SqlTimeout, UsageError
 from qmd.store import stopping, trees
 from qmd.store.cursor import Connection, Cursor, DatabaseError, as_json
 from qmd.store.statements import statement
-from qmd.store.views import views
+from qmd.store.views import View, needed, views
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from qmd.store.trees import Call, Parameters, Request
+    from qmd.store.trees import Parameters, Request
 
 SPILL = "10GB"
 """What a query may write to disk while it runs, at most."""
@@ -191,7 +191,7 @@ class Sandbox:
                 check(self._cursor)
             finally:
                 self._cursor.run("sandbox/use")
-            self._furnish(request.calls, found, log)
+            self._furnish(request, found, log)
             self._lock()
             stop = stopping.CURRENT.get()
             with stop.over(self._connection) if stop else nullcontext(), self._in_words():
@@ -200,13 +200,13 @@ class Sandbox:
             self._cursor.run("store/detach")
         return Answer(self)
 
-    def _furnish(self, calls: Sequence[Call], found: Sequence[Found], log: Sequence[str]) -> None:
+    def _furnish(self, request: Request, found: Sequence[Found], log: Sequence[str]) -> None:
         """Make the views, and put what searches found where they look for it."""
         for name in ("schema", "calls", "found", "searches"):
             self._cursor.run(f"sandbox/{name}")
-        for view in views():
+        for view in _wanted(request):
             self._connection.execute(view.text)
-        if calls:
+        if request.calls:
             rows = [
                 {
                     "call": number,
@@ -215,7 +215,7 @@ class Sandbox:
                     "at_most": call.n,
                     "among": call.collection,
                 }
-                for number, call in enumerate(calls)
+                for number, call in enumerate(request.calls)
             ]
             self._cursor.run("sandbox/add_calls", calls=as_json(rows))
             rows = [each._asdict() for each in found]
@@ -309,6 +309,18 @@ class Sandbox:
             if far := _FAR.search(str(error)):
                 raise trees.not_here(far[1]) from error
             raise SqlError(_own_lines(str(error))) from error
+
+
+def _wanted(request: Request) -> list[View]:
+    """The views that a statement reads: to make all takes longer than most queries.
+
+    All, if it may look at what there is, or if a mistake is to be told with the names there are.
+    """
+    known = {view.name for view in views()}
+    if request.manner == "answer_shown" or not request.names <= known | request.own:
+        return list(views())
+    names = needed(request.names)
+    return [view for view in views() if view.name in names]
 
 
 def vocabulary() -> list[str]:

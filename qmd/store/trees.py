@@ -28,14 +28,21 @@ DEFAULT_N = 100
 
 LARGEST_N = 1_000_000
 
-HARMLESS = frozenset(
+OF_VALUES = frozenset(
     """
-    range generate_series unnest repeat repeat_row summary json_each json_tree
+    range generate_series unnest repeat repeat_row summary json_each json_tree icu_calendar_names
+    pg_timezone_names
+    """.split()
+)
+"""Functions that make rows of what they are given."""
+
+HARMLESS = OF_VALUES | frozenset(
+    """
     duckdb_columns duckdb_constraints duckdb_databases duckdb_functions duckdb_indexes
     duckdb_keywords duckdb_memory duckdb_optimizers duckdb_schemas duckdb_settings duckdb_tables
     duckdb_types duckdb_variables duckdb_views pragma_collations pragma_database_size
     pragma_metadata_info pragma_platform pragma_show pragma_storage_info pragma_table_info
-    pragma_version icu_calendar_names pg_timezone_names
+    pragma_version
     """.split()
 )
 """Functions that give rows and neither open nor change anything."""
@@ -51,8 +58,6 @@ OF_FILES = frozenset(
 """Functions that read files."""
 
 _MORE_FILES = "A query reads the index and nothing else. Allow it to read files with --allow-files."
-
-_ELSEWHERE = re.compile(r"(?!file:)[a-z][a-z0-9+.-]+://", re.I)
 
 _QUALIFIERS = frozenset("memory qmd_index main temp system information_schema pg_catalog".split())
 """What may stand before the name of a table: the catalogs, and their schemas."""
@@ -88,13 +93,16 @@ class Request(NamedTuple):
         query: its text, without EXPLAIN.
         manner: the statement of qmd's that runs it, in sql/sandbox/.
         calls: searches that have to be made before.
-        tables: names of tables and views that it reads.
+        names: of views, and of whatever else may look at them, that it takes rows from; in lower
+            case.
+        own: that it gives itself, with WITH.
     """
 
     query: str
     manner: str
     calls: tuple[Call, ...]
-    tables: frozenset[str]
+    names: frozenset[str]
+    own: frozenset[str]
 
 
 class Reader:
@@ -133,8 +141,7 @@ class Reader:
         if manner == "answer" and tree.get("from_table", {}).get("type") == "SHOW_REF":
             manner = "answer_shown"
         calls = dict.fromkeys(self._calls(tree, parameters))
-        named = (node.get("table_name", "") for node in _nodes(tree))
-        return Request(query, manner, tuple(calls), frozenset(name.lower() for name in named))
+        return Request(query, manner, tuple(calls), _names(tree), _own(tree))
 
     def _tree(self, query: str) -> dict[str, Any]:
         try:
@@ -163,7 +170,7 @@ class Reader:
     def _calls(self, tree: dict[str, Any], parameters: Parameters) -> Iterator[Call]:
         """The searches; refuses what a query may not do."""
         nodes = list(_nodes(tree))
-        own = {entry["key"] for node in nodes for entry in node.get("cte_map", {}).get("map", ())}
+        own = _own(tree)
         giving_rows = {id(node["function"]) for node in nodes if node.get("type") == _OF_ROWS}
         for node in nodes:
             kind = node.get("type")
@@ -175,7 +182,7 @@ class Reader:
                 self._check_function(name)
                 if name in SEARCHES:
                     yield _call(name, function.get("children", ()), parameters)
-            elif kind == "BASE_TABLE" and node["table_name"] not in own:
+            elif kind == "BASE_TABLE" and node["table_name"].lower() not in own:
                 self._check_table(node)
             elif kind == "FUNCTION" and id(node) not in giving_rows:
                 name = node["function_name"].lower()
@@ -200,7 +207,7 @@ class Reader:
         parts = [node.get("catalog_name"), node.get("schema_name"), node["table_name"]]
         named = [part for part in parts if part]
         name = ".".join(named)
-        if _ELSEWHERE.match(named[-1]):
+        if _is_elsewhere(named[-1]):
             raise not_here(named[-1])
         is_file = any(mark in named[-1] for mark in "./\\")
         if len(named) > 1 and named[0].lower() not in _QUALIFIERS:
@@ -232,6 +239,12 @@ def not_here(name: str) -> SqlError:
     )
 
 
+def _is_elsewhere(name: str) -> bool:
+    """Whether a file is named by a URL, but for `file://`."""
+    scheme, found, _ = name.partition("://")
+    return bool(found) and scheme.isidentifier() and scheme.lower() != "file"
+
+
 def _check_here(function: dict[str, Any], parameters: Parameters) -> None:
     """Refuse files of other machines.
 
@@ -245,7 +258,7 @@ def _check_here(function: dict[str, Any], parameters: Parameters) -> None:
         elif node.get("type") == "VALUE_CONSTANT":
             value = node["value"].get("value")
         for each in value if isinstance(value, list | tuple) else [value]:
-            if isinstance(each, str) and _ELSEWHERE.match(each):
+            if isinstance(each, str) and _is_elsewhere(each):
                 raise not_here(each)
 
 
@@ -324,6 +337,25 @@ def _nodes(tree: dict[str, Any]) -> Iterator[dict[str, Any]]:
             waiting += each.values()
         elif isinstance(each, list):
             waiting += each
+
+
+def _names(tree: dict[str, Any]) -> frozenset[str]:
+    """Whatever rows come from, but for tables of the index, files, and functions of values."""
+    found = set()
+    for node in _nodes(tree):
+        if node.get("type") == _OF_ROWS:
+            found.add(node["function"]["function_name"].lower())
+        elif "table_name" in node:
+            of = (node.get("catalog_name", ""), node.get("schema_name", ""))
+            if "qmd_index" not in map(str.lower, of):
+                found.add(node["table_name"].lower())
+    return frozenset(found - OF_VALUES - OF_FILES)
+
+
+def _own(tree: dict[str, Any]) -> frozenset[str]:
+    """Names that a statement gives with WITH."""
+    maps = (node.get("cte_map", {}).get("map", ()) for node in _nodes(tree))
+    return frozenset(entry["key"].lower() for each in maps for entry in each)
 
 
 def _call(search: str, arguments: Sequence[dict[str, Any]], parameters: Parameters) -> Call:

@@ -77,7 +77,7 @@ class Asking(Searching):
             request = box.read(text, parameters)
             made = [self._called(number, call) for number, call in enumerate(request.calls)]
             found = [each for rows, _ in made for each in rows]
-            log = self.log.lines() if self.log and "searches" in needed(request.tables) else ()
+            log = self.log.lines() if self.log and "searches" in needed(request.names) else ()
             ask = partial(
                 Sandbox.answer, request=request, parameters=parameters, found=found, log=log
             )

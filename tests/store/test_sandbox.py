@@ -31,7 +31,9 @@ from qmd.errors import (
 from qmd.store import files, sandbox, stopping
 from qmd.store.database import Database
 from qmd.store.sandbox import Limits, Sandbox
+from qmd.store.statements import shipped
 from qmd.store.trees import Request
+from qmd.store.views import needed
 from tests.library import Library
 
 LONG = 20
@@ -270,6 +272,43 @@ def test_parameters_are_given_by_name_or_in_order(answered):
 
 
 @pytest.mark.parametrize(
+    ("query", "made"),
+    [
+        ("select 1", []),
+        ("from range(3), qmd_index.content, qmd_index.main.documents", []),
+        ("from Documents join (summarize memory.tags) on true", ["documents", "tags"]),
+        ("with t as (from tags) from t, T as u", ["tags"]),
+        ("with tags as (from tags) select (select count(*) from tags)", ["tags"]),
+        ("from broken_links", ["documents", "links", "broken_links"]),
+        ("from bm25('tea') where exists (from orphans)", ["bm25", "orphans"]),
+        ("explain from tags", ["tags"]),
+        ("show tables", None),
+        ("describe tags", None),
+        ("select count(*) from (show tables)", None),
+        ("select view_name from duckdb_views()", None),
+        ("select count(*) from information_schema.tables", None),
+        ("select count(*) from sqlite_master", None),
+    ],
+)
+def test_views_are_made_that_a_query_may_look_at(query, made, answered, monkeypatch):
+    found = []
+    real = sandbox._wanted
+    monkeypatch.setattr(sandbox, "_wanted", lambda request: found.append(real(request)) or found[0])
+    answered(query)
+    names = [view.name for view in found[0]]
+    if made is None:
+        assert len(names) == len(list((shipped("sql") / "views").glob("*.sql")))
+    else:
+        assert set(names) >= set(made)
+        assert set(names) == needed(made)
+
+
+def test_an_unknown_view_is_told_with_those_that_are_like_it(answered):
+    with pytest.raises(SqlError, match='Did you mean "documents"'):
+        answered("from documentz")
+
+
+@pytest.mark.parametrize(
     ("query", "parameters"),
     [
         ("from read_csv('https://example.com/x.csv')", ()),
@@ -291,7 +330,9 @@ def test_files_are_shut_out_even_if_a_query_that_reads_them_got_so_far(shared):
     (shared.folder / "secret.csv").write_text("x,y\n1,secret\n")
     query = f"from read_csv('{shared.folder}/secret.csv')"
     with closing(Sandbox(shared.engine.place.database, Limits())) as box:
-        work = partial(box.answer, Request(query, "answer", (), frozenset()), (), (), ())
+        work = partial(
+            box.answer, Request(query, "answer", (), frozenset(), frozenset()), (), (), ()
+        )
         with pytest.raises(SqlError, match="file system operations are disabled"):
             shared.engine.database.apart(lambda attach: work(attach, lambda _: None))
 
