@@ -86,7 +86,7 @@ def add(database: Database, first: int, vectors: Vectors) -> None:
     def work(cursor: Cursor) -> None:
         with cursor.staged(fresh=pa.table({"n": numbers, "hash": hashes})):
             run = cursor.connection.execute
-            run("insert into content select hash, 'text' from fresh")
+            run("insert into content (hash, body) select hash, 'text' from fresh")
             run(
                 "insert into documents select n, 'notes', n || '.md', 'n', hash, null,"
                 " now()::timestamp, now()::timestamp, false, 1, 1, 1, '', 1, 1, 1, 1, 1 from fresh"
