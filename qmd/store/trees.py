@@ -62,6 +62,11 @@ _MORE_FILES = "A query reads the index and nothing else. Allow it to read files 
 _QUALIFIERS = frozenset("memory qmd_index main temp system information_schema pg_catalog".split())
 """What may stand before the name of a table: the catalogs, and their schemas."""
 
+_NO_QUERY = 'There is no query.\n\nTry: qmd sql "from documents limit 5"'
+
+_SPACES = " \t\n\f\r\u200b\u202f\u205f\u2060\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x200B)))
+"""What the parser takes for spaces; the tokenizer knows those of ASCII only."""
+
 _OF_ROWS = "TABLE_FUNCTION"
 
 _BEGINNINGS = ("select", "from", "with", "values", "describe", "show", "summarize", "table", "(")
@@ -150,6 +155,8 @@ class Reader:
             raise SqlError("The query is nested too deeply. Break it up with WITH.") from error
         if found["error"]:
             raise self._refusal(query, found)
+        if not found["statements"]:
+            raise SqlError(_NO_QUERY)
         node = found["statements"][0]["node"]
         assert isinstance(node, dict)
         return node
@@ -305,9 +312,9 @@ def _only_statement(text: str) -> str:
             parts += [token.start, token.start + 1]
     parts.append(len(data))
     pieces = [data[parts[at] : parts[at + 1]].decode() for at in range(0, len(parts), 2)]
-    statements = [piece for piece in pieces if _tokens(piece)]
+    statements = [piece for piece in pieces if _tokens(piece.strip(_SPACES))]
     if not statements:
-        raise SqlError('There is no query.\n\nTry: qmd sql "from documents limit 5"')
+        raise SqlError(_NO_QUERY)
     if len(statements) > 1:
         raise SqlError("One query runs at a time. Leave out what comes after the first ';'.")
     return statements[0]

@@ -246,6 +246,18 @@ def test_a_plan_can_be_seen(query, answered):
     assert "sandbox" not in plan
 
 
+@pytest.mark.parametrize(
+    "blank", ["\u3000", "\ufeff", " \u2003\n", "explain \u3000", "\u3000 -- a\n"]
+)
+def test_spaces_of_other_scripts_are_no_query(blank, answered):
+    with pytest.raises(SqlError, match="There is no query"):
+        answered(blank)
+
+
+def test_spaces_of_other_scripts_around_a_query_are_spaces(answered):
+    assert answered("select\u30001;\u3000") == [("1",)]
+
+
 def test_a_mistake_is_told_with_its_place_in_the_query(answered):
     with pytest.raises(SqlError) as wrong:
         answered("select title,\n  foo\nfrom documents")
