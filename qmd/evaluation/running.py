@@ -382,7 +382,7 @@ def stages(bench: Bench, space: Space | None, progress: Progress) -> dict[str, S
     Args:
         space: None: words alone are timed.
     """
-    from qmd.pipeline.hybrid import DEPTH
+    from qmd.pipeline.fusion import DEPTH
     from qmd.store import embeddings
 
     engine, limit = bench.engine, DEPTH["scores"]

@@ -3,33 +3,29 @@
     question ─▸ expand ─┬─▸ keyword lists ────────┬─▸ fuse ─▸ rerank ─▸ blend
                         └─▸ embed ─▸ vector lists ┘
 
-Fusing and blending are statements (search/fuse_scores, fuse_ranks, blend). What a model cannot do,
-or not in time, is left out with a notice: the order is then that of what was done.
+Fusing is in `fusion`, reranking and blending in `reranking`. What a model cannot do, or not in
+time, is left out with a notice (`aid`): the order is then that of what was done.
 """
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from datetime import UTC, datetime
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 import anyio
-import xxhash
 from anyio import from_thread, to_thread
 
-from qmd.errors import IndexFailure, ModelError, ModelFailure, NotEmbedded, QueryError
+from qmd.errors import ModelError, NotEmbedded, QueryError
 from qmd.models import prompts
-from qmd.results import passage_of
-from qmd.store import answers, embeddings, search
-from qmd.store.cursor import as_json
-from qmd.text import query, snippet, words
-from qmd.text.questions import Kind, Question
+from qmd.pipeline.aid import Aid, key
+from qmd.pipeline.fusion import DEPTH, Fusion, Listed, Ranked, fused
+from qmd.pipeline.reranking import CANDIDATES, reranked
+from qmd.store import embeddings, search
+from qmd.text import query, words
+from qmd.text.questions import Question
 from qmd.text.questions import Search as Asked
-from qmd.types import Filter, Nearest, Text
+from qmd.types import Filter
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,28 +39,12 @@ if TYPE_CHECKING:
     from qmd.store.shortcut import Shortcut
     from qmd.store.stemmer import Stemmer
 
-Fusion = Literal["scores", "rrf"]
-Value = TypeVar("Value")
-
 FIRST, FURTHER = 2.0, 1.0
 """Weight of the lists of the question itself, and of all others. Source: tobi/qmd (MIT)."""
-
-WORDS = 0.45
-"""Share of the keyword lists in the fused score; the rest is that of the lists by meaning.
-Measured: docs/relevance.md."""
-
-DEPTH: Mapping[Fusion, int] = {"scores": 200, "rrf": 20}
-"""Documents of a list that are fused. Sources: docs/relevance.md; tobi/qmd (MIT)."""
-
-CANDIDATES = 40
-"""Documents that are reranked. Source: tobi/qmd (MIT)."""
 
 STRONG, AHEAD = 0.85, 0.15
 """Displayed keyword score, and its distance to the second, from which on a question needs no
 expansion. Source: tobi/qmd (MIT)."""
-
-PASSAGE = 1500
-"""Characters of a passage that is judged, where no vector says which."""
 
 ONLY_MEANING = (
     "The question only asks by meaning, which is not searched.\n\n"
@@ -106,36 +86,6 @@ class Helpers(NamedTuple):
     reranker: Helper[Reranker] | None = None
 
 
-class Listed(NamedTuple):
-    """One ranked list.
-
-    Attributes:
-        scores: bm25 or cosine, by document, best first.
-    """
-
-    kind: Kind
-    text: str
-    weight: float
-    scores: Mapping[int, float]
-    passages: Mapping[int, Nearest]
-
-
-class Ranked(NamedTuple):
-    """A document that answers.
-
-    Attributes:
-        near: its passage nearest to the question, if meaning was searched.
-        by_words: whether it was found by words, too.
-        explain: how the score came about; it can be added up by hand.
-    """
-
-    document_id: int
-    score: float
-    near: Nearest | None
-    by_words: bool
-    explain: dict[str, object]
-
-
 class Ranking(NamedTuple):
     """Documents, best first, with what the user should know.
 
@@ -166,7 +116,7 @@ class _Run:
         self._recipe = recipe
         self._question = question
         self._among = among
-        self._notices: list[str] = []
+        self._aid = Aid(database, recipe.timeout)
         self._words: dict[str, str] = {}
         self._banned: set[int] = set()
         self._space: Space | None = None
@@ -180,10 +130,31 @@ class _Run:
         lists = await self._lists(searches)
         reranks = self._helpers.reranker is not None
         wanted = max(limit, self._recipe.candidates) if reranks else limit
-        documents = await self._fused(lists, wanted)
+        documents = await to_thread.run_sync(
+            self._database.read,
+            partial(
+                fused,
+                lists=lists,
+                fusion=self._recipe.fusion,
+                banned=self._banned,
+                half_life=self._recipe.half_life,
+                limit=wanted,
+            ),
+        )
         if self._helpers.reranker is not None and documents:
-            documents = await self._reranked(documents)
-        return Ranking(documents[:limit], self._notices, self._words)
+            asked = " ".join(dict.fromkeys(self._question.texts))
+            if self._question.intent:
+                asked = f"{asked}\n{self._question.intent}"
+            documents = await reranked(
+                self._database,
+                self._helpers.reranker,
+                asked,
+                documents,
+                candidates=self._recipe.candidates,
+                words=self._words,
+                aid=self._aid,
+            )
+        return Ranking(documents[:limit], self._aid.notices, self._words)
 
     # -- what to search ----------------------------------------------------------
 
@@ -217,20 +188,20 @@ class _Run:
 
         def write() -> str:
             prompt = prompts.expansion(helper.model, plain, self._question.intent)
-            key = _key("expansion", helper.identity(), prompts.GRAMMAR, prompt)
-            known = self._database.read(partial(answers.kept, keys=[key]))
-            if key in known:
-                return str(known[key])
+            kept_as = key("expansion", helper.identity(), prompts.GRAMMAR, prompt)
+            known = self._aid.kept([kept_as])
+            if known:
+                return str(known[kept_as])
             text = helper.load().generate(
                 prompt,
                 grammar=prompts.GRAMMAR,
                 tokens=prompts.EXPANSION_TOKENS,
                 between=from_thread.check_cancelled,
             )
-            self._keep("expansion", {key: text})
+            self._aid.keep("expansion", {kept_as: text})
             return text
 
-        text = await self._within("The question was not expanded", write)
+        text = await self._aid.within("The question was not expanded", write)
         if text is None:
             return []
         return prompts.expanded(text, plain, lambda line: _has(line, rarest))
@@ -282,7 +253,7 @@ class _Run:
                 if not lexical:
                     raise
                 reason = str(error).split("\n")[0]
-                self._notices.append(f"Searched by words alone. {reason}")
+                self._aid.notices.append(f"Searched by words alone. {reason}")
 
         try:
             async with anyio.create_task_group() as tasks:
@@ -337,7 +308,7 @@ class _Run:
         assert self._helpers.embedder is not None
         space = self._space = self._helpers.space()
         if not alone and not space.model.knows("".join(each.text for each in searches)):
-            self._notices.append(
+            self._aid.notices.append(
                 f"Searched by words alone: {space.model.name} knows English only. "
                 "'qmd models list' shows models that know many languages."
             )
@@ -356,7 +327,7 @@ class _Run:
         ]
         vectors = self._helpers.embedder(space).embed(texts, between=from_thread.check_cancelled)
         if state.notice:
-            self._notices.append(state.notice)
+            self._aid.notices.append(state.notice)
         return vectors
 
     def _by_meaning(
@@ -390,152 +361,6 @@ class _Run:
             found[place] = Listed(asked.kind, asked.text, weight, scores, passages)
         return found
 
-    # -- fusion ------------------------------------------------------------------
-
-    async def _fused(self, lists: Sequence[Listed], limit: int) -> list[Ranked]:
-        """The best documents of all lists."""
-        weights = self._weights(lists)
-        rows = [
-            {
-                "list": number,
-                "kind": "lex" if each.kind == "lex" else "vec",
-                "weight": weight,
-                "document_id": document_id,
-                "rank": rank,
-                "score": score,
-            }
-            for number, (each, weight) in enumerate(zip(lists, weights, strict=True))
-            for rank, (document_id, score) in enumerate(each.scores.items(), start=1)
-            if document_id not in self._banned
-        ]
-        statement = "search/fuse_ranks" if self._recipe.fusion == "rrf" else "search/fuse_scores"
-        fused = await to_thread.run_sync(
-            self._database.read,
-            lambda cursor: cursor.run(
-                statement,
-                lists=as_json(rows),
-                half_life=self._recipe.half_life,
-                limit=limit,
-                now=datetime.now(UTC).replace(tzinfo=None).isoformat(sep=" "),
-            ),
-        )
-        best: dict[int, Nearest] = {}
-        by_words = {number for each in lists if each.kind == "lex" for number in each.scores}
-        for each in lists:
-            for document_id, passage in each.passages.items():
-                if document_id not in best or passage.score > best[document_id].score:
-                    best[document_id] = passage
-        return [
-            Ranked(
-                document_id,
-                score,
-                best.get(document_id),
-                document_id in by_words,
-                {
-                    "fusion": self._recipe.fusion,
-                    "lists": [_part(lists, part) for part in json.loads(parts)],
-                    "bonus": bonus,
-                    "fused": score,
-                },
-            )
-            for document_id, score, bonus, parts in fused
-        ]
-
-    def _weights(self, lists: Sequence[Listed]) -> list[float]:
-        """What each list counts: for ranks as it is, for scores so that all add up to 1."""
-        if self._recipe.fusion == "rrf":
-            return [each.weight for each in lists]
-        lexical = sum(each.weight for each in lists if each.kind == "lex")
-        semantic = sum(each.weight for each in lists if each.kind != "lex")
-        share = 1.0 if not semantic else 0.0 if not lexical else WORDS
-        return [
-            share * each.weight / lexical
-            if each.kind == "lex"
-            else (1 - share) * each.weight / semantic
-            for each in lists
-        ]
-
-    # -- reranking ---------------------------------------------------------------
-
-    async def _reranked(self, fused: list[Ranked]) -> list[Ranked]:
-        """The best candidates in the order that a judge gives them, then the rest."""
-        helper = self._helpers.reranker
-        assert helper is not None
-        candidates, rest = fused[: self._recipe.candidates], fused[self._recipe.candidates :]
-        texts = await to_thread.run_sync(
-            self._database.read,
-            partial(search.documents, ids=[each.document_id for each in candidates]),
-        )
-        candidates = [each for each in candidates if each.document_id in texts]  # others are gone
-        asked = " ".join(dict.fromkeys(self._question.texts))
-        if self._question.intent:
-            asked = f"{asked}\n{self._question.intent}"
-        match = snippet.Matcher(self._words)
-        passages = [_judged(texts[each.document_id], each, match) for each in candidates]
-
-        def judge() -> list[float]:
-            identity = helper.identity()
-            keys = [_key("rerank", identity, asked, passage) for passage in passages]
-            known = self._database.read(partial(answers.kept, keys=keys))
-            missing = {k: p for k, p in zip(keys, passages, strict=True) if k not in known}
-            if missing:
-                scores = helper.load().score(
-                    asked, list(missing.values()), between=from_thread.check_cancelled
-                )
-                if not all(map(math.isfinite, scores)):
-                    raise ModelFailure(f"{helper.model.name} gave a score that is no number.")
-                fresh = dict(zip(missing, scores, strict=True))
-                self._keep("rerank", fresh)
-                known |= fresh
-            return [float(str(known[key])) for key in keys]
-
-        scores = await self._within("The results were not reranked", judge)
-        if scores is None:
-            return fused
-        judged = [
-            {"document_id": each.document_id, "rank": rank, "rerank": score}
-            for rank, (each, score) in enumerate(
-                zip([*candidates, *rest], [*scores, *(None for _ in rest)], strict=True), start=1
-            )
-        ]
-        blended = await to_thread.run_sync(
-            self._database.read,
-            lambda cursor: cursor.run("search/blend", fused=as_json(judged)),
-        )
-        by_number = {each.document_id: each for each in fused}
-        place = {row["document_id"]: row for row in judged}
-        return [
-            by_number[document_id]._replace(
-                score=score,
-                explain={
-                    **by_number[document_id].explain,
-                    "rank": place[document_id]["rank"],
-                    "rerank": place[document_id]["rerank"],
-                    "weight": weight,
-                },
-            )
-            for document_id, score, weight in blended
-        ]
-
-    # -- models ------------------------------------------------------------------
-
-    async def _within(self, otherwise: str, work: Callable[[], Value]) -> Value | None:
-        """What a model answers; None, with a notice, if it cannot, or not in time."""
-        try:
-            with anyio.fail_after(self._recipe.timeout):
-                return await to_thread.run_sync(work)
-        except ModelError as error:
-            reason = str(error).split("\n")[0]
-        except TimeoutError:
-            reason = f"The model took longer than {self._recipe.timeout:g} s."
-        self._notices.append(f"{otherwise}. {reason}")
-        return None
-
-    def _keep(self, kind: str, values: Mapping[str, object]) -> None:
-        """Keep answers for the next time, where the index can be written."""
-        with suppress(IndexFailure):
-            self._database.write(partial(answers.keep, kind=kind, answers=values))
-
 
 async def ranking(
     database: Database,
@@ -563,20 +388,6 @@ def _first(failure: BaseException) -> BaseException:
     return failure
 
 
-def _part(lists: Sequence[Listed], part: Mapping[str, object]) -> dict[str, object]:
-    """What a list gave to a document."""
-    number = part["list"]
-    assert isinstance(number, int)
-    each = lists[number]
-    return {
-        "kind": each.kind,
-        "query": each.text,
-        "rank": part["rank"],
-        "weight": part["weight"],
-        "contribution": part["contribution"],
-    }
-
-
 def _lexical(plain: str) -> str:
     """A plain question as a keyword query: an odd quote is no phrase."""
     return plain.replace('"', " ") if plain.count('"') % 2 else plain
@@ -589,15 +400,3 @@ def _has(text: str, word: str | None) -> bool:
     stem = word[: max(4, len(word) - 2)]
     folded = (piece for raw in words.split(text) for piece, _ in words.pieces(raw)[1])
     return any(piece.startswith(stem) for piece in folded)
-
-
-def _judged(text: Text, ranked: Ranked, match: snippet.Matcher) -> str:
-    """What is judged of a document: the passage that answers, else the lines with its words."""
-    near = passage_of(text, ranked.near, match, by_words=ranked.by_words)
-    if near is not None:
-        return text.body[near.position : near.position + near.length]
-    return "\n".join(snippet.snippet(text.body, match, length=PASSAGE).lines)
-
-
-def _key(*parts: str) -> str:
-    return xxhash.xxh3_128_hexdigest("\0".join(parts).encode("utf-8", "surrogatepass"))

@@ -39,7 +39,9 @@ from qmd.models.base import nothing
 from qmd.models.loaded import Helper
 from qmd.models.registry import MINILM, Model
 from qmd.pipeline import hybrid
-from qmd.pipeline.hybrid import FIRST, FURTHER, PASSAGE, WORDS, Recipe
+from qmd.pipeline.fusion import WORDS
+from qmd.pipeline.hybrid import FIRST, FURTHER, Recipe
+from qmd.pipeline.reranking import PASSAGE
 from qmd.store.cursor import as_json
 from qmd.store.shortcut import Shortcut
 from qmd.types import Condition, Filter

@@ -1,0 +1,152 @@
+"""Ranked lists fused into one: by their scores, or by reciprocal ranks.
+
+Both are statements (search/fuse_scores, search/fuse_ranks); what each list gave to a document comes
+along, so that a score can be added up by hand.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Container, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from qmd.store.cursor import as_json
+from qmd.types import Nearest
+
+if TYPE_CHECKING:
+    from qmd.store.cursor import Cursor
+    from qmd.text.questions import Kind
+
+Fusion = Literal["scores", "rrf"]
+
+WORDS = 0.45
+"""Share of the keyword lists in the fused score; the rest is that of the lists by meaning.
+Measured: docs/relevance.md."""
+
+DEPTH: Mapping[Fusion, int] = {"scores": 200, "rrf": 20}
+"""Documents of a list that are fused. Sources: docs/relevance.md; tobi/qmd (MIT)."""
+
+
+class Listed(NamedTuple):
+    """One ranked list.
+
+    Attributes:
+        scores: bm25 or cosine, by document, best first.
+    """
+
+    kind: Kind
+    text: str
+    weight: float
+    scores: Mapping[int, float]
+    passages: Mapping[int, Nearest]
+
+
+class Ranked(NamedTuple):
+    """A document that answers.
+
+    Attributes:
+        near: its passage nearest to the question, if meaning was searched.
+        by_words: whether it was found by words, too.
+        explain: how the score came about; it can be added up by hand.
+    """
+
+    document_id: int
+    score: float
+    near: Nearest | None
+    by_words: bool
+    explain: dict[str, object]
+
+
+def fused(
+    cursor: Cursor,
+    lists: Sequence[Listed],
+    fusion: Fusion,
+    *,
+    banned: Container[int],
+    half_life: float | None,
+    limit: int,
+) -> list[Ranked]:
+    """The best documents of some lists, best first.
+
+    Args:
+        banned: documents that may not answer.
+        half_life: days after which a document's claim to be recent is half; None: all are alike.
+        limit: documents at most.
+    """
+    rows = [
+        {
+            "list": number,
+            "kind": "lex" if each.kind == "lex" else "vec",
+            "weight": weight,
+            "document_id": document_id,
+            "rank": rank,
+            "score": score,
+        }
+        for number, (each, weight) in enumerate(zip(lists, _weights(lists, fusion), strict=True))
+        for rank, (document_id, score) in enumerate(each.scores.items(), start=1)
+        if document_id not in banned
+    ]
+    found = cursor.run(
+        "search/fuse_ranks" if fusion == "rrf" else "search/fuse_scores",
+        lists=as_json(rows),
+        half_life=half_life,
+        limit=limit,
+        now=datetime.now(UTC).replace(tzinfo=None).isoformat(sep=" "),
+    )
+    near = _nearest(lists)
+    by_words = {number for each in lists if each.kind == "lex" for number in each.scores}
+    return [
+        Ranked(
+            document_id,
+            score,
+            near.get(document_id),
+            document_id in by_words,
+            {
+                "fusion": fusion,
+                "lists": [_part(lists, part) for part in json.loads(parts)],
+                "bonus": bonus,
+                "fused": score,
+            },
+        )
+        for document_id, score, bonus, parts in found
+    ]
+
+
+def _weights(lists: Sequence[Listed], fusion: Fusion) -> list[float]:
+    """What each list counts: for ranks as it is, for scores so that all add up to 1."""
+    if fusion == "rrf":
+        return [each.weight for each in lists]
+    lexical = sum(each.weight for each in lists if each.kind == "lex")
+    semantic = sum(each.weight for each in lists if each.kind != "lex")
+    share = 1.0 if not semantic else 0.0 if not lexical else WORDS
+    return [
+        share * each.weight / lexical
+        if each.kind == "lex"
+        else (1 - share) * each.weight / semantic
+        for each in lists
+    ]
+
+
+def _nearest(lists: Sequence[Listed]) -> dict[int, Nearest]:
+    """The passage of each document that is nearest to the question, in any list."""
+    best: dict[int, Nearest] = {}
+    for each in lists:
+        for document_id, passage in each.passages.items():
+            if document_id not in best or passage.score > best[document_id].score:
+                best[document_id] = passage
+    return best
+
+
+def _part(lists: Sequence[Listed], part: Mapping[str, object]) -> dict[str, object]:
+    """What a list gave to a document."""
+    number = part["list"]
+    assert isinstance(number, int)
+    each = lists[number]
+    return {
+        "kind": each.kind,
+        "query": each.text,
+        "rank": part["rank"],
+        "weight": part["weight"],
+        "contribution": part["contribution"],
+    }
