@@ -34,7 +34,7 @@ from qmd.errors import (
     UsageError,
 )
 from qmd.experiences import Experiences
-from qmd.pipeline import export, manifest
+from qmd.pipeline import destination, manifest
 from qmd.pipeline.export import Wish
 from qmd.pipeline.hybrid import Recipe
 from qmd.store import exchange, files, maintenance
@@ -559,7 +559,7 @@ def test_a_folder_that_cannot_be_made_is_an_error_in_words(one, tmp_path):
 def test_two_exports_to_one_folder_take_turns(one, tmp_path):
     (tmp_path / ".out.part").mkdir()
     with (
-        export.locked(tmp_path / ".out.part", tmp_path / "out"),
+        destination.locked(tmp_path / ".out.part", tmp_path / "out"),
         pytest.raises(FolderTaken, match="another process is exporting to it"),
     ):
         one.engine.export(tmp_path / "out")
@@ -648,7 +648,7 @@ from pathlib import Path
 from qmd import editing
 from qmd.config import Machine, Place
 from qmd.engine import Engine
-from qmd.pipeline import export, manifest
+from qmd.pipeline import destination, export, manifest
 from qmd.store import exchange, files
 from qmd.store.database import Database
 

@@ -11,16 +11,13 @@ added. The new folder takes the place of the old one in one step.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
-import shutil
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -29,8 +26,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from urllib.parse import quote
 
 from qmd import __version__
-from qmd.errors import ExportDamaged, ExportFailed, ExportTooNew, FolderTaken, UsageError
-from qmd.pipeline import manifest
+from qmd.errors import ExportFailed, FolderTaken, UsageError
+from qmd.pipeline import destination, manifest
 from qmd.pipeline.manifest import File, Manifest, Part
 from qmd.store import exchange, files, migrate, search
 from qmd.store.copies import copied
@@ -50,12 +47,6 @@ MANY = 128
 
 MOST_WORKERS = 8
 """Files that are written at the same time."""
-
-MARK = ".of-qmd"
-"""In a folder that becomes an export: what else there may be is of one that was cut off."""
-
-DROPPINGS = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
-"""What systems leave in folders that somebody has looked at."""
 
 
 class Wish(NamedTuple):
@@ -156,9 +147,9 @@ def export(
     began = time.monotonic()
     try:
         target = folder.resolve()
-        _check(target, place, settings)
-        with errand(database.path, "export"), _workshop(target) as shop:
-            before = _before(target, place.name, wish, force=force)
+        destination.check(target, place, settings)
+        with errand(database.path, "export"), destination.workshop(target) as shop:
+            before = destination.before(target, place.name, wish.told, force=force)
             beside = database.path.with_name(f"{database.path.name}.copy")
             elsewhere = target.with_name(f".{target.name}.index")
             with copied(database, beside, elsewhere) as (copy, held):
@@ -185,7 +176,7 @@ def export(
                 tuple(parts),
             )
             manifest.write(shop, document)
-            _put(shop, target)
+            destination.put(shop, target)
     except OSError as error:
         raise ExportFailed(folder, error.strerror or str(error)) from error
     return Exported(
@@ -206,195 +197,6 @@ def _cutting(settings: Settings) -> dict[str, object]:
         "overlap": settings.chunk_overlap,
         "strategy": settings.chunk_strategy,
     }
-
-
-# -- the folder ----------------------------------------------------------------
-
-
-def _check(target: Path, place: Place, settings: Settings) -> None:
-    """Refuse folders that nobody can mean, whatever is forced.
-
-    Raises:
-        FolderTaken: it is, or contains, one that is needed.
-    """
-    if not target.exists():
-        return
-    needed = {
-        "your home folder": place.home or Path.home(),
-        "the folder you are in": Path.cwd(),
-        "the index": place.database,
-        "index.yml": place.config,
-        **{f"collection '{each.name}'": Path(each.root) for each in settings.collections},
-    }
-    for what, path in needed.items():
-        whole = path.resolve()
-        if target == whole or target in whole.parents:
-            raise FolderTaken(target, f"{what} is there.", mend="Name a folder of its own.")
-    for each in settings.collections:
-        inside = Path(each.root).resolve() in target.parents
-        if inside and not manifest.is_ours(target) and _contents(target):
-            problem = f"it has files of collection '{each.name}' in it."
-            raise FolderTaken(target, problem, mend="Name a folder of its own.")
-
-
-def _before(target: Path, name: str, wish: Wish, *, force: bool) -> Manifest | None:
-    """The export that is there already; None if nothing is.
-
-    Args:
-        name: of the index.
-
-    Raises:
-        FolderTaken: something else is.
-    """
-    if not target.exists() or (target.is_dir() and not _contents(target)):
-        return None
-    mend = "Name another folder, or replace this one with --force."
-    if not target.is_dir():
-        raise FolderTaken(target, "it is a file.", mend="Name another folder.")
-    if not manifest.is_ours(target):
-        if force:
-            return None
-        raise FolderTaken(target, "it is not empty, and no export of qmd.", mend=mend)
-    try:
-        before = manifest.read(target)
-    except (ExportDamaged, ExportTooNew) as error:
-        if force:
-            return None
-        raise FolderTaken(target, str(error).split("\n")[0], mend=mend) from error
-    if not force and (before.name, before.selection) != (name, wish.told):
-        has = f"the index '{before.name}' ({_in_words(before.selection)})"
-        raise FolderTaken(target, f"it is an export of something else: {has}.", mend=mend)
-    known = {manifest.NAME, *(file.path for part in before.parts for file in part.files)}
-    strange = sorted(_contents(target) - known)
-    if strange and not force:
-        raise FolderTaken(
-            target,
-            f"it has files that are not of the export: {', '.join(strange[:3])}"
-            + (f" and {len(strange) - 3} more." if len(strange) > 3 else "."),
-            mend="Move them away, or replace them with --force.",
-        )
-    return before
-
-
-def _in_words(selection: Mapping[str, object]) -> str:
-    """What was chosen for an export."""
-    parts = []
-    for key, value in selection.items():
-        name = key.replace("_", " ")
-        told = ", ".join(map(str, value)) if isinstance(value, list) else value
-        parts.append(f"without {name}" if value is False else f"{name} {told}")
-    return "; ".join(parts) or "all of it"
-
-
-def _contents(folder: Path) -> set[str]:
-    """All files below a folder, and links, by their paths with /."""
-    found = set()
-    for parent, folders, names in os.walk(folder):
-        links = [name for name in folders if Path(parent, name).is_symlink()]
-        for name in [*names, *links]:
-            if name not in DROPPINGS:
-                found.add(Path(parent, name).relative_to(folder).as_posix())
-    return found
-
-
-@contextmanager
-def _workshop(target: Path) -> Iterator[Path]:
-    """An empty folder beside the target, for this process alone; what is in it goes in the end.
-
-    Its lock ends with the process, so that one that was left behind is cleared and used again.
-
-    Raises:
-        FolderTaken: another process exports to the same place, or something else is in the way.
-    """
-    shop = target.with_name(f".{target.name}.part")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    while True:
-        if shop.is_symlink() or (shop.exists() and not shop.is_dir()):
-            raise FolderTaken(target, f"{shop} is in the way.", mend="Move that away.")
-        shop.mkdir(exist_ok=True)
-        with locked(shop, target) as lock:
-            if not shop.exists() or shop.stat().st_ino != os.fstat(lock).st_ino:
-                continue  # whoever had it has just put it in its place
-            left = _contents(shop)
-            if left and MARK not in left and not manifest.is_ours(shop):
-                problem = f"{shop} is in the way, and not of an export."
-                raise FolderTaken(target, problem, mend="Move that away.")
-            _recover(target)
-            _clear(shop)
-            (shop / MARK).touch()
-            try:
-                yield shop
-            finally:
-                shutil.rmtree(shop, ignore_errors=True)
-            return
-
-
-@contextmanager
-def locked(folder: Path, target: Path, *, shared: bool = False) -> Iterator[int]:
-    """Hold the lock of a folder, so that no export takes its place.
-
-    Args:
-        shared: with others that only read it.
-
-    Raises:
-        FolderTaken: another process writes it, or reads it.
-    """
-    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
-    descriptor = os.open(folder, flags)
-    try:
-        try:
-            kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
-            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
-        except BlockingIOError:
-            problem = "another process is exporting to it, or importing from it."
-            raise FolderTaken(target, problem, mend="Wait for it, and try again.") from None
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-def _clear(folder: Path) -> None:
-    for entry in folder.iterdir():
-        if entry.is_dir() and not entry.is_symlink():
-            shutil.rmtree(entry)
-        else:
-            entry.unlink()
-
-
-def _old(target: Path) -> Path:
-    """Where an export goes that cannot be exchanged in one step."""
-    return target.with_name(f".{target.name}.old")
-
-
-def _recover(target: Path) -> None:
-    """Finish what a process left that was killed between two renames."""
-    old = _old(target)
-    if old.is_dir() and not old.is_symlink() and manifest.is_ours(old):
-        if target.exists():
-            shutil.rmtree(old)
-        else:
-            old.rename(target)
-
-
-def _put(shop: Path, target: Path) -> None:
-    """Put the finished folder in its place; what was there goes."""
-    (shop / MARK).unlink()
-    for folder, _, _ in os.walk(shop):
-        files.flush(Path(folder))
-    files.flush(shop / manifest.NAME)
-    if not target.exists() or not any(target.iterdir()):
-        shop.rename(target)
-    else:
-        shutil.copymode(target, shop)
-        with locked(target, target):  # it will have the name of the workshop, until it is gone
-            if files.exchange(shop, target):
-                shutil.rmtree(shop)
-            else:
-                old = _old(target)
-                target.rename(old)
-                shop.rename(target)
-                shutil.rmtree(old)
-    files.flush(target.parent)
 
 
 # -- the index -----------------------------------------------------------------

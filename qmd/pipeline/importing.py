@@ -29,7 +29,8 @@ from qmd.errors import (
     NotAnExport,
 )
 from qmd.pipeline import manifest
-from qmd.pipeline.export import locked, sha256
+from qmd.pipeline.destination import locked
+from qmd.pipeline.export import sha256
 from qmd.pipeline.filling import fill
 from qmd.store import collections, exchange, maintenance, migrate
 from qmd.store.cursor import Cursor

@@ -10,7 +10,7 @@ import pytest
 
 from qmd.errors import ExchangeError, ExportDamaged, FolderTaken
 from qmd.pipeline import manifest
-from qmd.pipeline.export import MARK, locked
+from qmd.pipeline.destination import MARK, locked
 
 
 @pytest.fixture

@@ -1,0 +1,219 @@
+"""The folder that an export is written to: never over anything else, and whole or not at all.
+
+    folder beside it ─▸ filled ─▸ flushed ─▸ its place, in one step
+
+What a process left that was killed is cleared, or finished, by the next.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from qmd.errors import ExportDamaged, ExportTooNew, FolderTaken
+from qmd.pipeline import manifest
+from qmd.store import files
+
+if TYPE_CHECKING:
+    from qmd.config import Place, Settings
+    from qmd.pipeline.manifest import Manifest
+
+MARK = ".of-qmd"
+"""In a folder that becomes an export: what else there may be is of one that was cut off."""
+
+DROPPINGS = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
+"""What systems leave in folders that somebody has looked at."""
+
+
+def check(target: Path, place: Place, settings: Settings) -> None:
+    """Refuse folders that nobody can mean, whatever is forced.
+
+    Raises:
+        FolderTaken: it is, or contains, one that is needed.
+    """
+    if not target.exists():
+        return
+    needed = {
+        "your home folder": place.home or Path.home(),
+        "the folder you are in": Path.cwd(),
+        "the index": place.database,
+        "index.yml": place.config,
+        **{f"collection '{each.name}'": Path(each.root) for each in settings.collections},
+    }
+    for what, path in needed.items():
+        whole = path.resolve()
+        if target == whole or target in whole.parents:
+            raise FolderTaken(target, f"{what} is there.", mend="Name a folder of its own.")
+    for each in settings.collections:
+        inside = Path(each.root).resolve() in target.parents
+        if inside and not manifest.is_ours(target) and _contents(target):
+            problem = f"it has files of collection '{each.name}' in it."
+            raise FolderTaken(target, problem, mend="Name a folder of its own.")
+
+
+def before(
+    target: Path, name: str, selection: Mapping[str, object], *, force: bool
+) -> Manifest | None:
+    """The export that is there already; None if nothing is.
+
+    Args:
+        name: of the index.
+        selection: of it.
+
+    Raises:
+        FolderTaken: something else is.
+    """
+    if not target.exists() or (target.is_dir() and not _contents(target)):
+        return None
+    mend = "Name another folder, or replace this one with --force."
+    if not target.is_dir():
+        raise FolderTaken(target, "it is a file.", mend="Name another folder.")
+    if not manifest.is_ours(target):
+        if force:
+            return None
+        raise FolderTaken(target, "it is not empty, and no export of qmd.", mend=mend)
+    try:
+        found = manifest.read(target)
+    except (ExportDamaged, ExportTooNew) as error:
+        if force:
+            return None
+        raise FolderTaken(target, str(error).split("\n")[0], mend=mend) from error
+    if not force and (found.name, found.selection) != (name, selection):
+        has = f"the index '{found.name}' ({_in_words(found.selection)})"
+        raise FolderTaken(target, f"it is an export of something else: {has}.", mend=mend)
+    known = {manifest.NAME, *(file.path for part in found.parts for file in part.files)}
+    strange = sorted(_contents(target) - known)
+    if strange and not force:
+        raise FolderTaken(
+            target,
+            f"it has files that are not of the export: {', '.join(strange[:3])}"
+            + (f" and {len(strange) - 3} more." if len(strange) > 3 else "."),
+            mend="Move them away, or replace them with --force.",
+        )
+    return found
+
+
+def _in_words(selection: Mapping[str, object]) -> str:
+    """What was chosen for an export."""
+    parts = []
+    for key, value in selection.items():
+        name = key.replace("_", " ")
+        told = ", ".join(map(str, value)) if isinstance(value, list) else value
+        parts.append(f"without {name}" if value is False else f"{name} {told}")
+    return "; ".join(parts) or "all of it"
+
+
+def _contents(folder: Path) -> set[str]:
+    """All files below a folder, and links, by their paths with /."""
+    found = set()
+    for parent, folders, names in os.walk(folder):
+        links = [name for name in folders if Path(parent, name).is_symlink()]
+        for name in [*names, *links]:
+            if name not in DROPPINGS:
+                found.add(Path(parent, name).relative_to(folder).as_posix())
+    return found
+
+
+@contextmanager
+def workshop(target: Path) -> Iterator[Path]:
+    """An empty folder beside the target, for this process alone; what is in it goes in the end.
+
+    Its lock ends with the process, so that one that was left behind is cleared and used again.
+
+    Raises:
+        FolderTaken: another process exports to the same place, or something else is in the way.
+    """
+    shop = target.with_name(f".{target.name}.part")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    while True:
+        if shop.is_symlink() or (shop.exists() and not shop.is_dir()):
+            raise FolderTaken(target, f"{shop} is in the way.", mend="Move that away.")
+        shop.mkdir(exist_ok=True)
+        with locked(shop, target) as lock:
+            if not shop.exists() or shop.stat().st_ino != os.fstat(lock).st_ino:
+                continue  # whoever had it has just put it in its place
+            left = _contents(shop)
+            if left and MARK not in left and not manifest.is_ours(shop):
+                problem = f"{shop} is in the way, and not of an export."
+                raise FolderTaken(target, problem, mend="Move that away.")
+            _recover(target)
+            _clear(shop)
+            (shop / MARK).touch()
+            try:
+                yield shop
+            finally:
+                shutil.rmtree(shop, ignore_errors=True)
+            return
+
+
+@contextmanager
+def locked(folder: Path, target: Path, *, shared: bool = False) -> Iterator[int]:
+    """Hold the lock of a folder, so that no export takes its place.
+
+    Args:
+        shared: with others that only read it.
+
+    Raises:
+        FolderTaken: another process writes it, or reads it.
+    """
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
+    descriptor = os.open(folder, flags)
+    try:
+        try:
+            kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            problem = "another process is exporting to it, or importing from it."
+            raise FolderTaken(target, problem, mend="Wait for it, and try again.") from None
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _clear(folder: Path) -> None:
+    for entry in folder.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
+
+
+def _old(target: Path) -> Path:
+    """Where an export goes that cannot be exchanged in one step."""
+    return target.with_name(f".{target.name}.old")
+
+
+def _recover(target: Path) -> None:
+    """Finish what a process left that was killed between two renames."""
+    old = _old(target)
+    if old.is_dir() and not old.is_symlink() and manifest.is_ours(old):
+        if target.exists():
+            shutil.rmtree(old)
+        else:
+            old.rename(target)
+
+
+def put(shop: Path, target: Path) -> None:
+    """Put the finished folder in its place; what was there goes."""
+    (shop / MARK).unlink()
+    for folder, _, _ in os.walk(shop):
+        files.flush(Path(folder))
+    files.flush(shop / manifest.NAME)
+    if not target.exists() or not any(target.iterdir()):
+        shop.rename(target)
+    else:
+        shutil.copymode(target, shop)
+        with locked(target, target):  # it will have the name of the workshop, until it is gone
+            if files.exchange(shop, target):
+                shutil.rmtree(shop)
+            else:
+                old = _old(target)
+                target.rename(old)
+                shop.rename(target)
+                shutil.rmtree(old)
+    files.flush(target.parent)
