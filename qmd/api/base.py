@@ -1,0 +1,63 @@
+"""What all verbs do: run where they hold up nobody, and end when nobody waits for them."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import ParamSpec, Self, TypeVar
+
+import anyio
+from anyio import CapacityLimiter, to_thread
+
+from qmd.engine import Engine
+from qmd.pipeline.stoppable import stoppable
+
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
+
+READERS, MODELS = 4, 1
+"""Calls at once that only read the index, and that use a model."""
+
+
+class Base:
+    """An index, and the threads that work on it."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._readers = CapacityLimiter(READERS)
+        self._models = CapacityLimiter(MODELS)
+        self._let_go = weakref.finalize(self, engine.close)  # also when nobody closes it
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Let go of the index and of the models."""
+        with anyio.CancelScope(shield=True):
+            await to_thread.run_sync(self._let_go)
+
+    @property
+    def path(self) -> Path:
+        """The DuckDB file."""
+        return self._engine.place.database
+
+    async def _run(
+        self,
+        work: Callable[Given, Found],
+        /,
+        *given: Given.args,
+        **named: Given.kwargs,
+    ) -> Found:
+        """What `work` gives, in a thread of those that read."""
+        self._check()
+        call = partial(work, *given, **named)
+        return await stoppable(partial(to_thread.run_sync, call, limiter=self._readers))
+
+    def _check(self) -> None:
+        if not self._let_go.alive:
+            raise RuntimeError("This knowledge base is closed.")
