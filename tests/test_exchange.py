@@ -293,7 +293,7 @@ def test_some_documents_leave_without_a_word_of_the_others(full, target, tmp_pat
     done = full.engine.export(tmp_path / "out", wish=Wish(among, "status = done"))
     assert done.rows["documents"] == 1
     assert told(tmp_path / "out")["selection"] == {
-        "collections": ["work", "notes"],
+        "collections": ["notes", "work"],
         "where": "status = done",
     }
     everything = str([shown(file) for file in parquet(tmp_path / "out")])
