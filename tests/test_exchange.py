@@ -440,6 +440,36 @@ def test_tables_can_be_read_by_polars(faked, tmp_path):
     assert vectors.join(chunks, on="chunk_id").height == vectors.height > 0
 
 
+@pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java")
+def test_tables_can_be_read_by_spark(faked, tmp_path):
+    sql = pytest.importorskip("pyspark.sql")
+    filled(faked).embed()
+    faked.engine.export(tmp_path / "out", wish=Wish(parted=True))
+    builder = sql.SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+    spark = builder.getOrCreate()
+    try:
+        documents = spark.read.parquet(f"{tmp_path}/out/documents").collect()
+        names = [f"{row.collection}/{row.path}" for row in documents]
+        assert sorted(names) == [d.name for d in faked.engine.documents(None)]
+        vectors = spark.read.parquet(f"{tmp_path}/out/embeddings")
+        assert dict(vectors.dtypes)["vector"] == "array<float>"
+        assert {row.size for row in vectors.selectExpr("size(vector) as size").collect()} == {16}
+        for table in told(tmp_path / "out")["tables"]:
+            if table["rows"]:
+                read = spark.read.parquet(f"{tmp_path}/out/{table['name']}")
+                assert read.count() == table["rows"]
+    finally:
+        spark.stop()
+
+
+@pytest.mark.skipif(shutil.which("duckdb") is None, reason="the command line of DuckDB")
+def test_tables_can_be_read_by_the_command_line_of_duckdb(full, tmp_path):
+    full.engine.export(tmp_path / "out")
+    query = f"select count(*) from '{tmp_path}/out/documents/*.parquet'"
+    done = subprocess.run(["duckdb", "-csv", "-c", query], capture_output=True, check=True)
+    assert done.stdout.split()[-1] == str(len(full.engine.documents(None))).encode()
+
+
 def test_tables_can_be_read_by_duckdb(full, tmp_path):
     import _duckdb
 
