@@ -1,7 +1,7 @@
 # make demo   makes the environment, indexes the notes in examples/ and searches them
 # make test   makes the environment and runs lint, types and tests
 # make docs   writes the pages and pictures that are made by tools
-# make bench  measures; see bench/README.md
+# make bench  measures beside tobi/qmd and as an index grows, and writes docs/performance.md
 # make torture  kills, crowds, fills and spoils indexes for about an hour; see bench/README.md
 # make fuzz   gives what reads people, files and clients inputs nobody thought of: about an hour
 # make clients  tries the server with clients of others; see docs/server.md
@@ -66,7 +66,7 @@ docs: $(READY)
 	$(BIN)/python -m tools.recording
 
 bench: $(READY)
-	$(BIN)/python -m bench
+	$(BIN)/python -m bench $(OPTIONS)
 
 torture: $(READY)
 	$(BIN)/python -m bench.torture

@@ -87,10 +87,13 @@ def document(words: list[str]) -> str:
     return "\n\n".join([f"# {' '.join(words[:4]).capitalize()}", *paragraphs, ""])
 
 
-def searches(ranks: tuple[int, int], count: int = 20) -> list[str]:
-    """Pairs of generated words of these ranks."""
+def searches(folder: Path, ranks: tuple[int, int], count: int = 20) -> list[str]:
+    """Pairs of words of these ranks that the first generated documents have."""
+    texts = (file.read_text(encoding="utf-8") for file in (folder / "000" / "00000").iterdir())
+    held = {each for text in texts for each in re.findall(r"[a-z]+", text.lower())}
+    words = [each for each in map(word, range(*ranks)) if each in held]
     chance = random.Random(5)
-    return [" ".join(map(word, chance.sample(range(*ranks), 2))) for _ in range(count)]
+    return [" ".join(chance.sample(words, 2)) for _ in range(count)]
 
 
 def questions(files: list[Path], count: int = 20, *, sample: int = 500) -> list[Question]:

@@ -22,8 +22,8 @@ import anyio
 import numpy as np
 
 from bench.crash import Corpus, main
-from qmd.config import Place
 from qmd.engine import Engine
+from qmd.environment import Place
 from qmd.store import maintenance
 from qmd.store.cursor import Cursor
 

@@ -26,8 +26,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from qmd.config import Machine, Place
 from qmd.engine import Engine
+from qmd.environment import Machine, Place
 from qmd.experiences import Experiences
 from qmd.store import embeddings
 from qmd.store.cursor import Cursor

@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import anyio
 
-from qmd.config import Machine, Place
 from qmd.engine import Engine
+from qmd.environment import Machine, Place
 from qmd.pipeline import manifest
 from qmd.pipeline.export import Exported, Wish
 from qmd.store import maintenance

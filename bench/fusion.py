@@ -21,8 +21,8 @@ import ir_measures
 from ir_measures import Qrel, ScoredDoc, nDCG
 
 from bench.relevance import DEFAULT, _records, written
-from qmd.config import Place, machine
 from qmd.engine import Engine
+from qmd.environment import Place, machine
 from qmd.errors import QueryError
 from qmd.evaluation.running import plain
 from qmd.store import embeddings, search

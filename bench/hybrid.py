@@ -55,8 +55,8 @@ def through_the_engine(environ: dict[str, str], questions: list[tuple[Search, ..
     """The same, asked of our engine in this process."""
     import anyio
 
-    from qmd.config import locate, machine
     from qmd.engine import Engine
+    from qmd.environment import locate, machine
 
     engine = Engine(locate(environ, Path("/")), machine(environ), warm=True)
 
@@ -83,11 +83,11 @@ def cold(tools: list[Tool], searches: tuple[Search, ...], rounds: int) -> dict[s
     return {name: median(costs) for name, costs in in_turn(tools, ask, rounds).items()}
 
 
-def over_mcp(tool: Tool, questions: list[tuple[Search, ...]]) -> list[float]:
-    """Milliseconds of each question, asked of a server over stdin and stdout."""
+def over_mcp(tool: Tool, questions: list[tuple[Search, ...]]) -> tuple[list[float], float]:
+    """Milliseconds of each question to a server over stdin and stdout, and its megabytes."""
     server = Server(tool.command, tool.environ)
     try:
-        return taken(server.query, questions)
+        return taken(server.query, questions), server.memory
     finally:
         server.close()
 
@@ -107,7 +107,7 @@ def main() -> None:
         warm = {
             tool.name: statistics.median(times)
             for tool in tools
-            for times in [over_mcp(tool, questions)]
+            for times, _ in [over_mcp(tool, questions)]
         }
         engine, _ = alone(through_the_engine, tools[0].environ, questions)
         once = {name: cost.wall * 1000 for name, cost in cold(tools, questions[0], 3).items()}

@@ -127,8 +127,8 @@ def median(costs: list[Cost]) -> Cost:
 
 def warm(environ: dict[str, str], queries: list[str]) -> float:
     """Median milliseconds of a keyword search, snippets included, in a process that stays."""
-    from qmd.config import locate
     from qmd.engine import Engine
+    from qmd.environment import locate
 
     engine = Engine(locate(environ, Path("/")), warm=True)
     taken = []

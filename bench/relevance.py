@@ -25,8 +25,8 @@ import ir_measures
 import numpy as np
 from ir_measures import Qrel, ScoredDoc, nDCG
 
-from qmd.config import Place, machine
 from qmd.engine import Engine
+from qmd.environment import Place, machine
 from qmd.errors import QueryError
 from qmd.evaluation.running import plain
 from qmd.store.cursor import Cursor

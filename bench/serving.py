@@ -90,7 +90,12 @@ class Outcome(NamedTuple):
 
     def at(self, share: float) -> float:
         """The time that so large a share of all requests does not exceed."""
-        return self.times[min(len(self.times) - 1, int(share * len(self.times)))]
+        return at(share, self.times)
+
+
+def at(share: float, times: list[float]) -> float:
+    """The time that so large a share of all does not exceed; they are in order."""
+    return times[min(len(times) - 1, int(share * len(times)))]
 
 
 class Server:

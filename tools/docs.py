@@ -15,11 +15,12 @@ PAGE = Path(__file__).parents[1] / "docs" / "sql.md"
 
 def page(text: str) -> str:
     """The page with its generated parts as they should be."""
-    text = _replaced(text, "views", "\n".join(_views()))
-    return _replaced(text, "examples", "\n".join(_examples()))
+    text = replaced(text, "views", "\n".join(_views()))
+    return replaced(text, "examples", "\n".join(_examples()))
 
 
-def _replaced(text: str, name: str, part: str) -> str:
+def replaced(text: str, name: str, part: str) -> str:
+    """A page with another part between `<!-- name -->` and `<!-- end of name -->`."""
     before, begin, rest = text.partition(f"<!-- {name} -->\n")
     _, end, after = rest.partition(f"<!-- end of {name} -->\n")
     assert begin, f"the page has no place for {name}"

@@ -25,8 +25,8 @@ def library() -> Iterator[Any]:
     """An engine with some documents, whose names are odd."""
     import anyio
 
-    from qmd.config import Machine, Place
     from qmd.engine import Engine
+    from qmd.environment import Machine, Place
 
     with tempfile.TemporaryDirectory() as name:
         work = Path(name)

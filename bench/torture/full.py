@@ -135,10 +135,10 @@ def _done(home: Home, verb: str, number: int, work: Path, limits: dict[str, obje
 SUBMIT = """
 import json, os, sys
 from pathlib import Path
-from qmd import config
+from qmd import config, environment
 from qmd.engine import Engine
 from qmd.experiences import Experiences
-engine = Engine(config.locate(os.environ, Path.cwd()))
+engine = Engine(environment.locate(os.environ, Path.cwd()))
 outcome = Experiences(engine).submit(json.loads(sys.argv[1]))
 if not outcome["success"]:
     sys.exit(outcome["error"]["message"])

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import anyio
 
 from qmd import doctor
-from qmd.config import Place
 from qmd.engine import Engine
+from qmd.environment import Place
 from qmd.errors import QmdError
 from qmd.store.cursor import Cursor
 

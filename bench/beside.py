@@ -1,0 +1,246 @@
+"""All that both tools do, side by side on one corpus: a table with ratios.
+
+    python -m bench.beside [--corpus FOLDER] [--peer COMMAND] [--quick] [--json]
+
+Without a corpus, 2,000 documents are generated. COMMAND is that of tobi/qmd; without it, the one
+of npm is installed into a cache, if Node.js is here. Both run in turn and use the same model on the
+CPU. What is asked is taken from the corpus: pairs of words that some document has, and lines.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import statistics
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from bench import embedding, hybrid, indexing, peer, serving
+from bench.alone import alone
+from bench.corpora import Question, generate, questions
+from bench.indexing import Cost, Tool, in_turn, tools_in
+from bench.stdio import Server
+
+GENERATED = 2000
+
+
+class Effort(NamedTuple):
+    """How much is done.
+
+    Attributes:
+        documents: of the corpus that is generated where none is given.
+        indexings, rounds: of each command.
+        files: that are embedded.
+        longest: bytes of such a file.
+        seconds: of requests in each way of asking over HTTP.
+    """
+
+    documents: int = GENERATED
+    indexings: int = 2
+    rounds: int = 5
+    files: int = 40
+    longest: int = 4000
+    seconds: float = 10
+
+
+QUICK = Effort(documents=300, indexings=1, rounds=2, files=5, seconds=2)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A figure of both.
+
+    Attributes:
+        theirs: None where they have not been measured.
+    """
+
+    what: str
+    unit: str
+    ours: float
+    theirs: float | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        """Ours divided by theirs."""
+        return self.ours / self.theirs if self.theirs else None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What was measured on one corpus."""
+
+    corpus: str
+    files: int
+    megabytes: float
+    rows: tuple[Row, ...]
+
+
+def measured(folder: Path, command: list[str], effort: Effort) -> Table:
+    """Measure on a folder, which is copied."""
+    with tempfile.TemporaryDirectory() as name:
+        work = Path(name)
+        corpus = work / "corpus"
+        shutil.copytree(folder, corpus, symlinks=True)
+        files = sorted(corpus.rglob("*.md"))
+        size = sum(file.stat().st_size for file in files) / 1e6
+        asked, _ = alone(questions, files)
+        rows = []
+        for row in _rows(work, corpus, command, asked, effort):
+            print(f"    {line(row)}", flush=True)
+            rows.append(row)
+    return Table(folder.name, len(files), size, tuple(rows))
+
+
+def _rows(
+    work: Path, corpus: Path, command: list[str], asked: list[Question], effort: Effort
+) -> Iterator[Row]:
+    tools = tools_in(work / "words", command)
+    yield from words(tools, corpus, asked, effort)
+    yield from over_stdio(tools, asked, effort)
+    yield from over_http(tools, asked, effort)
+    tools = tools_in(work / "meaning", command)
+    yield from meaning(tools, corpus, work / "some", asked, effort)
+
+
+def words(tools: list[Tool], corpus: Path, asked: list[Question], effort: Effort) -> Iterator[Row]:
+    """Index, update and search by words, as commands."""
+    pairs = [each.words for each in asked]
+    for title, costs in indexing.phases(
+        tools, corpus, pairs, rounds=effort.rounds, indexings=effort.indexings
+    ):
+        yield from cost_rows(title, costs)
+        if title == "index":
+            yield row("index, size", "MB", {tool.name: tool.size for tool in tools})
+
+
+def over_stdio(tools: list[Tool], asked: list[Question], effort: Effort) -> Iterator[Row]:
+    """MCP over stdin and stdout: search by words in a process that stays."""
+    searches = [(("lex", each.words),) for each in asked]
+
+    def begun(tool: Tool) -> float:
+        server = Server(tool.command, tool.environ)
+        server.close()
+        return server.ready
+
+    ready = in_turn(tools, begun, effort.rounds)
+    yield row("MCP stdio, first answer", "s", _medians(ready))
+    taken = in_turn(tools, lambda tool: hybrid.over_mcp(tool, searches))
+    yield from latency_rows("search, warm, MCP stdio", _warm(taken))
+    yield row("MCP stdio, memory", "MB", {name: memory for name, [(_, memory)] in taken.items()})
+    library, _ = alone(indexing.warm, tools[0].environ, [each.words for each in asked])
+    yield Row("search, warm, Python, p50", "ms", library)
+
+
+def over_http(tools: list[Tool], asked: list[Question], effort: Effort) -> Iterator[Row]:
+    """The server with clients at once."""
+    clients = 8
+    found: dict[str, dict[str, tuple[serving.Outcome, float]]] = {}
+    pairs = [each.words for each in asked]
+    for way, tool, outcome, memory in serving.served(
+        tools, pairs, clients=clients, seconds=effort.seconds
+    ):
+        found.setdefault(way.name, {})[tool] = outcome, memory
+        if outcome.problems:
+            print(f"    {tool}, {way.name}: {len(outcome.problems)} errors: {outcome.problems[0]}")
+    for way_name, both in found.items():
+        title = f"HTTP {way_name}, {clients} clients"
+        outcomes = {name: outcome for name, (outcome, _) in both.items()}
+        yield row(title, "requests/s", {name: each.rate for name, each in outcomes.items()})
+        yield from latency_rows(title, {name: each.times for name, each in outcomes.items()})
+        yield row(
+            title,
+            "ms CPU each",
+            {name: each.cpu * 1000 / len(each.times) for name, each in outcomes.items()},
+        )
+        yield row(f"{title}, memory", "MB", {name: memory for name, (_, memory) in both.items()})
+
+
+def meaning(
+    tools: list[Tool], corpus: Path, work: Path, asked: list[Question], effort: Effort
+) -> Iterator[Row]:
+    """Embed some files, and search them by meaning, and by both."""
+    size = embedding.prepared(tools, corpus, work, files=effort.files, longest=effort.longest)
+    costs = {name: cost for name, [cost] in embedding.both_embed(tools).items()}
+    rates = {name: size / 1000 / cost.wall for name, cost in costs.items()}
+    yield row(f"embed {effort.files} files", "kB/s", rates)
+    yield from cost_rows(f"embed {effort.files} files", costs)
+    kinds = {
+        "vector search": [(("vec", each.sentence),) for each in asked],
+        "hybrid search": [(("lex", each.words), ("vec", each.sentence)) for each in asked],
+    }
+    for title, searches in kinds.items():
+        yield from cost_rows(f"{title}, cold", hybrid.cold(tools, searches[0], effort.rounds))
+        taken = in_turn(tools, lambda tool, asked=searches: hybrid.over_mcp(tool, asked))
+        yield from latency_rows(f"{title}, warm, MCP stdio", _warm(taken))
+        library, _ = alone(hybrid.through_the_engine, tools[0].environ, searches)
+        yield Row(f"{title}, warm, Python, p50", "ms", statistics.median(library))
+
+
+def _warm(taken: Mapping[str, list[tuple[list[float], float]]]) -> dict[str, list[float]]:
+    return {name: times for name, [(times, _)] in taken.items()}
+
+
+def _medians(taken: Mapping[str, list[float]]) -> dict[str, float]:
+    return {name: statistics.median(values) for name, values in taken.items()}
+
+
+def row(what: str, unit: str, values: Mapping[str, float]) -> Row:
+    """A figure by the name of the tool as a row."""
+    return Row(what, unit, values["qmd"], values.get("peer"))
+
+
+def cost_rows(what: str, costs: Mapping[str, Cost]) -> Iterator[Row]:
+    """What processes took."""
+    for unit, field in (("s CPU", "cpu"), ("s", "wall"), ("MB of memory", "memory")):
+        yield row(what, unit, {name: getattr(cost, field) for name, cost in costs.items()})
+
+
+def latency_rows(what: str, times: Mapping[str, list[float]]) -> Iterator[Row]:
+    """Median and 95th percentile of milliseconds in order."""
+    for share in (0.5, 0.95):
+        values = {name: serving.at(share, each) for name, each in times.items()}
+        yield row(f"{what}, p{share * 100:.0f}", "ms", values)
+
+
+def line(row: Row) -> str:
+    """A row as text."""
+    text = f"{row.what:42} {row.ours:10.3g} {row.unit}"
+    return f"{text:68} {row.theirs:10.3g}   ratio {row.ratio:.3g}" if row.ratio else text
+
+
+def measured_on(folders: list[Path], command: list[str], effort: Effort) -> list[Table]:
+    """A table for each folder, or for one that is generated."""
+    tables = []
+    with ExitStack() as stack:
+        if not folders:
+            work = stack.enter_context(tempfile.TemporaryDirectory())
+            folders = [Path(work, "generated")]
+            alone(generate, folders[0], effort.documents)
+        for folder in folders:
+            print(f"Both on {folder.name}:", flush=True)
+            tables.append(measured(folder, command, effort))
+    return tables
+
+
+def main() -> None:
+    """Print a table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--corpus", type=Path, action="append", default=[])
+    parser.add_argument("--peer", help="command of tobi/qmd")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--json", action="store_true", help="print JSON at the end")
+    options = parser.parse_args()
+    found = peer.find(options.peer)
+    print(found.version)
+    tables = measured_on(options.corpus, found.command, QUICK if options.quick else Effort())
+    if options.json:
+        print(json.dumps([asdict(table) for table in tables], indent=1))
+
+
+if __name__ == "__main__":
+    main()
