@@ -1,7 +1,6 @@
-"""Settings: where things are, and what index.yml says.
+"""Settings: what index.yml says.
 
-Defaults, then index.yml, then the environment, then flags. Nobody else reads the
-environment; everybody is given what they need.
+Defaults, then index.yml, then the environment (`environment.py`), then flags.
 """
 
 from __future__ import annotations
@@ -14,232 +13,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
+from qmd.environment import Place, expanded
 from qmd.errors import ConfigError, UsageError
 from qmd.text.masks import check_mask
 from qmd.types import EXPERIENCES, Collection, Context
 
 DEFAULT_MASK = "**/*.md"
-LOCAL_FOLDER = ".qmd"
-YES = frozenset({"1", "true", "yes", "on"})
 CHUNK_STRATEGIES = ("auto", "plain")
-
-
-class Place(NamedTuple):
-    """Where one index lives.
-
-    Attributes:
-        config: its index.yml.
-        database: its DuckDB file.
-        project: the folder of a project-local index, or None for the user's own.
-        trusted: file in which the user's approvals of projects are kept.
-        trust_all: approve every project.
-        home: what `~` stands for; None is the home of this process.
-    """
-
-    name: str
-    config: Path
-    database: Path
-    project: Path | None
-    trusted: Path
-    trust_all: bool = False
-    home: Path | None = None
-
-
-def locate(environ: Mapping[str, str], folder: Path, *, index: str | None = None) -> Place:
-    """The index that a command means: `--index`, else the project's, else the user's.
-
-    Raises:
-        UsageError: the name of the index is a path, or `INDEX_PATH` begins with the home
-            of somebody who is not known here.
-    """
-    home = Path(environ.get("HOME") or Path.home())
-    config_home = Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "qmd"
-    config = Path(environ.get("QMD_CONFIG_DIR") or config_home)
-    cache = Path(environ.get("XDG_CACHE_HOME") or home / ".cache") / "qmd"
-    trusted = config / "trusted.json"
-    trust_all = environ.get("QMD_TRUST_LOCAL_CONFIG") == "1"
-    if index is not None and (not index or "/" in index or index.startswith(".")):
-        raise UsageError(
-            f"'{index}' cannot be the name of an index.\n\n"
-            "A name is a word such as 'work'; its settings are kept in work.yml."
-        )
-    name = index or "index"
-    database = cache / f"{name}.duckdb"
-    if index is None and environ.get("INDEX_PATH"):
-        database = _expanded(environ["INDEX_PATH"], home)
-    user = Place(name, config / f"{name}.yml", database.absolute(), None, trusted, trust_all, home)
-    own = environ.get("INDEX_PATH") or environ.get("QMD_CONFIG_DIR")
-    project = _project(folder) if index is None and not own else None
-    return user if project is None else _in_project(user, project)
-
-
-def at(environ: Mapping[str, str], path: Path) -> Place:
-    """The index of a project's folder, or of a DuckDB file.
-
-    The settings of a file are where the command line has them, if it is one that the command line
-    would use; else beside it: `work.duckdb` has `work.yml`.
-
-    Raises:
-        UsageError: a folder has no index of its own, or the file is one of settings.
-    """
-    home = Path(environ.get("HOME") or Path.home())
-    path = Path(os.path.abspath(_expanded(str(path), home)))  # noqa: PTH100
-    folder = path if path.is_dir() else path.parent
-    if folder.name == LOCAL_FOLDER:
-        folder = folder.parent
-    if (folder / LOCAL_FOLDER / "index.yml").is_file():
-        project = _in_project(locate(environ, folder, index="index"), folder)
-        if path in (folder, project.config.parent, project.database):
-            return project
-    if path.is_dir():
-        raise UsageError(
-            f"{path} has no index of its own.\n\n"
-            "Make one with 'qmd init' there, or name the file of an index: index.duckdb."
-        )
-    if path.suffix in (".yml", ".yaml"):
-        raise UsageError(f"{path} has settings.\n\nName the index that they are of: index.duckdb.")
-    named = locate(environ, folder, index=path.stem)
-    for place in (locate(environ, Path.cwd()), named):
-        if os.path.realpath(place.database) == os.path.realpath(path):
-            return place
-    return named._replace(config=path.with_suffix(".yml"), database=path)
-
-
-def _in_project(user: Place, project: Path) -> Place:
-    """The index of a project, for a user with an index of their own."""
-    local = project / LOCAL_FOLDER
-    return user._replace(
-        name="index", config=local / "index.yml", database=local / "index.duckdb", project=project
-    )
-
-
-class Machine(NamedTuple):
-    """What the environment says of models.
-
-    Attributes:
-        chosen: name of a model for a role, over what index.yml says.
-        hub: folder in which files of the model hub are kept; by default none.
-        offline: fetch nothing.
-        hub_token: for files behind a licence.
-        endpoint: base URL of the models that are not run here.
-        key: for the endpoint.
-        gpu: whether one may be used.
-        notes: folder for what is found out about this machine; None: nothing is tried.
-    """
-
-    chosen: Mapping[str, str] = MappingProxyType({})
-    hub: Path = Path(os.devnull)
-    offline: bool = False
-    hub_token: str | None = None
-    endpoint: str = "https://api.openai.com/v1"
-    key: str | None = None
-    gpu: bool = True
-    notes: Path | None = None
-
-
-def machine(environ: Mapping[str, str], *, gpu: bool = True) -> Machine:
-    """What the environment says of models.
-
-    Args:
-        gpu: what the command line says.
-    """
-    home = Path(environ.get("HOME") or Path.home())
-    cache = Path(environ.get("XDG_CACHE_HOME") or home / ".cache")
-    hugging_face = Path(environ.get("HF_HOME") or cache / "huggingface")
-    roles = {
-        "embed": "QMD_EMBED_MODEL",
-        "rerank": "QMD_RERANK_MODEL",
-        "generate": "QMD_GENERATE_MODEL",
-    }
-    return Machine(
-        {role: environ[name] for role, name in roles.items() if environ.get(name)},
-        Path(environ.get("HF_HUB_CACHE") or hugging_face / "hub"),
-        environ.get("HF_HUB_OFFLINE", "").lower() in YES,
-        environ.get("HF_TOKEN"),
-        (environ.get("OPENAI_BASE_URL") or Machine().endpoint).rstrip("/"),
-        environ.get("OPENAI_API_KEY"),
-        gpu and environ.get("QMD_FORCE_CPU", "").lower() not in YES,
-        cache / "qmd",
-    )
-
-
-class Serving(NamedTuple):
-    """What the environment says of servers.
-
-    Attributes:
-        token: that a request has to bring.
-        origins: of web pages that may ask, besides those of this machine.
-        hosts: names that the server has for those who ask, besides those of this machine.
-        state: folder for what is known of servers that run.
-        debug: whether the log tells everything.
-    """
-
-    token: str | None
-    origins: tuple[str, ...]
-    hosts: tuple[str, ...]
-    state: Path
-    debug: bool = False
-
-
-def serving(environ: Mapping[str, str]) -> Serving:
-    """What the environment says of servers."""
-    home = home_of(environ)
-    return Serving(
-        environ.get("QMD_TOKEN") or None,
-        _listed(environ.get("QMD_ALLOWED_ORIGINS", "")),
-        _listed(environ.get("QMD_ALLOWED_HOSTS", "")),
-        Path(environ.get("XDG_STATE_HOME") or home / ".local" / "state") / "qmd",
-        environ.get("QMD_DEBUG") == "1",
-    )
-
-
-CARRIED = (
-    "INDEX_PATH",
-    "QMD_CONFIG_DIR",
-    "XDG_CONFIG_HOME",
-    "XDG_CACHE_HOME",
-    "QMD_EMBED_MODEL",
-    "QMD_RERANK_MODEL",
-    "QMD_GENERATE_MODEL",
-)
-"""Variables that choose the index and its models."""
-
-
-def carried(environ: Mapping[str, str]) -> dict[str, str]:
-    """What else has to be set where a qmd for the same index is started from elsewhere."""
-    home = home_of(environ)
-    return {
-        name: value if name.endswith("_MODEL") else str(_expanded(value, home).absolute())
-        for name in CARRIED
-        if (value := environ.get(name))
-    }
-
-
-def home_of(environ: Mapping[str, str]) -> Path:
-    """The home of the user."""
-    return Path(environ.get("HOME") or Path.home())
-
-
-def _listed(text: str) -> tuple[str, ...]:
-    """The parts of a list with commas."""
-    return tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-def _expanded(path: str, home: Path) -> Path:
-    """`path` with the folder that a `~` or `~name` in front stands for."""
-    if path == "~" or path.startswith("~/"):
-        return home / path[1:].lstrip("/")
-    try:
-        return Path(path).expanduser()
-    except RuntimeError as error:
-        raise UsageError(f"Nobody knows whose home '{path}' begins with.") from error
-
-
-def _project(folder: Path) -> Path | None:
-    for parent in [folder, *folder.parents]:
-        if (parent / LOCAL_FOLDER / "index.yml").is_file():
-            return parent
-    return None
 
 
 class Settings(NamedTuple):
@@ -427,7 +207,7 @@ class _Reader:
         )
         home = self._place.home or Path.home()
         with self._failing(here, "path"):
-            root = (self._place.project or home) / _expanded(path, home)
+            root = (self._place.project or home) / expanded(path, home)
         return (
             Collection(
                 name,

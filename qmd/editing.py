@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from qmd import config
-from qmd.config import Place, Settings
+from qmd.config import Settings
+from qmd.environment import Place
 from qmd.errors import ConfigError
 from qmd.types import Collection, Context
 

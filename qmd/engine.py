@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from qmd.config import Machine, Place
+from qmd.environment import Machine, Place
 from qmd.models.loaded import Models
 from qmd.store import lookup
 from qmd.store.database import Database

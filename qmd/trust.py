@@ -11,7 +11,8 @@ import hashlib
 import json
 from pathlib import Path
 
-from qmd.config import Place, Settings
+from qmd.config import Settings
+from qmd.environment import Place
 from qmd.errors import ConfigError
 from qmd.types import Collection
 

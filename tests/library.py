@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from qmd.config import Machine, Place
 from qmd.engine import Engine
+from qmd.environment import Machine, Place
 from qmd.errors import ModelFailure, TextTooLong
 from qmd.models.base import Between, nothing
 from qmd.models.registry import MINILM

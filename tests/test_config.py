@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from qmd.config import Settings, at, check_name, digest, load, locate, parsed, understood
+from qmd.config import Settings, check_name, digest, load, parsed, understood
 from qmd.editing import edit
+from qmd.environment import at, locate
 from qmd.errors import ConfigError, UsageError
 from qmd.types import Collection
 

@@ -18,8 +18,8 @@ import anyio
 import pytest
 
 from qmd import editing
-from qmd.config import Machine, Place
 from qmd.engine import Engine
+from qmd.environment import Machine, Place
 from qmd.errors import (
     ExportDamaged,
     ExportFailed,
@@ -676,7 +676,7 @@ KILLED = """
 import os, shutil, signal, sys
 from pathlib import Path
 from qmd import editing
-from qmd.config import Machine, Place
+from qmd.environment import Machine, Place
 from qmd.engine import Engine
 from qmd.pipeline import destination, export, manifest
 from qmd.store import exchange, files
@@ -1074,7 +1074,7 @@ def test_what_an_export_would_run_or_load_waits_for_trust(library, target, tmp_p
 READER = """
 import sys
 from pathlib import Path
-from qmd.config import Machine, Place
+from qmd.environment import Machine, Place
 from qmd.engine import Engine
 
 home = Path(sys.argv[1])

@@ -18,9 +18,9 @@ import anyio
 import pytest
 
 from qmd import config, editing
-from qmd.config import Machine, Place
 from qmd.doctor import examine
 from qmd.engine import Engine
+from qmd.environment import Machine, Place
 from qmd.errors import ConfigError, DocumentNotFound, IndexBusy, ModelMissing, UsageError
 from qmd.experiences import Experiences, timed_out
 from qmd.store import maintenance
@@ -682,7 +682,7 @@ SERVER = """
 import sys
 from itertools import pairwise
 from pathlib import Path
-from qmd.config import Place
+from qmd.environment import Place
 from qmd.engine import Engine
 from qmd.experiences import Experiences
 from qmd.store.cursor import Cursor

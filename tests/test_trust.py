@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from qmd.config import Settings, locate
+from qmd.config import Settings
+from qmd.environment import locate
 from qmd.errors import ConfigError
 from qmd.trust import approvals, approve, gated, is_outside, is_trusted, revoke
 from qmd.types import Collection

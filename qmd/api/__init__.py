@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from qmd import config
+from qmd import environment
 from qmd.api import given
 from qmd.api.answers import Document
 from qmd.api.doors import AsyncKnowledgeBase, KnowledgeBase
@@ -69,12 +69,12 @@ def _engine(
         raise TypeError("Give an index or a path, not both.")
     given.number(patience, "patience", least=0)
     if index is not None and not (isinstance(index, str) and _is_name(index)):
-        place = config.at(os.environ, given.file(index, "index"))
+        place = environment.at(os.environ, given.file(index, "index"))
     elif path is not None:
-        place = config.at(os.environ, given.file(path, "path"))
+        place = environment.at(os.environ, given.file(path, "path"))
     else:
-        place = config.locate(os.environ, Path.cwd(), index=index)
-    return Engine(place, config.machine(os.environ, gpu=gpu), warm=True, patience=patience)
+        place = environment.locate(os.environ, Path.cwd(), index=index)
+    return Engine(place, environment.machine(os.environ, gpu=gpu), warm=True, patience=patience)
 
 
 def _is_name(text: str) -> bool:

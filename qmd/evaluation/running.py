@@ -116,7 +116,7 @@ def corpus_index(engine: Engine, fixture: Fixture, progress: Progress) -> Iterat
     """
     import anyio
 
-    from qmd.config import Place
+    from qmd.environment import Place
     from qmd.models.registry import ROLES
 
     assert fixture.corpus is not None

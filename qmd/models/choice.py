@@ -7,7 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from qmd.config import Machine, Settings
+from qmd.config import Settings
+from qmd.environment import Machine
 from qmd.errors import ModelMissing, UsageError
 from qmd.models import hub
 from qmd.models.registry import (

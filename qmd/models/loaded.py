@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from qmd.config import Machine, Settings
+from qmd.config import Settings
+from qmd.environment import Machine
 
 if TYPE_CHECKING:
     from qmd.models.base import Embedder, Generator, Reranker

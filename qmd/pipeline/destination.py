@@ -20,7 +20,8 @@ from qmd.pipeline import manifest
 from qmd.store import files
 
 if TYPE_CHECKING:
-    from qmd.config import Place, Settings
+    from qmd.config import Settings
+    from qmd.environment import Place
     from qmd.pipeline.manifest import Manifest
 
 MARK = ".of-qmd"

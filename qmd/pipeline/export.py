@@ -38,7 +38,8 @@ from qmd.store.gate import errand
 from qmd.types import Filter
 
 if TYPE_CHECKING:
-    from qmd.config import Place, Settings
+    from qmd.config import Settings
+    from qmd.environment import Place
 
 Found = TypeVar("Found")
 

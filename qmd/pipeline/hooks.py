@@ -8,7 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from qmd import trust
-from qmd.config import Place, Settings
+from qmd.config import Settings
+from qmd.environment import Place
 from qmd.errors import HookFailed, NotApproved
 from qmd.types import Collection
 

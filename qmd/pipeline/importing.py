@@ -41,8 +41,9 @@ from qmd.store.workplaces import workplace
 from qmd.types import EXPERIENCES, Collection, Context
 
 if TYPE_CHECKING:
-    from qmd.config import Place, Settings
+    from qmd.config import Settings
     from qmd.editing import Parsed
+    from qmd.environment import Place
     from qmd.pipeline.manifest import File, Manifest, Part
 
 MOST_THREADS = 4

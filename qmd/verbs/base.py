@@ -6,7 +6,8 @@ from collections.abc import Callable, Hashable
 from typing import TypeVar
 
 from qmd import config
-from qmd.config import Place, Settings
+from qmd.config import Settings
+from qmd.environment import Place
 from qmd.errors import IndexNotWritable
 from qmd.models.loaded import Models
 from qmd.store import collections, lookup, searches

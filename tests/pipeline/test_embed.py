@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from qmd.config import Machine
+from qmd.environment import Machine
 from qmd.errors import (
     JobRunning,
     ModelFailure,
@@ -463,7 +463,7 @@ def test_who_calls_again_and_again_comes_to_the_end_however_little_time_there_is
 KILLED = """
 import sys
 from pathlib import Path
-from qmd.config import Machine
+from qmd.environment import Machine
 from qmd.models import choice
 from tests.library import FakeEmbedder, Library
 

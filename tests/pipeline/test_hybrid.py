@@ -22,8 +22,8 @@ from anyio import from_thread
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from qmd.config import Machine
 from qmd.engine import NONE_INCLUDED
+from qmd.environment import Machine
 from qmd.errors import (
     CollectionNotFound,
     IndexNotWritable,

@@ -24,7 +24,7 @@ ENGINE = {
     "store/detach",
     "store/use",
     *(name for name in NAMES if name.startswith(("shortcut/", "sandbox/", "import/"))),
-    *(f"export/{name}" for name in ("columns", "copy", "copy_of_collection", "digests")),
+    *(f"export/{name}" for name in ("columns", "copy", "copy_of_collection", "digests", "without")),
     *(f"export/{name}" for name in ("other", "other_of_documents")),
 }
 """They attach and detach the index itself, or a file beside it, or run in a sandbox, or are not

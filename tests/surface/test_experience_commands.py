@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from qmd.config import Machine, Place
 from qmd.engine import Engine
+from qmd.environment import Machine, Place
 from qmd.experiences import Experiences
 
 

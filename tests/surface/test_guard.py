@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from qmd.config import serving
+from qmd.environment import serving
 from qmd.errors import UsageError
 from qmd.surface.http import guard
 from qmd.surface.http.guard import Guard, is_loopback, policy

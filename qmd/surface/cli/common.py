@@ -15,8 +15,8 @@ import typer
 from qmd.errors import UsageError
 
 if TYPE_CHECKING:
-    from qmd.config import Place
     from qmd.engine import Engine
+    from qmd.environment import Place
 
 
 class State(NamedTuple):
@@ -28,9 +28,9 @@ class State(NamedTuple):
     @property
     def place(self) -> Place:
         """Where the index is that the command means."""
-        from qmd import config
+        from qmd import environment
 
-        return config.locate(self.environ, here(), index=self.index_name)
+        return environment.locate(self.environ, here(), index=self.index_name)
 
     @contextmanager
     def engine(self, *, warm: bool = False, gpu: bool = True) -> Iterator[Engine]:
@@ -40,10 +40,10 @@ class State(NamedTuple):
             warm: for a command that reads more than once.
             gpu: whether models may use one.
         """
-        from qmd import config
+        from qmd import environment
         from qmd.engine import Engine
 
-        engine = Engine(self.place, config.machine(self.environ, gpu=gpu), warm=warm)
+        engine = Engine(self.place, environment.machine(self.environ, gpu=gpu), warm=warm)
         try:
             yield engine
         finally:

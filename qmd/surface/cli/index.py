@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qmd import config
+from qmd import environment
 from qmd.errors import UsageError
 from qmd.surface import render
 from qmd.surface.cli.common import Collections, Json, State, notice, say, state
@@ -352,7 +352,7 @@ def cleanup(
 def init(context: typer.Context) -> None:
     """Give the current folder an index of its own, in .qmd/."""
     here = state(context)
-    folder = Path.cwd() / config.LOCAL_FOLDER
+    folder = Path.cwd() / environment.LOCAL_FOLDER
     settings = folder / "index.yml"
     if settings.exists():
         raise UsageError(f"{settings} is there already.")

@@ -19,7 +19,7 @@ from qmd.surface.clients import Client
 if TYPE_CHECKING:
     import socket
 
-    from qmd.config import Serving
+    from qmd.environment import Serving
     from qmd.surface.http.app import Options, Server
     from qmd.surface.http.daemon import Files
     from qmd.surface.mcp.server import Names
@@ -272,9 +272,9 @@ def status(context: typer.Context, as_json: Json = False) -> None:
 
 
 def _settings(here: State) -> Serving:
-    from qmd import config
+    from qmd import environment
 
-    return config.serving(here.environ)
+    return environment.serving(here.environ)
 
 
 def _files(here: State) -> Files:
@@ -327,7 +327,7 @@ def _token(given: str | None, file: Path | None, settings: Serving) -> str | Non
 
 
 def _print_config(here: State, client: Client, tools: Tools, access: Access | None) -> None:
-    from qmd import config
+    from qmd import environment
     from qmd.surface import clients
     from qmd.surface.http.listening import url_of
 
@@ -337,7 +337,7 @@ def _print_config(here: State, client: Client, tools: Tools, access: Access | No
     else:
         named = ["--index", here.index_name] if here.index_name else []
         words = [*clients.command(), *named, "mcp", *tools.arguments]
-        environ = config.carried(here.environ)
+        environ = environment.carried(here.environ)
         say(clients.started(client, words, environ=environ, folder=here.place.project))
     notice(f"This belongs into {clients.where(client, http=access is not None)}.")
 
@@ -347,12 +347,12 @@ def _print_config(here: State, client: Client, tools: Tools, access: Access | No
 
 @contextmanager
 def _toolbox(here: State, tools: Tools) -> Iterator[Toolbox]:
-    from qmd import config
+    from qmd import environment
     from qmd.engine import Engine
     from qmd.surface.tools.toolbox import Toolbox
 
     engine = Engine(
-        here.place, config.machine(here.environ), warm=True, stays=True, patience=PATIENCE
+        here.place, environment.machine(here.environ), warm=True, stays=True, patience=PATIENCE
     )
     toolbox = Toolbox(engine, read_only=tools.read_only, allow_write=tools.allow_write)
     try:

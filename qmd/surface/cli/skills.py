@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from qmd import config
+from qmd import environment
 from qmd.errors import UsageError
 from qmd.surface.cli.common import here, notice, say, state
 
@@ -90,7 +90,7 @@ def _place(context: typer.Context, folder: Path | None, *, everywhere: bool) -> 
         except RuntimeError as error:
             raise UsageError(f"There is no home {folder.parts[0]}.") from error
     if everywhere:
-        return config.home_of(state(context).environ), FOLDERS / NAME
+        return environment.home_of(state(context).environ), FOLDERS / NAME
     return here(), FOLDERS / NAME
 
 

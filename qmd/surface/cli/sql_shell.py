@@ -14,7 +14,7 @@ from prompt_toolkit.filters import completion_is_selected
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
-from qmd import config
+from qmd import environment
 from qmd.errors import QmdError
 from qmd.store import trees
 from qmd.store.sandbox import vocabulary
@@ -111,7 +111,7 @@ def _tell(command: str) -> None:
 
 def _history(here: State) -> History:
     """What was asked before, from the cache folder."""
-    folder = config.machine(here.environ).notes
+    folder = environment.machine(here.environ).notes
     if folder is None:
         return InMemoryHistory()
     file = folder / "sql-history"
