@@ -177,7 +177,7 @@ def meaning(
         yield from cost_rows(f"{title}, cold", hybrid.cold(tools, searches[0], effort.rounds))
         taken = in_turn(tools, lambda tool, asked=searches: hybrid.over_mcp(tool, asked))
         yield from latency_rows(f"{title}, warm, MCP stdio", _warm(taken))
-        library, _ = alone(hybrid.through_the_engine, tools[0].environ, searches)
+        library, _ = alone(hybrid.through_python, tools[0].environ, searches)
         yield Row(f"{title}, warm, Python, p50", "ms", statistics.median(library))
 
 

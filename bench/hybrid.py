@@ -3,13 +3,14 @@
     python -m bench.hybrid FOLDER [--peer COMMAND] [--files N]
 
 Both tools index and embed the same files with the same model. Warm: a process that stays, asked
-over MCP; and ours asked through the engine. The same pairs of a keyword search and a search by
+over MCP; and ours asked through the library. The same pairs of a keyword search and a search by
 meaning, without a reranker. Cold: the whole process of a `query` command.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import statistics
 import tempfile
@@ -51,22 +52,13 @@ def taken(ask: Callable[..., object], questions: list[tuple[Search, ...]]) -> li
     return sorted(times)
 
 
-def through_the_engine(environ: dict[str, str], questions: list[tuple[Search, ...]]) -> list[float]:
-    """The same, asked of our engine in this process."""
-    import anyio
+def through_python(environ: dict[str, str], questions: list[tuple[Search, ...]]) -> list[float]:
+    """The same, asked of our library in this process."""
+    import qmd
 
-    from qmd.engine import Engine
-    from qmd.environment import locate, machine
-
-    engine = Engine(locate(environ, Path("/")), machine(environ), warm=True)
-
-    def ask(*searches: Search) -> None:
-        anyio.run(lambda: engine.query(as_text(searches), limit=10))
-
-    try:
-        return taken(ask, questions)
-    finally:
-        engine.close()
+    os.environ.update(environ)
+    with qmd.connect() as kb:
+        return taken(lambda *searches: kb.query(as_text(searches), limit=10), questions)
 
 
 def as_text(searches: tuple[Search, ...]) -> str:
@@ -109,13 +101,13 @@ def main() -> None:
             for tool in tools
             for times, _ in [over_mcp(tool, questions)]
         }
-        engine, _ = alone(through_the_engine, tools[0].environ, questions)
+        library, _ = alone(through_python, tools[0].environ, questions)
         once = {name: cost.wall * 1000 for name, cost in cold(tools, questions[0], 3).items()}
     for title, times in (("warm, over MCP", warm), ("cold", once)):
         line = ", ".join(f"{name} {value:.1f} ms" for name, value in times.items())
         ratio = f"; ratio {times['qmd'] / times['peer']:.2f}" if "peer" in times else ""
         print(f"{title} query, p50: {line}{ratio}")
-    print(f"warm query through the engine, p50: {statistics.median(engine):.1f} ms")
+    print(f"warm query through the library, p50: {statistics.median(library):.1f} ms")
 
 
 if __name__ == "__main__":
