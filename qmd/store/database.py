@@ -26,6 +26,7 @@ from qmd.store import migrate, stopping
 from qmd.store.cursor import Connection, Cursor, DatabaseError, Memory
 from qmd.store.gate import POLL, Gate
 from qmd.store.statements import statement
+from qmd.store.workplaces import spill
 
 Result = TypeVar("Result")
 
@@ -395,7 +396,7 @@ class Database:
                 config={
                     "threads": str(self._threads),
                     "memory_limit": self._memory_limit,
-                    "temp_directory": f"{self.path}.spill",
+                    "temp_directory": str(spill(self.path)),
                     "autoinstall_known_extensions": "false",
                     "autoload_known_extensions": "false",
                     "disabled_compression_methods": "alp,alprd,chimp,patas",

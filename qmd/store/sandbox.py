@@ -13,7 +13,6 @@ which is thrown away. In this order:
 
 from __future__ import annotations
 
-import itertools
 import os
 import re
 import threading
@@ -26,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import _duckdb
 
 from qmd.errors import SqlError, SqlTimeout, UsageError
-from qmd.store import stopping, trees
+from qmd.store import stopping, trees, workplaces
 from qmd.store.cursor import Connection, Cursor, DatabaseError, as_json
 from qmd.store.statements import statement
 from qmd.store.views import View, needed, views
@@ -49,9 +48,6 @@ UNDISTURBED = 3.0
 LOOK = 0.1
 """Seconds between two looks at whether somebody does."""
 
-ABANDONED = 86_400.0
-"""Seconds after which nobody uses a folder any more that a query has spilled to."""
-
 AT_ONCE = 1000
 """Rows that are fetched together."""
 
@@ -61,7 +57,6 @@ UNCOUNTED = 512 << 20
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) *([KMGT])(i?)B", re.I)
 _FAR = re.compile(r"File (\S+) requires the extension")
 _LINE = re.compile(r"^LINE (\d+):", re.M)
-_numbers = itertools.count(1)
 
 
 class Limits(NamedTuple):
@@ -124,7 +119,7 @@ class Sandbox:
             raise UsageError(f"'{limits.memory}' is no size of memory. Write it as 500MB or 4GB.")
         if not limits.timeout > 0:
             raise UsageError(f"A query needs some time: {limits.timeout:g} seconds are none.")
-        _sweep(index)
+        workplaces.sweep(index)
         self._index = index
         self._limits = limits
         self._memory = _bytes(size)
@@ -132,7 +127,7 @@ class Sandbox:
             ":memory:",
             config={
                 "memory_limit": limits.memory,
-                "temp_directory": f"{index}.spill-{os.getpid()}-{next(_numbers)}",
+                "temp_directory": str(workplaces.spill(index)),
                 "max_temp_directory_size": SPILL,
                 "autoinstall_known_extensions": "false",
                 "autoload_known_extensions": "false",
@@ -380,19 +375,6 @@ class Answer:
     def close(self) -> None:
         """Throw it away with its sandbox."""
         self._sandbox.close()
-
-
-def _sweep(index: Path) -> None:
-    """Remove what queries spilled that were killed."""
-    for folder in index.parent.glob(f"{index.name}.spill-*"):
-        try:
-            if time.time() - folder.stat().st_mtime < ABANDONED:
-                continue
-            for file in folder.iterdir():
-                file.unlink()
-            folder.rmdir()
-        except OSError:
-            continue  # somebody else does it, or may not be helped
 
 
 def _own_lines(problem: str) -> str:

@@ -4,9 +4,11 @@
     index.duckdb.hnsw.new   the shortcut to the nearest vectors that a server makes
     index.duckdb.copy       what an export reads
     index.duckdb.copy-…     what a long query reads
+    index.duckdb.spill-…    what does not fit into the memory of an engine
 
 Whoever uses one holds its lock, which the operating system ends with the process: what nobody
-holds was left behind.
+holds was left behind. An engine makes and removes the folder that it spills to by itself, and
+locks none: one that nobody has touched for a day was left behind, too.
 """
 
 from __future__ import annotations
@@ -14,12 +16,16 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
 
 _KINDS = (".new", ".hnsw.new", ".copy", ".copy-*")
+
+ABANDONED = 86_400.0
+"""Seconds after which nobody uses a folder any more that an engine has spilled to."""
 
 
 @contextmanager
@@ -64,6 +70,20 @@ def _locked(folder: Path, *, wait: bool) -> int | None:
     return None
 
 
+def spill(index: Path) -> Path:
+    """A folder for one engine to spill to: two that share one bring each other down.
+
+    Source: DuckDB 1.5.5, two processes that sort with the same temp_directory.
+    """
+    return index.with_name(f"{index.name}.spill-{os.urandom(8).hex()}")
+
+
+def sweep(index: Path) -> None:
+    """Remove what engines have spilled whose processes were killed."""
+    for folder in _spilled(index):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def left_behind(index: Path) -> dict[Path, int]:
     """Folders of processes that were killed, and how many bytes each takes."""
     return dict(_abandoned(index))
@@ -83,8 +103,18 @@ def clear(index: Path) -> dict[Path, int]:
     return found
 
 
+def _spilled(index: Path) -> Iterator[Path]:
+    """Folders that were spilled to, and that nobody uses any more."""
+    for folder in sorted(index.parent.glob(escape(index.name) + ".spill*")):
+        with suppress(OSError):  # somebody else has removed it
+            if time.time() - folder.stat().st_mtime > ABANDONED:
+                yield folder
+
+
 def _abandoned(index: Path) -> Iterator[tuple[Path, int]]:
     """Folders that nobody has, each locked while it is looked at."""
+    for folder in _spilled(index):
+        yield folder, _bytes(folder)
     for kind in _KINDS:
         for folder in sorted(index.parent.glob(escape(index.name) + kind)):
             with suppress(OSError):  # no folder, or gone, or not ours to look into
@@ -92,7 +122,10 @@ def _abandoned(index: Path) -> Iterator[tuple[Path, int]]:
                 if lock is None:
                     continue
                 try:
-                    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-                    yield folder, size
+                    yield folder, _bytes(folder)
                 finally:
                     os.close(lock)
+
+
+def _bytes(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())

@@ -258,6 +258,39 @@ def test_a_writer_that_gives_up_does_not_put_the_readers_beside_it_out(database,
     assert result.result(LONG) is None
 
 
+SPILLING = """
+import sys
+from pathlib import Path
+from qmd.store.database import Database
+
+def work(cursor):
+    print("inside", flush=True)
+    sys.stdin.readline()
+    rows = "select repeat('x', 100) || range as t from range(1_500_000) order by t"
+    query = f"select count(*) from ({rows} limit 1_499_999)"
+    print(cursor.connection.execute(query).fetchall()[0][0], flush=True)
+
+database = Database(Path(sys.argv[1]), memory_limit="60MB")
+database.read(work)
+database.close()
+"""
+
+
+def test_two_processes_that_need_more_than_their_memory_do_not_bring_each_other_down(
+    database, process, path
+):
+    database().write(setting("sencha"))
+    both = [process(SPILLING), process(SPILLING)]
+    for each in both:
+        says(each, "inside")
+    for each in both:
+        let_go(each)
+    for each in both:
+        says(each, "1499999")
+        assert each.wait(LONG) == 0
+    assert [file.name for file in path.parent.iterdir() if "spill" in file.name] == []
+
+
 @pytest.mark.parametrize("warm", [False, True])
 @pytest.mark.parametrize(
     "how",

@@ -28,7 +28,7 @@ from qmd.errors import (
     SqlTimeout,
     UsageError,
 )
-from qmd.store import files, sandbox, stopping
+from qmd.store import files, sandbox, stopping, workplaces
 from qmd.store.database import Database
 from qmd.store.sandbox import Limits, Sandbox
 from qmd.store.statements import shipped
@@ -570,8 +570,8 @@ def test_what_does_not_fit_into_memory_goes_to_disk_and_does_not_stay_there(answ
 
 
 def test_what_a_killed_query_spilled_is_removed_a_day_later(answered, shared):
-    folders = [shared.folder / f"index.duckdb.spill-{number}-1" for number in (1, 2)]
-    for folder, age in zip(folders, (sandbox.ABANDONED + 60, 0), strict=True):
+    folders = [shared.folder / f"index.duckdb.spill-{number}" for number in (1, 2)]
+    for folder, age in zip(folders, (workplaces.ABANDONED + 60, 0), strict=True):
         folder.mkdir()
         (folder / "duckdb_temp_storage-0.tmp").write_bytes(b"rows")
         os.utime(folder, (time.time() - age,) * 2)

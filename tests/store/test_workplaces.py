@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
+import time
 from subprocess import PIPE
 
 import pytest
@@ -77,6 +79,19 @@ def test_all_kinds_are_found_and_nothing_else_is(index, kind):
     index.with_name(f"{index.name}.copy-file").touch()
     assert [folder.name for folder in clear(index)] == [f"{index.name}.{kind}"]
     assert len(list(index.parent.iterdir())) == 4
+
+
+def test_what_was_spilled_is_left_behind_when_nobody_has_touched_it_for_a_day(index):
+    for name, age in (("spill", 60), ("spill-12", 60), ("spill-34", -60)):
+        folder = index.with_name(f"{index.name}.{name}")
+        folder.mkdir()
+        (folder / "duckdb_temp_storage-0.tmp").write_bytes(b"rows")
+        os.utime(folder, (time.time() - workplaces.ABANDONED - age,) * 2)
+    assert left_behind(index) == dict.fromkeys(
+        (index.with_name(f"{index.name}.{name}") for name in ("spill", "spill-12")), 4
+    )
+    workplaces.sweep(index)
+    assert [folder.name for folder in index.parent.iterdir()] == [f"{index.name}.spill-34"]
 
 
 def test_what_was_left_is_not_in_the_way_of_the_next(index):
