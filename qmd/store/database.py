@@ -78,7 +78,9 @@ class Database:
         self._seen = Memory()  # of what is attached
         self._writing = False
         self._closed = False
-        self._turn = threading.Condition()
+        lock = threading.RLock()
+        self._turn = threading.Condition(lock)
+        self._asleep = threading.Condition(lock)  # the watcher, which reads need not wake
         self._one_writer = threading.Lock()
         self._watcher: threading.Thread | None = None
         self._memory: dict[Hashable, tuple[tuple[int, ...], Any]] = {}
@@ -219,7 +221,7 @@ class Database:
         """Let go of the file. The next use opens it again."""
         with self._turn:
             self._closed = True
-            self._turn.notify_all()
+            self._asleep.notify_all()
             while self._active:
                 self._turn.wait()
             self._detach()
@@ -294,7 +296,7 @@ class Database:
             if self._root is not None:
                 self._idle.append(cursor)
             if not self._active:
-                if not self._warm:
+                if not self._warm or self._gate.is_shut():
                     self._detach()
                 elif self._watcher is None:
                     self._watcher = threading.Thread(
@@ -309,7 +311,7 @@ class Database:
             while not self._closed:
                 if self._attached is not None and not self._active and self._gate.is_shut():
                     self._detach()
-                self._turn.wait(WATCH if self._attached is not None else None)
+                self._asleep.wait(WATCH if self._attached is not None else None)
 
     def _attach_to_read(self) -> None:
         """Attach for reading; make the index, or bring it up to date, if need be."""
@@ -321,6 +323,7 @@ class Database:
                     self._attach(statement("store/attach_to_read"))
                     self._attached = seen
                     self._seen = Memory()
+                    self._asleep.notify_all()
                     with self._in_words():
                         if migrate.is_current(Cursor(self._on_index()), self.path):
                             return
