@@ -31,9 +31,11 @@ def _shown(language: str, begin: str) -> list[str]:
 
 QUERIES = [query for query in _shown("sql", "") if "attach" not in query]
 COMMANDS = [
-    line
+    command.replace("\\\n", "")
     for page in PAGES
-    for line in re.findall(r"^(?:    |\$ )?(qmd sql [^ #].*)$", page.read_text("utf-8"), re.M)
+    for command in re.findall(
+        r"^(?:    |\$ )?(qmd sql [^ #](?:.*\\\n)*.*)$", page.read_text("utf-8"), re.M
+    )
 ]
 
 
