@@ -6,7 +6,7 @@ import io
 import json
 import os
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -165,22 +165,26 @@ def number(value: float) -> str:
 
 
 def _grown(growth: Growth) -> Iterator[str]:
-    heads = [f"{size:,}" for size in growth.sizes]
-    yield _line("seconds", *heads, "exponent", "last step")
+    names = [each.name for each in growth.operations]
+    seconds = [[figure.seconds for figure in each.figures] for each in growth.operations]
+    work = [[figure.cpu for figure in each.figures] for each in growth.operations]
+    memory = [[figure.memory for figure in each.figures] for each in growth.operations]
+    commands = {name: row for name, row in zip(names, work, strict=True) if None not in row}
+    sizes = {"texts": growth.megabytes, "index": growth.index}
+    yield from _sizes_table("s", dict(zip(names, seconds, strict=True)), growth.sizes)
+    yield from _sizes_table("s CPU", commands, growth.sizes)
+    yield from _sizes_table("MB of memory", dict(zip(names, memory, strict=True)), growth.sizes)
+    yield from _sizes_table("MB on disk", sizes, growth.sizes)
+
+
+def _sizes_table(
+    unit: str, rows: Mapping[str, Sequence[float]], sizes: Sequence[int]
+) -> Iterator[str]:
+    heads = [f"{size:,}" for size in sizes]
+    yield _line(unit, *heads, "exponent", "last step")
     yield "|---|" + "---:|" * (len(heads) + 2)
-    for each in growth.operations:
-        times = [figure.seconds for figure in each.figures]
-        yield _line(each.name, *map(number, times), *exponents(growth.sizes, times))
-    yield ""
-    yield _line("MB", *heads, "exponent", "last step")
-    yield "|---|" + "---:|" * (len(heads) + 2)
-    memories = {
-        f"{each.name}, memory": [figure.memory for figure in each.figures]
-        for each in growth.operations
-    }
-    sizes = {"texts": growth.megabytes, "index on disk": growth.index}
-    for name, values in {**sizes, **memories}.items():
-        yield _line(name, *map(number, values), *exponents(growth.sizes, values))
+    for name, values in rows.items():
+        yield _line(name, *map(number, values), *exponents(sizes, values))
     yield ""
 
 
@@ -242,6 +246,8 @@ def _draw_growth(axes: Any, growth: Growth) -> None:
 
 
 def _draw_ratios(axes: Any, tables: Sequence[Table]) -> None:
+    from matplotlib.ticker import LogLocator
+
     drawn = [list(_drawn(table)) for table in tables]
     if not any(drawn):
         axes.set_title("tobi/qmd was not measured")
@@ -263,7 +269,9 @@ def _draw_ratios(axes: Any, tables: Sequence[Table]) -> None:
     axes.set_title("Speed beside tobi/qmd")
     axes.axvline(1, color="black", linewidth=0.8)
     axes.invert_yaxis()
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.xaxis.set_major_formatter("{x:g}")
+    axes.minorticks_off()
     axes.legend(**LEGEND)
 
 

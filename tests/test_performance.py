@@ -54,8 +54,8 @@ def test_a_ratio_is_ours_by_theirs_and_bold_where_theirs_is_better():
 def test_growth_is_told_with_the_exponent_of_all_sizes_and_of_the_last_step():
     lines = performance.parts(measured())["growth"]
     assert "| index | 31.6 | 100 | 316 | 0.50 | 0.50 |" in lines
-    assert "| index on disk | 2 | 20 | 400 | 1.15 | 1.30 |" in lines
-    assert "| index, memory | 100 | 100 | 100 | 0.00 | 0.00 |" in lines
+    assert "| index | 2 | 20 | 400 | 1.15 | 1.30 |" in lines
+    assert "| index | 100 | 100 | 100 | 0.00 | 0.00 |" in lines
 
 
 def test_what_is_written_as_json_is_read_again():
