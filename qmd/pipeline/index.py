@@ -33,7 +33,7 @@ from qmd.types import Collection, Report
 if TYPE_CHECKING:
     from qmd.pipeline.tokens import Vocabulary
 
-BATCH_BYTES = 5_000_000
+BATCH_BYTES = 4_000_000
 """Bytes of text that are committed at once: about a tenth of a second with the lock held."""
 
 BATCH_FILES = 2_000
