@@ -11,16 +11,14 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from qmd.text import outline
 from qmd.text.outline import BETWEEN, NO_DEFINITIONS, Definitions, Mark
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Numbers = npt.NDArray[np.integer[Any]]
 Flags = npt.NDArray[np.bool_]
@@ -56,10 +54,10 @@ class Outlines(NamedTuple):
         targets: of links, and nothing of others, `BETWEEN` between two.
     """
 
-    kinds: pa.StringArray
-    lines: pa.StringArray
-    texts: pa.StringArray
-    targets: pa.StringArray
+    kinds: list[str]
+    lines: list[str]
+    texts: list[str]
+    targets: list[str]
 
 
 class _Found(NamedTuple):
@@ -433,9 +431,6 @@ class _Batch:
 
     def outlines(self) -> Outlines:
         """The outlines of all texts."""
-        import pyarrow as pa
-        from pyarrow import compute
-
         headings, read = self._headings()
         links, more = self._links()
         read += more
@@ -444,53 +439,32 @@ class _Batch:
         kinds = columns[:, 0].astype(np.uint8)
         at = [2 * headings.at, 2 * links.at + 1, 2 * columns[:, 1] + (kinds > ord("6"))]
         order = np.argsort(np.concatenate(at), kind="stable")
-        line = np.concatenate([headings.line, links.line, self._line_of(columns[:, 1])])[order]
-        kind = np.concatenate([headings.kind, links.kind, kinds])[order]
+
+        def ordered(*parts: Numbers) -> Numbers:
+            return np.concatenate(parts)[order]
+
+        line = ordered(headings.line, links.line, self._line_of(columns[:, 1]))
         text = self._text_of(line)
-        offsets = np.searchsorted(text, np.arange(len(self.first_line) + 1)).astype(np.int32)
-        number = pa.array(line - self.first_line[text] + 1).cast(pa.string())
-
-        def joined(parts: pa.StringArray, between: str) -> pa.StringArray:
-            return compute.binary_join(pa.ListArray.from_arrays(pa.array(offsets), parts), between)
-
-        def ordered(*parts: pa.StringArray) -> pa.StringArray:
-            return pa.concat_arrays(parts).take(pa.array(order))
-
-        none = pa.array([""]).take(pa.array(np.zeros(len(headings.at), np.int8)))
-        texts = [self.raw[mark.text : mark.text_end] for mark in read]
-        targets = [self.raw[mark.target : mark.target_end] for mark in read]
+        numbers = (line - self.first_line[text] + 1).tolist()
+        kind = ordered(headings.kind, links.kind, kinds).tobytes().decode("ascii")
+        bounds = np.searchsorted(text, np.arange(len(self.first_line) + 1)).tolist()
+        parts = list(pairwise(bounds))
+        texts = self._cut(
+            ordered(headings.text, links.text, columns[:, 2]),
+            ordered(headings.text_end, links.text_end, columns[:, 3]),
+        )
+        targets = self._cut(
+            ordered(headings.target, links.target, columns[:, 4]),
+            ordered(headings.target_end, links.target_end, columns[:, 5]),
+        )
         return Outlines(
-            pa.StringArray.from_buffers(
-                len(self.first_line), pa.py_buffer(offsets), pa.py_buffer(kind)
-            ),
-            joined(number, " "),
-            joined(
-                ordered(
-                    self._parts(headings.text, headings.text_end),
-                    self._parts(links.text, links.text_end),
-                    pa.array(texts, pa.string()),
-                ),
-                BETWEEN.decode(),
-            ),
-            joined(
-                ordered(
-                    none,
-                    self._parts(links.target, links.target_end),
-                    pa.array(targets, pa.string()),
-                ),
-                BETWEEN.decode(),
-            ),
+            [kind[first:last] for first, last in parts],
+            [" ".join(map(str, numbers[first:last])) for first, last in parts],
+            [BETWEEN.join(texts[first:last]).decode() for first, last in parts],
+            [BETWEEN.join(targets[first:last]).decode() for first, last in parts],
         )
 
-    def _parts(self, first: Numbers, last: Numbers) -> pa.StringArray:
-        """Parts of the buffer that come one after the other."""
-        import pyarrow as pa
-
-        # Of them and what lies between, every second.
-        bounds = np.zeros(2 * len(first) + 1, np.int32)
-        bounds[:-1:2], bounds[1::2] = first, last
-        bounds[-1] = bounds[-2:].max()
-        cut = pa.StringArray.from_buffers(
-            2 * len(first), pa.py_buffer(bounds), pa.py_buffer(self.raw)
-        )
-        return cut.take(pa.array(np.arange(0, 2 * len(first), 2)))
+    def _cut(self, first: Numbers, last: Numbers) -> list[bytes]:
+        """Parts of the buffer."""
+        raw = self.raw
+        return [raw[a:b] for a, b in zip(first.tolist(), last.tolist(), strict=True)]

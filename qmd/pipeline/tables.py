@@ -98,7 +98,8 @@ def outlined(texts: Sequence[tuple[bytes, int]]) -> pa.StructArray:
         texts: each in UTF-8, with the bytes of its frontmatter.
     """
     found = outlines([data for data, _ in texts], [start for _, start in texts])
-    return pa.StructArray.from_arrays(list(found), names=list(found._fields))
+    columns = [pa.array(column, pa.string()) for column in found]
+    return pa.StructArray.from_arrays(columns, names=list(found._fields))
 
 
 def touched_table(files: Sequence[File]) -> pa.Table:

@@ -24,6 +24,9 @@ from qmd.text import words
 FIELDS = ("title", "path", "body")
 """Order of a document's fields in the buffer, and so of their positions."""
 
+FEW = 150_000
+"""Words that are sorted to tell them apart: to load what hashes them would take longer."""
+
 Term = tuple[int, str]
 """A term's number in the index and its text."""
 
@@ -197,6 +200,9 @@ def _numbered(
     hashes: npt.NDArray[np.uint64],
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
     """The number of each word among the distinct ones, and one place where each stands."""
+    if len(hashes) < FEW:
+        _, places, numbers = np.unique(hashes, return_index=True, return_inverse=True)
+        return numbers.astype(np.int32), places.astype(np.int64)
     import pyarrow as pa
 
     encoded = pa.array(hashes).dictionary_encode()

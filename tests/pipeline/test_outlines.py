@@ -78,7 +78,7 @@ def batched(texts: list[str]) -> list[list[tuple[int, str, str, str]]]:
     """The same, of a batch."""
     starts = [len(text[: markdown.frontmatter(text).end].encode()) for text in texts]
     found = outlines([text.encode() for text in texts], starts)
-    rows = zip(*(column.to_pylist() for column in found), strict=True)
+    rows = zip(*found, strict=True)
     return [
         [
             (int(line), kind, text, target)

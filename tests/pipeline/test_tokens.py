@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import fields
 from hashlib import blake2b
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -183,3 +185,14 @@ def test_the_columns_have_the_types_that_the_tables_are_made_from():
         assert getattr(made, column).dtype == np.uint32
     assert made.frequencies.shape == (3, len(made.term_id))
     assert made.lengths.shape == made.starts.shape == (3, 2)
+
+
+@given(DOCUMENTS)
+def test_few_words_have_the_postings_that_they_have_among_many(documents):
+    known = vocabulary(numbering(b"x"))
+    few = tokenise(documents, known)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("qmd.pipeline.tokens.FEW", 0)
+        many = tokenise(documents, known)
+    for column in fields(few):
+        assert np.array_equal(getattr(few, column.name), getattr(many, column.name))
