@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import defaultdict
-from dataclasses import fields
 from hashlib import blake2b
 
 import numpy as np
@@ -194,5 +194,5 @@ def test_few_words_have_the_postings_that_they_have_among_many(documents):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("qmd.pipeline.tokens.FEW", 0)
         many = tokenise(documents, known)
-    for column in fields(few):
+    for column in dataclasses.fields(few):
         assert np.array_equal(getattr(few, column.name), getattr(many, column.name))
