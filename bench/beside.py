@@ -120,7 +120,7 @@ def words(tools: list[Tool], corpus: Path, asked: list[Question], effort: Effort
 
 def over_stdio(tools: list[Tool], asked: list[Question], effort: Effort) -> Iterator[Row]:
     """MCP over stdin and stdout: search by words in a process that stays."""
-    searches = [(("lex", each.words),) for each in asked]
+    pairs = [each.words for each in asked]
 
     def begun(tool: Tool) -> float:
         server = Server(tool.command, tool.environ)
@@ -129,11 +129,22 @@ def over_stdio(tools: list[Tool], asked: list[Question], effort: Effort) -> Iter
 
     ready = in_turn(tools, begun, effort.rounds)
     yield row("MCP stdio, first answer", "s", _medians(ready))
-    taken = in_turn(tools, lambda tool: hybrid.over_mcp(tool, searches))
+    taken = in_turn(tools, lambda tool: by_words(tool, pairs))
     yield from latency_rows("search, warm, MCP stdio", _warm(taken))
     yield row("MCP stdio, memory", "MB", {name: memory for name, [(_, memory)] in taken.items()})
-    library, _ = alone(indexing.warm, tools[0].environ, [each.words for each in asked])
+    library, _ = alone(indexing.warm, tools[0].environ, pairs)
     yield Row("search, warm, Python, p50", "ms", library)
+
+
+def by_words(tool: Tool, pairs: list[str]) -> tuple[list[float], float]:
+    """Milliseconds of each search to a server over stdin and stdout, and its megabytes."""
+    [way] = [way for way in serving.ways(tool) if way.path == "/mcp"]
+    server = Server(tool.command, tool.environ)
+    try:
+        questions = [(pair,) for pair in pairs]
+        return hybrid.taken(lambda pair: server.ask(way.body(pair)), questions), server.memory
+    finally:
+        server.close()
 
 
 def over_http(tools: list[Tool], asked: list[Question], effort: Effort) -> Iterator[Row]:

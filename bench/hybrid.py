@@ -15,7 +15,7 @@ import shlex
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bench.alone import alone
@@ -39,7 +39,7 @@ Search = tuple[str, str]
 """A kind, 'lex' or 'vec', and what is asked."""
 
 
-def taken(ask: Callable[..., object], questions: list[tuple[Search, ...]]) -> list[float]:
+def taken(ask: Callable[..., object], questions: Sequence[tuple[object, ...]]) -> list[float]:
     """Milliseconds of each question, all asked once before, from the fastest on."""
     for question in questions:
         ask(*question)

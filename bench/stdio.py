@@ -53,8 +53,16 @@ class Server:
         Raises:
             RuntimeError: it has gone, or the answer is an error.
         """
+        return self.ask({"jsonrpc": "2.0", "method": method, "params": params})
+
+    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The result of a request, which gets a number of its own.
+
+        Raises:
+            RuntimeError: as above.
+        """
         self._number += 1
-        self._send({"jsonrpc": "2.0", "id": self._number, "method": method, "params": params})
+        self._send({**request, "id": self._number})
         assert self._process.stdout is not None
         for line in self._process.stdout:
             answer = json.loads(line)
