@@ -24,19 +24,21 @@ Value = str | int | float | bool | Sequence[int] | Sequence[float] | None
 
 
 class Memory:
-    """What was found in one state of the index, by what was asked."""
-
-    LARGEST = 20_000
-    """Answers that are kept; then it begins anew."""
+    """What was found in one state of the index, by kind and by what was asked."""
 
     def __init__(self) -> None:
-        self.known: dict[Hashable, Any] = {}
+        self._known: dict[str, dict[Any, Any]] = {}
 
-    def add(self, found: Mapping[Any, Any]) -> None:
-        """Keep some answers."""
-        if len(self.known) + len(found) > self.LARGEST:
-            self.known = {}
-        self.known.update(found)
+    def of(self, kind: str) -> Mapping[Any, Any]:
+        """What is known of a kind."""
+        return self._known.get(kind, {})
+
+    def add(self, kind: str, found: Mapping[Any, Any], *, most: int) -> None:
+        """Keep some answers; it begins anew where there would be more than `most`."""
+        known = self._known.setdefault(kind, {})
+        if len(known) + len(found) > most:
+            known = self._known[kind] = {}
+        known.update(found)
 
 
 class Cursor:
@@ -52,21 +54,31 @@ class Cursor:
         self.memory = memory
 
     def each(
-        self, kind: str, keys: Iterable[Key], work: Callable[[list[Key]], Mapping[Key, Found]]
+        self,
+        kind: str,
+        keys: Iterable[Key],
+        work: Callable[[list[Key]], Mapping[Key, Found]],
+        *,
+        most: int = 20_000,
+        kept: Callable[[Found], bool] = lambda _: True,
     ) -> dict[Key, Found]:
         """What `work` finds for each of some keys; it is asked for those not known yet.
 
         Args:
             kind: of keys: the same key may be known in several ways.
+            most: answers of this kind that are remembered.
+            kept: whether an answer is worth it.
         """
-        known = self.memory.known if self.memory else {}
-        found = {key: known[kind, key] for key in keys if (kind, key) in known}
-        unknown = [key for key in dict.fromkeys(keys) if key not in found]
+        asked = dict.fromkeys(keys)
+        known = self.memory.of(kind) if self.memory else {}
+        found = {key: known[key] for key in asked if key in known}
+        unknown = [key for key in asked if key not in found]
         if unknown:
             made = work(unknown)
             found.update(made)
             if self.memory:
-                self.memory.add({(kind, key): value for key, value in made.items()})
+                worth = {key: value for key, value in made.items() if kept(value)}
+                self.memory.add(kind, worth, most=most)
         return found
 
     def run(self, name: str, /, **parameters: Value) -> list[tuple[Any, ...]]:

@@ -20,6 +20,9 @@ COMMON = 20
 """Documents with a word from which on longer words no longer stand for it: `config` finds
 `configuration` where it is rare, and a common word is not drowned in its compounds."""
 
+TEXTS, SHORT = 1000, 20_000
+"""Texts that are remembered while the index stays attached, and characters of one, at most."""
+
 ALL = Filter()
 
 
@@ -116,10 +119,13 @@ def rarest(cursor: Cursor, query: Query, stemmer: Stemmer) -> str | None:
 
 
 def documents(cursor: Cursor, ids: Iterable[int]) -> dict[int, Text]:
-    """Documents with their texts, by number."""
-    asked = list(dict.fromkeys(ids))
-    rows = cursor.rows(Text, "search/documents", ids=asked) if asked else []
-    return {row.document_id: row for row in rows}
+    """Documents with their texts, by number; without those that are gone."""
+
+    def read(unknown: list[int]) -> dict[int, Text]:
+        rows = cursor.rows(Text, "search/documents", ids=unknown)
+        return {row.document_id: row for row in rows}
+
+    return cursor.each("texts", ids, read, most=TEXTS, kept=lambda text: len(text.body) < SHORT)
 
 
 def allowed(
