@@ -21,9 +21,10 @@ from typing import Any, TypeVar
 
 import _duckdb
 
-from qmd.errors import IndexBusy, IndexFailure, IndexNotWritable, IndexUnreadable
+from qmd.errors import IndexBusy, IndexNotWritable, IndexUnreadable
 from qmd.store import migrate, stopping
 from qmd.store.cursor import Connection, Cursor, DatabaseError, Memory
+from qmd.store.failures import holder_in, in_words, log_of, translated
 from qmd.store.gate import POLL, Gate
 from qmd.store.statements import statement
 from qmd.store.workplaces import spill
@@ -97,7 +98,7 @@ class Database:
         stop = stopping.CURRENT.get()
         cursor = self._begin_read()
         try:
-            with self._in_words(), stop.over(cursor.connection) if stop else nullcontext():
+            with in_words(self.path), stop.over(cursor.connection) if stop else nullcontext():
                 return work(cursor)
         finally:
             self._end_read(cursor)
@@ -158,8 +159,8 @@ class Database:
         with closing(_duckdb.connect(":memory:")) as engine:
             attach(engine)  # so that programs that know nothing of the gate do not write
             files.copy(self.path, copy)
-            if (log := _log_of(self.path)).exists():
-                files.copy(log, _log_of(copy))
+            if (log := log_of(self.path)).exists():
+                files.copy(log, log_of(copy))
         return copy, time.monotonic() - began
 
     def replace(self, new: Path, agree: Callable[[Cursor], None]) -> None:
@@ -177,7 +178,7 @@ class Database:
         from qmd.store import files
 
         with self._alone():
-            log = _log_of(self.path)
+            log = log_of(self.path)
             if self.path.exists():
                 self._transaction(agree)
                 if log.exists():
@@ -324,7 +325,7 @@ class Database:
                     self._attached = seen
                     self._seen = Memory()
                     self._asleep.notify_all()
-                    with self._in_words():
+                    with in_words(self.path):
                         if migrate.is_current(Cursor(self._on_index()), self.path):
                             return
                 except BaseException:
@@ -366,7 +367,7 @@ class Database:
             raise IndexNotWritable(self.path, error.strerror or str(error)) from error
         self._attach(statement("store/attach_to_write"))
         try:
-            with self._in_words():
+            with in_words(self.path):
                 connection = self._on_index()
                 cursor = Cursor(connection)
                 migrate.bring_up_to_date(cursor, self.path, last=self._schema)
@@ -438,11 +439,11 @@ class Database:
             except DatabaseError as error:
                 problem = str(error)
                 if "Could not set lock on file" not in problem:
-                    failure = _translated(self.path, error)
+                    failure = translated(self.path, error)
                     raise failure or IndexUnreadable(self.path, problem) from error
                 waited = time.monotonic() - began
                 if waited > self._patience:
-                    raise IndexBusy(self.path, holder=_holder_in(problem), waited=waited) from error
+                    raise IndexBusy(self.path, holder=holder_in(problem), waited=waited) from error
                 time.sleep(5 * POLL)
 
     def _detach(self) -> None:
@@ -465,17 +466,6 @@ class Database:
             self._root.close()
             self._root = None
 
-    @contextmanager
-    def _in_words(self) -> Iterator[None]:
-        """Turn failures of the file, not of a statement, into what a user can act on."""
-        try:
-            yield
-        except DatabaseError as error:
-            failure = _translated(self.path, error)
-            if failure is None:
-                raise
-            raise failure from error
-
 
 def _version(path: Path) -> tuple[int, ...] | None:
     """What differs after every commit: of the file, and of its log; None if there is no file."""
@@ -484,15 +474,10 @@ def _version(path: Path) -> tuple[int, ...] | None:
     except FileNotFoundError:
         return None
     try:
-        log = os.stat(_log_of(path)).st_mtime_ns
+        log = os.stat(log_of(path)).st_mtime_ns
     except FileNotFoundError:
         log = 0
     return info.st_ino, info.st_mtime_ns, info.st_size, log
-
-
-def _log_of(path: Path) -> Path:
-    """What DuckDB writes ahead of the file. A writer that is killed leaves it behind."""
-    return path.with_name(f"{path.name}.wal")
 
 
 def _quoted(path: Path) -> str:
@@ -505,44 +490,3 @@ def _rollback(connection: Connection) -> None:
     except DatabaseError:
         # After a fatal error there is no transaction left; the first error is the one to tell.
         return
-
-
-def _holder_in(problem: str) -> str | None:
-    """`process 123 (/usr/bin/duckdb)` from DuckDB's own words."""
-    import re
-
-    found = re.search(r"held in (.+?) \(PID (\d+)\)", problem)
-    return f"process {found[2]} ({found[1]})" if found else None
-
-
-_OF_THE_FILE = (
-    _duckdb.IOException,
-    _duckdb.FatalException,
-    _duckdb.InternalException,
-    _duckdb.SerializationException,
-)
-_UNWRITABLE = (
-    "no space left",
-    "permission denied",
-    "read-only",
-    "could not write",
-    "disk quota",
-    "cannot open file",
-)
-
-
-def _translated(path: Path, error: DatabaseError) -> IndexFailure | None:
-    """A failure of the file in words; None for any other."""
-    # Of a fatal error, the first line says only what became of the engine.
-    problem = str(error).rpartition("Original error: ")[2].splitlines()[0].strip()
-    plain = problem.split(": ", 1)[-1]
-    if any(words in problem.lower() for words in _UNWRITABLE):
-        return IndexNotWritable(path, plain)
-    if "WAL does not match" in problem:
-        log = _log_of(path).name
-        return IndexUnreadable(
-            path,
-            f"{log} beside it is of another index, whose place it has taken.",
-            mend=f"Move {log} away: what it has was never in this index.",
-        )
-    return IndexUnreadable(path, plain) if isinstance(error, _OF_THE_FILE) else None
