@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import heapq
 import re
+from bisect import bisect_right
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -13,6 +15,9 @@ from qmd.text import words
 _CHUNK = re.compile(r"\S+")
 _NEAR = 1000
 """Characters of a chunk in which its next word is looked for."""
+
+SEPARATORS = "‘’“”–—…•→\u00a0"
+"""Characters outside of ASCII that are common in English, and no part of any word."""
 
 
 class Snippet(NamedTuple):
@@ -73,6 +78,36 @@ class Matcher:
             raw_words = words.split(text)
         return {word for raw in raw_words if (word := self(raw))}
 
+    def likely_in(self, text: str, starts: Sequence[int]) -> Iterator[int]:
+        """The lines that may have a word of the query, in order: no others have one.
+
+        Args:
+            starts: of each line in the text, and where one after the last would start.
+        """
+        for mark in SEPARATORS:
+            text = text.replace(mark, " ")
+        lowered = text.lower()
+        if len(lowered) != len(text):
+            yield from range(len(starts) - 1)
+            return
+
+        def having(word: str) -> Iterator[int]:
+            at = lowered.find(word)
+            while at >= 0:
+                line = bisect_right(starts, at) - 1
+                yield line
+                at = lowered.find(word, starts[line + 1])
+
+        each = [having(word) for word in self._starts]
+        if not text.isascii():
+            lines = enumerate(text.split("\n"))
+            each.append(at for at, line in lines if not line.isascii())
+        last = -1
+        for line in heapq.merge(*each):
+            if line != last:
+                yield line
+            last = line
+
 
 def whole_lines(body: str, start: int, end: int, *, most: int = 300) -> str:
     """A part of a text, with the rest of the lines that it cuts, if that is not much.
@@ -102,7 +137,10 @@ def snippet(body: str, match: Matcher, *, length: int, distinct: int | None = No
             taken, and the rest of the document not looked at.
     """
     lines = body.split("\n")
-    (start, end), first_match = _best_window(lines, match, length, distinct)
+    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+    likely = match.likely_in(body, starts)
+    matching = ((at, found) for at in likely if (found := match.found_in(lines[at])))
+    (start, end), first_match = _best_window(lines, starts, matching, length, distinct)
     shown = [line.rstrip("\r") for line in lines[start:end]]
     if len(shown) == 1 and len(shown[0]) > length:
         shown = [_cut(shown[0], match, length)]
@@ -110,18 +148,25 @@ def snippet(body: str, match: Matcher, *, length: int, distinct: int | None = No
 
 
 def _best_window(
-    lines: list[str], match: Matcher, length: int, distinct: int | None
+    lines: list[str],
+    starts: list[int],
+    matching: Iterator[tuple[int, set[str]]],
+    length: int,
+    distinct: int | None,
 ) -> tuple[tuple[int, int], int]:
-    """The window (start, end) with the most different words, and its first matching line."""
-    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+    """The window (start, end) with the most different words, and its first matching line.
+
+    Args:
+        starts: of each line, and where one after the last would start.
+        matching: lines that match, in order, with their words of the query.
+    """
     ahead: deque[tuple[int, set[str]]] = deque()  # matching lines of the window
     best, best_score = None, (0, 0)
-    read = 0
+    coming = next(matching, None)
     while True:
-        while read < len(lines) and (not ahead or starts[read + 1] - starts[ahead[0][0]] <= length):
-            if found := match.found_in(lines[read]):
-                ahead.append((read, found))
-            read += 1
+        while coming and (not ahead or starts[coming[0] + 1] - starts[ahead[0][0]] <= length):
+            ahead.append(coming)
+            coming = next(matching, None)
         if not ahead:
             break
         place, end = ahead[0][0], ahead[-1][0] + 1

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from qmd.text import words
-from qmd.text.snippet import Matcher, Snippet, snippet
+from qmd.text.snippet import SEPARATORS, Matcher, Snippet, snippet
 
 WANTED = frozenset({"tea", "pot", "cup"})
 LINE = st.lists(st.sampled_from(["tea", "Pot", "cup", "x", "long" * 9, "é"]), max_size=6).map(
@@ -194,3 +196,25 @@ def test_a_line_has_the_words_that_its_raw_words_stand_for(line):
         {word: word.upper() for word in ("tea", "teapot", "json", "茶", "leaves", "te")}
     )
     assert match.found_in(line) == {match(raw) for raw in words.split(line)} - {None}
+
+
+@pytest.mark.parametrize("mark", SEPARATORS)
+def test_what_is_taken_for_a_separator_is_part_of_no_word(mark):
+    assert words.split(f"tea{mark}pot") == ["tea", "pot"]
+    assert words.split(f"é{mark}茶{mark}x") == ["é", "茶", "x"]
+
+
+ODD_LINE = st.lists(
+    st.sampled_from(["tea", "TEA", "teaPot", "té", "‘tea’", "İ", "茶", "x", " ", "’", "\u0301"])
+).map("".join)
+
+
+@given(st.lists(ODD_LINE).map("\n".join))
+@example("İ\ntea")
+def test_every_line_that_has_a_word_is_looked_at(body):
+    match = Matcher({"tea": "tea", "te": "te", "茶": "茶"})
+    lines = body.split("\n")
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
+    likely = list(match.likely_in(body, starts))
+    assert likely == sorted(set(likely))
+    assert {at for at, line in enumerate(lines) if match.found_in(line)} <= set(likely)
