@@ -22,11 +22,18 @@ with written as (
             nullif(regexp_extract(text, '<a (?:name|id)="([^"]+)"', 1), ''),
             replace(
                 regexp_replace(
-                    lower(regexp_replace(text, '!?\[([^\]]*)\]\([^)]*\)|<[^>]*>', '\1', 'g')),
+                    lower(
+                        regexp_replace(
+                            regexp_replace(text, '!\[[^\]]*\]\([^)]*\)|<[^>]*>', '', 'g'),
+                            '\[([^\]]*)\]\([^)]*\)',
+                            '\1',
+                            'g'
+                        ).trim()
+                    ),
                     '[^\p{L}\p{M}\p{N}\p{Pc} -]',
                     '',
                     'g'
-                ).trim(),
+                ),
                 ' ',
                 '-'
             )

@@ -3,7 +3,7 @@
 -- A path leads to the document that has it, below the folder of the one that links or, with / in front, of
 -- the collection; also without .md, and to the README.md or index.md of a folder. A wiki link leads to the
 -- document of that name or path, however its letters are written: in the same folder, else in the same
--- collection, else in any, there to that of the shortest path.
+-- collection, else in any, there to that of the shortest path. One that begins with ./ or ../ is a path.
 --
 -- needs  marks
 -- out  file         text       of `documents`
@@ -20,22 +20,23 @@ with written as (
     select
         *,
         regexp_extract(path, '^(.*/)?', 1) as folder,
-        kind in ('wiki', 'embed') as named,
-        not named and regexp_matches(target, '^(//|[A-Za-z][A-Za-z0-9+.-]+:)') as external
+        kind in ('wiki', 'embed') as doubled,
+        regexp_replace(regexp_extract(target, '^[^#?]*'), '\\([[:punct:]])', '\1', 'g') as pointed,
+        doubled and not regexp_matches(target, '^\.\.?/') as named,
+        not doubled and regexp_matches(target, '^(//|[A-Za-z][A-Za-z0-9+.-]+:)') as external
     from marks
     where kind in ('inline', 'reference', 'wiki', 'autolink', 'image', 'embed')
 ),
 
--- A target is what a path says, without escapes of Markdown and of URLs.
+-- A target is what a path says, without escapes of Markdown and of URLs, as far as these are any.
 split as (
     select
         *,
         nullif(regexp_extract(target, '#(.*)$', 1), '') as anchor,
         case when named then trim(regexp_extract(target, '^[^#]*')) end as name,
         case
-            when not named and not external then url_decode(
-                regexp_replace(regexp_extract(target, '^[^#?]*'), '\\([[:punct:]])', '\1', 'g')
-            )
+            when doubled and not named then trim(regexp_extract(target, '^[^#]*'))
+            when not doubled and not external then coalesce(try(url_decode(pointed)), pointed)
         end as address
     from written
 ),
@@ -72,25 +73,25 @@ resolved as (
     from places
 ),
 
+-- Of the ways in which a path says the same, the one that is whole comes first.
 reached as (
-    select resolved.collection, folder, address, min_by(path, case path
-        when place then 0
-        when place || '.md' then 1
-        else 2
-    end) as path
+    select
+        resolved.collection, folder, address, min_by(path, {'rank': rank, 'path': path}) as path
     from resolved
     join (
-        select collection, path, path as place from qmd_index.documents
+        select collection, path, nfc_normalize(path) as place, 0 as rank
+        from qmd_index.documents
         union all
-        select collection, path, regexp_replace(path, '\.md$', '')
+        select collection, path, nfc_normalize(regexp_replace(path, '\.md$', '')), 1
         from qmd_index.documents
         where path like '%.md'
         union all
-        select collection, path, regexp_replace(path, '/?(README|index)\.md$', '')
+        select
+            collection, path, nfc_normalize(regexp_replace(path, '/?(README|index)\.md$', '')), 2
         from qmd_index.documents
         where regexp_matches(path, '(^|/)(README|index)\.md$')
     ) as known
-    using (collection, place)
+        on resolved.collection = known.collection and nfc_normalize(resolved.place) = known.place
     group by resolved.collection, folder, address
 ),
 
@@ -100,7 +101,7 @@ wanted as (
         collection,
         folder,
         name,
-        regexp_replace(lower(ltrim(name, '/')), '\.md$', '') as ending
+        regexp_replace(lower(nfc_normalize(ltrim(name, '/'))), '\.md$', '') as ending
     from split
     where name <> ''
 ),
@@ -110,7 +111,7 @@ known as (
         collection,
         path,
         regexp_extract(path, '^(.*/)?', 1) as folder,
-        regexp_replace(lower(path), '\.md$', '') as whole
+        regexp_replace(lower(nfc_normalize(path)), '\.md$', '') as whole
     from qmd_index.documents
 ),
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unicodedata import normalize
+
 import pytest
 
 from qmd.text.markdown import is_markdown
@@ -52,6 +54,9 @@ def asked(library):
         ("[[old/toast]]", "notes/food/old/toast.md"),
         ("[[coffee]]", None),
         ("![[Toast]]", "notes/food/Toast.md"),
+        ("[[./tea]]", "notes/drinks/tea.md"),
+        ("[[../food/old/toast#x|y]]", "notes/food/old/toast.md"),
+        ("[[../tea]]", None),
         ("[a](https://example.org/tea.md)", None),
         ("[a](mailto:tea@example.org)", None),
     ],
@@ -75,6 +80,36 @@ def test_what_leads_out_is_told_from_what_is_missing(asked):
         ("https://example.com", True),
         ("https://example.org", True),
     ]
+
+
+def test_an_address_that_cannot_be_decoded_is_taken_as_it_is(asked):
+    asked.write("100%.md", "# All")
+    asked.write("a.md", "[a](100%.md) [b](%ff.md) [c](100%.md#all) [d](100%.md#%E3%81)")
+    asked.update()
+    found = asked.ask("select text, to_file from links where file = 'notes/a.md' order by all")
+    whole = "notes/100%.md"
+    assert found == [("a", whole), ("b", None), ("c", whole), ("d", whole)]
+    found = asked.ask("select text, missing from broken_links order by all")
+    assert found == [("b", "document"), ("d", "heading")]
+
+
+@pytest.mark.parametrize("of_file", ["NFC", "NFD"])
+@pytest.mark.parametrize("of_link", ["NFC", "NFD"])
+def test_letters_are_the_same_whether_in_one_sign_or_in_several(asked, of_file, of_link):
+    name = normalize(of_file, "ガイド é")
+    said = normalize(of_link, "ガイド é")
+    asked.write(f"{name}.md", "Guide")
+    asked.write("a.md", f"[[{said}]] [a](<{said}.md>) [b](<{said}>)")
+    asked.update()
+    found = asked.ask("select to_file from links where file = 'notes/a.md'")
+    assert found == [(f"notes/{name}.md",)] * 3
+
+
+def test_of_two_texts_of_a_folder_one_is_always_meant(asked):
+    asked.write("drinks/index.md", "# Index")
+    asked.update()
+    found = asked.ask("select to_file from links where target = 'drinks/'")
+    assert found == [("notes/drinks/README.md",)]
 
 
 def test_a_name_is_looked_for_nearby_first(asked):
@@ -122,8 +157,28 @@ def test_broken_links(asked):
     ]
 
 
+def test_a_wiki_link_may_name_headings_above_and_leaves_signs_out(asked):
+    asked.write("a.md", "# Top\n\n## Why: a *pot*?\n\nText ^here\n")
+    asked.write(
+        "b.md",
+        "[[a#Top#Why a pot]] ![[a#Why: a *pot*?]] [[a#Why a pot#^here]]\n"
+        "[[a#Top#Why a cup]] [x](a.md#Top#Why-a-pot) [[2024.01.05]]\n",
+    )
+    asked.update()
+    found = asked.ask("select line, target, missing from broken_links order by all")
+    assert found == [
+        (2, "2024.01.05", "document"),
+        (2, "a#Top#Why a cup", "heading"),
+        (2, "a.md#Top#Why-a-pot", "heading"),
+    ]
+
+
 def test_headings_have_slugs_as_on_the_web(asked):
-    asked.write("a.md", "# A *bold* `code` & more\n\nSub\n---\n\n# 標題\n\n## Named {#own}\n")
+    asked.write(
+        "a.md",
+        "# A *bold* `code` & more\n\nSub\n---\n\n# 標題\n\n## Named {#own}\n"
+        "## \N{ROCKET} Go\n## Name [![Build](b.svg)](https://example.org) [now](a.md)\n",
+    )
     asked.update()
     found = asked.ask(
         "select line, level, slug from headings where file = 'notes/a.md' order by line"
@@ -133,6 +188,8 @@ def test_headings_have_slugs_as_on_the_web(asked):
         (3, 2, "sub"),
         (6, 1, "標題"),
         (8, 2, "own"),
+        (9, 2, "-go"),
+        (10, 2, "name--now"),
     ]
     found = asked.ask("select slug from headings where file = 'notes/drinks/tea.md' order by line")
     assert found == [("tea",), ("how-to-brew-it",), ("how-to-brew-it-1",)]
