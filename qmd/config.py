@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,10 @@ from qmd.types import EXPERIENCES, Collection, Context
 
 DEFAULT_MASK = "**/*.md"
 CHUNK_STRATEGIES = ("auto", "plain")
+
+_SEVERAL_WAYS = re.compile(r"<<|!|(?<![\w./-])[-+]?(?:0+\d|\d+_|\d{4}-\d)")
+"""What not everybody who reads YAML takes for the same: merged keys and tags; numbers such as 012
+and 1_000, and dates, which some take for text."""
 
 
 class Settings(NamedTuple):
@@ -75,7 +80,7 @@ def _parsed_fast(text: str) -> object:
     """
     import ryaml
 
-    if "<<" in text or "!" in text:
+    if _SEVERAL_WAYS.search(text):
         raise ValueError
     return ryaml.loads(text)
 

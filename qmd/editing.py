@@ -40,6 +40,7 @@ def edit(place: Place, change: Callable[[Parsed], None]) -> None:
             if document is None:
                 document, comments = CommentedMap(), _comments(text)
             config.understood(document, place)
+            _name(document)
             change(document)
             config.understood(document, place)
             _write(place.config.resolve(), comments, document)
@@ -78,6 +79,13 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
+def _name(document: Parsed) -> None:
+    """Write names of collections as texts that YAML takes for numbers, such as 2024."""
+    for key in list(document.get("collections") or ()):
+        if not isinstance(key, str):
+            rename_collection(document, key, str(key))
+
+
 def entry(document: Parsed, name: str) -> Parsed:
     """The lines of a collection."""
     return document["collections"][name]
@@ -101,7 +109,7 @@ def add_collection(document: Parsed, collection: Collection) -> None:
     document["collections"][collection.name] = lines
 
 
-def rename_collection(document: Parsed, old: str, new: str) -> None:
+def rename_collection(document: Parsed, old: object, new: str) -> None:
     """Give the lines of a collection another name, in the same place."""
     entries = document["collections"]
     place = list(entries).index(old)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from qmd.config import Settings, check_name, digest, load, parsed, understood
-from qmd.editing import edit
+from qmd.editing import edit, entry
 from qmd.environment import at, locate
 from qmd.errors import ConfigError, UsageError
 from qmd.types import Collection
@@ -255,6 +255,14 @@ def test_an_edit_that_makes_no_sense_changes_nothing(place, before):
     assert {file.name for file in place.config.parent.iterdir()} <= {"index.yml", "index.yml.lock"}
 
 
+def test_a_collection_whose_name_yaml_takes_for_a_number_can_be_changed(place):
+    write(place, "collections:\n  2024:\n    path: /x # here\n  b:\n    path: /y\n")
+    edit(place, lambda document: entry(document, "2024").update(update="ls"))
+    assert place.config.read_text() == (
+        "collections:\n  '2024':\n    path: /x # here\n    update: ls\n  b:\n    path: /y\n"
+    )
+
+
 def test_edits_at_the_same_time_are_all_kept(place):
     names = [f"c{number}" for number in range(8)]
     with ThreadPoolExecutor(len(names)) as pool:
@@ -279,6 +287,8 @@ def test_what_could_not_be_written_in_a_path_is_no_name_of_a_collection():
         "collections:\n  a: &x\n    path: /x\n    ignore: [b]\n  c:\n    <<: *x\n    path: /c\n",
         "collections:\n  a: {path: !!str 5}\n",
         "chunk: {tokens: 1_000, overlap: 0.2}\nquery_log: false\n",
+        "collections: {012: {path: 007, update: 1_0}, 1_0: {path: /a-01/02_3}}\n",
+        "collections: {a: {path: /x, ignore: [2020-01-01]}}\n",
         "collections:\n  a: {path: ~, update: no}\n  12: {path: '/x'}\n",
         "collections: {a: {path: /x, ignore: '*.md', context: {/: text, b: 1.5}}}\n",
         "query_log: yes\n",
