@@ -10,9 +10,11 @@ grown large becomes the older of two, and takes the place of the one before: the
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
+import stat
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -91,8 +93,7 @@ class Log:
             self._append(data)
 
     def _append(self, data: bytes) -> None:
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
-        descriptor = os.open(self._file, flags, 0o600)
+        descriptor = _opened(self._file, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         try:
             os.write(descriptor, data)
             if os.fstat(descriptor).st_size > LARGEST:
@@ -110,9 +111,23 @@ class Log:
         """All lines, the oldest first. The last one may be cut off."""
         found = []
         for file in (self._older, self._file):
-            with suppress(FileNotFoundError):
-                found += file.read_text(encoding="utf-8", errors="replace").splitlines()
+            with suppress(OSError), os.fdopen(_opened(file, os.O_RDONLY), "rb") as opened:
+                found += opened.read().decode(errors="replace").splitlines()
         return found
+
+
+def _opened(path: Path, flags: int) -> int:
+    """A descriptor of a file that is one: who fetched a folder with a link or a pipe of this name
+    in it does not write into what that leads to, nor wait for who reads it.
+
+    Raises:
+        OSError: it is none, or cannot be opened.
+    """
+    descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), path)
+    return descriptor
 
 
 def is_kept(cursor: Cursor) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
 import stat
+from pathlib import Path
 
 import anyio
 import pytest
@@ -92,9 +94,20 @@ def test_only_the_user_can_read_it(logged):
     assert stat.S_IMODE(logged.engine.log._file.stat().st_mode) == 0o600
 
 
-def test_a_search_that_cannot_be_noted_is_answered(logged):
-    logged.engine.log._file.mkdir()
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
+def test_a_search_that_cannot_be_noted_is_answered(logged, make):
+    make(logged.engine.log._file)
     assert len(logged.engine.search("tea").results) == 2
+    assert asked(logged, "from searches") == []
+
+
+def test_nothing_is_written_into_or_read_from_what_a_link_leads_to(logged, tmp_path):
+    other = tmp_path / "profile"
+    other.write_text("whatever\n")
+    logged.engine.log._file.symlink_to(other)
+    logged.engine.search("tea")
+    assert other.read_text() == "whatever\n"
+    assert logged.engine.log.lines() == []
 
 
 def test_a_line_that_was_cut_off_is_left_out(logged):
@@ -102,6 +115,23 @@ def test_a_line_that_was_cut_off_is_left_out(logged):
     with logged.engine.log._file.open("a") as file:
         file.write('{"searched_at": "2025-01-')
     assert asked(logged, "select query from searches") == [("tea",)]
+
+
+def test_lines_that_are_no_searches_are_left_out(logged):
+    logged.engine.search("tea")
+    [line] = logged.engine.log.lines()
+    odd = json.loads(line) | {"at_most": "many"}
+    with logged.engine.log._file.open("a") as file:
+        file.writelines(f"{json.dumps(each)}\n" for each in ({}, [], 1, None, "x", odd))
+        file.write("\n")
+    assert asked(logged, "select query from searches") == [("tea",)]
+
+
+@pytest.mark.parametrize("odd", ["\ud800", "\0", "\x1e", "\u2028", "\U0010ffff", '"\\'])
+def test_odd_letters_of_a_query_spoil_nothing(logged, odd):
+    logged.engine.log.add(begin("search", f"tea {odd}", None, 5), [])
+    logged.engine.search("tea")
+    assert asked(logged, "select count(*) from searches where query = 'tea'") == [(1,)]
 
 
 def test_long_queries_and_many_results_are_cut(tmp_path):
