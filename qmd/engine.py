@@ -60,7 +60,6 @@ class Engine(Asking, Reading, Arranging):
         self.database = Database(place.database, warm=warm, patience=patience)
         self.stemmer = Stemmer()
         self.log = Log(place.database)
-        self._mirrored: tuple[int, int] | None = None
         self._stays = stays
         self._shortcut: tuple[str, Shortcut] | None = None
         self._making = threading.Lock()
@@ -273,6 +272,6 @@ class Engine(Asking, Reading, Arranging):
             trusting=trusting,
             progress=progress,
         )
-        self._mirrored = None
+        self._mirrored = None, None
         self.sync()
         return imported

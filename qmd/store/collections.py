@@ -59,8 +59,9 @@ def folders(cursor: Cursor) -> list[Folder]:
 
 def config_digest(cursor: Cursor) -> str | None:
     """Digest of the index.yml that the tables were made from."""
-    rows = cursor.run("store/setting", name="config_digest")
-    return str(rows[0][0]) if rows else None
+    name = "config_digest"
+    rows = cursor.each("once", [name], lambda _: {name: cursor.run("store/setting", name=name)})
+    return str(rows[name][0][0]) if rows[name] else None
 
 
 def mirror(

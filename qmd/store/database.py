@@ -112,14 +112,15 @@ class Database:
             key: what is asked, with all that the answer depends on besides the index.
             cursor: of the read that this is a part of, if it is one.
         """
-        version = _version(self.path)
+        # A read finds what was attached, though somebody has put another file there meanwhile.
+        version = _version(self.path) if cursor is None else self._attached
         known = self._memory.get(key)
-        if known is not None and version is not None and known[0] == version:
+        if known is not None and known[0] == version:
             result: Result = known[1]
             return result
         found = self.read(work) if cursor is None else work(cursor)
         # A file changed just now may change again within the same tick of the system's clock.
-        if version is not None and time.time_ns() - version[1] > SETTLED_NS:
+        if version and time.time_ns() - version[1] > SETTLED_NS:
             self._memory[key] = version, found
         return found
 

@@ -35,7 +35,7 @@ class Base:
     database: Database
     stemmer: Stemmer
     log: searches.Log | None
-    _mirrored: tuple[int, int] | None = None
+    _mirrored: tuple[tuple[int, int] | None, str | None] = None, None
 
     def settings(self) -> Settings:
         """What index.yml says now."""
@@ -84,16 +84,19 @@ class Base:
         except FileNotFoundError:
             return self.database.read(work)
         stamp = (info.st_mtime_ns, info.st_ino)
-        if stamp == self._mirrored:
-            return self.database.remembered(key, work) if key else self.database.read(work)
-        digest = config.digest(self.place)
+        known, digest = self._mirrored
+        if stamp != known:
+            digest = config.digest(self.place)
 
         def checked(cursor: Cursor) -> Found:
+            # Again each time: in the place of an index another may have been put.
             if collections.config_digest(cursor) != digest:
                 raise Stale
             return work(cursor)
 
         try:
+            if key and stamp == known:
+                return self.database.remembered(key, checked)
             found = self.database.read(checked)
         except Stale:
             try:
@@ -101,7 +104,7 @@ class Base:
             except IndexNotWritable:
                 return self.database.read(work)  # with the settings it has
             found = self.database.read(work)
-        self._mirrored = stamp
+        self._mirrored = stamp, digest
         return found
 
     def _described(self, cursor: Cursor) -> list[Context]:

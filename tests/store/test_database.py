@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import select
 import subprocess
 import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from subprocess import PIPE
 
 import _duckdb
@@ -455,3 +457,25 @@ def test_a_file_that_is_no_index_cannot_be_looked_at_apart(path, database):
     path.write_bytes(b"no database" * 1000)
     with pytest.raises(IndexUnreadable):
         database().apart(lambda attach: attach(_duckdb.connect(":memory:")))
+
+
+def test_what_a_read_finds_is_not_remembered_of_a_file_that_took_the_place_of_its_own(tmp_path):
+    database, other = Database(tmp_path / "index.duckdb"), Database(tmp_path / "other.duckdb")
+    for each, value in ((database, "old"), (other, "new")):
+        each.write(partial(_set, value=value))
+        os.utime(each.path, (1, 1))
+
+    def work(cursor):
+        other.path.replace(database.path)
+        return database.remembered("tea", _told, cursor=cursor)
+
+    assert database.read(work) == "old"
+    assert database.remembered("tea", _told) == "new"
+
+
+def _set(cursor, value):
+    cursor.run("store/set_setting", name="tea", value=value)
+
+
+def _told(cursor):
+    return cursor.one("store/setting", name="tea")

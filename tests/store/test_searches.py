@@ -82,6 +82,16 @@ def test_one_setting_switches_it_off_and_on(logged):
     assert len(logged.engine.log.lines()) == 1
 
 
+def test_it_stays_off_where_another_index_is_put_in_the_place_of_one(logged):
+    logged.configure(more="query_log: false")
+    logged.engine.search("tea")
+    logged.engine.close()
+    logged.engine.place.database.unlink()
+    logged.engine.search("tea")
+    assert logged.engine.log.lines() == []
+    assert [each.name for each in logged.engine.collections()] == ["notes"]
+
+
 def test_what_is_no_search_is_not_noted(logged):
     with pytest.raises(QueryError):
         logged.engine.search('"tea')
