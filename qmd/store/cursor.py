@@ -28,17 +28,21 @@ class Memory:
 
     def __init__(self) -> None:
         self._known: dict[str, dict[Any, Any]] = {}
+        self._sizes: dict[str, int] = {}
 
     def of(self, kind: str) -> Mapping[Any, Any]:
         """What is known of a kind."""
         return self._known.get(kind, {})
 
-    def add(self, kind: str, found: Mapping[Any, Any], *, most: int) -> None:
-        """Keep some answers; it begins anew where there would be more than `most`."""
-        known = self._known.setdefault(kind, {})
-        if len(known) + len(found) > most:
-            known = self._known[kind] = {}
-        known.update(found)
+    def add(self, kind: str, found: Mapping[Any, Any], size: int, *, most: int) -> None:
+        """Keep some answers; it begins anew where all would be larger than `most` together."""
+        if size > most:
+            return
+        before = self._sizes.get(kind, 0)
+        if before + size > most:
+            self._known[kind], before = {}, 0
+        self._known.setdefault(kind, {}).update(found)
+        self._sizes[kind] = before + size
 
 
 class Cursor:
@@ -60,14 +64,14 @@ class Cursor:
         work: Callable[[list[Key]], Mapping[Key, Found]],
         *,
         most: int = 20_000,
-        kept: Callable[[Found], bool] = lambda _: True,
+        size: Callable[[Found], int] = lambda _: 1,
     ) -> dict[Key, Found]:
         """What `work` finds for each of some keys; it is asked for those not known yet.
 
         Args:
             kind: of keys: the same key may be known in several ways.
-            most: answers of this kind that are remembered.
-            kept: whether an answer is worth it.
+            most: that is remembered of this kind: the sizes of all answers together.
+            size: of an answer. One that takes a hundredth of all is not remembered.
         """
         asked = dict.fromkeys(keys)
         known = self.memory.of(kind) if self.memory else {}
@@ -77,8 +81,10 @@ class Cursor:
             made = work(unknown)
             found.update(made)
             if self.memory:
-                worth = {key: value for key, value in made.items() if kept(value)}
-                self.memory.add(kind, worth, most=most)
+                sizes = {key: size(value) for key, value in made.items()}
+                worth = [key for key in sizes if 100 * sizes[key] <= most]
+                total = sum(sizes[key] for key in worth)
+                self.memory.add(kind, {key: made[key] for key in worth}, total, most=most)
         return found
 
     def run(self, name: str, /, **parameters: Value) -> list[tuple[Any, ...]]:

@@ -20,8 +20,9 @@ COMMON = 20
 """Documents with a word from which on longer words no longer stand for it: `config` finds
 `configuration` where it is rare, and a common word is not drowned in its compounds."""
 
-TEXTS, SHORT = 1000, 20_000
-"""Texts that are remembered while the index stays attached, and characters of one, at most."""
+TEXTS, NEAR = 10_000_000, 300_000
+"""Characters of texts, and words that begin like others, that are remembered while the index stays
+attached."""
 
 ALL = Filter()
 
@@ -125,7 +126,7 @@ def documents(cursor: Cursor, ids: Iterable[int]) -> dict[int, Text]:
         rows = cursor.rows(Text, "search/documents", ids=unknown)
         return {row.document_id: row for row in rows}
 
-    return cursor.each("texts", ids, read, most=TEXTS, kept=lambda text: len(text.body) < SHORT)
+    return cursor.each("texts", ids, read, most=TEXTS, size=lambda text: 500 + len(text.body))
 
 
 def allowed(
@@ -222,7 +223,9 @@ class _Asked:
         for phrase in phrases:
             words |= dict.fromkeys(word for word, _ in phrase.elements)
             words |= dict.fromkeys(phrase.spare or ())
-        known = self._cursor.each("variants", words, self._variants)
+        known = self._cursor.each(
+            "variants", words, self._variants, most=NEAR, size=lambda near: 1 + len(near)
+        )
         self._term = {
             asked: term_id
             for asked, near in known.items()
