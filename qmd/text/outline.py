@@ -9,7 +9,8 @@ the bytes of UTF-8, so that a place in a text is a place in a batch.
 
 - A region is what stands between blank lines or blocks of code; a block is a part of it across
   which no link and no code span reaches: a list item, a row of a table, a heading, a paragraph.
-- A link in a code span is none, and neither is an escaped one. Of nested links the inner counts.
+- A link in a code span is none, and neither is an escaped one. Of nested links the inner counts, of
+  nested pictures the outer.
 - `[text][label]`, `[label][]` and `[label]` are links where the text defines the label.
 
 Sources: CommonMark 0.31.2 for links, references, autolinks and code spans, with parentheses nested
@@ -48,7 +49,7 @@ class Mark(NamedTuple):
     target_end: int = 0
 
 
-class Definitions(NamedTuple):
+class Definitions:
     """What a text defines for references.
 
     Attributes:
@@ -56,9 +57,22 @@ class Definitions(NamedTuple):
         ends: where a definition that begins at a place ends.
     """
 
-    targets: Mapping[bytes, tuple[int, int]]
-    ends: Mapping[int, int]
+    def __init__(self, targets: Mapping[bytes, tuple[int, int]], ends: Mapping[int, int]) -> None:
+        self.targets = targets
+        self.ends = ends
+        self._left = REFERRED
 
+    def target(self, label: bytes) -> tuple[int, int] | None:
+        """Where the target of a label stands, if it is defined and the text has not had enough."""
+        found = self.targets.get(label)
+        if found is not None:
+            self._left -= found[1] - found[0]
+        return found if self._left >= 0 else None
+
+
+REFERRED = 1_000_000
+"""Bytes of targets that the references of a text have together, at most: a small text could name a
+long target so often that its outline would fill the memory."""
 
 NO_DEFINITIONS = Definitions({}, {})
 
@@ -296,15 +310,17 @@ class _Block:
         elif defined.targets:
             kind = REFERENCE
             label = _LABEL.match(data, at, self._last)
-            wanted = _folded((label and label["label"]) or data[slice(*text)])
-            if wanted not in defined.targets:
+            known = defined.target(_folded((label and label["label"]) or data[slice(*text)]))
+            if known is None:
                 return at
-            target, end = defined.targets[wanted], label.end() if label else at
+            target, end = known, label.end() if label else at
         else:
             return at
+        # No link in a link: what was found inside are pictures, or nothing. That of a picture is
+        # shown as mere text.
+        kept = () if image else (IMAGE, EMBED)
+        found[before:] = [each for each in found[before:] if each.kind in kept]
         if not image:
-            # No link in a link: what was found inside are pictures, or nothing.
-            found[before:] = [each for each in found[before:] if each.kind in (IMAGE, EMBED)]
             self._linked = end
         if target[0] < target[1]:
             found.append(Mark(IMAGE if image else kind, start, *text, *target))

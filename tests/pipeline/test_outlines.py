@@ -124,3 +124,34 @@ def test_a_batch_of_nothing_has_no_outlines():
 def test_lines_are_counted_from_the_start_of_each_text(number):
     texts = ["# A\n" * 3, "\n" * (number - 1) + "[b](c)"]
     assert batched(texts)[1] == [(number, "i", "b", "c")]
+
+
+@pytest.mark.parametrize(
+    ("text", "marks"),
+    [
+        ("![a ![b](c) d](e)", [("p", "a ![b](c) d", "e")]),
+        ("![a [b](c) #d](e)", [("p", "a [b](c) #d", "e")]),
+        ("[![a](b) ![c](d)](e)", [("i", "![a](b) ![c](d)", "e"), ("p", "a", "b"), ("p", "c", "d")]),
+    ],
+)
+def test_what_a_picture_says_is_text(text, marks):
+    assert batched([text]) == [plain(text)] == [[(1, *mark) for mark in marks]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "![" * 20_000 + "a" + "](x)" * 20_000,
+        "[![" * 10_000 + "a" + "](x)](y)" * 10_000,
+        f"[a]: {'x' * 50_000}\n\n" + "[a] " * 20_000,
+    ],
+    ids=["pictures", "links", "references"],
+)
+def test_no_text_has_an_outline_that_fills_the_memory(text):
+    [found] = batched([text])
+    assert 0 < sum(len(text) + len(target) for _, _, text, target in found) < 2_000_000
+
+
+def test_references_are_counted_for_each_text_alone():
+    text = f"[a]: {'x' * 50_000}\n\n" + "[a]\n\n" * 20
+    assert [len(found) for found in batched([text, text])] == [20, 20]
