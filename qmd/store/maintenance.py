@@ -13,6 +13,11 @@ from qmd.store.database import Database
 SLICE = 400_000
 """Postings that a merge puts in order in one transaction: a fifth of a second."""
 
+OF_A_RUN, LARGEST_SLICE = 8_000, 4_000_000
+"""Of each run that many go into a slice, two row groups of the table: of fewer, most of what is
+read is of other slices, and the time of a merge would grow with the square of the index. But no
+more at once than two seconds take."""
+
 MANY_RUNS = 32
 """Commits since the last merge from which on a merge pays, if they hold enough postings."""
 
@@ -40,6 +45,11 @@ class Size(NamedTuple):
         gone = self.tombstones > max(FEW_GONE, GONE_SHARE * self.documents)
         loose = self.postings - self.merged > UNSORTED_SHARE * self.postings
         return gone or (loose and self.runs >= MANY_RUNS)
+
+    @property
+    def slices(self) -> int:
+        """Transactions of a merge."""
+        return self.postings // min(max(SLICE, OF_A_RUN * self.runs), LARGEST_SLICE) + 1
 
 
 class Totals(NamedTuple):
@@ -128,9 +138,8 @@ def merge(database: Database, *, always: bool = False) -> bool:
     if not (now.pays or (always and (now.tombstones or now.merged < now.postings))):
         return False
     gone = database.read(_gone)
-    slices = now.postings // SLICE + 1
-    step = LAST_TERM // slices + 1
-    for at in range(slices):
+    step = LAST_TERM // now.slices + 1
+    for at in range(now.slices):
         high = min((at + 1) * step - 1, LAST_TERM)
         database.write(partial(_merge_slice, low=at * step, high=high))
     database.write(partial(_finish, gone=gone))

@@ -1,0 +1,48 @@
+"""Postings are put in order, slice by slice."""
+
+from __future__ import annotations
+
+import pytest
+
+from qmd.store import maintenance
+from qmd.store.maintenance import LARGEST_SLICE, OF_A_RUN, SLICE, Size
+
+
+@pytest.mark.parametrize(
+    ("postings", "runs", "slices"),
+    [
+        (0, 0, 1),
+        (SLICE - 1, 1, 1),
+        (10 * SLICE, 32, 11),
+        (100_000_000, 200, 100_000_000 // (200 * OF_A_RUN) + 1),
+        (200_000_000, 5000, 200_000_000 // LARGEST_SLICE + 1),
+    ],
+)
+def test_a_slice_has_enough_of_each_run_and_not_too_much_at_once(postings, runs, slices):
+    assert Size(postings, 0, runs, 0, 1).slices == slices
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+def test_a_merge_leaves_postings_in_order_and_answers_as_they_were(library, monkeypatch, size):
+    monkeypatch.setattr(maintenance, "SLICE", size)
+    monkeypatch.setattr(maintenance, "OF_A_RUN", 0)
+    for name in ("tea", "cake", "rust"):
+        library.write(f"{name}.md", f"# {name}\n\nSome {name}, and tea with it.")
+        library.update()
+    (library.root / "rust.md").unlink()
+    library.update()
+
+    def falls() -> int:
+        [(count,)] = library.ask(
+            "select count(*) from (select term_id < lag(term_id) over (order by rowid) as falls"
+            " from postings) where falls"
+        )
+        return count
+
+    before = library.engine.search("some tea").results
+    assert falls() > 0
+    assert maintenance.merge(library.engine.database, always=True)
+    assert library.engine.search("some tea").results == before
+    assert falls() == 0
+    assert library.ask("from tombstones") == []
+    assert not maintenance.merge(library.engine.database, always=True)
