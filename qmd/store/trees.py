@@ -189,7 +189,7 @@ class Reader:
                 self._check_function(name)
                 if name in SEARCHES:
                     yield _call(name, function.get("children", ()), parameters)
-            elif kind == "BASE_TABLE" and node["table_name"].lower() not in own:
+            elif kind == "BASE_TABLE" and node.get("table_name", "").lower() not in own:
                 self._check_table(node)
             elif kind == "FUNCTION" and id(node) not in giving_rows:
                 name = node["function_name"].lower()
@@ -211,6 +211,8 @@ class Reader:
 
     def _check_table(self, node: dict[str, Any]) -> None:
         """Refuse a name that DuckDB would take for that of a file."""
+        if "table_name" not in node:
+            raise SqlError("A table has a name, and '' is none.")
         parts = [node.get("catalog_name"), node.get("schema_name"), node["table_name"]]
         named = [part for part in parts if part]
         name = ".".join(named)
@@ -229,12 +231,13 @@ class Reader:
             return
         try:
             named = Path(value.removeprefix("file://")).expanduser().resolve()
+            index = self._index.resolve()
+            taken = any(fnmatch(f"{index}{more}", str(named)) for more in ("", ".wal")) or (
+                named.exists() and index.exists() and named.samefile(index)
+            )
         except (RuntimeError, OSError, ValueError):
-            return  # nobody's home, or no path at all
-        index = self._index.resolve()
-        if any(fnmatch(f"{index}{more}", str(named)) for more in ("", ".wal")) or (
-            named.exists() and index.exists() and named.samefile(index)
-        ):
+            return  # nobody's home, or no path at all: too long for one, say
+        if taken:
             raise SqlError(f"'{value}' takes in the index itself, which is there as tables.")
 
 

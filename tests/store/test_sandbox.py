@@ -338,6 +338,13 @@ def test_that_files_may_be_read_is_no_advice_for_the_network(answered, query, pa
             assert "httpfs" not in str(caught.value)
 
 
+@pytest.mark.parametrize("files", [False, True])
+@pytest.mark.parametrize("name", ["", "x" * 300, f"x.{'long' * 2000}"])
+def test_a_table_whose_name_is_none_of_a_file_is_refused_in_words(answered, files, name):
+    with pytest.raises(SqlError):
+        answered(f"from '{name}'", files=files)
+
+
 def test_files_are_shut_out_even_if_a_query_that_reads_them_got_so_far(shared):
     (shared.folder / "secret.csv").write_text("x,y\n1,secret\n")
     query = f"from read_csv('{shared.folder}/secret.csv')"
