@@ -69,12 +69,12 @@ bench: $(READY)
 	$(BIN)/python -m bench $(OPTIONS)
 
 torture: $(READY)
-	$(BIN)/python -m bench.torture
+	$(BIN)/python -m bench.torture $(OPTIONS)
 
 # Without atheris, of which some systems have no wheel, the inputs are less clever.
 fuzz: $(READY)
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: 'atheris>=3'
-	$(BIN)/python -m bench.fuzz
+	$(BIN)/python -m bench.fuzz $(OPTIONS)
 
 clients: $(READY)
 	mkdir -p $(CLIENTS)
