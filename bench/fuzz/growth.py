@@ -77,7 +77,8 @@ def _grown(target: Target, text: Any, others: Any, chance: random.Random, *, who
     part = text[at:end]
 
     def made(size: int) -> Any:
-        return text[:at] + part * (1 + size // len(part)) + text[end:]
+        # An even number of times: an odd quote would be refused at once in one of two sizes.
+        return text[:at] + part * (2 + size // len(part) // 2 * 2) + text[end:]
 
     def seconds(size: int) -> float:
         longer = made(size)
