@@ -6,16 +6,14 @@ along, so that a score can be added up by hand.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
 
-from qmd.store.cursor import as_json
 from qmd.types import Nearest
 
 if TYPE_CHECKING:
-    from qmd.store.cursor import Cursor
+    from qmd.store.cursor import Cursor, Value
     from qmd.text.questions import Kind
 
 Fusion = Literal["scores", "rrf"]
@@ -40,6 +38,15 @@ class Listed(NamedTuple):
     weight: float
     scores: Mapping[int, float]
     passages: Mapping[int, Nearest]
+
+
+class _Part(TypedDict):
+    """What one list gave to a document."""
+
+    list: int
+    rank: int | None
+    weight: float
+    contribution: float
 
 
 class Ranked(NamedTuple):
@@ -74,26 +81,40 @@ def fused(
         half_life: days after which a document's claim to be recent is half; None: all are alike.
         limit: documents at most.
     """
-    rows = [
-        {
-            "list": number,
-            "kind": "lex" if each.kind == "lex" else "vec",
-            "weight": weight,
-            "document_id": document_id,
-            "rank": rank,
-            "score": score,
-        }
-        for number, (each, weight) in enumerate(zip(lists, _weights(lists, fusion), strict=True))
+    weights = _weights(lists, fusion)
+    entries = [
+        (document_id, number, rank, score)
+        for number, each in enumerate(lists)
         for rank, (document_id, score) in enumerate(each.scores.items(), start=1)
         if document_id not in banned
     ]
-    found = cursor.run(
-        "search/fuse_ranks" if fusion == "rrf" else "search/fuse_scores",
-        lists=as_json(rows),
-        half_life=half_life,
-        limit=limit,
-        now=datetime.now(UTC).replace(tzinfo=None).isoformat(sep=" "),
-    )
+    given: dict[str, Value] = {
+        "documents": [document_id for document_id, _, _, _ in entries],
+        "lists": [number for _, number, _, _ in entries],
+        "ranks": [rank for _, _, rank, _ in entries],
+        "weights": [weights[number] for _, number, _, _ in entries],
+        "half_life": half_life,
+        "limit": limit,
+        "now": datetime.now(UTC).replace(tzinfo=None).isoformat(sep=" "),
+    }
+    absent: list[_Part] = []
+    if fusion == "rrf":
+        found = cursor.run("search/fuse_ranks", **given)
+    else:
+        floors = _floors(lists, entries)
+        absent = [
+            {"list": number, "rank": None, "weight": weights[number], "contribution": share}
+            for number, floor in floors.items()
+            for share in (weights[number] * floor,)
+        ]
+        found = cursor.run(
+            "search/fuse_scores",
+            scores=[score for _, _, _, score in entries],
+            lexical=[lists[number].kind == "lex" for _, number, _, _ in entries],
+            floors=[floors[number] for _, number, _, _ in entries],
+            least=sum(part["contribution"] for part in absent),
+            **given,
+        )
     near = _nearest(lists)
     by_words = {number for each in lists if each.kind == "lex" for number in each.scores}
     return [
@@ -104,13 +125,24 @@ def fused(
             document_id in by_words,
             {
                 "fusion": fusion,
-                "lists": [_part(lists, part) for part in json.loads(parts)],
+                "lists": _explained(lists, parts, absent),
                 "bonus": bonus,
                 "fused": score,
             },
         )
         for document_id, score, bonus, parts in found
     ]
+
+
+def _floors(
+    lists: Sequence[Listed], entries: Iterable[tuple[int, int, int, float]]
+) -> dict[int, float]:
+    """What a document has of each list that does not have it. See search/fuse_scores."""
+    floors: dict[int, float] = {}
+    for _, number, _, score in entries:
+        lowest = 0.0 if lists[number].kind == "lex" else max(score, 0.0)
+        floors[number] = min(floors.get(number, lowest), lowest)
+    return floors
 
 
 def _weights(lists: Sequence[Listed], fusion: Fusion) -> list[float]:
@@ -138,15 +170,23 @@ def _nearest(lists: Sequence[Listed]) -> dict[int, Nearest]:
     return best
 
 
-def _part(lists: Sequence[Listed], part: Mapping[str, object]) -> dict[str, object]:
-    """What a list gave to a document."""
-    number = part["list"]
-    assert isinstance(number, int)
-    each = lists[number]
-    return {
-        "kind": each.kind,
-        "query": each.text,
-        "rank": part["rank"],
-        "weight": part["weight"],
-        "contribution": part["contribution"],
-    }
+def _explained(
+    lists: Sequence[Listed], parts: Iterable[_Part], absent: Iterable[_Part]
+) -> list[dict[str, object]]:
+    """What each list gave to a document.
+
+    Args:
+        parts: of the lists that have it.
+        absent: of each list, what it gives to those that it does not have.
+    """
+    known = {part["list"]: part for part in (*absent, *parts)}
+    return [
+        {
+            "kind": lists[number].kind,
+            "query": lists[number].text,
+            "rank": part["rank"],
+            "weight": part["weight"],
+            "contribution": part["contribution"],
+        }
+        for number, part in sorted(known.items())
+    ]

@@ -125,11 +125,14 @@ class _Run:
 
     async def ranking(self, limit: int) -> Ranking:
         """The best documents."""
-        self._depth = max(self._depth, limit)
-        searches = await self._searches()
-        lists = await self._lists(searches)
         reranks = self._helpers.reranker is not None
         wanted = max(limit, self._recipe.candidates) if reranks else limit
+        searches = await self._searches()
+        if len(searches) == 1 and self._recipe.half_life is None:
+            self._depth = wanted  # nothing can change its order
+        else:
+            self._depth = max(self._depth, limit)
+        lists = await self._lists(searches)
         documents = await to_thread.run_sync(
             self._database.read,
             partial(

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import _duckdb
 
-from qmd.store.statements import statement
+from qmd.store.statements import given
 
 # `import duckdb` reads package metadata and costs as much again as the engine itself;
 # the wheel's native module is all that is needed, and its version is pinned.
@@ -20,7 +20,7 @@ NoSuchTable = _duckdb.CatalogException
 Row = TypeVar("Row")
 Key = TypeVar("Key", bound=Hashable)
 Found = TypeVar("Found")
-Value = str | int | float | bool | Sequence[int] | Sequence[float] | None
+Value = str | int | float | bool | Sequence[int] | Sequence[float] | Sequence[bool] | None
 
 
 class Memory:
@@ -92,8 +92,15 @@ class Cursor:
 
         Statements are not prepared: DuckDB plans one with parameters anew each time, and
         one without keeps the filters that a join pushed into a scan for other rows (1.5.5).
+
+        Lists are given as texts, which a statement casts: DuckDB takes a tenth of a
+        millisecond for ten elements, each of which it wants to compare with one of pandas.
         """
-        return self.connection.execute(statement(name), parameters).fetchall()
+        text, taken = given(name, parameters)
+        values = {
+            key: str(value) if isinstance(value, list) else value for key, value in taken.items()
+        }
+        return self.connection.execute(text, values).fetchall()
 
     def rows(self, kind: type[Row], name: str, /, **parameters: Value) -> list[Row]:
         """All rows of a statement as `kind`, whose fields are its columns in order."""

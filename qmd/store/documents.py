@@ -53,11 +53,14 @@ def changes(
     inodes: Sequence[int],
 ) -> list[Change]:
     """Files that differ from the index in size, time or inode, and documents without a file."""
-    files = [
-        f"{path}\1{a} {b} {c}" for path, a, b, c in zip(paths, sizes, mtimes, inodes, strict=True)
-    ]
-    if cursor.one("documents/same", collection=collection, files="\0".join(files)):
-        return []
+    [known] = cursor.run("documents/newest", collection=collection)
+    if known == (len(paths), max(mtimes, default=None)):
+        files = [
+            f"{path}\1{size} {time} {inode}"
+            for path, size, time, inode in zip(paths, sizes, mtimes, inodes, strict=True)
+        ]
+        if cursor.one("documents/same", collection=collection, files="\0".join(files)):
+            return []
     return cursor.rows(
         Change,
         "documents/changes",

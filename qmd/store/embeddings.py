@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections import Counter
+from collections.abc import Container, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.errors import UsageError, VectorsRemoved
@@ -23,6 +26,9 @@ longer. Measured: docs/models.md."""
 
 CANDIDATES, CANDIDATE_SHARE = 400, 0.004
 """Chunks that are compared in full after their signs, at least, and as a share of all."""
+
+PASSAGES = 20_000
+"""Chunks whose documents are remembered while the index stays attached."""
 
 DEPTH, DEEPER = 100, 10
 """Chunks to find at first, and how many times as many if their documents are too few."""
@@ -99,7 +105,11 @@ def model_id(cursor: Cursor, fingerprint: str, *, dimensions: int | None = None)
     Args:
         dimensions: that its vectors have to have: an endpoint may put another model in its place.
     """
-    rows = cursor.run("embeddings/model", fingerprint=fingerprint)
+
+    def read(unknown: list[str]) -> dict[str, list[tuple[int, int]]]:
+        return {each: cursor.run("embeddings/model", fingerprint=each) for each in unknown}
+
+    rows = cursor.each("models", [fingerprint], read)[fingerprint]
     return rows[0][0] if rows and dimensions in (None, rows[0][1]) else None
 
 
@@ -231,8 +241,9 @@ def nearest(
         two_stages: vectors to compare from which on their signs come first.
         shortcut: to the nearest of all, if it is up to date.
     """
-    chunks, compared = None, vectors
+    chunks, compared, allowed = None, vectors, None
     if documents is not None:
+        allowed = frozenset[int](json.loads(documents))
         [(chunks, compared)] = cursor.run(
             "search/chunks_of", model_id=model_id, documents=documents
         )
@@ -258,19 +269,66 @@ def nearest(
                 signs=signs_of(vector),
                 candidates=max(CANDIDATES, 4 * depth, int(CANDIDATE_SHARE * compared)),
             )
-        found = cursor.rows(
-            Nearest,
-            "search/nearest",
-            model_id=model_id,
-            chunks=among,
-            vector=text,
-            depth=depth,
-            limit=limit,
-            per_file=per_file,
+        scores = cursor.run(
+            "search/nearest", model_id=model_id, chunks=among, vector=text, depth=depth
         )
+        found = _placed(cursor, scores, among=allowed, limit=limit, per_file=per_file)
         if len(found) >= limit or depth >= compared:
             return found
         depth *= DEEPER
+
+
+def _placed(
+    cursor: Cursor,
+    scores: Sequence[tuple[int, float]],
+    *,
+    among: Container[int] | None,
+    limit: int,
+    per_file: int,
+) -> list[Nearest]:
+    """The first passages of chunks and their scores, in every document that has the chunk's text.
+
+    Args:
+        scores: (chunk_id, cosine), best first.
+        among: documents that may answer: others may have the same text; None: all.
+    """
+
+    def read(unknown: list[int]) -> dict[int, list[_Place]]:
+        places: dict[int, list[_Place]] = {chunk_id: [] for chunk_id in unknown}
+        for chunk_id, *place in cursor.run("search/passages", chunks=as_json(unknown)):
+            places[chunk_id].append(_Place(*place))
+        return places
+
+    places = cursor.each(
+        "passages", (chunk_id for chunk_id, _ in scores), read, most=PASSAGES, size=len
+    )
+    found: list[tuple[float, _Place]] = []
+    taken = Counter[int]()
+    for score, equal in groupby(scores, key=lambda row: row[1]):
+        if len(found) >= limit:
+            break
+        for place in sorted(place for chunk_id, _ in equal for place in places[chunk_id]):
+            if among is not None and place.document_id not in among:
+                continue
+            if taken[place.document_id] < per_file:
+                taken[place.document_id] += 1
+                found.append((score, place))
+    return [
+        Nearest(place.document_id, score, place.position, place.length, place.line)
+        for score, place in found[:limit]
+    ]
+
+
+class _Place(NamedTuple):
+    """Where a chunk stands. They compare as documents do that are equally near."""
+
+    collection: str
+    path: str
+    seq: int
+    document_id: int
+    position: int
+    length: int
+    line: int
 
 
 def as_text(vector: NDArray[np.float32]) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import NamedTuple
 
 from qmd.store.cursor import Cursor, as_json
@@ -87,31 +88,46 @@ def scored(
     asked = _Asked(cursor, query, stemmer)
     if not asked.can_answer:
         return Scored([], {}, frozenset(asked.banned))
-    total, average = _statistics(cursor)
-    scores = cursor.run(
+    total, average, buried = _statistics(cursor)
+    ranked = partial(
+        cursor.run,
         "search/bm25",
         terms=[each.term_id for each in asked.terms],
         term_weights=[each.weight for each in asked.terms],
         term_documents=[each.documents for each in asked.terms],
-        counted=[each.document_id for each in asked.counted],
+        counted=[each.term_id for each in asked.counted] or None,
+        holders=[each.document_id for each in asked.counted],
         frequencies=[each.frequency for each in asked.counted],
         lengths=[each.length for each in asked.counted],
-        weights=[each.weight for each in asked.counted],
-        documents=[each.documents for each in asked.counted],
         total=total,
         average=average,
+        buried=buried or None,
         allowed=allowed(cursor, among, required=asked.required, banned=asked.banned),
-        limit=limit,
     )
-    best = sorted(scores, key=lambda row: (-row[1], row[0]))
-    return Scored(best, asked.words, frozenset(asked.banned))
+    return Scored(_with_equals(ranked, limit), asked.words, frozenset(asked.banned))
 
 
-def _statistics(cursor: Cursor) -> tuple[float, float]:
-    """How many documents there are, and how long they are."""
+def _with_equals(
+    ranked: Callable[..., list[tuple[int, float]]], limit: int
+) -> list[tuple[int, float]]:
+    """The first rows of a ranking, and more as long as they score the same as the last of them."""
+    asked = limit + 1
+    while True:
+        rows = ranked(limit=asked)
+        if len(rows) <= limit:
+            return rows
+        last = rows[limit - 1][1]
+        if len(rows) < asked or rows[-1][1] < last:
+            return [row for row in rows if row[1] >= last]
+        asked *= 4
+
+
+def _statistics(cursor: Cursor) -> tuple[float, float, bool]:
+    """How many documents there are, how long they are, and whether postings of others are left."""
     name = "search/statistics"
-    total, average = cursor.each("once", [name], lambda _: {name: cursor.run(name)[0]})[name]
-    return total, average
+    found = cursor.each("once", [name], lambda _: {name: cursor.run(name)[0]})[name]
+    total, average, buried = found
+    return total, average, buried
 
 
 def rarest(cursor: Cursor, query: Query, stemmer: Stemmer) -> str | None:
@@ -179,23 +195,22 @@ class _Counted(NamedTuple):
     """What has been counted in a document, of a phrase or of words that count as one.
 
     Attributes:
+        term_id: of a term that stands for them: below 0.
         frequency: weighted by field.
         length: of the document.
-        documents: that have it.
     """
 
+    term_id: int
     document_id: int
     frequency: float
     length: int
-    weight: float
-    documents: int
 
 
 class _Asked:
     """A query in the numbers of the index.
 
     Attributes:
-        terms: to be looked for.
+        terms: to be looked for, and those that stand for what has been counted.
         counted: of phrases, and of longer words.
         required: for each phrase in quotes, the documents that have it.
         banned: documents with something excluded.
@@ -213,8 +228,9 @@ class _Asked:
         self.banned: set[int] = set()
         self.words: dict[str, str] = {}
         self._learn(query, stemmer)
-        self.terms = self._weighted([*query.words, *self._count_phrases(query)], query.grams)
-        self.can_answer = bool(self.terms or self.counted) and all(self.required)
+        self.terms: list[_Term] = []
+        self._weigh([*query.words, *self._count_phrases(query)], query.grams)
+        self.can_answer = bool(self.terms) and all(self.required)
 
     def _learn(self, query: Query, stemmer: Stemmer) -> None:
         """Find the terms of all words, and the longer words that start with them."""
@@ -254,8 +270,8 @@ class _Asked:
         for word in found:
             self.words.setdefault(word, asked)
 
-    def _weighted(self, words: Sequence[str], grams: frozenset[str]) -> list[_Term]:
-        """Terms, each counted as often as it is asked for; rare words stand for longer ones."""
+    def _weigh(self, words: Sequence[str], grams: frozenset[str]) -> None:
+        """Add terms, each counted as often as it is asked for; rare words stand for longer ones."""
         weights = Counter[int]()
         for word in words:
             weights[self._term[word]] += 1
@@ -267,7 +283,7 @@ class _Asked:
             w for w in dict.fromkeys(words) if w not in grams and documents[self._term[w]] < COMMON
         ]
         self._count_longer(rare, weights)
-        return [
+        self.terms += [
             _Term(term, weight, documents[term])
             for term, weight in weights.items()
             if documents[term]
@@ -293,8 +309,12 @@ class _Asked:
             self._add_counted(rows, PREFIX_WEIGHT)
 
     def _add_counted(self, rows: Sequence[tuple[int, float, int]], weight: float) -> None:
-        """Score (document_id, frequency, length) of what has been counted already."""
-        self.counted += [_Counted(*row, weight, len(rows)) for row in rows]
+        """Score (document_id, frequency, length) of what has been counted already, as one term."""
+        if not rows:
+            return
+        term_id = -1 - len(self.terms)
+        self.terms.append(_Term(term_id, weight, len(rows)))
+        self.counted += [_Counted(term_id, *row) for row in rows]
 
     def _documents(self, terms: Iterable[int]) -> dict[int, int]:
         """How many documents contain each term."""

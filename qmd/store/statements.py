@@ -1,10 +1,23 @@
-"""Statements by name: `sql/<subject>/<name>.sql` is "subject/name"."""
+"""Statements by name: `sql/<subject>/<name>.sql` is "subject/name".
+
+Parts of a statement can be left out: the lines from `-- if $name` to `-- end` belong to it only
+when that parameter is given. DuckDB plans a statement each time it runs, and takes as long for
+parts that do nothing as for those that do.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
+Value = TypeVar("Value")
+
+_PART = re.compile(r"^ *-- if \$(\w+)\n(.*?)^ *-- end\n", re.M | re.S)
+_HEADER = re.compile(r"\A(--.*\n)*")
+_PARAMETER = re.compile(r"\$([a-z]\w*)")
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -22,3 +35,27 @@ def statement(name: str) -> str:
         FileNotFoundError: there is none of this name.
     """
     return (shipped("sql") / f"{name}.sql").read_text(encoding="utf-8")
+
+
+def given(name: str, parameters: Mapping[str, Value]) -> tuple[str, Mapping[str, Value]]:
+    """A statement without the parts for parameters that are None, and the parameters it takes."""
+    optional = _optional(name)
+    if not optional:
+        return statement(name), parameters
+    without = frozenset(each for each in optional if parameters[each] is None)
+    text, taken = _shortened(name, without)
+    return text, {key: value for key, value in parameters.items() if key in taken}
+
+
+@cache
+def _optional(name: str) -> frozenset[str]:
+    """The parameters that a statement has parts for."""
+    return frozenset(parameter for parameter, _ in _PART.findall(statement(name)))
+
+
+@cache
+def _shortened(name: str, without: frozenset[str]) -> tuple[str, frozenset[str]]:
+    """A statement without the parts for some parameters, and the parameters that remain."""
+    text = _HEADER.sub("", statement(name))
+    text = _PART.sub(lambda part: "" if part[1] in without else part[2], text)
+    return text, frozenset(_PARAMETER.findall(text))

@@ -50,7 +50,7 @@ def uri(collection: str, path: str) -> str:
     """`qmd://collection/path`, each segment percent-encoded and `/` kept."""
     from urllib.parse import quote
 
-    return SCHEME + "/".join(quote(part, safe="") for part in [collection, *path.split("/")])
+    return f"{SCHEME}{quote(collection, safe='')}/{quote(path)}"
 
 
 def decoded(name: str) -> str:

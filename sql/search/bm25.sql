@@ -9,20 +9,20 @@
 -- idf is Lucene's, ln(1 + (N - n + 0.5) / (n + 0.5)), which is never negative. Scores are rounded
 -- to twelve places, so that the order of a sum does not decide the order of the answer.
 --
--- in   $terms           bigint[]    term_id of each term
+-- in   $terms           bigint[]     term_id of each term; of a phrase that has been counted: -1, -2 ...
 -- in   $term_weights    double[]
--- in   $term_documents  double[]    that have it
--- in   $counted         uinteger[]  document_id: postings of phrases, counted before; the next four, too
--- in   $frequencies     double[]    weighted by field
--- in   $lengths         double[]
--- in   $weights         double[]
--- in   $documents       double[]    that have the phrase
--- in   $total           double      documents in all
--- in   $average         double      length of a document
--- in   $allowed         json?       array of document_id: no others
--- in   $limit           integer     documents; more, if the last ones score the same
--- out  document_id      integer
--- out  bm25             double      0 and up
+-- in   $term_documents  double[]     that have it
+-- in   $counted         bigint[]?    postings of phrases, counted before: -1, -2 ...
+-- in   $holders         uinteger[]?  document_id of each
+-- in   $frequencies     double[]?    weighted by field
+-- in   $lengths         double[]?    of its document
+-- in   $total           double       documents in all
+-- in   $average         double       length of a document
+-- in   $buried          boolean?     null: there are no tombstones
+-- in   $allowed         json?        array of document_id: no others
+-- in   $limit           integer      documents
+-- out  document_id  integer
+-- out  bm25         double      0 and up
 with asked as (
     select
         unnest($terms::bigint[]) as term_id,
@@ -30,41 +30,49 @@ with asked as (
         unnest($term_documents::double[]) as documents
 ),
 
+worth as (
+    select
+        term_id,
+        weight * ln(1 + ($total - documents + 0.5::double) / (documents + 0.5::double))
+            * 2.5::double as weight
+    from asked
+),
+
 found as (
     select
         postings.document_id,
         4.0::double * title_frequency + 1.5::double * path_frequency + body_frequency as frequency,
-        length::double as length,
-        weight,
-        documents
+        length,
+        weight
     from postings
-    join asked on postings.term_id = asked.term_id
-    anti join tombstones on postings.document_id = tombstones.document_id
+    join worth on postings.term_id = worth.term_id
+    -- if $buried
+    anti join tombstones on postings.document_id = tombstones.document_id and $buried
+    -- end
+    -- if $counted
     union all
-    select
-        unnest($counted::uinteger[]),
-        unnest($frequencies::double[]),
-        unnest($lengths::double[]),
-        unnest($weights::double[]),
-        unnest($documents::double[])
-),
-
-scored as materialized (
-    select
-        document_id,
-        round(sum(
-            weight
-            * ln(1 + ($total - documents + 0.5::double) / (documents + 0.5::double))
-            * frequency * 2.5::double
-            / (frequency + 1.5::double * (0.25::double + 0.75::double * length / $average))
-        ), 12) as bm25
-    from found
-    where
-        $allowed is null
-        or document_id in (select unnest(from_json($allowed, '["UINTEGER"]')))
-    group by document_id
+    select holder, frequency, length, weight
+    from (
+        select
+            unnest($counted::bigint[]) as term_id,
+            unnest($holders::uinteger[]) as holder,
+            unnest($frequencies::double[]) as frequency,
+            unnest($lengths::double[]) as length
+    ) as counted
+    join worth on counted.term_id = worth.term_id
+    -- end
 )
 
-select document_id, bm25
-from scored
-where bm25 >= (select min(bm25) from (select bm25 from scored order by bm25 desc limit $limit))
+select
+    document_id,
+    round(sum(
+        weight * frequency
+        / (frequency + 1.5::double * (0.25::double + 0.75::double * length / $average))
+    ), 12) as bm25
+from found
+-- if $allowed
+where document_id in (select unnest(from_json($allowed, '["UINTEGER"]')))
+-- end
+group by document_id
+order by bm25 desc, document_id
+limit $limit

@@ -14,10 +14,9 @@ with candidates as (
     from embeddings
     where
         model_id = $model_id
-        and (
-            $chunks is null
-            or chunk_id in (select unnest(from_json($chunks, '["UINTEGER"]')))
-        )
+        -- if $chunks
+        and chunk_id in (select unnest(from_json($chunks, '["UINTEGER"]')))
+        -- end
     order by bit_count(xor(signs, $signs::bit)), chunk_id
     limit $candidates
 )

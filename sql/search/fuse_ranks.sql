@@ -6,23 +6,23 @@
 -- Sources: Cormack, Clarke, Büttcher, SIGIR 2009 (k = 60); the bonus: tobi/qmd (MIT), src/store.ts,
 -- reciprocalRankFusion.
 --
--- in   $lists       json       array of {list, weight, document_id, rank}; rank from 1
--- in   $half_life   double?    days after which the bonus of a recent document is half; null: none
--- in   $now         timestamp  UTC
--- in   $limit       integer    documents
+-- in   $documents   uinteger[]  document_id; this and the next three: of each entry of all lists
+-- in   $lists       uinteger[]  number of the list
+-- in   $ranks       uinteger[]  from 1
+-- in   $weights     double[]    of the list
+-- in   $half_life   double?     days after which the bonus of a recent document is half; null: none
+-- in   $now         timestamp   UTC
+-- in   $limit       integer     documents
 -- out  document_id  integer
--- out  score        double   higher is better
--- out  bonus        double   of the score
--- out  parts        json     array of {list, rank, weight, contribution}
-with lists as (
-    select unnest(
-        from_json(
-            $lists,
-            '[{"list": "INTEGER", "weight": "DOUBLE", "document_id": "UINTEGER",
-               "rank": "INTEGER"}]'
-        ),
-        recursive := true
-    )
+-- out  score        double      higher is better
+-- out  bonus        double      of the score
+-- out  parts        struct[]    {list, rank, weight, contribution}, of the lists that have it, in any order
+with entries as (
+    select
+        unnest($documents::uinteger[]) as document_id,
+        unnest($lists::uinteger[]) as list,
+        unnest($ranks::uinteger[]) as rank,
+        unnest($weights::double[]) as weight
 ),
 
 added as (
@@ -36,36 +36,36 @@ added as (
         end as bonus,
         min(rank) as best,
         min(list) as first_list,
-        to_json(
-            list(
-                {
-                    'list': list,
-                    'rank': rank,
-                    'weight': weight,
-                    'contribution': weight / (60 + rank)
-                }
-                order by list
-            )
+        list(
+            {'list': list, 'rank': rank, 'weight': weight, 'contribution': weight / (60 + rank)}
         ) as parts
-    from lists
+    from entries
     group by document_id
-)
+),
 
-select
-    added.document_id,
-    total + bonus + recent as score,
-    bonus + recent as bonus,
-    parts
-from (
+best as (
     select
-        added.*,
-        coalesce(
+        added.document_id,
+        total,
+        bonus
+        -- if $half_life
+        + coalesce(
             0.05::double
             * pow(0.5, greatest(epoch($now::timestamp - dated) / 86400, 0) / $half_life::double),
             0
-        ) as recent
+        )
+        -- end
+        as bonus,
+        first_list,
+        best,
+        parts
     from added
+    -- if $half_life
     left join documents on added.document_id = documents.document_id
-) as added
+    -- end
+)
+
+select document_id, total + bonus as score, bonus, parts
+from best
 order by score desc, first_list, best, document_id
 limit $limit

@@ -5,7 +5,6 @@ Embedders, judges and writers are fakes here, unless a test asks for a tiny mode
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import threading
@@ -261,14 +260,28 @@ def run(library, name, **parameters):
 
 def fused(library, fusion, rows, *, limit=100, half_life=None, now="2031-01-01"):
     """(document, score, bonus, parts) as search/fuse_scores or search/fuse_ranks gives them."""
-    return run(
+    fields = {"documents": "document_id", "lists": "list", "ranks": "rank", "weights": "weight"}
+    given = {}
+    if fusion == "scores":
+        fields |= {"scores": "score", "lexical": "lexical", "floors": "floor"}
+        floors = {}
+        for row in rows:
+            row["lexical"] = row["kind"] == "lex"
+            lowest = 0.0 if row["lexical"] else max(row["score"], 0.0)
+            known = floors.get(row["list"], (lowest, 0))[0]
+            floors[row["list"]] = min(lowest, known), row["weight"]
+        rows = [row | {"floor": floors[row["list"]][0]} for row in rows]
+        given["least"] = sum(floor * weight for floor, weight in floors.values())
+    found = run(
         library,
         f"search/fuse_{fusion}",
-        lists=as_json(rows),
+        **{name: [row[field] for row in rows] for name, field in fields.items()},
+        **given,
         half_life=half_life,
         now=now,
         limit=limit,
     )
+    return [(*row, sorted(parts, key=lambda part: part["list"])) for *row, parts in found]
 
 
 def scores_of(rows):
@@ -326,6 +339,7 @@ def as_rows(lists):
 def test_scores_are_fused_as_the_header_says(town, lists):
     rows = as_rows(lists)
     expected = dict.fromkeys((row["document_id"] for row in rows), 0.0)
+    floors = {}
     for place, (kind, weight, _) in enumerate(lists):
         here = {
             row["document_id"]: row["score"] / (row["score"] + 20)
@@ -335,6 +349,7 @@ def test_scores_are_fused_as_the_header_says(town, lists):
             if row["list"] == place
         }
         least = 0 if kind == "lex" else min(here.values(), default=0)
+        floors[place] = weight, least
         for document in expected:
             expected[document] += weight * here.get(document, least)
     answer = fused(town, "scores", rows)
@@ -344,7 +359,11 @@ def test_scores_are_fused_as_the_header_says(town, lists):
     assert dict(found) == pytest.approx(expected, abs=1e-12)
     assert found == sorted(found, key=lambda row: (-row[1], row[0]))
     for _, score, bonus, parts in answer:
-        contributed = sum(part["contribution"] for part in json.loads(parts))
+        listed = {part["list"] for part in parts}
+        contributed = sum(part["contribution"] for part in parts)
+        contributed += sum(
+            weight * least for place, (weight, least) in floors.items() if place not in listed
+        )
         assert (contributed, bonus) == (pytest.approx(score, abs=1e-11), 0)
 
 
@@ -369,7 +388,7 @@ def test_ranks_are_fused_as_the_header_says(town, lists):
     assert dict(found) == pytest.approx(dict(expected), abs=1e-12)
     assert found == sorted(found, key=lambda row: (-row[1], order[row[0]]))
     for _, score, bonus, parts in answer:
-        contributed = sum(part["contribution"] for part in json.loads(parts))
+        contributed = sum(part["contribution"] for part in parts)
         assert contributed + bonus == pytest.approx(score, abs=1e-12)
 
 

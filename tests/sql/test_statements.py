@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from qmd.store import exchange
-from qmd.store.statements import shipped, statement
+from qmd.store.statements import given, shipped, statement
 
 OF_PEOPLE = ("views", "examples")
 """Folders of what people ask: they have tests of their own."""
@@ -47,6 +48,11 @@ SAMPLE = {
     "uinteger[]": [1],
     "bigint[]": [1],
     "double[]": [0.5],
+    "boolean[]": [True],
+    "boolean?": None,
+    "uinteger[]?": None,
+    "bigint[]?": None,
+    "double[]?": None,
 }
 
 NAMED = {"vector": "[1.0]", "signs": "1"}
@@ -60,10 +66,12 @@ def header(name: str) -> str:
     return "\n".join(line for line in statement(name).splitlines() if line.startswith("--"))
 
 
+def body_of(text: str) -> str:
+    return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("--"))
+
+
 def body(name: str) -> str:
-    return "\n".join(
-        line for line in statement(name).splitlines() if not line.lstrip().startswith("--")
-    )
+    return body_of(statement(name))
 
 
 def parameters(name: str) -> dict[str, str]:
@@ -92,21 +100,39 @@ def test_a_statement_gives_the_columns_of_its_header(name, library):
         pytest.skip("it runs with the extension loaded; every update runs it")
     library.write("tea.md", "# Tea\n\nA cup of tea.")
     library.update()
-    given = {key: NAMED.get(key, SAMPLE[kind]) for key, kind in parameters(name).items()}
+    kinds = parameters(name)
+    sparse = {key: NAMED.get(key, SAMPLE[kind]) for key, kind in kinds.items()}
+    whole = {key: NAMED.get(key, SAMPLE[kind.rstrip("?")]) for key, kind in kinds.items()}
 
-    def run(cursor):
+    def run(cursor, given):
         cursor.connection.execute(
             "create or replace temp table slice as select * from postings limit 0"
         )
         if name.startswith("export/"):
             exchange.choose(cursor, None)
-        cursor.connection.execute(statement(name), given)
+        cursor.run(name, **given)
         return [column[0] for column in cursor.connection.description or []]
 
-    columns = library.engine.database.write(run)
     expected = [column for column, _ in _OUT.findall(header(name))]
-    if expected:
-        assert columns == expected
+    columns = library.engine.database.write(partial(run, given=sparse))
+    assert not expected or columns == expected
+    if "-- if $" in statement(name):
+        assert library.engine.database.write(partial(run, given=whole)) == expected
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_parts_of_a_statement_end_and_are_of_parameters_that_may_be_missing(name):
+    text = statement(name)
+    marks = re.findall(r"-- (if \$\w+|end)$", text, re.M)
+    assert [mark == "end" for mark in marks] == [False, True] * (len(marks) // 2)
+    optional = {mark.removeprefix("if $") for mark in marks if mark != "end"}
+    assert all(parameters(name)[each].endswith("?") for each in optional)
+    given_all, taken = given(name, dict.fromkeys(parameters(name), 1))
+    assert taken.keys() == parameters(name).keys()
+    assert not optional or "-- if" not in given_all
+    bare, taken = given(name, dict.fromkeys(parameters(name)))
+    assert taken.keys() == set(re.findall(r"\$([a-z]\w*)", body_of(bare)))
+    assert not taken.keys() & optional
 
 
 def test_no_sql_stands_in_python():

@@ -72,6 +72,17 @@ def test_a_filter_never_starves(crowd, monkeypatch):
         crowd.nearest("0", Filter(("absent",)))
 
 
+def test_a_filter_keeps_a_copy_elsewhere_out(compass):
+    compass.write("copy.md", "5")
+    compass.write("copy.md", "5", collection="small")
+    compass.write("other.md", "7", collection="small")
+    compass.update()
+    compass.embed()
+    expected = [("small/copy.md", cosine(5)), ("small/other.md", cosine(7))]
+    assert found(compass, among=Filter(("small",))) == expected
+    assert found(compass, among=Filter(("notes",))) == [("notes/copy.md", cosine(5))]
+
+
 def test_a_collection_that_is_excluded_answers_only_if_it_is_named(crowd):
     first, *_ = found(crowd, limit=1)
     assert first == ("notes/000.md", cosine(0))

@@ -258,7 +258,9 @@ def test_what_never_answers_is_ended_and_told_of(files, monkeypatch):
 
 
 def test_a_process_has_one_identity_and_no_other_process_has_it(stranger):
-    one, other = stranger(""), stranger("")
+    one = stranger("")
+    time.sleep(2 / os.sysconf("SC_CLK_TCK"))  # the clock that tells when a process started
+    other = stranger("")
     assert daemon.identity(one.pid) == daemon.identity(one.pid)
     assert daemon.identity(one.pid) != daemon.identity(other.pid)
     one.kill()
