@@ -190,6 +190,7 @@ class _Run:
         # Two hardware threads of one core do no more together than one: a stage to a core.
         self._cores = CapacityLimiter(max(1, (os.cpu_count() or 1) // 2))
         self._met: int | None = None  # words in the index when this began
+        self._indexed: set[str] = set()  # those of them that were asked for
         self.unusable = 0
 
     async def apply(self, changes: list[Change]) -> bool:
@@ -307,7 +308,7 @@ class _Run:
                 keep_memory()
                 from qmd.pipeline.tokens import Vocabulary
 
-                vocabulary = Vocabulary(self._resolve)
+                vocabulary = Vocabulary(self._resolve, self._indexed)
             batch = await to_thread.run_sync(
                 self._tabled, readable, vocabulary, limiter=self._cores
             )
@@ -322,6 +323,7 @@ class _Run:
         if not self._met:
             return self._stemmer.terms(words)
         known = self._database.read(partial(documents.known_words, words=words))
+        self._indexed.update(known)
         unknown = [word for word in words if word not in known]
         known.update(zip(unknown, self._stemmer.terms(unknown), strict=True))
         return [known[word] for word in words]

@@ -11,7 +11,7 @@ work in Polars (extract, explode, group, sort), equal postings.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -82,10 +82,14 @@ class Vocabulary:
 
     Args:
         resolve: gives the terms of folded words never met before, in order.
+        known: of those, the words that are not new: somebody else has met them.
     """
 
-    def __init__(self, resolve: Callable[[list[str]], list[Term]]) -> None:
+    def __init__(
+        self, resolve: Callable[[list[str]], list[Term]], known: Container[str] = frozenset()
+    ) -> None:
         self._resolve = resolve
+        self._elsewhere = known
         # A plain word is the number of its folded form; any other, -1 minus its place in _cut.
         self._known: dict[str, int] = {}
         self._cut: list[tuple[int, list[int], list[int]]] = []
@@ -127,10 +131,11 @@ class Vocabulary:
         fresh = list(islice(folded, already, None))
         terms = self._resolve(fresh)
         self._term_ids += [term_id for term_id, _ in terms]
-        self._new += zip(fresh, terms, strict=True)
+        pairs = zip(fresh, terms, strict=True)
+        self._new += [(word, term) for word, term in pairs if word not in self._elsewhere]
 
     def take_new(self) -> list[tuple[str, Term]]:
-        """Folded words learnt since the last call, with their terms."""
+        """Folded words learnt since the last call that are new, with their terms."""
         new, self._new = self._new, []
         return new
 

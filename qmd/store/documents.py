@@ -53,23 +53,16 @@ def changes(
     inodes: Sequence[int],
 ) -> list[Change]:
     """Files that differ from the index in size, time or inode, and documents without a file."""
-    [known] = cursor.run("documents/newest", collection=collection)
-    if known == (len(paths), max(mtimes, default=None)):
-        files = [
-            f"{path}\1{size} {time} {inode}"
-            for path, size, time, inode in zip(paths, sizes, mtimes, inodes, strict=True)
-        ]
-        if cursor.one("documents/same", collection=collection, files="\0".join(files)):
-            return []
-    return cursor.rows(
-        Change,
-        "documents/changes",
-        collection=collection,
-        paths="\0".join(paths),
-        sizes=" ".join(map(str, sizes)),
-        mtimes=" ".join(map(str, mtimes)),
-        inodes=" ".join(map(str, inodes)),
+    files = "\0".join(
+        f"{size} {time} {inode}/{path}"
+        for path, size, time, inode in zip(paths, sizes, mtimes, inodes, strict=True)
     )
+    rows = cursor.run("documents/changes", collection=collection, files=files)
+    places = {path: place for place, path in enumerate(paths)} if rows else {}
+    return [
+        Change(places[path] if here else None, document_id, path, *known)
+        for here, document_id, path, *known in rows
+    ]
 
 
 def put(cursor: Cursor, batch: Batch) -> set[int]:

@@ -20,3 +20,11 @@ def test_a_document_has_the_time_of_its_file_from_the_first_update_on(library, m
         of_file = (library.root / "tea.md").stat().st_mtime_ns
         assert document.modified == EPOCH + timedelta(microseconds=of_file // 1000)
         moment = None
+
+
+def test_a_word_is_learnt_once_however_often_its_file_changes(library):
+    for number in range(3):
+        library.write("tea.md", f"# Tea\n\nA cup of tea, the number {number}.")
+        library.update()
+    assert library.ask("select word from words group by word having count(*) > 1") == []
+    assert library.ask("select count(*) from words where word in ('tea', '0', '1', '2')") == [(4,)]

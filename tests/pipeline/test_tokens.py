@@ -177,6 +177,12 @@ def test_a_folded_word_is_looked_up_once_and_told_as_new_once():
     assert sorted(word for folded in asked for word in folded) == ["ea", "pot", "tea"]
 
 
+def test_a_word_that_the_index_has_is_not_new():
+    shared = Vocabulary(lambda folded: [(len(word), word) for word in folded], {"tea"})
+    tokenise([("tea pot", "", "")], shared)
+    assert [word for word, _ in shared.take_new()] == ["pot"]
+
+
 def test_the_columns_have_the_types_that_the_tables_are_made_from():
     made = tokenise([("a", "b", "c d"), ("", "", "")], vocabulary(numbering(b"k")))
     assert made.term_id.dtype == np.int64
