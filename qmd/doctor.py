@@ -18,6 +18,9 @@ from qmd.surface.render import size
 LITTLE_SPACE = 200_000_000
 """Bytes free, below which a warning is due."""
 
+MANY_TEXTS = 100
+"""Texts of earlier days that are no reason yet to clean up."""
+
 NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "fuse.sshfs", "afpfs"})
 """File systems on which locks cannot be trusted."""
 
@@ -128,6 +131,7 @@ def _index(engine: Engine) -> Iterator[Finding]:
     try:
         facts = engine.read(maintenance.problems)
         work = engine.read(maintenance.size)
+        texts, taken = engine.read(maintenance.orphans)
     except QmdError as error:
         first, _, mend = str(error).partition("\n\n")
         yield Finding("index", "problem", first, mend or None)
@@ -147,6 +151,13 @@ def _index(engine: Engine) -> Iterator[Finding]:
             "postings",
             "warning",
             f"{work.tombstones} documents are gone, {work.runs} commits are not merged",
+            "Run 'qmd cleanup'.",
+        )
+    if texts > max(work.documents, MANY_TEXTS):
+        yield Finding(
+            "room",
+            "warning",
+            f"{texts} texts are kept that no document has any more ({size(taken)})",
             "Run 'qmd cleanup'.",
         )
 

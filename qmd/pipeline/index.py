@@ -13,6 +13,7 @@ import gc
 import os
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from contextlib import ExitStack
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -25,6 +26,7 @@ from qmd.store import documents
 from qmd.store.cursor import Cursor
 from qmd.store.database import Database
 from qmd.store.documents import Batch, Change
+from qmd.store.gate import dictionary
 from qmd.store.stemmer import Stemmer
 from qmd.text import markdown
 from qmd.text.identity import checksum, content_hash
@@ -157,8 +159,8 @@ async def update(
         if comparison is None:
             comparison = await to_thread.run_sync(compare, database, collection)
         report.skipped[:] = comparison.found.skipped
-        run = _Run(database, collection, stemmer, report, comparison, progress)
-        with SPARING:
+        with SPARING, ExitStack() as held:
+            run = _Run(database, collection, stemmer, report, comparison, progress, held)
             settled = await run.apply(comparison.changes)
         if settled:
             break
@@ -169,7 +171,11 @@ async def update(
 
 
 class _Run:
-    """One comparison, carried out."""
+    """One comparison, carried out.
+
+    Args:
+        held: what is held until it is done, and is let go of by who made this.
+    """
 
     def __init__(
         self,
@@ -179,7 +185,9 @@ class _Run:
         report: Report,
         comparison: Comparison,
         progress: Progress | None,
+        held: ExitStack,
     ) -> None:
+        self._held = held
         self._database = database
         self._collection = collection
         self._stemmer = stemmer
@@ -319,6 +327,7 @@ class _Run:
         if not words:
             return []
         if self._met is None:
+            self._held.enter_context(dictionary(self._database.path, shared=True))
             self._met = self._database.read(documents.word_count)
         if not self._met:
             return self._stemmer.terms(words)

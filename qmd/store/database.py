@@ -42,6 +42,13 @@ ROW_GROUP_SIZE = 4096
 document's text is the widest of them); not smaller, since each group has to be pruned
 in a search. It is no property of the file, so every writing attach has to say it."""
 
+ENGINE: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "disabled_compression_methods": "alp,alprd,chimp,patas",
+}
+"""Settings of whatever writes an index."""
+
 
 class Database:
     """One index file.
@@ -113,7 +120,7 @@ class Database:
             cursor: of the read that this is a part of, if it is one.
         """
         # A read finds what was attached, though somebody has put another file there meanwhile.
-        version = _version(self.path) if cursor is None else self._attached
+        version = version_of(self.path) if cursor is None else self._attached
         known = self._memory.get(key)
         if known is not None and known[0] == version:
             result: Result = known[1]
@@ -188,8 +195,9 @@ class Database:
             try:
                 log.unlink(missing_ok=True)  # of a file that is gone: the new one must not get it
                 files.flush(new)
-                new.replace(self.path)
-                files.flush(self.path.parent)
+                target = self.path.resolve()
+                new.replace(target)
+                files.flush(target.parent)
             except OSError as error:
                 raise IndexNotWritable(self.path, error.strerror or str(error)) from error
 
@@ -278,7 +286,7 @@ class Database:
                     self._turn.wait(WATCH)
                 elif self._attached is None:
                     self._attach_to_read()
-                elif self._gate.is_shut() or self._attached != _version(self.path):
+                elif self._gate.is_shut() or self._attached != version_of(self.path):
                     # A writer wants in, or this is another file by now, or has other contents:
                     # no writer of ours changes it meanwhile, but some copy over it.
                     if self._active:
@@ -320,7 +328,7 @@ class Database:
         for _ in range(2):
             if self.path.exists():
                 self._gate.enter_to_read()
-                seen = _version(self.path) or ()
+                seen = version_of(self.path) or ()
                 try:
                     self._attach(statement("store/attach_to_read"))
                     self._attached = seen
@@ -398,13 +406,11 @@ class Database:
         if self._root is None:
             self._root = _duckdb.connect(
                 ":memory:",
-                config={
+                config=ENGINE
+                | {
                     "threads": str(self._threads),
                     "memory_limit": self._memory_limit,
                     "temp_directory": str(spill(self.path)),
-                    "autoinstall_known_extensions": "false",
-                    "autoload_known_extensions": "false",
-                    "disabled_compression_methods": "alp,alprd,chimp,patas",
                 },
             )
         return self._root
@@ -429,7 +435,7 @@ class Database:
 
         ATTACH takes no parameters: the path and the row-group size are put into the text.
         """
-        text = template.replace("$path", _quoted(self.path)).replace(
+        text = template.replace("$path", quoted(self.path)).replace(
             "$row_group_size", str(ROW_GROUP_SIZE)
         )
         began = time.monotonic()
@@ -468,7 +474,7 @@ class Database:
             self._root = None
 
 
-def _version(path: Path) -> tuple[int, ...] | None:
+def version_of(path: Path) -> tuple[int, ...] | None:
     """What differs after every commit: of the file, and of its log; None if there is no file."""
     try:
         info = os.stat(path)
@@ -481,7 +487,8 @@ def _version(path: Path) -> tuple[int, ...] | None:
     return info.st_ino, info.st_mtime_ns, info.st_size, log
 
 
-def _quoted(path: Path) -> str:
+def quoted(path: Path) -> str:
+    """A path as a text of SQL."""
     return "'" + str(path).replace("'", "''") + "'"
 
 

@@ -106,6 +106,28 @@ def errand(index: Path, name: str) -> Iterator[None]:
         lock.release()
 
 
+@contextmanager
+def dictionary(index: Path, *, shared: bool) -> Iterator[bool]:
+    """Know the words of an index for longer than a transaction, or forget some of them.
+
+    Args:
+        shared: to know them: nobody forgets any meanwhile. Else to forget some, alone.
+
+    Yields:
+        Whether that may be done; who wants to know them waits until it may.
+    """
+    lock = _Lock(index.with_name(f"{index.name}.words"))
+    taken = lock.take(shared=shared)
+    while shared and not taken:
+        stopping.check()
+        time.sleep(POLL)
+        taken = lock.take(shared=shared)
+    try:
+        yield taken
+    finally:
+        lock.release()
+
+
 class Gate:
     """The door and the room of one index, as seen by one process.
 

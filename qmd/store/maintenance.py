@@ -9,6 +9,7 @@ from typing import NamedTuple
 from qmd.store import embeddings
 from qmd.store.cursor import Cursor, as_json
 from qmd.store.database import Database
+from qmd.store.gate import dictionary
 
 SLICE = 400_000
 """Postings that a merge puts in order in one transaction: a fifth of a second."""
@@ -103,15 +104,19 @@ def waste(cursor: Cursor, *, space: str | None = None) -> Waste:
     Args:
         space: fingerprint of the vectors in use. Others are of no use once those are complete.
     """
-    [(texts, size_)] = cursor.run("maintenance/orphans")
     return Waste(
-        texts,
-        size_,
+        *orphans(cursor),
         cursor.one("maintenance/unused_words"),
         cursor.one("maintenance/cached"),
         len(_gone(cursor)),
         cursor.one("embeddings/unused", models=as_json(_unused_models(cursor, space))),
     )
+
+
+def orphans(cursor: Cursor) -> tuple[int, int]:
+    """How many texts no document has any more, and their bytes."""
+    [(texts, taken)] = cursor.run("maintenance/orphans")
+    return texts, taken
 
 
 def _unused_models(cursor: Cursor, space: str | None) -> list[int]:
@@ -175,14 +180,18 @@ def clean(database: Database, *, space: str | None = None) -> Waste:
 
     def work(cursor: Cursor) -> Waste:
         removed = waste(cursor, space=space)._replace(documents=gone)
+        if not forgets:  # an update has looked some of them up
+            removed = removed._replace(words=0)
         for model_id in _unused_models(cursor, space):
             embeddings.remove(cursor, model_id=model_id)
         cursor.run("maintenance/remove_orphan_chunks")
         cursor.run("embeddings/remove_embeddings")
         cursor.run("maintenance/remove_orphans")
-        cursor.run("maintenance/remove_unused_words")
+        if forgets:
+            cursor.run("maintenance/remove_unused_words")
         cursor.run("maintenance/remove_repeated_words")
         cursor.run("maintenance/clear_cache")
         return removed
 
-    return database.write(work)
+    with dictionary(database.path, shared=False) as forgets:
+        return database.write(work)

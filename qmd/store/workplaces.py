@@ -1,6 +1,7 @@
 """Folders beside the index in which a process makes something, and those of killed processes.
 
     index.duckdb.new        the index that an import makes
+    index.duckdb.compact    the index that a cleanup writes anew
     index.duckdb.hnsw.new   the shortcut to the nearest vectors that a server makes
     index.duckdb.copy       what an export reads
     index.duckdb.copy-…     what a long query reads
@@ -22,7 +23,7 @@ from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
 
-_KINDS = (".new", ".hnsw.new", ".copy", ".copy-*")
+_KINDS = (".new", ".hnsw.new", ".compact", ".copy", ".copy-*")
 
 ABANDONED = 86_400.0
 """Seconds after which nobody uses a folder any more that an engine has spilled to."""

@@ -24,6 +24,7 @@ ENGINE = {
     "store/attach_to_write",
     "store/detach",
     "store/use",
+    "maintenance/compact",
     *(name for name in NAMES if name.startswith(("shortcut/", "sandbox/", "import/"))),
     *(f"export/{name}" for name in ("columns", "copy", "copy_of_collection", "digests", "without")),
     *(f"export/{name}" for name in ("other", "other_of_documents")),

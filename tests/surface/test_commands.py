@@ -318,6 +318,22 @@ def test_doctor_finds_nothing_wrong_and_cleanup_removes_what_is_left_over(indexe
     assert {finding["check"] for finding in findings if finding["status"] != "ok"} <= {"vectors"}
 
 
+def test_doctor_tells_of_texts_of_earlier_days_and_cleanup_makes_the_file_small(
+    indexed, notes, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("qmd.doctor.MANY_TEXTS", 1)
+    for number in range(9):
+        (notes / "tea.md").write_text(f"tea {number} " * 50_000)
+        indexed("update")
+    out = indexed("doctor")[1]
+    assert "texts are kept that no document has any more" in out
+    before = (tmp_path / "index.duckdb").stat().st_size
+    assert indexed("cleanup")[0] == 0
+    assert (tmp_path / "index.duckdb").stat().st_size < before / 2
+    assert "no document has any more" not in indexed("doctor")[1]
+    assert indexed("search", "tea")[0] == 0
+
+
 def test_a_project_has_its_own_index_and_asks_for_approval(qmd, notes, monkeypatch):
     monkeypatch.delenv("QMD_CONFIG_DIR")
     monkeypatch.delenv("INDEX_PATH")

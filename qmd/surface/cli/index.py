@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qmd import environment
-from qmd.errors import UsageError
+from qmd.errors import IndexFailure, UsageError
 from qmd.surface import render
 from qmd.surface.cli.common import Collections, Json, State, notice, say, state
 
@@ -316,8 +316,8 @@ def cleanup(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Remove what nothing needs any more, and put the index in order."""
-    from qmd.store import maintenance, workplaces
+    """Remove what nothing needs any more, put the index in order, and make its file small."""
+    from qmd.store import compaction, maintenance, workplaces
 
     with state(context).engine() as engine:
         left = (workplaces.left_behind if dry_run else workplaces.clear)(engine.place.database)
@@ -327,6 +327,11 @@ def cleanup(
             removed = engine.read(partial(maintenance.waste, space=space))
         else:
             removed = maintenance.clean(engine.database, space=space)
+            try:
+                if not compaction.compact(engine.database):
+                    notice("The file stays as it is, since other processes write: try again later.")
+            except IndexFailure as error:
+                notice(f"What it had is removed, but the file stays as it is. {error}")
         after = engine.place.database.stat().st_size
     if as_json:
         record = {
