@@ -140,7 +140,7 @@ def _floors(
     """What a document has of each list that does not have it. See search/fuse_scores."""
     floors: dict[int, float] = {}
     for _, number, _, score in entries:
-        lowest = 0.0 if lists[number].kind == "lex" else max(score, 0.0)
+        lowest = score if lists[number].kind != "lex" and score > 0 else 0.0
         floors[number] = min(floors.get(number, lowest), lowest)
     return floors
 

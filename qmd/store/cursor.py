@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -20,7 +20,7 @@ NoSuchTable = _duckdb.CatalogException
 Row = TypeVar("Row")
 Key = TypeVar("Key", bound=Hashable)
 Found = TypeVar("Found")
-Value = str | int | float | bool | Sequence[int] | Sequence[float] | Sequence[bool] | None
+Value = str | int | float | bool | list[int] | list[float] | list[bool] | None
 
 
 class Memory:

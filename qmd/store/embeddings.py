@@ -300,7 +300,11 @@ def _placed(
         return places
 
     places = cursor.each(
-        "passages", (chunk_id for chunk_id, _ in scores), read, most=PASSAGES, size=len
+        "passages",
+        (chunk_id for chunk_id, _ in scores),
+        read,
+        most=PASSAGES,
+        size=lambda found: 1 + len(found),
     )
     found: list[tuple[float, _Place]] = []
     taken = Counter[int]()

@@ -25,6 +25,9 @@ TEXTS, NEAR = 10_000_000, 300_000
 """Characters of texts, and words that begin like others, that are remembered while the index stays
 attached."""
 
+ALL_ROWS = 1 << 62
+"""More than any index has."""
+
 ALL = Filter()
 
 
@@ -104,22 +107,19 @@ def scored(
         buried=buried or None,
         allowed=allowed(cursor, among, required=asked.required, banned=asked.banned),
     )
-    return Scored(_with_equals(ranked, limit), asked.words, frozenset(asked.banned))
+    return Scored(
+        _with_equals(ranked, max(1, min(limit, ALL_ROWS - 1))), asked.words, frozenset(asked.banned)
+    )
 
 
 def _with_equals(
     ranked: Callable[..., list[tuple[int, float]]], limit: int
 ) -> list[tuple[int, float]]:
-    """The first rows of a ranking, and more as long as they score the same as the last of them."""
-    asked = limit + 1
-    while True:
-        rows = ranked(limit=asked)
-        if len(rows) <= limit:
-            return rows
-        last = rows[limit - 1][1]
-        if len(rows) < asked or rows[-1][1] < last:
-            return [row for row in rows if row[1] >= last]
-        asked *= 4
+    """The first rows of a ranking, and all that score the same as the last of them."""
+    rows = ranked(least=None, limit=limit + 1)
+    if len(rows) <= limit or rows[-1][1] < rows[-2][1]:
+        return rows[:limit]
+    return ranked(least=rows[-1][1], limit=ALL_ROWS)
 
 
 def _statistics(cursor: Cursor) -> tuple[float, float, bool]:

@@ -20,6 +20,7 @@
 -- in   $average         double       length of a document
 -- in   $buried          boolean?     null: there are no tombstones
 -- in   $allowed         json?        array of document_id: no others
+-- in   $least           double?      bm25 of a document
 -- in   $limit           integer      documents
 -- out  document_id  integer
 -- out  bm25         double      0 and up
@@ -74,5 +75,8 @@ from found
 where document_id in (select unnest(from_json($allowed, '["UINTEGER"]')))
 -- end
 group by document_id
+-- if $least
+having bm25 >= $least
+-- end
 order by bm25 desc, document_id
 limit $limit

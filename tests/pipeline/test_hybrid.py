@@ -251,6 +251,18 @@ def assert_adds_up(result, *, reranked):
         assert result.score == explain["fused"]
 
 
+@pytest.mark.parametrize("kind", ["vec", "lex"])
+def test_fewer_results_are_the_first_of_more(faked, kind):
+    for name in "zyxwvu":
+        faked.write(f"{name}.md", "the same")
+        faked.update()
+    faked.embed()
+    all_files = found(faked, f"{kind}: same", limit=6)
+    assert len(all_files) == 6
+    for limit in range(1, 6):
+        assert found(faked, f"{kind}: same", limit=limit) == all_files[:limit]
+
+
 # -- statements ----------------------------------------------------------------
 
 
