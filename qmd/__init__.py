@@ -8,6 +8,8 @@ __version__ = "0.1.0"
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from qmd.api import AsyncKnowledgeBase, Document, KnowledgeBase, connect, open
+    from qmd.cleaning import Cleaned
+    from qmd.doctor import Finding
     from qmd.errors import (
         AlreadyExists,
         Ambiguous,
@@ -43,6 +45,7 @@ __all__ = [
     "AlreadyExists",
     "Ambiguous",
     "AsyncKnowledgeBase",
+    "Cleaned",
     "CollectionNotFound",
     "ConfigError",
     "Context",
@@ -51,6 +54,7 @@ __all__ = [
     "DocumentNotFound",
     "Embedded",
     "ExchangeError",
+    "Finding",
     "IndexBusy",
     "IndexFailure",
     "IndexNotWritable",
@@ -88,6 +92,8 @@ _HOMES = (
     "qmd.rows",
     "qmd.api",
     "qmd.status",
+    "qmd.cleaning",
+    "qmd.doctor",
     "qmd.stats",
     "qmd.pictures.map",
 )

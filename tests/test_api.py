@@ -217,6 +217,20 @@ def test_status_says_what_is_indexed_and_where(kb, tmp_path):
     assert (status.documents, status.collections[0].name) == (3, "notes")
 
 
+def test_an_index_is_looked_at_and_cleaned_up(kb, notes):
+    assert {each.status for each in kb.doctor(deep=True) if each.check == "texts"} == {"ok"}
+    (notes / "tea.md").unlink()
+    kb.update()
+    would = kb.cleanup(dry_run=True)
+    assert (would.waste.documents, would.waste.texts, would.before) == (1, 1, would.after)
+    done = kb.cleanup()
+    assert done.waste == would.waste
+    assert (done.notice, done.after) == (None, kb.status().bytes)
+    assert kb.cleanup().waste.documents == 0
+    assert isinstance(done, qmd.Cleaned)
+    assert isinstance(kb.doctor()[0], qmd.Finding)
+
+
 def test_collections_and_contexts_are_added_listed_and_removed(kb, notes):
     with pytest.raises(qmd.AlreadyExists):
         kb.add_collection(notes)
@@ -456,6 +470,7 @@ def test_what_makes_no_sense_is_refused_in_words_before_anything_is_done(
 
 def test_every_verb_that_takes_something_refuses_what_makes_no_sense():
     plain = {"close", "collections", "contexts", "status", "path", "ls", "vsearch"}
+    plain |= {"cleanup", "doctor"}
     verbs = {name for name in dir(KnowledgeBase) if not name.startswith("_")}
     assert {verb for verb, *_ in WRONG} == verbs - plain
 

@@ -19,6 +19,7 @@ from qmd.text import paths
 from qmd.types import Passage
 
 if TYPE_CHECKING:
+    from qmd.doctor import Finding
     from qmd.pictures.map import Map
     from qmd.stats import Stats
     from qmd.store.trees import Parameters
@@ -265,6 +266,19 @@ class Asking(Base):
         from qmd.status import status
 
         return await self._run(status, self._engine)
+
+    async def doctor(self, *, deep: bool = False) -> Rows[Finding]:
+        """Everything that can be wrong, and what mends it; nothing is changed.
+
+        Args:
+            deep: compare the index with what its own texts say, too.
+        """
+        from qmd.doctor import Finding, examine, prove
+
+        found = await self._run(examine, self._engine)
+        if deep and not any(finding.status == "problem" for finding in found):
+            found += await self._run(prove, self._engine)
+        return Rows(Finding, found)
 
     # -- facts and pictures --------------------------------------------------------
 

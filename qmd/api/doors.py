@@ -123,6 +123,7 @@ class KnowledgeBase:
     documents = _blocking(AsyncKnowledgeBase.documents)
     ls = documents
     status = _blocking(AsyncKnowledgeBase.status)
+    doctor = _blocking(AsyncKnowledgeBase.doctor)
     stats = _blocking(AsyncKnowledgeBase.stats)
     map = _blocking(AsyncKnowledgeBase.map)
     sql = _blocking(AsyncKnowledgeBase.sql)
@@ -136,3 +137,4 @@ class KnowledgeBase:
     remove_context = _blocking(AsyncKnowledgeBase.remove_context)
     update = _blocking(AsyncKnowledgeBase.update)
     embed = _blocking(AsyncKnowledgeBase.embed)
+    cleanup = _blocking(AsyncKnowledgeBase.cleanup)

@@ -19,6 +19,7 @@ from qmd.store.collections import Overview
 from qmd.types import Context, Embedded, Report
 
 if TYPE_CHECKING:
+    from qmd.cleaning import Cleaned
     from qmd.pipeline.export import Exported
     from qmd.pipeline.importing import Imported
     from qmd.types import Collection
@@ -230,6 +231,16 @@ class Keeping(Base):
             progress=given.function(progress, "progress"),
         )
         return await stoppable(work)
+
+    async def cleanup(self, *, dry_run: bool = False) -> Cleaned:
+        """Remove what nothing needs any more, and make the file of the index small.
+
+        Args:
+            dry_run: only say what would be removed.
+        """
+        from qmd.cleaning import clean
+
+        return await self._run(clean, self._engine, dry_run=dry_run)
 
 
 def _where(path: str | os.PathLike[str]) -> str:

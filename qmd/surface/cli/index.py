@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from qmd import environment
-from qmd.errors import IndexFailure, UsageError
+from qmd.errors import UsageError
 from qmd.surface import render
 from qmd.surface.cli.common import Collections, Json, State, notice, say, state
 
@@ -150,6 +149,18 @@ def _bar(task: str) -> Iterator[Callable[[int, int], None] | None]:
     """A progress bar for one task on a terminal; None elsewhere."""
     with _progress() as progress:
         yield progress(task) if progress else None
+
+
+@contextmanager
+def _busy(task: str) -> Iterator[None]:
+    """Word of a task that cannot say how far it has come, on a terminal."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(f"{task}..."):
+        yield
 
 
 @contextmanager
@@ -317,28 +328,20 @@ def cleanup(
     as_json: Json = False,
 ) -> None:
     """Remove what nothing needs any more, put the index in order, and make its file small."""
-    from qmd.store import compaction, maintenance, workplaces
+    from qmd.cleaning import clean
 
-    with state(context).engine() as engine:
-        left = (workplaces.left_behind if dry_run else workplaces.clear)(engine.place.database)
-        before = engine.read(lambda _: engine.place.database.stat().st_size)
-        space = engine.in_use()
-        if dry_run:
-            removed = engine.read(partial(maintenance.waste, space=space))
-        else:
-            removed = maintenance.clean(engine.database, space=space)
-            try:
-                if not compaction.compact(engine.database):
-                    notice("The file stays as it is, since other processes write: try again later.")
-            except IndexFailure as error:
-                notice(f"What it had is removed, but the file stays as it is. {error}")
-        after = engine.place.database.stat().st_size
+    with state(context).engine() as engine, nullcontext() if dry_run else _busy("Cleaning up"):
+        done = clean(engine, dry_run=dry_run)
+    if done.notice:
+        notice(done.notice)
+    removed = done.waste
     if as_json:
+        freed = 0 if dry_run else sum(done.leftovers.values())
         record = {
             **removed._asdict(),
-            "leftovers": [{"path": str(path), "bytes": taken} for path, taken in left.items()],
+            "leftovers": [{"path": str(p), "bytes": taken} for p, taken in done.leftovers.items()],
             "dryRun": dry_run,
-            "freed": before - after + (0 if dry_run else sum(left.values())),
+            "freed": done.before - done.after + freed,
         }
         say(render.as_json(record))
         return
@@ -348,10 +351,10 @@ def cleanup(
         f"{removed.words} unused words, {removed.vectors} unused vectors, {removed.answers} kept "
         f"model answers, and what was left of {removed.documents} documents that are gone."
     )
-    for path, taken in left.items():
+    for path, taken in done.leftovers.items():
         say(f"{verb} what a process that was killed left: {path} ({render.size(taken)}).")
     if not dry_run:
-        say(f"The index takes {render.size(after)}; it was {render.size(before)}.")
+        say(f"The index takes {render.size(done.after)}; it was {render.size(done.before)}.")
 
 
 def init(context: typer.Context) -> None:
