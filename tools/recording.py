@@ -97,7 +97,12 @@ def recorded() -> str:
     from rich.text import Text
 
     console = Console(
-        record=True, width=COLUMNS, file=StringIO(), force_terminal=True, legacy_windows=False
+        record=True,
+        width=COLUMNS,
+        file=StringIO(),
+        force_terminal=True,
+        legacy_windows=False,
+        _environ={},  # a terminal without abilities would have 80 columns
     )
     for command, text in session():
         console.print(Text.assemble(("$ ", "green"), (command, "bold")))
