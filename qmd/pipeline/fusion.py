@@ -103,9 +103,13 @@ def fused(
     else:
         floors = _floors(lists, entries)
         absent = [
-            {"list": number, "rank": None, "weight": weights[number], "contribution": share}
+            _Part(
+                list=number,
+                rank=None,
+                weight=weights[number],
+                contribution=weights[number] * floor,
+            )
             for number, floor in floors.items()
-            for share in (weights[number] * floor,)
         ]
         found = cursor.run(
             "search/fuse_scores",

@@ -128,8 +128,8 @@ class _Run:
         reranks = self._helpers.reranker is not None
         wanted = max(limit, self._recipe.candidates) if reranks else limit
         searches = await self._searches()
-        [first, *further] = searches
-        if first[0].kind == "lex" and not further and self._recipe.half_life is None:
+        alone = [asked.kind for asked, _ in searches] == ["lex"]
+        if alone and self._recipe.half_life is None:
             self._depth = wanted  # nothing can change its order
         else:
             self._depth = max(self._depth, limit)

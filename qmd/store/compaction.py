@@ -7,6 +7,7 @@ wait for, and put in the place of the index if that has not changed meanwhile.
 
 from __future__ import annotations
 
+import re
 import shutil
 from contextlib import closing
 from pathlib import Path
@@ -17,7 +18,7 @@ from qmd.errors import IndexFailure
 from qmd.store.cursor import Cursor, DatabaseError
 from qmd.store.database import ENGINE, ROW_GROUP_SIZE, Database, quoted, version_of
 from qmd.store.failures import translated
-from qmd.store.statements import statement
+from qmd.store.statements import bare
 from qmd.store.workplaces import workplace
 
 WORTH = 0.9
@@ -47,15 +48,15 @@ def compact(database: Database) -> bool:
         path = path.resolve()
     try:
         with workplace(path.with_name(f"{path.name}.compact")) as folder:
-            return any(_attempt(database, folder) for _ in range(ATTEMPTS))
+            return any(_attempt(database, folder / str(turn)) for turn in range(ATTEMPTS))
     except OSError as error:
         raise IndexFailure(f"The index cannot be written anew: {error.strerror}.") from error
 
 
 def _attempt(database: Database, folder: Path) -> bool:
-    """One attempt; False if somebody has written meanwhile."""
+    """One attempt, in a folder to make; False if somebody has written meanwhile."""
+    folder.mkdir()
     new = folder / "new.duckdb"
-    new.unlink(missing_ok=True)
     seen = version_of(database.path)
     copy, _ = database.copy(folder)
     if version_of(database.path) != seen:
@@ -79,13 +80,13 @@ def _attempt(database: Database, folder: Path) -> bool:
 
 
 def _write_anew(copy: Path, new: Path, folder: Path) -> None:
-    text = statement("maintenance/compact")
-    for name, value in (
-        ("$old", quoted(copy)),
-        ("$new", quoted(new)),
-        ("$row_group_size", str(ROW_GROUP_SIZE)),
-    ):
-        text = text.replace(name, value)
+    values = {
+        "$old": quoted(copy),
+        "$new": quoted(new),
+        "$row_group_size": str(ROW_GROUP_SIZE),
+    }
+    # At once: a path may have the name of another value in it.
+    text = re.sub(r"\$\w+", lambda name: values[name[0]], bare("maintenance/compact"))
     config = ENGINE | {"temp_directory": str(folder / "spill")}
     try:
         with closing(_duckdb.connect(":memory:", config=config)) as engine:

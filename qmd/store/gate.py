@@ -11,6 +11,10 @@ A reader passes the door and enters the room. A writer shuts the door, so that n
 new reader comes, then waits for the room to be empty. A reader that stays attached
 looks now and then whether the door is shut, and leaves.
 
+A third one is for the words of the index, which an update knows for longer than a transaction:
+
+    index.duckdb.words     shared by updates; a cleanup that forgets words has it alone
+
 Source: the turnstile solution of readers and writers without starvation
 (Downey, The Little Book of Semaphores, 4.2.5), with flock(2).
 """

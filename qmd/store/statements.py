@@ -37,6 +37,11 @@ def statement(name: str) -> str:
     return (shipped("sql") / f"{name}.sql").read_text(encoding="utf-8")
 
 
+def bare(name: str) -> str:
+    """The text of a statement without its header, for one that paths are put into as text."""
+    return _HEADER.sub("", statement(name))
+
+
 def given(name: str, parameters: Mapping[str, Value]) -> tuple[str, Mapping[str, Value]]:
     """A statement without the parts for parameters that are None, and the parameters it takes."""
     optional = _optional(name)
@@ -56,6 +61,5 @@ def _optional(name: str) -> frozenset[str]:
 @cache
 def _shortened(name: str, without: frozenset[str]) -> tuple[str, frozenset[str]]:
     """A statement without the parts for some parameters, and the parameters that remain."""
-    text = _HEADER.sub("", statement(name))
-    text = _PART.sub(lambda part: "" if part[1] in without else part[2], text)
+    text = _PART.sub(lambda part: "" if part[1] in without else part[2], bare(name))
     return text, frozenset(_PARAMETER.findall(text))

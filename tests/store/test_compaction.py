@@ -11,6 +11,7 @@ from qmd.engine import Engine
 from qmd.errors import IndexFailure
 from qmd.store import compaction, maintenance
 from qmd.store.gate import dictionary
+from tests.library import Library
 
 
 @pytest.fixture
@@ -97,6 +98,20 @@ def test_an_index_behind_a_link_stays_behind_it(worn, tmp_path):
     assert real.stat().st_size < before / 2
     assert list(elsewhere.iterdir()) == [real]
     assert len(worn.engine.search("tea").results) == 1
+
+
+def test_the_name_of_a_folder_means_nothing(tmp_path):
+    folder = tmp_path / "a $new, it's $old"
+    folder.mkdir()
+    library = Library(folder)
+    for number in range(9):
+        library.write("tea.md", f"tea {number} " * 50_000)
+        library.update()
+    maintenance.clean(library.engine.database)
+    before = size(library)
+    assert compaction.compact(library.engine.database)
+    assert size(library) < before / 2
+    assert len(library.engine.search("tea").results) == 1
 
 
 def test_an_index_that_cannot_be_written_anew_stays_as_it_was(worn, monkeypatch):
