@@ -32,9 +32,13 @@ def main() -> None:
     # A linear-algebra library that starts a thread per core costs more than all it does here.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.meta_path.insert(0, _Spared)
-    from qmd.surface.cli import run
+    try:
+        from qmd.surface.cli import run
 
-    code = run(sys.argv[1:])
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:  # before the command has begun
+        sys.stderr.write("Interrupted.\n")
+        code = 130
     sys.stderr.flush()
     os._exit(code)
 

@@ -64,14 +64,18 @@ class Engine(Asking, Reading, Arranging):
         self._shortcut: tuple[str, Shortcut] | None = None
         self._making = threading.Lock()
 
-    def close(self) -> None:
-        """Let go of the index and of the models."""
+    def close(self, patience: float | None = None) -> None:
+        """Let go of the index and of the models.
+
+        Args:
+            patience: seconds to wait for those who use the index; None for as long as they do.
+        """
         with self._making:
             if self._shortcut is not None:
                 self._shortcut[1].close()
                 self._shortcut = None
         self.models.close()
-        self.database.close()
+        self.database.close(patience)
 
     # -- upkeep ----------------------------------------------------------------
 

@@ -227,13 +227,18 @@ class Database:
                     self._writing = False
                     self._turn.notify_all()
 
-    def close(self) -> None:
-        """Let go of the file. The next use opens it again."""
+    def close(self, patience: float | None = None) -> None:
+        """Let go of the file. The next use opens it again.
+
+        Args:
+            patience: seconds to wait for those who use it; None for as long as they do. It is left
+                to them if they take longer: an interrupt can end a use without a word of it.
+        """
         with self._turn:
             self._closed = True
             self._asleep.notify_all()
-            while self._active:
-                self._turn.wait()
+            if not self._turn.wait_for(lambda: not self._active, patience):
+                return
             self._detach()
             self._drop_root()
         if self._watcher is not None:

@@ -479,3 +479,23 @@ def _set(cursor, value):
 
 def _told(cursor):
     return cursor.one("store/setting", name="tea")
+
+
+def test_whoever_has_been_interrupted_closes_without_waiting_for_a_use_that_never_ends(database):
+    ours = database(warm=True)
+    ours.write(lambda cursor: cursor.run("store/set_setting", name="tea", value="green"))
+    used, over = threading.Event(), threading.Event()
+
+    def use(cursor):
+        used.set()
+        over.wait(LONG)
+
+    reader = threading.Thread(target=ours.read, args=(use,))
+    reader.start()
+    assert used.wait(LONG)
+    ours.close(0.01)
+    assert reader.is_alive()
+    over.set()
+    reader.join()
+    ours.close()
+    assert ours.read(lambda cursor: cursor.one("store/setting", name="tea")) == "green"

@@ -422,3 +422,17 @@ def test_links_lead_where_a_project_says_once_that_is_approved(qmd, notes, monke
     assert "]8;;file://" in qmd("search", "tea")[1]
     assert qmd("trust", "--yes")[0] == 0
     assert "]8;;odd://" in qmd("search", "tea")[1]
+
+
+def _loading_is_interrupted(*_):
+    raise ImportError("initialization failed") from KeyboardInterrupt()
+
+
+def _duckdb_is_interrupted(*_):
+    raise RuntimeError("Required module 'decimal' failed to import: KeyboardInterrupt: <EMPTY>")
+
+
+@pytest.mark.parametrize("fails", [_loading_is_interrupted, _duckdb_is_interrupted])
+def test_what_failed_only_because_of_ctrl_c_is_no_mistake_of_ours(qmd, monkeypatch, fails):
+    monkeypatch.setattr("qmd.surface.cli.application", fails)
+    assert qmd("status") == (130, "", "Interrupted.\n")

@@ -9,6 +9,7 @@ import json
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pyarrow as pa
@@ -267,7 +268,26 @@ def test_ctrl_c_stops_a_query(indexed, tmp_path):
         _, err = process.communicate(timeout=LONG)
     finally:
         process.kill()
+        process.wait()
+        process.stderr.close()
     assert (process.returncode, err) == (130, "Interrupted.\n")
+
+
+def test_ctrl_c_while_the_query_is_being_begun_stops_it(indexed, monkeypatch):
+    begun = []
+
+    class Interrupted(threading.Thread):
+        def start(self):
+            super().start()
+            begun.append(self)
+            if self.name == "qmd-sql":
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading, "Thread", Interrupted)
+    code, _, err = indexed("sql", ENDLESS)
+    assert (code, err) == (130, "Interrupted.\n")
+    begun[0].join(LONG)
+    assert not begun[0].is_alive()
 
 
 def _wait_until_read(room):

@@ -13,7 +13,7 @@ import typer
 
 from qmd import __version__
 from qmd.errors import QmdError
-from qmd.surface.cli.common import State, complain, is_text
+from qmd.surface.cli.common import INTERRUPTED, State, complain, is_text
 
 COMMANDS = {
     "search": "searching",
@@ -38,9 +38,6 @@ COMMANDS = {
     "server": "serving",
 }
 """Each command and the module of its function, which has its name, or that and an underscore."""
-
-INTERRUPTED = 130
-"""Exit code after Ctrl-C: 128 and the number of the signal."""
 
 ALIASES = {"vector-search": "vsearch", "deep-search": "query"}
 """Other names of commands, not shown in the help."""
@@ -176,6 +173,9 @@ def run(arguments: Sequence[str]) -> int:
         complain(str(error))
         return error.exit_code
     except Exception as error:
+        if _is_of_interrupt(error):
+            complain("Interrupted.")
+            return INTERRUPTED
         if os.environ.get("QMD_DEBUG") == "1":
             raise
         complain(
@@ -184,6 +184,16 @@ def run(arguments: Sequence[str]) -> int:
         )
         return 1
     return code if isinstance(code, int) else 0
+
+
+def _is_of_interrupt(error: BaseException | None) -> bool:
+    """Whether something failed only because Ctrl-C ended it half done: a library's loading, say."""
+    while error is not None:
+        # DuckDB, which loads modules on its own, only quotes it.
+        if isinstance(error, KeyboardInterrupt) or "KeyboardInterrupt" in str(error):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _usage(error: Exception) -> str:

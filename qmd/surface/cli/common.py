@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from qmd.engine import Engine
     from qmd.environment import Place
 
+INTERRUPTED = 130
+"""Exit code after Ctrl-C: 128 and the number of the signal."""
+
+PATIENCE = 2.0
+"""Seconds that work has to stop after Ctrl-C."""
+
 
 class State(NamedTuple):
     """The environment, and the global options."""
@@ -44,10 +50,14 @@ class State(NamedTuple):
         from qmd.engine import Engine
 
         engine = Engine(self.place, environment.machine(self.environ, gpu=gpu), warm=warm)
+        patience = None
         try:
             yield engine
+        except KeyboardInterrupt:
+            patience = PATIENCE
+            raise
         finally:
-            engine.close()
+            engine.close(patience)
 
     @property
     def colour(self) -> bool:

@@ -16,22 +16,29 @@ from typing import IO, TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from qmd.errors import SqlError, SqlTimeout, UsageError
-from qmd.surface.cli.common import State, complain, is_interactive, notice, say, state
+from qmd.surface.cli.common import (
+    INTERRUPTED,
+    PATIENCE,
+    State,
+    complain,
+    is_interactive,
+    notice,
+    say,
+    state,
+)
 from qmd.surface.tables import SUFFIXES, TableFormat
 
 if TYPE_CHECKING:
+    from threading import Event
+
     from qmd.engine import Engine
     from qmd.store.sandbox import Answer, Limits
+    from qmd.store.stopping import Stop
 
 Found = TypeVar("Found")
 
 ON_A_TERMINAL = 100
 """Rows that are shown on a terminal, if nothing else is asked for."""
-
-INTERRUPTED = 130
-
-PATIENCE = 2.0
-"""Seconds that a query has to stop after Ctrl-C."""
 
 AGAIN = 0.05
 """Seconds after which it is asked again: what has not begun cannot be stopped."""
@@ -210,6 +217,7 @@ def _interruptible(work: Callable[[], Found]) -> Found:
     from qmd.store import stopping
 
     stop = stopping.Stop()
+    over = threading.Event()
     done: list[Found] = []
     failed: list[BaseException] = []
 
@@ -218,23 +226,34 @@ def _interruptible(work: Callable[[], Found]) -> Found:
             done.append(work())
         except BaseException as error:
             failed.append(error)
+        finally:
+            over.set()
 
     around = copy_context()
     around.run(stopping.CURRENT.set, stop)
     thread = threading.Thread(target=around.run, args=(run,), name="qmd-sql", daemon=True)
-    thread.start()
     try:
-        thread.join()
+        thread.start()  # in here: an interrupt may come when the thread runs and this has not ended
+        over.wait()
     except KeyboardInterrupt:
-        for _ in range(round(PATIENCE / AGAIN)):
-            stop.ask()
-            thread.join(AGAIN)
-        if thread.is_alive():  # inside a function that looks up from a value only when it is done
-            _end("Interrupted.", INTERRUPTED)
+        _stop(stop, over)
         raise
     if failed:
         raise failed[0]
     return done[0]
+
+
+def _stop(work: Stop, over: Event) -> None:
+    """End work, or this process: if it takes too long, or at a second Ctrl-C."""
+    try:
+        for _ in range(round(PATIENCE / AGAIN)):
+            work.ask()
+            if over.wait(AGAIN):
+                return
+    except KeyboardInterrupt:
+        pass
+    # Inside a function that looks up from a value only when it is done with it, say.
+    _end("Interrupted.", INTERRUPTED)
 
 
 def _overdue(seconds: float) -> None:
