@@ -633,7 +633,7 @@ def test_a_program_ends_also_if_the_index_cannot_be_closed(kb):
         f"import qmd\n"
         f"with qmd.connect({str(kb.path)!r}) as kb:\n"
         f"    print(len(kb.search('tea')))\n"
-        f"    kb._within._engine.database.close = lambda: 1 / 0\n"
+        f"    kb._within._engine.database.close = lambda _: 1 / 0\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=LONG)
     assert done.stdout == b"2\n"

@@ -230,28 +230,32 @@ def _written(
         if lost:
             raise ExportFailed(target, f"{lost} documents have no text. Run 'qmd doctor'.")
         tables = _chosen(exchange.tables(cursor), wish, everything=documents is None)
-        columns = {table.name: exchange.columns(cursor, table) for table in tables}
         with _Pool(cursor) as pool:
-            spans = _planned(pool, tables, columns, wish)
-            had = _documents(before)
-            if had and not force and not any(s.rows for s in spans if s.table.name == "documents"):
-                now = "the index has none" if documents is None else "none of the index is chosen"
-                raise FolderTaken(
-                    target,
-                    f"it has {had} documents, and {now} any more.",
-                    mend="Bring them back with 'qmd import', or replace it with --force.",
-                )
+            plans = {
+                pool.begin(partial(_planned, table=table, wish=wish)): table for table in tables
+            }
             make = partial(_made, shop=shop, target=target, known=_known(before))
-            made = pool.all([partial(make, span=span) for span in spans], progress)
+            columns: dict[str, list[Column]] = {}
+            making: dict[str, list[Future[tuple[File, bool]]]] = {}
+            for plan in as_completed(plans):
+                name = plans[plan].name
+                columns[name], spans = plan.result()
+                if name == exchange.PARTED and not force and not any(s.rows for s in spans):
+                    _check_kept(before, target, documents is None)
+                making[name] = [pool.begin(partial(make, span=span)) for span in spans]
+            _followed([each for own in making.values() for each in own], progress)
     except DatabaseError as error:
         raise ExportFailed(target, str(error).splitlines()[0]) from error
     parts = []
+    written = 0
     for table in tables:
-        own = [file for span, (file, _) in zip(spans, made, strict=True) if span.table == table]
+        made = [future.result() for future in making[table.name]]
+        written += sum(is_new for _, is_new in made)
+        own = tuple(file for file, _ in made)
         parts.append(
-            Part(table.name, exchange.meaning(table.name), tuple(columns[table.name]), tuple(own))
+            Part(table.name, exchange.meaning(table.name), tuple(columns[table.name]), own)
         )
-    return parts, sum(written for _, written in made)
+    return parts, written
 
 
 def _chosen(tables: Sequence[Table], wish: Wish, *, everything: bool) -> list[Table]:
@@ -275,7 +279,7 @@ def _chosen(tables: Sequence[Table], wish: Wish, *, everything: bool) -> list[Ta
             f"'{private[0]}' cannot be exported for some documents only: its rows are of all."
         )
     return [
-        table
+        table._replace(chosen=not everything)
         for table in tables
         if (not wish.tables or table.name in wish.tables)
         and (everything or not table.private)
@@ -283,39 +287,27 @@ def _chosen(tables: Sequence[Table], wish: Wish, *, everything: bool) -> list[Ta
     ]
 
 
-def _planned(
-    pool: _Pool, tables: Sequence[Table], columns: Mapping[str, Sequence[Column]], wish: Wish
-) -> list[Span]:
-    """All files, by table and number."""
-
-    digests = pool.all(
-        [
-            partial(
-                exchange.digests,
-                table=table,
-                parted=wish.parted and table.name == exchange.PARTED,
-            )
-            for table in tables
-        ]
-    )
+def _planned(cursor: Cursor, *, table: Table, wish: Wish) -> tuple[list[Column], list[Span]]:
+    """The columns of a table, and its files."""
+    columns = exchange.columns(cursor, table)
+    groups: dict[str | None, list[Group]] = {}
+    apart = wish.parted and table.name == exchange.PARTED
+    for group in exchange.digests(cursor, table, parted=apart):
+        groups.setdefault(group.collection, []).append(group)
     spans = []
-    for table, groups in zip(tables, digests, strict=True):
-        of: dict[str | None, list[Group]] = {}
-        for group in groups:
-            of.setdefault(group.collection, []).append(group)
-        for collection, own in (of or {None: []}).items():
-            described = [
-                exchange.rows_of(table),
-                exchange.copying(parted=collection is not None),
-                columns[table.name],
-                collection,
-            ]
-            for first, last, some in parted(own, width=table.width, rows=table.rows):
-                text = json.dumps([described, some])
-                digest = hashlib.sha256(text.encode()).hexdigest()[:32]
-                rows = sum(group.rows for group in some)
-                spans.append(Span(table, collection, first, last, rows, digest))
-    return spans
+    for collection, own in (groups or {None: []}).items():
+        described = [
+            exchange.rows_of(table),
+            exchange.copying(parted=collection is not None),
+            columns,
+            collection,
+        ]
+        for first, last, some in parted(own, width=table.width, rows=table.rows):
+            text = json.dumps([described, some])
+            digest = hashlib.sha256(text.encode()).hexdigest()[:32]
+            rows = sum(group.rows for group in some)
+            spans.append(Span(table, collection, first, last, rows, digest))
+    return columns, spans
 
 
 def parted(
@@ -353,10 +345,21 @@ def parted(
         yield 0, exchange.NUMBERS - 1, []
 
 
-def _documents(before: Manifest | None) -> int:
-    """How many documents an earlier export has."""
+def _check_kept(before: Manifest | None, target: Path, everything: bool) -> None:
+    """Keep an earlier export that has documents, now that there are none to export.
+
+    Raises:
+        FolderTaken: it has some.
+    """
     parts = before.parts if before else ()
-    return sum(part.rows for part in parts if part.name == exchange.PARTED)
+    had = sum(part.rows for part in parts if part.name == exchange.PARTED)
+    if had:
+        now = "the index has none" if everything else "none of the index is chosen"
+        raise FolderTaken(
+            target,
+            f"it has {had} documents, and {now} any more.",
+            mend="Bring them back with 'qmd import', or replace it with --force.",
+        )
 
 
 def _known(before: Manifest | None) -> dict[tuple[str, str], File]:
@@ -427,18 +430,9 @@ class _Pool:
         for each in self._cursors:
             each.connection.close()
 
-    def all(
-        self,
-        works: Sequence[Callable[[Cursor], Found]],
-        progress: Callable[[int, int], None] | None = None,
-    ) -> list[Found]:
-        """What all find, in their order. The first that fails ends the others."""
-        futures: list[Future[Found]] = [self._threads.submit(self._run, work) for work in works]
-        for done, future in enumerate(as_completed(futures), 1):
-            future.result()
-            if progress is not None:
-                progress(done, len(futures))
-        return [future.result() for future in futures]
+    def begin(self, work: Callable[[Cursor], Found]) -> Future[Found]:
+        """Have something done, after what was begun before."""
+        return self._threads.submit(self._run, work)
 
     def _run(self, work: Callable[[Cursor], Found]) -> Found:
         cursor = self._free.get()
@@ -446,3 +440,11 @@ class _Pool:
             return work(cursor)
         finally:
             self._free.put(cursor)
+
+
+def _followed(works: Sequence[Future[Found]], progress: Callable[[int, int], None] | None) -> None:
+    """Wait for work and tell how far it is. What fails first is raised."""
+    for done, work in enumerate(as_completed(works), 1):
+        work.result()
+        if progress is not None:
+            progress(done, len(works))

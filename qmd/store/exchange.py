@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import _duckdb
 
 from qmd.store.cursor import Cursor, as_json
-from qmd.store.statements import shipped, statement
+from qmd.store.statements import given, shipped, statement
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,6 +44,7 @@ class Table(NamedTuple):
         rows: in a file, about.
         private: it says something of all documents, so that it stays when only some leave.
         needed: without it no index can be made.
+        chosen: of its rows, only those of the chosen documents leave.
         hashed: column for which the column `hash` stands: what differs in one does in the other.
     """
 
@@ -53,6 +54,7 @@ class Table(NamedTuple):
     rows: int = NUMBERS
     private: bool = False
     needed: bool = False
+    chosen: bool = False
     hashed: str | None = None
 
 
@@ -147,16 +149,19 @@ def choose(cursor: Cursor, documents: str | None) -> int:
         How many of the documents have no text, and are missing.
     """
     cursor.run("export/choose", documents=documents)
-    for name in ("choose_texts", "choose_terms", "choose_collections"):
-        cursor.run(f"export/{name}", everything=documents is None)
+    if documents is not None:
+        cursor.run("export/choose_terms")
     return int(cursor.one("export/lost", documents=documents))
 
 
 def rows_of(table: Table) -> str:
-    """The statement that gives the rows of a table."""
-    if table in TABLES:
-        return _bare(statement(f"export/{table.name}"))
-    return _around("export/other_of_documents" if table.key else "export/other", table=table.name)
+    """The statement that gives the rows of a table that leave."""
+    if table.name not in {own.name for own in TABLES}:
+        return _around(
+            "export/other_of_documents" if table.key else "export/other", table=table.name
+        )
+    text, _ = given(f"export/{table.name}", {"chosen": table.chosen or None})
+    return _bare(text).replace("$chosen", "true")
 
 
 def meaning(name: str) -> str:

@@ -1,11 +1,5 @@
--- Choose the terms whose words to export: those in the chosen documents, or all.
---
--- in   $everything  boolean
+-- Choose the terms whose words to export: those in the chosen documents.
 create or replace table memory.chosen_terms as
-select term_id
-from words
-where $everything
-union
-select term_id
+select distinct term_id
 from postings
-where not $everything and document_id in (select document_id from memory.chosen)
+where document_id in (select document_id from memory.chosen)

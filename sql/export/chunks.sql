@@ -1,5 +1,6 @@
 -- Passages into which texts were cut for a model.
 --
+-- in   $chosen   boolean?  true: only those of the chosen documents
 -- out  chunk_id  uinteger  never used again
 -- out  model_id  utinyint  of `embedding_models`
 -- out  hash      text      of the text, as in `documents`
@@ -10,4 +11,6 @@
 -- out  tokens    uinteger  as the model counts
 select chunk_id, model_id, hash, seq, position, length, line, tokens
 from chunks
-where hash in (select hash from memory.chosen_texts)
+-- if $chosen
+where $chosen and hash in (select hash from memory.chosen)
+-- end

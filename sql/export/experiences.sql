@@ -1,5 +1,6 @@
 -- Records of solved problems, submitted by agents. Each is also a document, in whose body its texts are.
 --
+-- in   $chosen              boolean?   true: only those of the chosen documents
 -- out  id                   text       UUID
 -- out  document_id          uinteger   of its document
 -- out  title                text
@@ -20,4 +21,6 @@ select
     keywords,
     created_at
 from experiences
-where document_id in (select document_id from memory.chosen)
+-- if $chosen
+where $chosen and document_id in (select document_id from memory.chosen)
+-- end

@@ -1,5 +1,6 @@
 -- Which documents contain which terms, and where.
 --
+-- in   $chosen          boolean?    true: only those of the chosen documents
 -- out  term_id          bigint      of `words`
 -- out  document_id      uinteger    of `documents`
 -- out  title_frequency  uinteger    occurrences in the title
@@ -10,4 +11,7 @@
 select
     term_id, document_id, title_frequency, path_frequency, body_frequency, length, positions
 from postings
-where document_id in (select document_id from memory.chosen)
+anti join tombstones on postings.document_id = tombstones.document_id
+-- if $chosen
+where $chosen and document_id in (select document_id from memory.chosen)
+-- end
