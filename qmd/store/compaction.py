@@ -7,7 +7,6 @@ wait for, and put in the place of the index if that has not changed meanwhile.
 
 from __future__ import annotations
 
-import re
 import shutil
 from contextlib import closing
 from pathlib import Path
@@ -15,10 +14,12 @@ from pathlib import Path
 import _duckdb
 
 from qmd.errors import IndexFailure
+from qmd.store.attachment import ENGINE, ROW_GROUP_SIZE, version_of
+from qmd.store.copies import copy
 from qmd.store.cursor import Cursor, DatabaseError
-from qmd.store.database import ENGINE, ROW_GROUP_SIZE, Database, quoted, version_of
+from qmd.store.database import Database
 from qmd.store.failures import translated
-from qmd.store.statements import bare
+from qmd.store.statements import filled
 from qmd.store.workplaces import workplace
 
 WORTH = 0.9
@@ -58,11 +59,11 @@ def _attempt(database: Database, folder: Path) -> bool:
     folder.mkdir()
     new = folder / "new.duckdb"
     seen = version_of(database.path)
-    copy, _ = database.copy(folder)
+    old, _ = copy(database, folder)
     if version_of(database.path) != seen:
         return False
-    _write_anew(copy, new, folder)
-    copy.unlink()
+    _write_anew(old, new, folder)
+    old.unlink()
     if new.stat().st_size > WORTH * database.path.stat().st_size:
         return True
 
@@ -79,17 +80,11 @@ def _attempt(database: Database, folder: Path) -> bool:
     return True
 
 
-def _write_anew(copy: Path, new: Path, folder: Path) -> None:
-    values = {
-        "$old": quoted(copy),
-        "$new": quoted(new),
-        "$row_group_size": str(ROW_GROUP_SIZE),
-    }
-    # At once: a path may have the name of another value in it.
-    text = re.sub(r"\$\w+", lambda name: values[name[0]], bare("maintenance/compact"))
+def _write_anew(old: Path, new: Path, folder: Path) -> None:
+    text = filled("maintenance/compact", old=old, new=new, row_group_size=ROW_GROUP_SIZE)
     config = ENGINE | {"temp_directory": str(folder / "spill")}
     try:
         with closing(_duckdb.connect(":memory:", config=config)) as engine:
             engine.execute(text)
     except DatabaseError as error:
-        raise translated(copy, error) or error from error
+        raise translated(old, error) or error from error

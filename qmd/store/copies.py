@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from pathlib import Path
 
+import _duckdb
+
+from qmd.store.cursor import Connection
 from qmd.store.database import Database
+from qmd.store.failures import log_of
 from qmd.store.workplaces import workplace
 
 
@@ -24,12 +30,40 @@ def copied(database: Database, *folders: Path) -> Iterator[tuple[Database, float
     with ExitStack() as stack:
         for folder in folders:
             try:
-                path, held = database.copy(stack.enter_context(workplace(folder)))
+                path, held = copy(database, stack.enter_context(workplace(folder)))
                 break
             except OSError:
                 stack.close()
                 if folder == folders[-1]:
                     raise
-        copy = Database(path)
-        stack.callback(copy.close)
-        yield copy, held
+        apart = Database(path)
+        stack.callback(apart.close)
+        yield apart, held
+
+
+def copy(database: Database, folder: Path) -> tuple[Path, float]:
+    """Put a copy of the file of an index into a folder, as it is between two transactions.
+
+    Others may read meanwhile; who wants to write has to wait.
+
+    Returns:
+        The copy, and for how many seconds the file was held.
+
+    Raises:
+        IndexFailure: the index is busy, unreadable, or too new.
+        OSError: the copy cannot be written.
+    """
+    database.read(lambda _: None)  # it is there, and of this version
+    return database.apart(partial(_copied, database.path, folder / database.path.name))
+
+
+def _copied(path: Path, target: Path, attach: Callable[[Connection], None]) -> tuple[Path, float]:
+    from qmd.store import files
+
+    began = time.monotonic()
+    with closing(_duckdb.connect(":memory:")) as engine:
+        attach(engine)  # so that programs that know nothing of the gate do not write
+        files.copy(path, target)
+        if (log := log_of(path)).exists():
+            files.copy(log, log_of(target))
+    return target, time.monotonic() - began

@@ -10,24 +10,19 @@ any descriptor of it drops DuckDB's own lock (fcntl(2)). `os.stat` is fine.
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import closing, contextmanager, nullcontext
-from functools import partial
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
-import _duckdb
-
-from qmd.errors import IndexBusy, IndexNotWritable, IndexUnreadable
+from qmd.errors import IndexNotWritable, IndexUnreadable
 from qmd.store import migrate, stopping
+from qmd.store.attachment import Attachment, attach, version_of
 from qmd.store.cursor import Connection, Cursor, DatabaseError, Memory
-from qmd.store.failures import holder_in, in_words, log_of, translated
-from qmd.store.gate import POLL, Gate
-from qmd.store.statements import statement
-from qmd.store.workplaces import spill
+from qmd.store.failures import in_words, log_of
+from qmd.store.gate import Gate
 
 Result = TypeVar("Result")
 
@@ -36,18 +31,6 @@ WATCH = 0.03
 
 SETTLED_NS = 50_000_000
 """Nanoseconds after a change from which on the time of the file tells it from the next."""
-
-ROW_GROUP_SIZE = 4096
-"""Rows. Small, since a commit writes the last, unfilled group of each table again (a
-document's text is the widest of them); not smaller, since each group has to be pruned
-in a search. It is no property of the file, so every writing attach has to say it."""
-
-ENGINE: dict[str, str | bool | int | float | list[str]] = {
-    "autoinstall_known_extensions": "false",
-    "autoload_known_extensions": "false",
-    "disabled_compression_methods": "alp,alprd,chimp,patas",
-}
-"""Settings of whatever writes an index."""
 
 
 class Database:
@@ -75,11 +58,11 @@ class Database:
         self.path = path
         self._warm = warm
         self._patience = patience
-        self._memory_limit = memory_limit
-        self._threads = threads
         self._schema = schema
         self._gate = Gate(path, patience=patience)
-        self._root: Connection | None = None
+        self._attachment = Attachment(
+            path, patience=patience, memory_limit=memory_limit, threads=threads
+        )
         self._idle: list[Cursor] = []
         self._active = 0
         self._attached: tuple[int, ...] | None = None  # the file as it was then
@@ -144,33 +127,6 @@ class Database:
         with self._alone():
             return self._transaction(work, settled=settled)
 
-    def copy(self, folder: Path) -> tuple[Path, float]:
-        """Put a copy of the file into a folder, as it is between two transactions.
-
-        Others may read meanwhile; who wants to write has to wait.
-
-        Returns:
-            The copy, and for how many seconds the file was held.
-
-        Raises:
-            IndexFailure: the index is busy, unreadable, or too new.
-            OSError: the copy cannot be written.
-        """
-        self.read(lambda _: None)  # it is there, and of this version
-        return self.apart(partial(self._copied, folder=folder))
-
-    def _copied(self, attach: Callable[[Connection], None], *, folder: Path) -> tuple[Path, float]:
-        from qmd.store import files
-
-        copy = folder / self.path.name
-        began = time.monotonic()
-        with closing(_duckdb.connect(":memory:")) as engine:
-            attach(engine)  # so that programs that know nothing of the gate do not write
-            files.copy(self.path, copy)
-            if (log := log_of(self.path)).exists():
-                files.copy(log, log_of(copy))
-        return copy, time.monotonic() - began
-
     def replace(self, new: Path, agree: Callable[[Cursor], None]) -> None:
         """Put another index file in the place of this one, alone among all processes.
 
@@ -191,7 +147,7 @@ class Database:
                 self._transaction(agree)
                 if log.exists():
                     raise IndexNotWritable(self.path, f"{log.name} has changes that are not in it")
-            self._drop_root()
+            self._drop()
             try:
                 log.unlink(missing_ok=True)  # of a file that is gone: the new one must not get it
                 files.flush(new)
@@ -240,7 +196,7 @@ class Database:
             if not self._turn.wait_for(lambda: not self._active, patience):
                 return
             self._detach()
-            self._drop_root()
+            self._drop()
         if self._watcher is not None:
             self._watcher.join()
             self._watcher = None
@@ -301,14 +257,14 @@ class Database:
                 else:
                     break
             self._active += 1
-            cursor = self._idle.pop() if self._idle else Cursor(self._on_index())
+            cursor = self._idle.pop() if self._idle else Cursor(self._attachment.connection())
             cursor.memory = self._seen
             return cursor
 
     def _end_read(self, cursor: Cursor) -> None:
         with self._turn:
             self._active -= 1
-            if self._root is not None:
+            if self._attachment.is_there:
                 self._idle.append(cursor)
             if not self._active:
                 if not self._warm or self._gate.is_shut():
@@ -335,12 +291,13 @@ class Database:
                 self._gate.enter_to_read()
                 seen = version_of(self.path) or ()
                 try:
-                    self._attach(statement("store/attach_to_read"))
+                    with self._attaching():
+                        self._attachment.attach_to_read()
                     self._attached = seen
                     self._seen = Memory()
                     self._asleep.notify_all()
                     with in_words(self.path):
-                        if migrate.is_current(Cursor(self._on_index()), self.path):
+                        if migrate.is_current(Cursor(self._attachment.connection()), self.path):
                             return
                 except BaseException:
                     self._detach()
@@ -379,10 +336,11 @@ class Database:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise IndexNotWritable(self.path, error.strerror or str(error)) from error
-        self._attach(statement("store/attach_to_write"))
+        with self._attaching():
+            self._attachment.attach_to_write()
         try:
             with in_words(self.path):
-                connection = self._on_index()
+                connection = self._attachment.connection()
                 cursor = Cursor(connection)
                 migrate.bring_up_to_date(cursor, self.path, last=self._schema)
                 connection.begin()
@@ -394,107 +352,45 @@ class Database:
                     raise
                 connection.close()
                 try:
-                    self._detach_root()
+                    self._attachment.detach()
                 except DatabaseError:
                     if settled:
                         raise
-                    self._drop_root()  # nothing is lost: whoever attaches it next reads the log
+                    self._drop()  # nothing is lost: whoever attaches it next reads the log
                 return result
         except BaseException:
             # A failed write can leave the engine unusable: begin again with a new one.
-            self._drop_root()
+            self._drop()
             raise
 
-    # -- the engine ------------------------------------------------------------
+    # -- the file --------------------------------------------------------------
 
-    def _connection(self) -> Connection:
-        if self._root is None:
-            self._root = _duckdb.connect(
-                ":memory:",
-                config=ENGINE
-                | {
-                    "threads": str(self._threads),
-                    "memory_limit": self._memory_limit,
-                    "temp_directory": str(spill(self.path)),
-                },
-            )
-        return self._root
-
-    def _on_index(self) -> Connection:
-        connection = self._connection().cursor()
-        connection.execute(statement("store/use"))
-        return connection
-
-    def _attach(self, template: str) -> None:
+    @contextmanager
+    def _attaching(self) -> Iterator[None]:
+        """Begin with a new engine after a file that cannot be attached."""
         try:
-            self._attach_to(self._connection(), template)
+            yield
         except (IndexUnreadable, IndexNotWritable):
-            self._drop_root()
+            self._drop()
             raise
 
     def _attach_elsewhere(self, connection: Connection) -> None:
-        self._attach_to(connection, statement("store/attach_to_read"))
-
-    def _attach_to(self, connection: Connection, template: str) -> None:
-        """Attach the file, waiting for programs that know nothing of the gate.
-
-        ATTACH takes no parameters: the path and the row-group size are put into the text.
-        """
-        text = template.replace("$path", quoted(self.path)).replace(
-            "$row_group_size", str(ROW_GROUP_SIZE)
-        )
-        began = time.monotonic()
-        while True:
-            try:
-                connection.execute(text)
-                return
-            except DatabaseError as error:
-                problem = str(error)
-                if "Could not set lock on file" not in problem:
-                    failure = translated(self.path, error)
-                    raise failure or IndexUnreadable(self.path, problem) from error
-                waited = time.monotonic() - began
-                if waited > self._patience:
-                    raise IndexBusy(self.path, holder=holder_in(problem), waited=waited) from error
-                time.sleep(5 * POLL)
+        attach(connection, self.path, "store/attach_to_read", patience=self._patience)
 
     def _detach(self) -> None:
         """Leave the file and the room; nothing happens if not attached."""
         if self._attached is not None:
             self._attached = None
-            self._detach_root()
+            self._attachment.detach()
         self._gate.leave()
 
-    def _detach_root(self) -> None:
-        self._connection().execute(statement("store/detach"))
-
-    def _drop_root(self) -> None:
+    def _drop(self) -> None:
         """Give the engine up with all its cursors. Closing it lets go of the file."""
         for cursor in self._idle:
             cursor.connection.close()
         self._idle.clear()
         self._attached = None
-        if self._root is not None:
-            self._root.close()
-            self._root = None
-
-
-def version_of(path: Path) -> tuple[int, ...] | None:
-    """What differs after every commit: of the file, and of its log; None if there is no file."""
-    try:
-        info = os.stat(path)
-    except FileNotFoundError:
-        return None
-    try:
-        log = os.stat(log_of(path)).st_mtime_ns
-    except FileNotFoundError:
-        log = 0
-    return info.st_ino, info.st_mtime_ns, info.st_size, log
-
-
-def quoted(path: Path) -> str:
-    """A path as a text of SQL."""
-    return "'" + str(path).replace("'", "''") + "'"
+        self._attachment.drop()
 
 
 def _rollback(connection: Connection) -> None:

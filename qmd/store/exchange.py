@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import _duckdb
 
 from qmd.store.cursor import Cursor, as_json
-from qmd.store.statements import given, shipped, statement
+from qmd.store.statements import bare, given, shipped, statement
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -161,7 +161,7 @@ def rows_of(table: Table) -> str:
             "export/other_of_documents" if table.key else "export/other", table=table.name
         )
     text, _ = given(f"export/{table.name}", {"chosen": table.chosen or None})
-    return _bare(text).replace("$chosen", "true")
+    return text.replace("$chosen", "true")
 
 
 def meaning(name: str) -> str:
@@ -217,7 +217,7 @@ def write(
 
 def copying(*, parted: bool) -> str:
     """The statement that writes: what files depend on besides their rows."""
-    return _bare(statement("export/copy_of_collection" if parted else "export/copy"))
+    return bare("export/copy_of_collection" if parted else "export/copy")
 
 
 # -- and back ------------------------------------------------------------------
@@ -327,15 +327,10 @@ def _with_signs(batch: pa.RecordBatch) -> pa.Table:
 
 def _around(name: str, **texts: str) -> str:
     """A statement with others, and names, put into its text."""
-    whole = _bare(statement(name))
+    whole = bare(name)
     for placeholder, text in texts.items():
         whole = whole.replace(f"${placeholder}", text)
     return whole
-
-
-def _bare(text: str) -> str:
-    """A statement without its header."""
-    return "".join(line for line in text.splitlines(True) if not line.startswith("--"))
 
 
 def _header(name: str) -> str:

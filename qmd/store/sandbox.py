@@ -27,7 +27,7 @@ import _duckdb
 from qmd.errors import SqlError, SqlTimeout, UsageError
 from qmd.store import stopping, trees, workplaces
 from qmd.store.cursor import Connection, Cursor, DatabaseError, as_json
-from qmd.store.statements import statement
+from qmd.store.statements import bare, statement
 from qmd.store.views import View, needed, views
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ class Sandbox:
         self._cursor.run("sandbox/lock")
 
     def _run(self, request: Request, parameters: Parameters, wanted: Callable[[], bool]) -> None:
-        text = _bare(statement(f"sandbox/{request.manner}")).replace("$query", request.query)
+        text = bare(f"sandbox/{request.manner}").replace("$query", request.query)
         given = dict(parameters) if isinstance(parameters, Mapping) else list(parameters)
         with self._bounded(), self._within(self._limits.timeout, wanted):
             done = self._connection.execute(text, given or None)
@@ -380,11 +380,6 @@ class Answer:
 def _own_lines(problem: str) -> str:
     """What DuckDB says, with lines counted in the text of the query: one stands before it."""
     return _LINE.sub(lambda found: f"LINE {int(found[1]) - 1}:", problem)
-
-
-def _bare(text: str) -> str:
-    """A statement without its header."""
-    return "\n".join(line for line in text.splitlines() if not line.startswith("--"))
 
 
 def _bytes(size: re.Match[str]) -> int:

@@ -22,7 +22,7 @@ import _duckdb
 from qmd.errors import JobRunning, QmdError
 from qmd.store.cursor import Connection, Cursor, DatabaseError
 from qmd.store.gate import errand
-from qmd.store.statements import statement
+from qmd.store.statements import filled, statement
 from qmd.store.stemmer import extension
 from qmd.store.workplaces import workplace
 
@@ -114,16 +114,13 @@ class Shortcut:
         Args:
             vector: of length 1: '[0.1, …]'.
         """
-        text = statement("shortcut/nearest").replace("$dimensions", str(self._dimensions))
+        text = filled("shortcut/nearest", dimensions=self._dimensions, limit=limit)
         with self._turn:
             facts = self._current()
             if facts is None or self._connection is None:
                 return None
-            breadth = statement("shortcut/breadth").replace("$breadth", str(BREADTH * limit))
-            self._connection.execute(breadth)
-            rows = self._connection.execute(
-                text.replace("$limit", str(limit)), {"vector": vector}
-            ).fetchall()
+            self._connection.execute(filled("shortcut/breadth", breadth=BREADTH * limit))
+            rows = self._connection.execute(text, {"vector": vector}).fetchall()
         return Near([chunk_id for (chunk_id,) in rows], facts.last)
 
     def prepare(self, database: Database, model_id: int) -> None:
@@ -176,8 +173,8 @@ class Shortcut:
         """Copy all vectors into a new file, and index them."""
         run = connection.execute
         run(statement("shortcut/persist"))
-        run(_with_path("shortcut/attach_to_build", path))
-        run(statement("shortcut/create").replace("$dimensions", str(self._dimensions)))
+        run(filled("shortcut/attach_to_build", path=path))
+        run(filled("shortcut/create", dimensions=self._dimensions))
         last = count = 0
         while not self._closed:
             some = database.read(partial(part, after=last))
@@ -213,7 +210,7 @@ class Shortcut:
 
     def _open(self) -> None:
         self._connection = _connected()
-        self._connection.execute(_with_path("shortcut/attach_to_read", self.path))
+        self._connection.execute(filled("shortcut/attach_to_read", path=self.path))
         facts = Facts(*self._connection.execute(statement("shortcut/facts")).fetchall()[0])
         if facts.fingerprint == self._fingerprint:
             self._facts = facts
@@ -235,10 +232,5 @@ def _part(cursor: Cursor, *, model_id: int, after: int) -> pa.Table:
 def _connected() -> Connection:
     """An engine of its own with the extension loaded."""
     connection = _duckdb.connect(":memory:")
-    connection.execute(_with_path("shortcut/load", extension("vss")))
+    connection.execute(filled("shortcut/load", path=extension("vss")))
     return connection
-
-
-def _with_path(name: str, path: Path) -> str:
-    quoted = str(path).replace("'", "''")
-    return statement(name).replace("$path", f"'{quoted}'")

@@ -37,16 +37,32 @@ def statement(name: str) -> str:
     return (shipped("sql") / f"{name}.sql").read_text(encoding="utf-8")
 
 
+@cache
 def bare(name: str) -> str:
-    """The text of a statement without its header, for one that paths are put into as text."""
+    """The text of a statement without its header."""
     return _HEADER.sub("", statement(name))
+
+
+def filled(name: str, **values: Path | int) -> str:
+    """A statement with values in its text, for what takes no parameters, like ATTACH.
+
+    Args:
+        values: by parameter; others stay parameters.
+    """
+    texts = {key: _literal(value) for key, value in values.items()}
+    # All at once: a path may have the name of another value in it.
+    return _PARAMETER.sub(lambda found: texts.get(found[1], found[0]), bare(name))
+
+
+def _literal(value: Path | int) -> str:
+    return str(value) if isinstance(value, int) else "'" + str(value).replace("'", "''") + "'"
 
 
 def given(name: str, parameters: Mapping[str, Value]) -> tuple[str, Mapping[str, Value]]:
     """A statement without the parts for parameters that are None, and the parameters it takes."""
     optional = _optional(name)
     if not optional:
-        return statement(name), parameters
+        return bare(name), parameters
     without = frozenset(each for each in optional if parameters[each] is None)
     text, taken = _shortened(name, without)
     return text, {key: value for key, value in parameters.items() if key in taken}

@@ -10,7 +10,7 @@ from pathlib import Path
 import _duckdb
 
 from qmd.store.cursor import Cursor
-from qmd.store.statements import statement
+from qmd.store.statements import filled
 
 
 class Stemmer:
@@ -38,8 +38,7 @@ class Stemmer:
     @staticmethod
     def _loaded() -> Cursor:
         connection = _duckdb.connect(":memory:", config={"threads": "1"})
-        path = str(extension("fts")).replace("'", "''")
-        connection.execute(statement("words/load_stemmer").replace("$path", f"'{path}'"))
+        connection.execute(filled("words/load_stemmer", path=extension("fts")))
         return Cursor(connection)
 
 

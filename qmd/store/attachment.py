@@ -1,0 +1,139 @@
+"""The DuckDB in memory to which an index file is attached."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import _duckdb
+
+from qmd.errors import IndexBusy, IndexUnreadable
+from qmd.store.cursor import Connection, DatabaseError
+from qmd.store.failures import holder_in, log_of, translated
+from qmd.store.gate import POLL
+from qmd.store.statements import filled, statement
+from qmd.store.workplaces import spill
+
+ROW_GROUP_SIZE = 4096
+"""Rows. Small, since a commit writes the last, unfilled group of each table again (a
+document's text is the widest of them); not smaller, since each group has to be pruned
+in a search. It is no property of the file, so every writing attach has to say it."""
+
+ENGINE: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "disabled_compression_methods": "alp,alprd,chimp,patas",
+}
+"""Settings of whatever writes an index."""
+
+
+class Attachment:
+    """A DuckDB in memory, and the index file while it is attached to it.
+
+    Args:
+        path: the index.
+        patience: seconds to wait for programs that know nothing of the gate.
+        memory_limit: of DuckDB's buffers, as DuckDB writes it.
+        threads: that share a statement out.
+    """
+
+    def __init__(self, path: Path, *, patience: float, memory_limit: str, threads: int) -> None:
+        self._path = path
+        self._patience = patience
+        self._memory_limit = memory_limit
+        self._threads = threads
+        self._root: Connection | None = None
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is an engine; it begins with the first `attach`."""
+        return self._root is not None
+
+    def attach_to_read(self) -> None:
+        """Attach the file for reading.
+
+        Raises:
+            IndexFailure: it is busy or unreadable.
+        """
+        attach(self._engine(), self._path, "store/attach_to_read", patience=self._patience)
+
+    def attach_to_write(self) -> None:
+        """Attach the file for reading and writing.
+
+        Raises:
+            IndexFailure: it is busy, unreadable, or cannot be written.
+        """
+        attach(self._engine(), self._path, "store/attach_to_write", patience=self._patience)
+
+    def connection(self) -> Connection:
+        """A new connection to what is attached."""
+        connection = self._engine().cursor()
+        connection.execute(statement("store/use"))
+        return connection
+
+    def detach(self) -> None:
+        """Let go of the file; what was committed goes into it.
+
+        Raises:
+            DatabaseError: it could not be written; what was committed is in the log.
+        """
+        self._engine().execute(statement("store/detach"))
+
+    def drop(self) -> None:
+        """Give the engine up. That lets go of the file, and what was committed stays in its log."""
+        if self._root is not None:
+            self._root.close()
+            self._root = None
+
+    def _engine(self) -> Connection:
+        if self._root is None:
+            self._root = _duckdb.connect(
+                ":memory:",
+                config=ENGINE
+                | {
+                    "threads": str(self._threads),
+                    "memory_limit": self._memory_limit,
+                    "temp_directory": str(spill(self._path)),
+                },
+            )
+        return self._root
+
+
+def attach(connection: Connection, path: Path, name: str, *, patience: float) -> None:
+    """Attach an index file to an engine.
+
+    Args:
+        name: of the statement that does it.
+        patience: seconds to wait for programs that know nothing of the gate.
+
+    Raises:
+        IndexFailure: the file is busy or unreadable, or cannot be written.
+    """
+    text = filled(name, path=path, row_group_size=ROW_GROUP_SIZE)
+    began = time.monotonic()
+    while True:
+        try:
+            connection.execute(text)
+            return
+        except DatabaseError as error:
+            problem = str(error)
+            if "Could not set lock on file" not in problem:
+                raise translated(path, error) or IndexUnreadable(path, problem) from error
+            waited = time.monotonic() - began
+            if waited > patience:
+                raise IndexBusy(path, holder=holder_in(problem), waited=waited) from error
+            time.sleep(5 * POLL)
+
+
+def version_of(path: Path) -> tuple[int, ...] | None:
+    """What differs after every commit: of the file, and of its log; None if there is no file."""
+    try:
+        info = os.stat(path)
+    except FileNotFoundError:
+        return None
+    try:
+        log = os.stat(log_of(path)).st_mtime_ns
+    except FileNotFoundError:
+        log = 0
+    return info.st_ino, info.st_mtime_ns, info.st_size, log
