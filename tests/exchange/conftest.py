@@ -1,0 +1,52 @@
+"""Indexes to export, and indexes to import into."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+
+from tests.exchange.indexes import TEA, empty, filled, submitted
+from tests.library import Library
+
+
+@pytest.fixture
+def full(library):
+    filled(library)
+    submitted(library)
+    return library
+
+
+@pytest.fixture
+def one(library):
+    library.write("tea.md", TEA)
+    library.update()
+    return library
+
+
+@pytest.fixture
+def target(tmp_path):
+    made = []
+
+    def make(name="target", machine=None):
+        made.append(empty(tmp_path / name, machine))
+        return made[-1]
+
+    yield make
+    for engine in made:
+        engine.close()
+
+
+@pytest.fixture
+def two(library, tmp_path):
+    """An export of one index, and another index that it is to replace."""
+    library.write("tea.md", TEA)
+    library.update()
+    library.engine.export(tmp_path / "out")
+    (tmp_path / "other").mkdir()
+    other = Library(tmp_path / "other")
+    other.configure("recipes")
+    other.write("cake.md", "# Cake\n\nFlour and eggs.")
+    other.write("pie.md", "# Pie\n\nApples.", collection="recipes")
+    anyio.run(other.engine.update)
+    yield other
+    other.engine.close()

@@ -1,0 +1,91 @@
+"""What an import does to an index, to its settings and to what lies beside it."""
+
+from __future__ import annotations
+
+import shutil
+
+import anyio
+
+from qmd import editing
+from tests.exchange.indexes import TEA
+
+
+def test_an_index_is_replaced_on_request(two, library, tmp_path):
+    done = two.engine.import_(tmp_path / "out", replace=True)
+    assert done.rows["documents"] == 1
+    assert two.engine.search("tea") == library.engine.search("tea")
+    assert two.found("cake") == []
+    assert [collection.name for collection in two.engine.collections()] == ["notes"]
+    assert two.problems() == []
+
+
+def test_no_number_is_given_away_twice(two, tmp_path):
+    before = two.ask("select max(document_id) from documents")[0][0]
+    two.engine.import_(tmp_path / "out", replace=True)
+    [(least, following)] = two.ask(
+        "select min(document_id), (select value from counters where name = 'next_document_id') "
+        "from documents"
+    )
+    assert before < least < following
+    two.write("tea.md", TEA + "More.", collection="notes")
+    assert two.problems() == []
+
+
+def test_a_copy_of_the_old_vectors_goes(two, tmp_path):
+    (two.folder / "index.duckdb.hnsw").write_bytes(b"graph")
+    two.engine.import_(tmp_path / "out", replace=True)
+    assert not (two.folder / "index.duckdb.hnsw").exists()
+
+
+def test_comments_and_collections_of_index_yml_stay(library, target, tmp_path):
+    library.write("tea.md", TEA)
+    library.update()
+    library.engine.export(tmp_path / "out")
+    engine = target()
+    (tmp_path / "elsewhere").mkdir()
+    engine.place.config.write_text(
+        f"# Mine\ncollections:\n  notes:\n    path: {tmp_path}/elsewhere  # moved\n"
+        f"  other:\n    path: {tmp_path}/other\n"
+    )
+    engine.import_(tmp_path / "out")
+    text = engine.place.config.read_text()
+    assert "# Mine" in text
+    assert "elsewhere  # moved" in text
+    assert [c.name for c in engine.collections()] == ["notes", "other"]
+    assert [d.name for d in engine.documents(None)] == ["notes/tea.md"]
+
+
+def test_a_folder_that_is_only_here_is_kept_when_an_index_is_replaced(library, target, tmp_path):
+    library.write("tea.md", TEA)
+    library.update()
+    library.engine.export(tmp_path / "out")
+    shutil.copytree(library.root, tmp_path / "here")
+    shutil.rmtree(library.root)
+    engine = target()
+    engine.place.config.write_text(f"collections:\n  notes:\n    path: {tmp_path}/here\n")
+    anyio.run(engine.update)
+    assert engine.import_(tmp_path / "out", replace=True).missing == ()
+    assert [report.unchanged for report in anyio.run(engine.update)] == [1]
+
+
+RUNS = "models:\n  embed: hf:org/repo/file.gguf\nchunk:\n  tokens: 77\n"
+
+
+def test_what_an_export_would_run_or_load_waits_for_trust(library, target, tmp_path):
+    library.configure(more=RUNS)
+    library.write("tea.md", TEA)
+    library.update()
+    library.engine.change(
+        lambda _, document: editing.entry(document, "notes").update({"update": "rm -rf /"})
+    )
+    library.engine.export(tmp_path / "out")
+    careful, trusting = target("careful"), target("trusting")
+    done = careful.import_(tmp_path / "out")
+    assert done.left_out == ("run for 'notes': rm -rf /", "use for embed: hf:org/repo/file.gguf")
+    settings = careful.settings()
+    assert (settings.collections[0].update_command, dict(settings.models)) == (None, {})
+    assert settings.chunk_tokens == 77
+    assert trusting.import_(tmp_path / "out", trusting=True).left_out == ()
+    assert trusting.settings() == library.engine.settings()
+    assert careful.import_(tmp_path / "out", replace=True).left_out == done.left_out
+    assert careful.settings() == settings

@@ -1,0 +1,98 @@
+"""An index leaves for a folder and comes back equal."""
+
+from __future__ import annotations
+
+import shutil
+
+import anyio
+import pytest
+
+from qmd.environment import Machine
+from qmd.experiences import Experiences
+from qmd.pipeline.export import Wish
+from qmd.types import Filter
+from tests.exchange.indexes import filled, meant, problems, retold, said, told
+
+
+@pytest.mark.parametrize("parted", [False, True])
+def test_an_index_that_was_exported_and_imported_says_the_same(full, target, tmp_path, parted):
+    assert full.ask("select count(*) from tombstones") != [(0,)]
+    full.engine.export(tmp_path / "out", wish=Wish(parted=parted))
+    other = target()
+    other.import_(tmp_path / "out")
+    assert said(other) == said(full.engine)
+    assert problems(other) == []
+    again = Experiences(other).query({"keywords": "kettle"})["data"]["experiences"]
+    assert [(r["title"], r["query_count"]) for r in again] == [("Kettle trips the fuse", 1)]
+
+
+def test_vectors_come_back_without_a_model(faked, fake, target, tmp_path):
+    filled(faked).embed()
+    faked.engine.export(tmp_path / "out")
+    made = len(fake.made)
+    other = target(machine=Machine({"embed": str(tmp_path / "fake.gguf")}, hub=tmp_path / "hub"))
+    other.import_(tmp_path / "out")
+    assert len(fake.made) == made
+    assert meant(other) == meant(faked.engine)
+    assert problems(other) == []
+    signs = "select chunk_id, signs from embeddings order by chunk_id"
+    assert other.read(lambda c: c.connection.execute(signs).fetchall()) == faked.ask(signs)
+    assert anyio.run(other.embed).chunks == 0
+
+
+def test_an_imported_index_lives_on(full, target, tmp_path):
+    full.engine.export(tmp_path / "out")
+    other = target()
+    other.import_(tmp_path / "out")
+    full.write("black.md", "# Black tea\n\nNow it is oolong.")
+    full.write("new.md", "# New\n\nTea that came later.")
+    for engine in (full.engine, other):
+        reports = anyio.run(engine.update)
+        assert [(r.new, r.updated, r.unchanged) for r in reports if r.collection == "notes"] == [
+            (1, 1, 3)
+        ]
+    assert said(other) == said(full.engine)
+    assert problems(other) == []
+
+
+def test_documents_whose_folder_is_elsewhere_stay(full, target, tmp_path):
+    full.engine.export(tmp_path / "out")
+    before = said(full.engine)
+    shutil.move(full.root, tmp_path / "moved")
+    other = target()
+    done = other.import_(tmp_path / "out")
+    assert done.missing == (("notes", str(full.root)),)
+    reports = {report.collection: report for report in anyio.run(other.update)}
+    assert "Nothing was removed" in reports["notes"].failure
+    assert said(other) == before
+
+
+def test_an_empty_index_comes_back_empty(library, target, tmp_path):
+    library.update()
+    library.engine.export(tmp_path / "out")
+    other = target()
+    other.import_(tmp_path / "out")
+    assert [collection.name for collection in other.collections()] == ["notes"]
+    assert problems(other) == []
+
+
+def test_an_export_of_an_earlier_schema_is_brought_up_to_date(full, target, tmp_path):
+    # That of version 3 had no records; what it had has not changed since.
+    full.engine.export(tmp_path / "out", wish=Wish(Filter(("notes", "work"))))
+    tables = [t for t in told(tmp_path / "out")["tables"] if "experience" not in t["name"]]
+    retold(tmp_path / "out", schema_version=3, tables=tables)
+    other = target()
+    other.import_(tmp_path / "out")
+    submit = Experiences(other).submit
+    assert submit({"title": "x" * 20, "problem_description": "y" * 20, "solution": "z"})["success"]
+    assert other.search("tea", limit=50).results
+    assert problems(other) == []
+
+
+def test_a_folder_may_have_any_name(full, target, tmp_path):
+    folder = tmp_path / "day=2025-03-14" / "[x]*'s? {a,b}"
+    full.engine.export(folder, wish=Wish(parted=True))
+    assert full.engine.export(folder, wish=Wish(parted=True)).written == 0
+    other = target()
+    other.import_(folder)
+    assert said(other) == said(full.engine)
