@@ -1,0 +1,120 @@
+"""The tools that search."""
+
+from __future__ import annotations
+
+from qmd.errors import NotEmbedded
+from qmd.surface.tools.replies import Code, Reply
+from qmd.surface.tools.toolbox import Toolbox
+from tests.surface.toolbox.calling import call, text
+
+
+def test_a_search_gives_records_and_a_summary(toolbox):
+    reply = call(toolbox, "search", query="boil", limit=3)
+    [found] = reply.structured["results"]
+    assert found == {
+        "docid": found["docid"],
+        "file": "notes/tea.md",
+        "title": "Green tea",
+        "score": found["score"],
+        "context": None,
+        "snippet": "1: # Green tea\n2: \n3: Brew it at 80 degrees.\n4: Never boil it.",
+        "line": 4,
+    }
+    assert round(found["score"], 2) == found["score"]
+    percent = round(found["score"] * 100)
+    assert reply.content == (
+        f'Found 1 result for "boil":\n\n{found["docid"]} {percent}% notes/tea.md - Green tea',
+    )
+
+
+def test_nothing_found_is_no_error(toolbox):
+    reply = call(toolbox, "search", query="zebra")
+    assert reply == Reply(('No results found for "zebra"',), {"results": []})
+
+
+def test_weak_results_are_left_out_before_the_limit(toolbox):
+    scores = [r["score"] for r in call(toolbox, "search", query="tea").structured["results"]]
+    assert len(scores) == 2
+    kept = call(toolbox, "search", query="tea", minScore=scores[0] - 0.005, limit=5)
+    assert len(kept.structured["results"]) == 1
+
+
+def test_one_collection_and_several_are_united(faked):
+    faked.configure("work", "home")
+    for name in ("notes", "work", "home"):
+        faked.write("tea.md", f"# Tea\n\nTea at {name}.", collection=name)
+    faked.update()
+    reply = call(
+        Toolbox(faked.engine), "search", query="tea", collection="work", collections="home"
+    )
+    assert {r["file"] for r in reply.structured["results"]} == {"work/tea.md", "home/tea.md"}
+
+
+def test_an_unknown_collection_is_told_with_those_that_are_known(toolbox):
+    for name in ("search", "query"):
+        reply = call(toolbox, name, query="tea", collection="nots")
+        assert reply.error is Code.UNKNOWN_COLLECTION
+        assert text(reply) == "Collection not found: nots. Known: notes."
+
+
+def test_snippets_have_300_characters_at_most_and_the_line_that_matches(faked):
+    faked.write("many.md", "# Many\n\n" + "ab\n" * 200 + "kettle\n" + "cd\n" * 200)
+    faked.write("long.md", "x" * 500 + " kettle " + "y" * 500)
+    faked.update()
+    for each in call(Toolbox(faked.engine), "search", query="kettle").structured["results"]:
+        assert len(each["snippet"]) <= 300
+        assert "kettle" in each["snippet"]
+        assert f"{each['line']}: " in each["snippet"]
+
+
+def test_without_vectors_a_search_by_meaning_says_what_to_do(toolbox):
+    reply = call(toolbox, "vsearch", query="tea")
+    assert reply.error is Code.NO_VECTOR_INDEX
+    assert text(reply) == str(NotEmbedded())
+    typed = call(toolbox, "query", searches=[{"type": "vec", "query": "tea"}])
+    assert typed == reply
+
+
+def test_without_vectors_a_query_searches_by_words_and_says_so(toolbox):
+    reply = call(toolbox, "query", query="boil")
+    assert [r["file"] for r in reply.structured["results"]] == ["notes/tea.md"]
+    assert text(reply).startswith('Found 1 result for "boil":')
+    assert "words alone" in reply.content[1]
+
+
+def test_with_vectors_meaning_is_searched(faked, toolbox):
+    faked.embed()
+    reply = call(toolbox, "vsearch", query="anything", minScore=0, limit=2)
+    assert reply.error is None
+    assert len(reply.structured["results"]) <= 2
+    reply = call(toolbox, "query", query="boil")
+    assert "notes/tea.md" in {each["file"] for each in reply.structured["results"]}
+    assert len(reply.structured["results"]) == 3  # by its words alone, only one
+    assert len(reply.content) == 1
+    assert toolbox.model_loaded
+
+
+def test_typed_searches_are_called_by_the_first_of_words(faked, toolbox):
+    faked.embed()
+    searches = [
+        {"type": "hyde", "query": "One brews tea."},
+        {"type": "vec", "query": "how to brew"},
+        {"type": "lex", "query": "boil"},
+    ]
+    assert '"boil"' in text(call(toolbox, "query", searches=searches))
+    assert '"how to brew"' in text(call(toolbox, "query", searches=searches[:2]))
+    assert '"One brews tea."' in text(call(toolbox, "query", searches=searches[:1]))
+
+
+def test_either_query_or_searches(toolbox):
+    both = call(toolbox, "query", query="x", searches=[{"type": "lex", "query": "x"}])
+    neither = call(toolbox, "query")
+    assert (both.error, neither.error) == (Code.INVALID_PARAMS, Code.INVALID_PARAMS)
+    assert text(both) == 'Give either "query" or "searches", not both.'
+    assert text(neither) == 'Give either "query" or "searches".'
+
+
+def test_a_query_that_cannot_be_read_is_a_bad_argument(toolbox):
+    assert call(toolbox, "search", query="-tea").error is Code.INVALID_PARAMS
+    typed = [{"type": "vec", "query": "tea -green"}]
+    assert call(toolbox, "query", searches=typed).error is Code.INVALID_PARAMS
