@@ -1,0 +1,70 @@
+"""The time, the memory and the disk that a query may take."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from qmd.errors import SqlError, SqlTimeout, UsageError
+from qmd.store import sandbox, workplaces
+
+
+def test_a_query_ends_when_its_time_is_up(answered):
+    with pytest.raises(SqlTimeout, match=r"(?s)stopped after 0.2 seconds.*--timeout"):
+        answered("select count(*) from range(1_000_000_000_000)", timeout=0.2)
+    with pytest.raises(SqlTimeout):
+        answered("explain analyze select count(*) from range(1_000_000_000_000)", timeout=0.2)
+    assert answered("select 1") == [("1",)]
+
+
+def test_a_query_that_does_not_stop_in_time_is_told_to_whoever_can_end_the_process(
+    answered, monkeypatch
+):
+    monkeypatch.setattr(sandbox, "GRACE", 0.0)
+    told = threading.Event()
+    with pytest.raises(SqlTimeout):
+        answered(
+            "select levenshtein(repeat('a', 15_000), repeat('b', 15_000))",
+            timeout=0.01,
+            overdue=told.set,
+        )
+    assert told.is_set()
+
+
+def test_a_query_gets_no_more_memory_than_it_may_have(answered):
+    with pytest.raises(SqlError, match=r"(?s)more than 50MB of memory.*--memory"):
+        answered("select list(range) from range(100_000_000)", memory="50MB")
+    if Path("/proc/self/statm").exists():
+        with pytest.raises(SqlError, match="more than 50MB of memory"):
+            answered(
+                "select length(repeat('x', 3_000_000_000))", memory="50MB", overdue=lambda: None
+            )
+
+
+def test_what_does_not_fit_into_memory_goes_to_disk_and_does_not_stay_there(answered, shared):
+    query = "select repeat('x', 100) || range as t from range(1_000_000) order by t limit 999_999"
+    [(count,)] = answered(f"select count(*) from ({query})", memory="100MB")
+    assert count == "999999"
+    assert [file.name for file in shared.folder.iterdir() if "spill" in file.name] == []
+
+
+def test_what_a_killed_query_spilled_is_removed_a_day_later(answered, shared):
+    folders = [shared.folder / f"index.duckdb.spill-{number}" for number in (1, 2)]
+    for folder, age in zip(folders, (workplaces.ABANDONED + 60, 0), strict=True):
+        folder.mkdir()
+        (folder / "duckdb_temp_storage-0.tmp").write_bytes(b"rows")
+        os.utime(folder, (time.time() - age,) * 2)
+    answered("select 1")
+    assert [folder.exists() for folder in folders] == [False, True]
+    shutil.rmtree(folders[1])
+
+
+@pytest.mark.parametrize("limits", [{"memory": "much"}, {"memory": "-5"}, {"timeout": 0.0}])
+def test_limits_that_make_no_sense_are_refused(limits, answered):
+    with pytest.raises(UsageError):
+        answered("select 1", **limits)

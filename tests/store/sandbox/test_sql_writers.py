@@ -1,0 +1,131 @@
+"""A query and whoever writes to the index do not hold each other up."""
+
+from __future__ import annotations
+
+import errno
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from contextvars import copy_context
+from functools import partial
+from queue import SimpleQueue
+
+import pytest
+
+from qmd.store import files, sandbox, stopping
+from qmd.store.database import Database
+from qmd.store.sandbox import Limits, Sandbox
+from tests.store.sandbox.querying import rows_of
+
+LONG = 20
+"""Seconds after which something that has to happen is taken for stuck."""
+
+
+UNTIL_WRITTEN = """
+with recursive counted as (
+    select 0 as n
+    union all
+    select n + 1 from counted
+    where not exists (from qmd_index.settings where name = 'tea')
+)
+select value from qmd_index.settings where name = 'tea' and (select max(n) from counted) = 0
+"""
+"""A query that ends if something was written before it began."""
+
+WRITER = """
+import sys
+from pathlib import Path
+from qmd.store.database import Database
+
+database = Database(Path(sys.argv[1]), patience=float(sys.argv[2]))
+database.write(lambda cursor: cursor.run("store/set_setting", name="tea", value="oolong"))
+"""
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """Counts how often a query was run, and says so when one is."""
+    real, found = Sandbox._run, SimpleQueue()
+
+    def run(self, *arguments):
+        found.put(True)
+        real(self, *arguments)
+
+    monkeypatch.setattr(Sandbox, "_run", run)
+    monkeypatch.setattr(sandbox, "UNDISTURBED", 0.0)
+    return found
+
+
+@pytest.mark.parametrize("room", [True, False])
+def test_a_query_that_takes_long_gives_way_to_a_writer_and_is_asked_again_of_a_copy(
+    filled, runs, monkeypatch, room
+):
+    if not room:
+        monkeypatch.setattr(files, "copy", partial(_full_disk, filled))
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(rows_of, filled, UNTIL_WRITTEN)
+        runs.get(timeout=LONG)
+        path = filled.engine.place.database
+        subprocess.run(
+            [sys.executable, "-c", WRITER, path, str(LONG)], check=True, timeout=2 * LONG
+        )
+        assert asked.result(timeout=LONG) == [("oolong",)]
+    assert runs.qsize() == 1
+    assert [file.name for file in filled.folder.iterdir() if "copy" in file.name] == []
+
+
+def _full_disk(library, source, target):
+    assert target.parent.name.startswith("index.duckdb.copy-")
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_query_in_a_copy_holds_up_no_writer(filled, runs):
+    endless, stop = UNTIL_WRITTEN.replace("'tea'", "'coffee'"), stopping.Stop()
+    around = copy_context()
+    around.run(stopping.CURRENT.set, stop)
+    database = Database(filled.engine.place.database, patience=LONG)
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(around.run, rows_of, filled, endless)
+        runs.get(timeout=LONG)
+        database.write(lambda cursor: cursor.run("store/set_setting", name="tea", value="1"))
+        runs.get(timeout=LONG)  # in the copy
+        database.write(lambda cursor: cursor.run("store/set_setting", name="milk", value="2"))
+        assert not asked.done()
+        stop.ask()
+        with pytest.raises(stopping.Stopped):
+            asked.result(timeout=LONG)
+    database.close()
+
+
+def test_a_query_that_is_quick_is_not_disturbed(filled, runs, monkeypatch):
+    monkeypatch.setattr(sandbox, "UNDISTURBED", float(LONG))
+    filled.engine.database.is_wanted = lambda: True
+    assert rows_of(filled, "select count(*) from range(300_000_000)") == [("300000000",)]
+    assert runs.qsize() == 1
+
+
+def test_an_answer_holds_up_nobody_while_it_is_read(filled):
+    with closing(filled.engine.sql_answer("from documents", (), Limits())) as answer:
+        filled.write("water.md", "# Water")
+        filled.update()
+        assert answer.count == 2
+        assert len(list(answer.texts())) == 2
+    assert rows_of(filled, "select count(*) from documents") == [("3",)]
+
+
+def test_queries_and_searches_of_one_process_take_turns(filled):
+    def ask(number: int) -> object:
+        if number % 3 == 0:
+            return rows_of(filled, "select count(*) from bm25('tea')")
+        if number % 3 == 1:
+            return filled.found("tea")
+        filled.write(f"{number}.md", f"# Number {number}")
+        return filled.update().new
+
+    with ThreadPoolExecutor(6) as pool:
+        asked = [pool.submit(ask, number) for number in range(18)]
+        given = [each.result(timeout=3 * LONG) for each in asked]
+    assert given[0::3] == [[("1",)]] * 6
+    assert given[1::3] == [["tea.md"]] * 6
+    assert rows_of(filled, "select count(*) from documents") == [("8",)]
