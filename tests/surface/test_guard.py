@@ -1,4 +1,7 @@
-"""Who may ask an HTTP server. Names and origins here; what needs a socket is in test_rest.py."""
+"""Who may ask an HTTP server. Names and origins here.
+
+What needs a socket is in rest/test_guard_on_the_wire.py.
+"""
 
 from __future__ import annotations
 
