@@ -1,0 +1,120 @@
+"""One index file, shared by all that a process does with it."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from tests.store.database.uses import LONG, Held, setting, tea, wait_for_writer
+
+
+def test_the_first_use_makes_the_index_and_its_folder(tmp_path, database):
+    place = tmp_path / "deep" / "it's" / "index.duckdb"
+    assert database(place).read(tea) is None
+    assert place.exists()
+
+
+@pytest.mark.parametrize("warm", [False, True])
+def test_two_databases_in_one_process_see_what_the_other_wrote(database, warm):
+    both = database(warm=warm), database(warm=warm)
+    for number in range(8):
+        both[number % 2].write(setting(f"{number}"))
+        assert both[1 - number % 2].read(tea) == f"{number}"
+
+
+def test_work_that_fails_changes_nothing_and_the_next_goes_on(database):
+    index = database(warm=True)
+    index.write(setting("sencha"))
+    with pytest.raises(ZeroDivisionError):
+        index.write(lambda cursor: (setting("oolong")(cursor), 1 / 0))
+    assert index.read(tea) == "sencha"
+    index.write(setting("pu-erh"))
+    assert index.read(tea) == "pu-erh"
+
+
+def test_many_threads_read_together_and_see_whole_states_while_one_writes(database, beside):
+    index = database(warm=True)
+    index.write(setting("0", "left", "right"))
+    together = threading.Barrier(9)
+    over = threading.Event()
+
+    def look():
+        seen = [index.read(lambda _: together.wait(LONG))]
+        while not over.is_set():
+            seen.append(index.read(lambda cursor: (tea(cursor, "left"), tea(cursor, "right"))))
+        return seen[1:]
+
+    readers = [beside(look) for _ in range(8)]
+    together.wait(LONG)
+    for number in range(1, 10):
+        index.write(setting(str(number), "left", "right"))
+    over.set()
+    for reader in readers:
+        seen = reader.result(LONG)
+        assert all(left == right for left, right in seen)
+        assert seen == sorted(seen)
+
+
+def test_a_write_waits_for_the_reads_of_its_own_process(database, beside):
+    index, read = database(warm=True), Held()
+    index.write(setting("sencha"))
+    result = read.begun(beside, index)
+    written = beside(index.write, setting("oolong"))
+    wait_for_writer(index)
+    assert not written.done()
+    read.go.set()
+    assert result.result(LONG) == "sencha"
+    written.result(LONG)
+    assert index.read(tea) == "oolong"
+
+
+def test_closing_waits_for_reads_and_the_next_use_opens_again(database, beside):
+    index, read = database(warm=True), Held()
+    result = read.begun(beside, index)
+    closed = beside(index.close)
+    assert not closed.done()
+    read.go.set()
+    closed.result(LONG)
+    assert result.result(LONG) is None
+    index.write(setting("sencha"))
+    assert index.read(tea) == "sencha"
+
+
+def test_closing_waits_for_a_write_and_the_next_use_opens_again(database, beside):
+    index, inside, go = database(warm=True), threading.Event(), threading.Event()
+
+    def work(cursor):
+        setting("sencha")(cursor)
+        inside.set()
+        assert go.wait(LONG)
+
+    result = beside(index.write, work)
+    assert inside.wait(LONG)
+    closed = beside(index.close)
+    with pytest.raises(TimeoutError):
+        closed.result(0.1)
+    go.set()
+    closed.result(LONG)
+    result.result(LONG)
+    assert index.read(tea) == "sencha"
+
+
+def test_whoever_has_been_interrupted_closes_without_waiting_for_a_use_that_never_ends(database):
+    ours = database(warm=True)
+    ours.write(lambda cursor: cursor.run("store/set_setting", name="tea", value="green"))
+    used, over = threading.Event(), threading.Event()
+
+    def use(cursor):
+        used.set()
+        over.wait(LONG)
+
+    reader = threading.Thread(target=ours.read, args=(use,))
+    reader.start()
+    assert used.wait(LONG)
+    ours.close(0.01)
+    assert reader.is_alive()
+    over.set()
+    reader.join()
+    ours.close()
+    assert ours.read(lambda cursor: cursor.one("store/setting", name="tea")) == "green"
