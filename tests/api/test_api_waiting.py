@@ -164,10 +164,10 @@ def test_what_nobody_closes_lets_go_of_the_file_when_it_is_forgotten(kb):
     other = qmd.connect(kb.path)
     other.search("tea")
     database = other._within._engine.database
-    assert database._root is not None
+    assert database._attachment.is_there
     del other
     gc.collect()
-    assert database._root is None
+    assert not database._attachment.is_there
 
 
 def test_a_program_ends_also_if_the_index_cannot_be_closed(kb):

@@ -139,7 +139,7 @@ def test_a_log_of_a_killed_writer_is_not_lost_to_an_export(two, tmp_path):
     code = (
         "import os, signal, sys; from pathlib import Path; from qmd.store import database\n"
         "index = database.Database(Path(sys.argv[1]))\n"
-        "index._detach_root = lambda: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "index._attachment.detach = lambda: os.kill(os.getpid(), signal.SIGKILL)\n"
         "index.write(lambda cursor: cursor.run("
         '\'cache/keep\', answers=\'[{"key": "k", "kind": "rerank", "value": 1}]\'))\n'
     )

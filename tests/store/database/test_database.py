@@ -15,6 +15,12 @@ def test_the_first_use_makes_the_index_and_its_folder(tmp_path, database):
     assert place.exists()
 
 
+def test_an_index_may_lie_in_a_folder_of_any_name(tmp_path, database):
+    path = tmp_path / "it's\n$path -- $row_group_size; x" / "index.duckdb"
+    database(path).write(lambda cursor: cursor.run("store/set_setting", name="tea", value="green"))
+    assert database(path).read(lambda cursor: cursor.one("store/setting", name="tea")) == "green"
+
+
 @pytest.mark.parametrize("warm", [False, True])
 def test_two_databases_in_one_process_see_what_the_other_wrote(database, warm):
     both = database(warm=warm), database(warm=warm)
