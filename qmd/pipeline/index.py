@@ -8,28 +8,25 @@ own, so a run that is cut off leaves whole documents behind and the next one goe
 
 from __future__ import annotations
 
-import codecs
-import gc
 import os
-import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import ExitStack
-from datetime import datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from anyio import CapacityLimiter, to_thread
 
+from qmd.pipeline import reading
 from qmd.pipeline.compare import Comparison, compare
 from qmd.pipeline.flow import each, flow
+from qmd.pipeline.memory import SPARING, keep_memory
+from qmd.pipeline.reading import File
 from qmd.store import documents
 from qmd.store.cursor import Cursor
 from qmd.store.database import Database
 from qmd.store.documents import Batch, Change
 from qmd.store.gate import dictionary
 from qmd.store.stemmer import Stemmer
-from qmd.text import markdown
-from qmd.text.identity import checksum, content_hash
 from qmd.types import Collection, Report
 
 if TYPE_CHECKING:
@@ -40,100 +37,11 @@ BATCH_BYTES = 4_000_000
 
 BATCH_FILES = 2_000
 
-FRESH_NS = 50_000_000
-"""Nanoseconds. A file changed so shortly before the walk may change again within the same
-tick of the file system's clock: its time is not trusted, and it is compared again."""
-
 ROUNDS = 20
 """Times that what other processes changed in the meantime is compared again."""
 
-EPOCH = datetime(1970, 1, 1)
-
 Progress = Callable[[int, int], None]
 """Told (documents done, documents in all) of a collection."""
-
-
-class File(NamedTuple):
-    """A changed file, read.
-
-    Attributes:
-        fresh: it changed so shortly before it was found that it may change again unnoticed.
-        text: None if it cannot be indexed, for `problem`, or has not really changed.
-        data: the text in UTF-8.
-    """
-
-    change: Change
-    path: str
-    size: int
-    mtime_ns: int
-    inode: int
-    checksum: str = ""
-    hash: str = ""
-    text: str | None = None
-    data: bytes = b""
-    lossy: bool = False
-    problem: str | None = None
-    empty: bool = False
-    vanished: bool = False
-    fresh: bool = False
-
-
-class Parsed(NamedTuple):
-    """A file with what it says of itself.
-
-    Attributes:
-        remark: what is odd about it, though it is indexed.
-        body: bytes of its frontmatter.
-    """
-
-    file: File
-    title: str
-    metadata: str | None
-    dated: datetime
-    modified: datetime
-    remark: str | None
-    body: int = 0
-
-
-def keep_memory() -> None:
-    """Let the allocator keep what it gives back: big arrays come and go with each batch.
-
-    By default glibc returns each to the system, and the next one costs its page faults
-    again: a tenth of the time of indexing. Elsewhere there is nothing to be set.
-    """
-    import ctypes
-
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is not None:
-        trim_threshold, mmap_threshold = -1, -3  # malloc.h
-        mallopt(mmap_threshold, 1 << 28)
-        mallopt(trim_threshold, 1 << 28)
-
-
-class _Sparing:
-    """While it is entered, Python looks for cycles of objects a hundredth as often: a batch makes
-    many objects and no cycles, and looking took a fifteenth of the time of indexing."""
-
-    def __init__(self) -> None:
-        self._turn = threading.Lock()
-        self._entered = 0
-        self._before = gc.get_threshold()
-
-    def __enter__(self) -> None:
-        with self._turn:
-            if not self._entered:
-                self._before = gc.get_threshold()
-                gc.set_threshold(100 * self._before[0], *self._before[1:])
-            self._entered += 1
-
-    def __exit__(self, *_: object) -> None:
-        with self._turn:
-            self._entered -= 1
-            if not self._entered:
-                gc.set_threshold(*self._before)
-
-
-SPARING = _Sparing()
 
 
 async def update(
@@ -255,52 +163,15 @@ class _Run:
 
     async def _read(self, batches: AsyncIterator[list[Change]]) -> AsyncGenerator[list[File], None]:
         """Each batch with the contents of its files."""
+        opened = partial(
+            reading.opened, found=self.found, collection=self._collection, began=self._began
+        )
         async for batch in batches:
             yield await to_thread.run_sync(
-                lambda batch: [self._opened(change) for change in batch],
+                lambda batch: [opened(change) for change in batch],
                 batch,
                 limiter=self._cores,
             )
-
-    def _opened(self, change: Change) -> File:
-        """Read one file; what cannot be read is a file with a problem."""
-        place = change.place
-        assert place is not None
-        mtime_ns = self.found.mtimes[place]
-        known = partial(
-            File,
-            change,
-            change.path,
-            self.found.sizes[place],
-            mtime_ns,
-            self.found.inodes[place],
-            fresh=mtime_ns > self._began - FRESH_NS,
-        )
-        follow = self._collection.follow_symlinks
-        flags = os.O_RDONLY | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
-        try:
-            descriptor = os.open(os.path.join(self._collection.root, change.path), flags)  # noqa: PTH118
-            try:
-                data = _content(descriptor, self.found.sizes[place])
-            finally:
-                os.close(descriptor)
-        except FileNotFoundError:
-            return known(vanished=True)
-        except OSError as error:
-            return known(problem=(error.strerror or str(error)).lower())
-        digest = checksum(data)
-        if digest == change.checksum and change.hash is not None:
-            return known(checksum=digest, hash=change.hash)
-        if b"\0" in data:
-            return known(problem="not a text file", empty=True)
-        try:
-            text, lossy = data.decode("utf-8-sig"), False
-        except UnicodeDecodeError:
-            text, lossy = data.decode("utf-8-sig", errors="replace"), True
-        if not text or text.isspace():
-            return known(problem="empty", empty=True)
-        data = text.encode() if lossy else data.removeprefix(codecs.BOM_UTF8)
-        return known(checksum=digest, hash=content_hash(data), text=text, data=data, lossy=lossy)
 
     async def _prepared(
         self, batches: AsyncIterator[list[File]]
@@ -338,7 +209,7 @@ class _Run:
         return [known[word] for word in words]
 
     def _tabled(self, files: list[File], vocabulary: Vocabulary) -> Batch:
-        parsed = [_parsed(file) for file in files]
+        parsed = [reading.parsed(file) for file in files]
         for item in parsed:
             if item.remark:
                 self._report.notes.append((item.file.path, item.remark))
@@ -403,28 +274,3 @@ class _Run:
             else:
                 report.new += 1
         return settled
-
-
-def _content(descriptor: int, expected: int) -> bytes:
-    """All bytes of an open file, of which about `expected` are there."""
-    pieces = []
-    while piece := os.read(descriptor, expected + 1):
-        pieces.append(piece)
-    return b"".join(pieces)
-
-
-def _parsed(file: File) -> Parsed:
-    text = file.text
-    assert text is not None
-    matter = markdown.frontmatter(text)
-    modified = EPOCH + timedelta(microseconds=file.mtime_ns // 1000)
-    remark = matter.problem or ("invalid UTF-8 was replaced" if file.lossy else None)
-    return Parsed(
-        file,
-        markdown.title(text, file.path, matter),
-        markdown.metadata_json(matter.metadata),
-        markdown.dated(file.path, modified, matter),
-        modified,
-        remark,
-        matter.end if text.isascii() else len(text[: matter.end].encode()),
-    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
-from qmd.pipeline.index import EPOCH, File, Parsed
+from qmd.pipeline.reading import EPOCH, File, Parsed
 from qmd.pipeline.tables import batch
 from qmd.pipeline.tokens import Vocabulary
 from qmd.store.documents import Batch, Change

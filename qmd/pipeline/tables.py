@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from qmd.pipeline.index import EPOCH
 from qmd.pipeline.outlines import outlines
+from qmd.pipeline.reading import EPOCH
 from qmd.pipeline.tokens import Vocabulary, tokenise
 from qmd.store.documents import Batch
 
 if TYPE_CHECKING:
-    from qmd.pipeline.index import File, Parsed
+    from qmd.pipeline.reading import File, Parsed
 
 NO_TIME = -1
 """Nanoseconds: no file has this time, so that the file is compared again."""

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from qmd.pipeline.index import EPOCH
+from qmd.pipeline.reading import EPOCH
 
 
 @pytest.mark.parametrize("moment", [None, -86_400, 0, 86_400, 4_102_444_800])

@@ -1,0 +1,135 @@
+"""A changed file as it is read: its text, its digests, and what it says of itself."""
+
+from __future__ import annotations
+
+import codecs
+import os
+from datetime import datetime, timedelta
+from functools import partial
+from typing import NamedTuple
+
+from qmd.pipeline.walk import Found
+from qmd.store.documents import Change
+from qmd.text import markdown
+from qmd.text.identity import checksum, content_hash
+from qmd.types import Collection
+
+FRESH_NS = 50_000_000
+"""Nanoseconds. A file changed so shortly before the walk may change again within the same
+tick of the file system's clock: its time is not trusted, and it is compared again."""
+
+EPOCH = datetime(1970, 1, 1)
+
+
+class File(NamedTuple):
+    """A changed file, read.
+
+    Attributes:
+        fresh: it changed so shortly before it was found that it may change again unnoticed.
+        text: None if it cannot be indexed, for `problem`, or has not really changed.
+        data: the text in UTF-8.
+    """
+
+    change: Change
+    path: str
+    size: int
+    mtime_ns: int
+    inode: int
+    checksum: str = ""
+    hash: str = ""
+    text: str | None = None
+    data: bytes = b""
+    lossy: bool = False
+    problem: str | None = None
+    empty: bool = False
+    vanished: bool = False
+    fresh: bool = False
+
+
+class Parsed(NamedTuple):
+    """A file with what it says of itself.
+
+    Attributes:
+        remark: what is odd about it, though it is indexed.
+        body: bytes of its frontmatter.
+    """
+
+    file: File
+    title: str
+    metadata: str | None
+    dated: datetime
+    modified: datetime
+    remark: str | None
+    body: int = 0
+
+
+def opened(change: Change, found: Found, collection: Collection, *, began: int) -> File:
+    """Read one file; what cannot be read is a file with a problem.
+
+    Args:
+        found: what was found in the folder.
+        began: when the walk did, in nanoseconds since the epoch.
+    """
+    place = change.place
+    assert place is not None
+    mtime_ns = found.mtimes[place]
+    known = partial(
+        File,
+        change,
+        change.path,
+        found.sizes[place],
+        mtime_ns,
+        found.inodes[place],
+        fresh=mtime_ns > began - FRESH_NS,
+    )
+    follow = collection.follow_symlinks
+    flags = os.O_RDONLY | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
+    try:
+        descriptor = os.open(os.path.join(collection.root, change.path), flags)  # noqa: PTH118
+        try:
+            data = _content(descriptor, found.sizes[place])
+        finally:
+            os.close(descriptor)
+    except FileNotFoundError:
+        return known(vanished=True)
+    except OSError as error:
+        return known(problem=(error.strerror or str(error)).lower())
+    digest = checksum(data)
+    if digest == change.checksum and change.hash is not None:
+        return known(checksum=digest, hash=change.hash)
+    if b"\0" in data:
+        return known(problem="not a text file", empty=True)
+    try:
+        text, lossy = data.decode("utf-8-sig"), False
+    except UnicodeDecodeError:
+        text, lossy = data.decode("utf-8-sig", errors="replace"), True
+    if not text or text.isspace():
+        return known(problem="empty", empty=True)
+    data = text.encode() if lossy else data.removeprefix(codecs.BOM_UTF8)
+    return known(checksum=digest, hash=content_hash(data), text=text, data=data, lossy=lossy)
+
+
+def _content(descriptor: int, expected: int) -> bytes:
+    """All bytes of an open file, of which about `expected` are there."""
+    pieces = []
+    while piece := os.read(descriptor, expected + 1):
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def parsed(file: File) -> Parsed:
+    """What a file says of itself."""
+    text = file.text
+    assert text is not None
+    matter = markdown.frontmatter(text)
+    modified = EPOCH + timedelta(microseconds=file.mtime_ns // 1000)
+    remark = matter.problem or ("invalid UTF-8 was replaced" if file.lossy else None)
+    return Parsed(
+        file,
+        markdown.title(text, file.path, matter),
+        markdown.metadata_json(matter.metadata),
+        markdown.dated(file.path, modified, matter),
+        modified,
+        remark,
+        matter.end if text.isascii() else len(text[: matter.end].encode()),
+    )
