@@ -10,13 +10,12 @@ ones, then the file changes, then the old collections go.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from qmd import __version__, config, editing, trust
 from qmd.errors import (
@@ -31,23 +30,19 @@ from qmd.errors import (
 from qmd.pipeline import manifest
 from qmd.pipeline.destination import locked
 from qmd.pipeline.export import sha256
-from qmd.pipeline.filling import fill
-from qmd.store import collections, exchange, maintenance, migrate
+from qmd.pipeline.imported_settings import Wanted, is_here
+from qmd.pipeline.loading import built
+from qmd.store import exchange, maintenance, migrate
 from qmd.store.cursor import Cursor
 from qmd.store.database import Database
 from qmd.store.exchange import NextIds
 from qmd.store.gate import errand
 from qmd.store.workplaces import workplace
-from qmd.types import EXPERIENCES, Collection, Context
 
 if TYPE_CHECKING:
     from qmd.config import Settings
-    from qmd.editing import Parsed
     from qmd.environment import Place
-    from qmd.pipeline.manifest import File, Manifest, Part
-
-MOST_THREADS = 4
-"""Threads that put postings in order."""
+    from qmd.pipeline.manifest import File, Manifest
 
 NEW = NextIds(1, 1)
 """What an index without anything counts from."""
@@ -115,8 +110,8 @@ def import_(
             if database.path.exists():
                 seen = database.read(partial(_next_ids, path=database.path, replace=replace))
             shift = NextIds(seen.document_id - 1, seen.chunk_id - 1)
-            known, described = _built(path, source, document, shift, step)
-            wanted = _Wanted(document, known, described, trusting=trusting)
+            known, described = built(path, source, document, shift, step)
+            wanted = Wanted(document, known, described, trusting=trusting)
             wanted.check(place)
             before = config.load(place)
             if not place.config.exists():
@@ -131,7 +126,7 @@ def import_(
         database.path,
         {part.name: part.rows for part in document.parts},
         tuple(wanted.left_out),
-        tuple((c.name, c.root) for c in config.load(place).collections if not _is_here(c)),
+        tuple((c.name, c.root) for c in config.load(place).collections if not is_here(c)),
         time.monotonic() - began,
     )
 
@@ -190,102 +185,6 @@ def _building(index: Path) -> Iterator[Path]:
         yield folder / index.name
 
 
-def _built(
-    path: Path, folder: Path, document: Manifest, shift: NextIds, step: Callable[[], None]
-) -> tuple[list[Collection], list[Context]]:
-    """Make the new file.
-
-    It is filled when it has the tables that the export was made of, and brought up to date after.
-
-    Returns:
-        Its collections and contexts.
-
-    Raises:
-        ExportDamaged: what is in the files does not fit, or does not fit together.
-    """
-    threads = min(os.cpu_count() or 1, MOST_THREADS)
-    new = Database(path, threads=threads, schema=document.schema)
-    try:
-        new.write(partial(_fill, folder=folder, document=document, shift=shift, step=step))
-    finally:
-        new.close()
-    new = Database(path, threads=threads)
-    try:
-        new.write(lambda _: None)
-        fill(new)
-        new.write(lambda _: None, settled=True)
-        wrong = [each for each in new.read(maintenance.problems) if each.times]
-        if wrong:
-            problem = f"not so {wrong[0].times} times: {wrong[0].fact}."
-            raise ExportDamaged(folder, "The tables do not fit together", problem)
-        return new.read(collections.collections), new.read(collections.contexts)
-    finally:
-        new.close()
-
-
-def _fill(
-    cursor: Cursor, *, folder: Path, document: Manifest, shift: NextIds, step: Callable[[], None]
-) -> None:
-    """Add what is in the files, table by table."""
-    there = {table.name for table in exchange.tables(cursor)}
-    for part in document.parts:
-        if part.name not in there:
-            raise ExportDamaged(folder, manifest.NAME, f"there is no table '{part.name}'.")
-        for file in part.files:
-            _look_at(cursor, folder, part, file)
-            step()
-    for part in document.parts:
-        full = [file for file in part.files if file.rows]
-        with _read_from(folder, part.name):
-            if part.name == exchange.PARTED:
-                of: dict[str | None, list[Path]] = {}
-                for file in part.files:
-                    of.setdefault(file.collection, []).append(folder / file.path)
-                exchange.load_documents(cursor, of, shift=shift)
-            elif full:
-                paths = [folder / file.path for file in full]
-                exchange.load(cursor, part.name, paths, shift=shift)
-        step()
-
-
-@contextmanager
-def _read_from(folder: Path, what: str) -> Iterator[None]:
-    """Tell a file of an export that is not what it should be from one that cannot be read.
-
-    Raises:
-        ExportDamaged, ExportUnreadable: there is one.
-    """
-    try:
-        yield
-    except exchange.Misfit as error:
-        raise ExportDamaged(folder, what, str(error).splitlines()[0]) from error
-    except exchange.Unread as error:
-        problem = str(error).splitlines()[0]
-        if str(folder) not in problem:  # of the index that is made
-            raise
-        raise ExportUnreadable(folder, what, problem) from error
-
-
-def _look_at(cursor: Cursor, folder: Path, part: Part, file: File) -> None:
-    """Refuse a file that has other rows or columns than the manifest says.
-
-    Raises:
-        ExportDamaged: it has.
-    """
-    expected = [
-        (column.name, column.type)
-        for column in part.columns
-        if file.collection is None or column.name != "collection"
-    ]
-    with _read_from(folder, file.path):
-        columns = exchange.columns_of_file(cursor, folder / file.path)
-        rows = exchange.rows_of_file(cursor, folder / file.path)
-    if columns != expected:
-        raise ExportDamaged(folder, file.path, "its columns are not those of the manifest.")
-    if rows != file.rows:
-        raise ExportDamaged(folder, file.path, f"it has {rows} rows, not {file.rows}.")
-
-
 # -- the old file --------------------------------------------------------------
 
 
@@ -316,122 +215,3 @@ def _agree(cursor: Cursor, *, path: Path, replace: bool, seen: NextIds) -> None:
     if _next_ids(cursor, path=path, replace=replace) != seen:
         raise IndexTaken(path, "has been changed meanwhile.", mend="Try again.")
     path.with_name(f"{path.name}.hnsw").unlink(missing_ok=True)
-
-
-# -- index.yml -----------------------------------------------------------------
-
-
-class _Wanted:
-    """What index.yml is to say of what was imported.
-
-    Args:
-        known: the collections that were imported.
-        described: the contexts.
-        trusting: with what it would run and use.
-
-    Attributes:
-        left_out: what it would run and use, in words, if it must not.
-    """
-
-    def __init__(
-        self,
-        document: Manifest,
-        known: list[Collection],
-        described: list[Context],
-        *,
-        trusting: bool,
-    ) -> None:
-        self.left_out: list[str] = []
-        self._contexts = [c for c in described if c.collection != EXPERIENCES]
-        self._collections = []
-        for collection in known:
-            if collection.name == EXPERIENCES:
-                continue
-            if collection.update_command and not trusting:
-                self.left_out.append(f"run for '{collection.name}': {collection.update_command}")
-                collection = collection._replace(update_command=None)
-            self._collections.append(collection)
-        self._sections: dict[str, dict[str, Any]] = {"chunk": dict(document.chunk)}
-        if trusting:
-            self._sections["models"] = dict(document.models)
-        else:
-            self.left_out += [f"use for {role}: {name}" for role, name in document.models.items()]
-
-    def check(self, place: Place) -> None:
-        """Refuse what could not be written.
-
-        Raises:
-            ConfigError: a name, a mask or a number makes no sense.
-        """
-        document: Parsed = {}
-        for collection in self._collections:
-            editing.add_collection(document, collection)
-        for context in self._contexts:
-            editing.set_context(document, context)
-        config.understood(document | self._sections, place)
-
-    def add(self, document: Parsed, *, before: Settings) -> None:
-        """Add what is not there; nothing that is there changes.
-
-        Args:
-            before: what the tables say, for a document that says nothing.
-        """
-        if not document:
-            editing.write_all(document, before)
-        there = set(document.get("collections") or {})
-        for collection in self._collections:
-            if collection.name not in there:
-                editing.add_collection(document, collection)
-        has = {(context.collection, context.prefix) for context in before.contexts}
-        for context in self._contexts:
-            if (context.collection, context.prefix) not in has:
-                editing.set_context(document, context)
-        for name, section in self._sections.items():
-            if name not in document:
-                self._set(document, name, section)
-
-    def settle(self, document: Parsed, *, place: Place) -> None:
-        """Say this and nothing else of collections; lines that say it already stay."""
-        before = config.understood(document, place)
-        there = {collection.name: collection for collection in before.collections}
-        own = {collection.name for collection in self._collections}
-        for name in there.keys() - own:
-            del document["collections"][name]
-        if not any(context.collection is None for context in self._contexts):
-            document.pop("global_context", None)
-        for collection in self._collections:
-            old = there.get(collection.name)
-            if old is not None and not _is_here(collection) and _is_here(old):
-                collection = collection._replace(root=old.root)
-            contexts = {c.prefix: c for c in self._contexts if c.collection == collection.name}
-            if old != collection or contexts != {
-                c.prefix: c for c in before.contexts if c.collection == collection.name
-            }:
-                editing.add_collection(document, collection)
-                for context in contexts.values():
-                    editing.set_context(document, context)
-        for context in self._contexts:
-            if context.collection is None:
-                editing.set_context(document, context)
-        for name, section in self._sections.items():
-            self._set(document, name, section)
-
-    def _set(self, document: Parsed, name: str, section: dict[str, Any]) -> None:
-        """Set a section, unless it is what it is without."""
-        defaults = config.Settings()
-        plain = {
-            "chunk": {
-                "tokens": defaults.chunk_tokens,
-                "overlap": defaults.chunk_overlap,
-                "strategy": defaults.chunk_strategy,
-            },
-            "models": {},
-        }[name]
-        if section == plain:
-            document.pop(name, None)
-        elif document.get(name) != section:
-            document[name] = section
-
-
-def _is_here(collection: Collection) -> bool:
-    return Path(collection.root).is_dir()

@@ -1,0 +1,133 @@
+"""What index.yml says of an index that is made of an export: its collections, contexts, models and
+way to cut texts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from qmd import config, editing
+from qmd.types import EXPERIENCES, Collection, Context
+
+if TYPE_CHECKING:
+    from qmd.config import Settings
+    from qmd.editing import Parsed
+    from qmd.environment import Place
+    from qmd.pipeline.manifest import Manifest
+
+
+class Wanted:
+    """What index.yml is to say of what was imported.
+
+    Args:
+        known: the collections that were imported.
+        described: the contexts.
+        trusting: with what it would run and use.
+
+    Attributes:
+        left_out: what it would run and use, in words, if it must not.
+    """
+
+    def __init__(
+        self,
+        document: Manifest,
+        known: list[Collection],
+        described: list[Context],
+        *,
+        trusting: bool,
+    ) -> None:
+        self.left_out: list[str] = []
+        self._contexts = [c for c in described if c.collection != EXPERIENCES]
+        self._collections = []
+        for collection in known:
+            if collection.name == EXPERIENCES:
+                continue
+            if collection.update_command and not trusting:
+                self.left_out.append(f"run for '{collection.name}': {collection.update_command}")
+                collection = collection._replace(update_command=None)
+            self._collections.append(collection)
+        self._sections: dict[str, dict[str, Any]] = {"chunk": dict(document.chunk)}
+        if trusting:
+            self._sections["models"] = dict(document.models)
+        else:
+            self.left_out += [f"use for {role}: {name}" for role, name in document.models.items()]
+
+    def check(self, place: Place) -> None:
+        """Refuse what could not be written.
+
+        Raises:
+            ConfigError: a name, a mask or a number makes no sense.
+        """
+        document: Parsed = {}
+        for collection in self._collections:
+            editing.add_collection(document, collection)
+        for context in self._contexts:
+            editing.set_context(document, context)
+        config.understood(document | self._sections, place)
+
+    def add(self, document: Parsed, *, before: Settings) -> None:
+        """Add what is not there; nothing that is there changes.
+
+        Args:
+            before: what the tables say, for a document that says nothing.
+        """
+        if not document:
+            editing.write_all(document, before)
+        there = set(document.get("collections") or {})
+        for collection in self._collections:
+            if collection.name not in there:
+                editing.add_collection(document, collection)
+        has = {(context.collection, context.prefix) for context in before.contexts}
+        for context in self._contexts:
+            if (context.collection, context.prefix) not in has:
+                editing.set_context(document, context)
+        for name, section in self._sections.items():
+            if name not in document:
+                self._set(document, name, section)
+
+    def settle(self, document: Parsed, *, place: Place) -> None:
+        """Say this and nothing else of collections; lines that say it already stay."""
+        before = config.understood(document, place)
+        there = {collection.name: collection for collection in before.collections}
+        own = {collection.name for collection in self._collections}
+        for name in there.keys() - own:
+            del document["collections"][name]
+        if not any(context.collection is None for context in self._contexts):
+            document.pop("global_context", None)
+        for collection in self._collections:
+            old = there.get(collection.name)
+            if old is not None and not is_here(collection) and is_here(old):
+                collection = collection._replace(root=old.root)
+            contexts = {c.prefix: c for c in self._contexts if c.collection == collection.name}
+            if old != collection or contexts != {
+                c.prefix: c for c in before.contexts if c.collection == collection.name
+            }:
+                editing.add_collection(document, collection)
+                for context in contexts.values():
+                    editing.set_context(document, context)
+        for context in self._contexts:
+            if context.collection is None:
+                editing.set_context(document, context)
+        for name, section in self._sections.items():
+            self._set(document, name, section)
+
+    def _set(self, document: Parsed, name: str, section: dict[str, Any]) -> None:
+        """Set a section, unless it is what it is without."""
+        defaults = config.Settings()
+        plain = {
+            "chunk": {
+                "tokens": defaults.chunk_tokens,
+                "overlap": defaults.chunk_overlap,
+                "strategy": defaults.chunk_strategy,
+            },
+            "models": {},
+        }[name]
+        if section == plain:
+            document.pop(name, None)
+        elif document.get(name) != section:
+            document[name] = section
+
+
+def is_here(collection: Collection) -> bool:
+    """Whether the folder of a collection is on this machine."""
+    return Path(collection.root).is_dir()

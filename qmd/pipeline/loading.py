@@ -1,0 +1,128 @@
+"""The new index file of an import: filled with what is in the files of an export, brought up to
+date, and refused if its tables do not fit together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from qmd.errors import ExportDamaged, ExportUnreadable
+from qmd.pipeline import manifest
+from qmd.pipeline.filling import fill
+from qmd.store import collections, exchange, maintenance
+from qmd.store.cursor import Cursor
+from qmd.store.database import Database
+from qmd.store.exchange import NextIds
+from qmd.types import Collection, Context
+
+if TYPE_CHECKING:
+    from qmd.pipeline.manifest import File, Manifest, Part
+
+MOST_THREADS = 4
+"""Threads that put postings in order."""
+
+
+def built(
+    path: Path, folder: Path, document: Manifest, shift: NextIds, step: Callable[[], None]
+) -> tuple[list[Collection], list[Context]]:
+    """Make the new file.
+
+    It is filled when it has the tables that the export was made of, and brought up to date after.
+
+    Args:
+        path: where it is to be.
+        folder: of the export.
+        shift: what is added to its numbers.
+        step: called after each file, and after each table.
+
+    Returns:
+        Its collections and contexts.
+
+    Raises:
+        ExportDamaged: what is in the files does not fit, or does not fit together.
+    """
+    threads = min(os.cpu_count() or 1, MOST_THREADS)
+    new = Database(path, threads=threads, schema=document.schema)
+    try:
+        new.write(partial(_fill, folder=folder, document=document, shift=shift, step=step))
+    finally:
+        new.close()
+    new = Database(path, threads=threads)
+    try:
+        new.write(lambda _: None)
+        fill(new)
+        new.write(lambda _: None, settled=True)
+        wrong = [each for each in new.read(maintenance.problems) if each.times]
+        if wrong:
+            problem = f"not so {wrong[0].times} times: {wrong[0].fact}."
+            raise ExportDamaged(folder, "The tables do not fit together", problem)
+        return new.read(collections.collections), new.read(collections.contexts)
+    finally:
+        new.close()
+
+
+def _fill(
+    cursor: Cursor, *, folder: Path, document: Manifest, shift: NextIds, step: Callable[[], None]
+) -> None:
+    """Add what is in the files, table by table."""
+    there = {table.name for table in exchange.tables(cursor)}
+    for part in document.parts:
+        if part.name not in there:
+            raise ExportDamaged(folder, manifest.NAME, f"there is no table '{part.name}'.")
+        for file in part.files:
+            _look_at(cursor, folder, part, file)
+            step()
+    for part in document.parts:
+        full = [file for file in part.files if file.rows]
+        with _read_from(folder, part.name):
+            if part.name == exchange.PARTED:
+                of: dict[str | None, list[Path]] = {}
+                for file in part.files:
+                    of.setdefault(file.collection, []).append(folder / file.path)
+                exchange.load_documents(cursor, of, shift=shift)
+            elif full:
+                paths = [folder / file.path for file in full]
+                exchange.load(cursor, part.name, paths, shift=shift)
+        step()
+
+
+@contextmanager
+def _read_from(folder: Path, what: str) -> Iterator[None]:
+    """Tell a file of an export that is not what it should be from one that cannot be read.
+
+    Raises:
+        ExportDamaged, ExportUnreadable: there is one.
+    """
+    try:
+        yield
+    except exchange.Misfit as error:
+        raise ExportDamaged(folder, what, str(error).splitlines()[0]) from error
+    except exchange.Unread as error:
+        problem = str(error).splitlines()[0]
+        if str(folder) not in problem:  # of the index that is made
+            raise
+        raise ExportUnreadable(folder, what, problem) from error
+
+
+def _look_at(cursor: Cursor, folder: Path, part: Part, file: File) -> None:
+    """Refuse a file that has other rows or columns than the manifest says.
+
+    Raises:
+        ExportDamaged: it has.
+    """
+    expected = [
+        (column.name, column.type)
+        for column in part.columns
+        if file.collection is None or column.name != "collection"
+    ]
+    with _read_from(folder, file.path):
+        columns = exchange.columns_of_file(cursor, folder / file.path)
+        rows = exchange.rows_of_file(cursor, folder / file.path)
+    if columns != expected:
+        raise ExportDamaged(folder, file.path, "its columns are not those of the manifest.")
+    if rows != file.rows:
+        raise ExportDamaged(folder, file.path, f"it has {rows} rows, not {file.rows}.")
