@@ -1,7 +1,7 @@
 """How good the answers to judged questions are.
 
-fixtures ─▸ running ─▸ runs ─▸ scoring ─▸ charts
-questions   asked      found   figures    a picture
+fixtures ─▸ indexes ─▸ running ─▸ runs ─▸ scoring ─▸ charts
+questions   asked of   asked      found   figures    a picture
 """
 
 from __future__ import annotations

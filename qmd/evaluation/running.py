@@ -2,66 +2,25 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
-from qmd.engine import ALL, Engine
-from qmd.errors import IndexFailure, ModelError, NotEmbedded, QmdError, QueryError, UsageError
-from qmd.evaluation import Backend, fixtures
-from qmd.evaluation.runs import Asked, Run, Spread, apart, spread
-from qmd.store import search
-from qmd.text import query, questions
-from qmd.types import Collection, Filter
+from qmd.errors import IndexFailure, ModelError, NotEmbedded, QmdError, UsageError
+from qmd.evaluation import Backend
+from qmd.evaluation.runs import Asked, Run, apart
+from qmd.text import questions
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from qmd.config import Settings
-    from qmd.editing import Parsed
-    from qmd.engine import Answer
+    from qmd.engine import Answer, Engine
     from qmd.evaluation.fixtures import Fixture, Question
+    from qmd.evaluation.indexes import Bench, Progress
     from qmd.models.choice import Space
-    from qmd.store.cursor import Cursor
     from qmd.types import Result
 
-Told = Callable[[int, int], None]
-"""Is told (done, in all)."""
-
-Progress = Callable[[str], Told]
-"""Gives for a piece of work what is told how far it is."""
-
-Value = TypeVar("Value")
-
-STAGED = 200
-"""Questions whose stages are timed, at most."""
-
-
-class Bench(NamedTuple):
-    """An index, and who asks it.
-
-    Attributes:
-        among: documents that may answer.
-        ids: of the documents of a corpus, by the name of the file; empty for a user's own index.
-    """
-
-    engine: Engine
-    fixture: Fixture
-    among: Filter = ALL
-    ids: Mapping[str, str] = MappingProxyType({})
-
-    def names(self, file: str, docid: str) -> Sequence[str]:
-        """What the fixture may call a document, known here as `collection/path` and docid."""
-        if self.ids:
-            return (self.ids[file.partition("/")[2]],)
-        return (f"qmd://{file}",) if self.fixture.is_typed else (file, docid)
+# -- what can be asked -----------------------------------------------------------
 
 
 class Ready(NamedTuple):
@@ -75,114 +34,6 @@ class Ready(NamedTuple):
     backends: list[Backend]
     left_out: dict[Backend, str]
     space: Space | None
-
-
-# -- the index -------------------------------------------------------------------
-
-
-def own_index(engine: Engine, fixture: Fixture, names: Sequence[str]) -> Bench:
-    """The user's own index.
-
-    Args:
-        names: of collections; without any, those that the fixture names, or that searches look
-            into.
-
-    Raises:
-        CollectionNotFound: there is none of one of the names.
-        UsageError: there is nothing in it.
-    """
-    named = tuple(names) or ((fixture.collection,) if fixture.collection else ())
-    for name in named:
-        engine.collection(name)
-    known = engine.overview()
-    chosen = named or tuple(each.name for each in known if each.included)
-    if not any(each.documents for each in known if each.name in chosen):
-        raise UsageError(
-            "There are no documents to find.\n\n"
-            "Add a folder with 'qmd collection add PATH', or run 'qmd update'."
-        )
-    return Bench(engine, fixture, Filter(chosen) if named or len(chosen) < len(known) else ALL)
-
-
-@contextmanager
-def corpus_index(engine: Engine, fixture: Fixture, progress: Progress) -> Iterator[Bench]:
-    """An index of the documents of a fixture, gone afterwards.
-
-    Args:
-        engine: of the user: its models and its way to cut texts are used.
-
-    Raises:
-        UsageError: the documents cannot be read.
-    """
-    import anyio
-
-    from qmd.environment import Place
-    from qmd.models.registry import ROLES
-
-    assert fixture.corpus is not None
-    with tempfile.TemporaryDirectory(prefix="qmd-bench-") as name:
-        work = Path(name)
-        ids = _written(fixture.corpus, work / "docs")
-        place = Place(
-            "index", work / "index.yml", work / "index.duckdb", None, work / "trusted.json"
-        )
-        used: dict[str, str] = {
-            role: model.uri for role in ROLES if (model := engine.models.chosen(role)) is not None
-        }
-        made = Engine(place, engine.models.machine._replace(chosen=used), warm=True)
-        try:
-            made.change(partial(_configure, engine.settings(), work / "docs"))
-            told = progress("Indexing")
-            [report] = anyio.run(lambda: made.update(progress=lambda _: told))
-            if report.failure:
-                raise UsageError(f"{fixture.corpus} could not be indexed: {report.failure}")
-            yield Bench(made, fixture, ids=ids)
-        finally:
-            made.close()
-
-
-def _configure(own: Settings, folder: Path, _: Settings, document: Parsed) -> None:
-    """Write an index.yml with one collection, and the user's way to cut texts."""
-    from qmd.editing import add_collection
-
-    document["chunk"] = {
-        "tokens": own.chunk_tokens,
-        "overlap": own.chunk_overlap,
-        "strategy": own.chunk_strategy,
-    }
-    add_collection(document, Collection("docs", str(folder)))
-
-
-def _written(corpus: Path, folder: Path) -> dict[str, str]:
-    """Write each document as a Markdown file whose name no question has a word of.
-
-    Returns:
-        The ids of the documents, by the names of the files.
-    """
-    folder.mkdir()
-    ids = {}
-    for number, (name, title, text) in enumerate(fixtures.documents(corpus), start=1):
-        heading = " ".join(title.split())
-        body = f"# {heading}\n\n{text}" if heading else text
-        file = folder / f"zq{number}.md"
-        file.write_text(body or ".", encoding="utf-8")
-        ids[file.name] = name
-    if not ids:
-        raise UsageError(f"{corpus} has no documents.")
-    return ids
-
-
-def missing(bench: Bench) -> list[str]:
-    """Judged documents that cannot be found: they are not in the index."""
-    among = bench.among.collections
-    return bench.fixture.unknown(
-        bench.names(document.name, document.docid)
-        for document in bench.engine.documents(None)
-        if among is None or document.collection in among
-    )
-
-
-# -- what can be asked -----------------------------------------------------------
 
 
 def ready(bench: Bench, wanted: Sequence[Backend], progress: Progress) -> Ready:
@@ -309,11 +160,11 @@ def _ways(bench: Bench, *, meaning: bool, depth: int) -> dict[Backend, Way]:
 
     async def by_words(question: Question) -> list[Answer]:
         ask = partial(engine.search, among=among, limit=depth)
-        return [await to_thread.run_sync(ask, x) for x in _lines(fixture, question, "lex")]
+        return [await to_thread.run_sync(ask, x) for x in lines(fixture, question, "lex")]
 
     async def by_meaning(question: Question) -> list[Answer]:
         ask = partial(engine.vector_search, among=among, limit=depth)
-        return [await to_thread.run_sync(ask, x) for x in _lines(fixture, question, "vec", "hyde")]
+        return [await to_thread.run_sync(ask, x) for x in lines(fixture, question, "vec", "hyde")]
 
     async def by_both(question: Question, *, helping: bool) -> list[Answer]:
         text = question.text if fixture.is_typed else f"expand: {plain(question.text)}"
@@ -363,7 +214,7 @@ def plain(question: str) -> str:
     return " ".join(word.lstrip("-") for word in question.replace('"', " ").split())
 
 
-def _lines(fixture: Fixture, question: Question, *kinds: str) -> list[str]:
+def lines(fixture: Fixture, question: Question, *kinds: str) -> list[str]:
     """What is searched in one way: of a query document its lines, else the question."""
     if not fixture.is_typed:
         return [plain(question.text)]
@@ -371,56 +222,3 @@ def _lines(fixture: Fixture, question: Question, *kinds: str) -> list[str]:
     if read.plain is not None:
         return [read.plain]
     return [each.text for each in read.searches if each.kind in kinds]
-
-
-# -- stages ----------------------------------------------------------------------
-
-
-def stages(bench: Bench, space: Space | None, progress: Progress) -> dict[str, Spread]:
-    """How long the parts of a hybrid search take, each alone: `words`, `embed`, `vectors`.
-
-    Args:
-        space: None: words alone are timed.
-    """
-    from qmd.pipeline.fusion import DEPTH
-    from qmd.store import embeddings
-
-    engine, limit = bench.engine, DEPTH["scores"]
-    chosen = bench.fixture.sampled(STAGED).questions
-    vectors = engine.vectors()[1].vectors if space is not None else 0
-    times: dict[str, list[float]] = {"words": [], "embed": [], "vectors": []}
-    told = progress("Timing stages")
-
-    def timed(stage: str, work: Callable[[], Value]) -> Value:
-        began = time.perf_counter()
-        value = work()
-        times[stage].append((time.perf_counter() - began) * 1000)
-        return value
-
-    def by_words(text: str, cursor: Cursor) -> object:
-        asked = query.parse(text)
-        return search.scored(cursor, asked, engine.stemmer, among=bench.among, limit=limit)
-
-    def by_meaning(space: Space, vector: NDArray[np.float32], cursor: Cursor) -> object:
-        number = embeddings.model_id(cursor, space.fingerprint)
-        assert number is not None
-        return embeddings.nearest(
-            cursor,
-            vector,
-            model_id=number,
-            vectors=vectors,
-            documents=search.allowed(cursor, bench.among),
-            limit=limit,
-        )
-
-    for done, question in enumerate(chosen, start=1):
-        with suppress(QueryError, ModelError):
-            for text in _lines(bench.fixture, question, "lex")[:1]:
-                timed("words", partial(engine.read, partial(by_words, text)))
-            for text in _lines(bench.fixture, question, "vec", "hyde")[:1]:
-                if space is not None:
-                    asked = [space.model.as_query(text)]
-                    [vector] = timed("embed", partial(engine.models.embedder(space).embed, asked))
-                    timed("vectors", partial(engine.read, partial(by_meaning, space, vector)))
-        told(done, len(chosen))
-    return {stage: found for stage, each in times.items() if (found := spread(each)) is not None}

@@ -19,7 +19,7 @@ from qmd.surface.cli.common import Collections, Json, notice, say, state
 if TYPE_CHECKING:
     from qmd.engine import Engine
     from qmd.evaluation.fixtures import Fixture
-    from qmd.evaluation.running import Bench, Progress
+    from qmd.evaluation.indexes import Bench, Progress
     from qmd.evaluation.runs import Run, Spread
     from qmd.evaluation.scoring import Scores
 
@@ -147,7 +147,7 @@ def _measured(
     """All runs and their figures."""
     import anyio
 
-    from qmd.evaluation import running, runs, scoring
+    from qmd.evaluation import indexes, running, runs, scoring, timing
 
     found: list[Run] = []
     left_out: dict[Backend, str] = {}
@@ -156,9 +156,9 @@ def _measured(
     with ExitStack() as stack:
         if options.searching:
             if fixture.corpus is None:
-                bench = running.own_index(engine, fixture, options.collections)
+                bench = indexes.own_index(engine, fixture, options.collections)
             else:
-                bench = stack.enter_context(running.corpus_index(engine, fixture, progress))
+                bench = stack.enter_context(indexes.corpus_index(engine, fixture, progress))
             _tell_missing(bench)
             ready = running.ready(bench, options.backends, progress)
             left_out = ready.left_out
@@ -175,7 +175,7 @@ def _measured(
                 )
             )
             searched = any(each is not Backend.BM25 for each in ready.backends)
-            stages = running.stages(bench, ready.space if searched else None, progress)
+            stages = timing.stages(bench, ready.space if searched else None, progress)
     for each in found:
         if options.runs is not None:
             runs.write(each, runs.path_of(each, options.runs))
@@ -187,9 +187,9 @@ def _measured(
 
 
 def _tell_missing(bench: Bench) -> None:
-    from qmd.evaluation import running
+    from qmd.evaluation import indexes
 
-    missing = running.missing(bench)
+    missing = indexes.missing(bench)
     if missing:
         documents = render.amount(len(missing), "judged document")
         notice(f"{documents} cannot be found, since the index has none such: {_listed(missing)}")

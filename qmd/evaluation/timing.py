@@ -1,0 +1,78 @@
+"""How long the parts of a search take."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from qmd.errors import ModelError, QueryError
+from qmd.evaluation.running import lines
+from qmd.evaluation.runs import Spread, spread
+from qmd.store import search
+from qmd.text import query
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from qmd.evaluation.indexes import Bench, Progress
+    from qmd.models.choice import Space
+    from qmd.store.cursor import Cursor
+
+Value = TypeVar("Value")
+
+STAGED = 200
+"""Questions whose stages are timed, at most."""
+
+
+def stages(bench: Bench, space: Space | None, progress: Progress) -> dict[str, Spread]:
+    """How long the parts of a hybrid search take, each alone: `words`, `embed`, `vectors`.
+
+    Args:
+        space: None: words alone are timed.
+    """
+    from qmd.pipeline.fusion import DEPTH
+    from qmd.store import embeddings
+
+    engine, limit = bench.engine, DEPTH["scores"]
+    chosen = bench.fixture.sampled(STAGED).questions
+    vectors = engine.vectors()[1].vectors if space is not None else 0
+    times: dict[str, list[float]] = {"words": [], "embed": [], "vectors": []}
+    told = progress("Timing stages")
+
+    def timed(stage: str, work: Callable[[], Value]) -> Value:
+        began = time.perf_counter()
+        value = work()
+        times[stage].append((time.perf_counter() - began) * 1000)
+        return value
+
+    def by_words(text: str, cursor: Cursor) -> object:
+        asked = query.parse(text)
+        return search.scored(cursor, asked, engine.stemmer, among=bench.among, limit=limit)
+
+    def by_meaning(space: Space, vector: NDArray[np.float32], cursor: Cursor) -> object:
+        number = embeddings.model_id(cursor, space.fingerprint)
+        assert number is not None
+        return embeddings.nearest(
+            cursor,
+            vector,
+            model_id=number,
+            vectors=vectors,
+            documents=search.allowed(cursor, bench.among),
+            limit=limit,
+        )
+
+    for done, question in enumerate(chosen, start=1):
+        with suppress(QueryError, ModelError):
+            for text in lines(bench.fixture, question, "lex")[:1]:
+                timed("words", partial(engine.read, partial(by_words, text)))
+            for text in lines(bench.fixture, question, "vec", "hyde")[:1]:
+                if space is not None:
+                    asked = [space.model.as_query(text)]
+                    [vector] = timed("embed", partial(engine.models.embedder(space).embed, asked))
+                    timed("vectors", partial(engine.read, partial(by_meaning, space, vector)))
+        told(done, len(chosen))
+    return {stage: found for stage, each in times.items() if (found := spread(each)) is not None}
