@@ -75,14 +75,14 @@ def sql() -> Iterator[Target]:
     import _duckdb
 
     from qmd.errors import SqlError
-    from qmd.store import trees, views
+    from qmd.store import lexer, trees, views
     from qmd.store.cursor import Cursor
 
     cursor = Cursor(_duckdb.connect(":memory:"))
     macros = frozenset(view.name for view in views.views() if view.is_macro)
 
     def check(text: str, files: bool) -> None:
-        trees.is_ended(text)
+        lexer.is_ended(text)
         reader = trees.Reader(cursor, functions=macros, files=files, index=Path("/tmp/none.duckdb"))
         with suppress(SqlError):
             assert reader.request(text, {"words": "tea"}).query.strip()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from qmd.doctor import Finding
     from qmd.pictures.map import Map
     from qmd.stats import Stats
-    from qmd.store.trees import Parameters
+    from qmd.store.calls import Parameters
 
 SIMILAR = 0.3
 """Cosine below which passages have little to do with the question. Source: tobi/qmd (MIT)."""

@@ -19,7 +19,7 @@ from qmd.errors import UsageError
 from qmd.types import Filter
 
 if TYPE_CHECKING:
-    from qmd.store.trees import Parameters
+    from qmd.store.calls import Parameters
 
 Value = TypeVar("Value")
 

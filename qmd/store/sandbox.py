@@ -33,7 +33,8 @@ from qmd.store.views import View, needed, views
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from qmd.store.trees import Parameters, Request
+    from qmd.store.calls import Parameters
+    from qmd.store.trees import Request
 
 SPILL = "10GB"
 """What a query may write to disk while it runs, at most."""

@@ -9,24 +9,15 @@ pointer. So those that may be called are listed here, and all others are refused
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import _duckdb
-
 from qmd.errors import SqlError
+from qmd.store import lexer
+from qmd.store.calls import SEARCHES, Call, Parameters, call, parameter
 from qmd.store.cursor import Cursor, DatabaseError
-
-SEARCHES = ("bm25", "vsearch", "hybrid")
-"""Searches that a statement can call. See sql/views/."""
-
-DEFAULT_N = 100
-"""Documents that a search gives at most if it is not told; as the macros say."""
-
-LARGEST_N = 1_000_000
 
 OF_VALUES = frozenset(
     """
@@ -62,33 +53,9 @@ _MORE_FILES = "A query reads the index and nothing else. Allow it to read files 
 _QUALIFIERS = frozenset("memory qmd_index main temp system information_schema pg_catalog".split())
 """What may stand before the name of a table: the catalogs, and their schemas."""
 
-_NO_QUERY = 'There is no query.\n\nTry: qmd sql "from documents limit 5"'
-
-_SPACES = " \t\n\f\r\u200b\u202f\u205f\u2060\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x200B)))
-"""What the parser takes for spaces; the tokenizer knows those of ASCII only."""
-
 _OF_ROWS = "TABLE_FUNCTION"
 
-_BEGINNINGS = ("select", "from", "with", "values", "describe", "show", "summarize", "table", "(")
-
 _FORMS = "SELECT, FROM, WITH, VALUES, DESCRIBE, SHOW, SUMMARIZE and EXPLAIN"
-
-Parameters = Mapping[str, Any] | Sequence[Any]
-
-
-class Call(NamedTuple):
-    """A search that a statement calls for.
-
-    Attributes:
-        search: one of `SEARCHES`.
-        n: documents at most.
-        collection: None: those that searches look into by default.
-    """
-
-    search: str
-    query: str
-    n: int
-    collection: str | None
 
 
 class Request(NamedTuple):
@@ -133,14 +100,14 @@ class Reader:
         Raises:
             SqlError: it is not one query, or would do what a query may not.
         """
-        query = _only_statement(text)
-        words = _tokens(query)
+        query = lexer.only_statement(text)
+        words = lexer.tokens(query)
         manner = "answer"
         if words[0].text.lower() == "explain":
             analyze = len(words) > 1 and words[1].text.lower() in ("analyze", "analyse")
             manner = "explain_analyze" if analyze else "explain"
-            query = _after(query, words[1 if analyze else 0])
-            if _has_options(query):
+            query = lexer.after(query, words[1 if analyze else 0])
+            if lexer.has_options(query):
                 raise SqlError("EXPLAIN and EXPLAIN ANALYZE are taken, both without options.")
         tree = self._tree(query)
         if manner == "answer" and tree.get("from_table", {}).get("type") == "SHOW_REF":
@@ -156,7 +123,7 @@ class Reader:
         if found["error"]:
             raise self._refusal(query, found)
         if not found["statements"]:
-            raise SqlError(_NO_QUERY)
+            raise SqlError(lexer.NO_QUERY)
         node = found["statements"][0]["node"]
         assert isinstance(node, dict)
         return node
@@ -168,7 +135,7 @@ class Reader:
                 self._cursor.connection.extract_statements(query)
             except DatabaseError as error:
                 return SqlError(str(error))  # with the place
-        first = _tokens(query)[0].text.upper()
+        first = lexer.tokens(query)[0].text.upper()
         if first == "PIVOT" or found["error_message"].startswith("Mixing"):
             hint = "Name the values that become columns: PIVOT … ON key IN ('tags', 'status') …"
             return SqlError(hint if first == "PIVOT" else found["error_message"])
@@ -188,7 +155,7 @@ class Reader:
                     _check_here(function, parameters)
                 self._check_function(name)
                 if name in SEARCHES:
-                    yield _call(name, function.get("children", ()), parameters)
+                    yield call(name, function.get("children", ()), parameters)
             elif kind == "BASE_TABLE" and node.get("table_name", "").lower() not in own:
                 self._check_table(node)
             elif kind == "FUNCTION" and id(node) not in giving_rows:
@@ -264,77 +231,12 @@ def _check_here(function: dict[str, Any], parameters: Parameters) -> None:
     for node in _nodes({"files": function.get("children", ())[:1]}):
         value = None
         if node.get("class") == "PARAMETER":
-            value = _parameter(node["identifier"], parameters)
+            value = parameter(node["identifier"], parameters)
         elif node.get("type") == "VALUE_CONSTANT":
             value = node["value"].get("value")
         for each in value if isinstance(value, list | tuple) else [value]:
             if isinstance(each, str) and _is_elsewhere(each):
                 raise not_here(each)
-
-
-def is_ended(text: str) -> bool:
-    """Whether a text ends with the `;` of a statement: not one in a text or a comment."""
-    tokens = _tokens(text)
-    return bool(tokens) and tokens[-1].text == ";"
-
-
-class _Token(NamedTuple):
-    """A word or a mark; `start` is in bytes."""
-
-    text: str
-    start: int
-
-
-_LONGEST = 32
-"""Bytes of a token that are looked at: no keyword is longer."""
-
-_TOKEN = re.compile(r"\w+|.", re.S)
-
-
-def _tokens(text: str) -> list[_Token]:
-    """The words and marks of a text, up to what cannot be read; no comments."""
-    data = text.encode()
-    starts = [start for start, _ in _duckdb.tokenize(text)]
-    words = (data[start : start + _LONGEST].decode(errors="replace") for start in starts)
-    return [
-        _Token(_TOKEN.match(word)[0], start)  # type: ignore[index]
-        for word, start in zip(words, starts, strict=True)
-    ]
-
-
-def _only_statement(text: str) -> str:
-    """The one statement of a text.
-
-    Raises:
-        SqlError: there is none, or several.
-    """
-    data = text.encode()
-    parts = [0]
-    for token in _tokens(text):
-        if token.text == ";":
-            parts += [token.start, token.start + 1]
-    parts.append(len(data))
-    pieces = [data[parts[at] : parts[at + 1]].decode() for at in range(0, len(parts), 2)]
-    statements = [piece for piece in pieces if _tokens(piece.strip(_SPACES))]
-    if not statements:
-        raise SqlError(_NO_QUERY)
-    if len(statements) > 1:
-        raise SqlError("One query runs at a time. Leave out what comes after the first ';'.")
-    return statements[0]
-
-
-def _has_options(query: str) -> bool:
-    """Whether what comes after EXPLAIN begins with options, which also stand in parentheses."""
-    first, second = ([token.text.lower() for token in _tokens(query)] + ["", ""])[:2]
-    return (first == "(" and second not in _BEGINNINGS) or first == "verbose"
-
-
-def _after(query: str, token: _Token) -> str:
-    """What comes after EXPLAIN."""
-    rest = query.encode()[token.start + len(token.text.encode()) :].decode()
-    if not _tokens(rest):
-        raise SqlError("EXPLAIN what? Put a query behind it.")
-    return rest
 
 
 def _nodes(tree: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -366,47 +268,3 @@ def _own(tree: dict[str, Any]) -> frozenset[str]:
     """Names that a statement gives with WITH."""
     maps = (node.get("cte_map", {}).get("map", ()) for node in _nodes(tree))
     return frozenset(entry["key"].lower() for each in maps for entry in each)
-
-
-def _call(search: str, arguments: Sequence[dict[str, Any]], parameters: Parameters) -> Call:
-    given: dict[str, object] = {}
-    names = ["query", "n", "collection"]
-    for place, argument in enumerate(arguments):
-        name = str(argument.get("alias", "")).lower() or names[min(place, 2)]
-        if name not in names or place > 2:
-            raise SqlError(f"{search} takes {_usage(search)}.")
-        given[name] = _value(search, name, argument, parameters)
-    query, n, collection = given.get("query"), given.get("n", DEFAULT_N), given.get("collection")
-    if not isinstance(query, str):
-        raise SqlError(f"{search} takes {_usage(search)}: what to look for is a text.")
-    if not isinstance(n, int) or isinstance(n, bool) or not 1 <= n <= LARGEST_N:
-        raise SqlError(f"n of {search} is a number of documents, 1 to {LARGEST_N}.")
-    if collection is not None and not isinstance(collection, str):
-        raise SqlError(f"collection of {search} is the name of one.")
-    return Call(search, query, n, collection)
-
-
-def _usage(search: str) -> str:
-    return f"{search}('words', n := {DEFAULT_N}, collection := 'name')"
-
-
-def _value(search: str, name: str, argument: dict[str, Any], parameters: Parameters) -> object:
-    """A constant, or the value of a parameter."""
-    if argument.get("class") == "CONSTANT":
-        value = argument["value"]
-        return None if value["is_null"] else value["value"]
-    if argument.get("class") == "PARAMETER":
-        return _parameter(argument["identifier"], parameters)
-    raise SqlError(
-        f"{name} of {search} is not a constant.\n\n"
-        "Searches run before the statement does: give a constant, or a parameter such as $words."
-    )
-
-
-def _parameter(identifier: str, parameters: Parameters) -> object:
-    if isinstance(parameters, Mapping):
-        if identifier in parameters:
-            return parameters[identifier]
-    elif identifier.isdigit() and int(identifier) <= len(parameters):
-        return parameters[int(identifier) - 1]
-    raise SqlError(f"There is no value for ${identifier}.\n\nGive one with -p {identifier}=VALUE.")

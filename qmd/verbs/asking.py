@@ -16,11 +16,11 @@ from qmd.verbs.searching import ALL, Searching
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from qmd.store.calls import Call, Parameters
     from qmd.store.cursor import Connection
     from qmd.store.sandbox import Answer as SqlAnswer
     from qmd.store.sandbox import Found as SqlFound
     from qmd.store.sandbox import Limits
-    from qmd.store.trees import Call, Parameters
 
 
 class Work(Protocol):

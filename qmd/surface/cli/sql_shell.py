@@ -16,7 +16,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 from qmd import environment
 from qmd.errors import QmdError
-from qmd.store import trees
+from qmd.store import lexer
 from qmd.store.sandbox import vocabulary
 from qmd.store.views import views
 from qmd.surface.cli import sql
@@ -146,7 +146,7 @@ def is_complete(text: str) -> bool:
     text = text.strip()
     if not text or text.startswith("."):
         return True
-    return trees.is_ended(text)
+    return lexer.is_ended(text)
 
 
 class Words(Completer):

@@ -1,0 +1,90 @@
+"""Searches that a statement calls for, and the values that it gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from qmd.errors import SqlError
+
+SEARCHES = ("bm25", "vsearch", "hybrid")
+"""Searches that a statement can call. See sql/views/."""
+
+DEFAULT_N = 100
+"""Documents that a search gives at most if it is not told; as the macros say."""
+
+LARGEST_N = 1_000_000
+
+Parameters = Mapping[str, Any] | Sequence[Any]
+
+
+class Call(NamedTuple):
+    """A search that a statement calls for.
+
+    Attributes:
+        search: one of `SEARCHES`.
+        n: documents at most.
+        collection: None: those that searches look into by default.
+    """
+
+    search: str
+    query: str
+    n: int
+    collection: str | None
+
+
+def call(search: str, arguments: Sequence[dict[str, Any]], parameters: Parameters) -> Call:
+    """What a search is called with.
+
+    Args:
+        arguments: nodes of the tree.
+
+    Raises:
+        SqlError: the search does not take them.
+    """
+    given: dict[str, object] = {}
+    names = ["query", "n", "collection"]
+    for place, argument in enumerate(arguments):
+        name = str(argument.get("alias", "")).lower() or names[min(place, 2)]
+        if name not in names or place > 2:
+            raise SqlError(f"{search} takes {_usage(search)}.")
+        given[name] = _value(search, name, argument, parameters)
+    query, n, collection = given.get("query"), given.get("n", DEFAULT_N), given.get("collection")
+    if not isinstance(query, str):
+        raise SqlError(f"{search} takes {_usage(search)}: what to look for is a text.")
+    if not isinstance(n, int) or isinstance(n, bool) or not 1 <= n <= LARGEST_N:
+        raise SqlError(f"n of {search} is a number of documents, 1 to {LARGEST_N}.")
+    if collection is not None and not isinstance(collection, str):
+        raise SqlError(f"collection of {search} is the name of one.")
+    return Call(search, query, n, collection)
+
+
+def _usage(search: str) -> str:
+    return f"{search}('words', n := {DEFAULT_N}, collection := 'name')"
+
+
+def _value(search: str, name: str, argument: dict[str, Any], parameters: Parameters) -> object:
+    """A constant, or the value of a parameter."""
+    if argument.get("class") == "CONSTANT":
+        value = argument["value"]
+        return None if value["is_null"] else value["value"]
+    if argument.get("class") == "PARAMETER":
+        return parameter(argument["identifier"], parameters)
+    raise SqlError(
+        f"{name} of {search} is not a constant.\n\n"
+        "Searches run before the statement does: give a constant, or a parameter such as $words."
+    )
+
+
+def parameter(identifier: str, parameters: Parameters) -> object:
+    """The value of a parameter.
+
+    Raises:
+        SqlError: it has none.
+    """
+    if isinstance(parameters, Mapping):
+        if identifier in parameters:
+            return parameters[identifier]
+    elif identifier.isdigit() and int(identifier) <= len(parameters):
+        return parameters[int(identifier) - 1]
+    raise SqlError(f"There is no value for ${identifier}.\n\nGive one with -p {identifier}=VALUE.")

@@ -1,0 +1,88 @@
+"""The words and marks of what a person has typed, before it has a tree: DuckDB tells them apart."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import _duckdb
+
+from qmd.errors import SqlError
+
+NO_QUERY = 'There is no query.\n\nTry: qmd sql "from documents limit 5"'
+
+_SPACES = " \t\n\f\r\u200b\u202f\u205f\u2060\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x200B)))
+"""What the parser takes for spaces; the tokenizer knows those of ASCII only."""
+
+_BEGINNINGS = ("select", "from", "with", "values", "describe", "show", "summarize", "table", "(")
+
+_LONGEST = 32
+"""Bytes of a token that are looked at: no keyword is longer."""
+
+_TOKEN = re.compile(r"\w+|.", re.S)
+
+
+class _Token(NamedTuple):
+    """A word or a mark; `start` is in bytes."""
+
+    text: str
+    start: int
+
+
+def is_ended(text: str) -> bool:
+    """Whether a text ends with the `;` of a statement: not one in a text or a comment."""
+    found = tokens(text)
+    return bool(found) and found[-1].text == ";"
+
+
+def tokens(text: str) -> list[_Token]:
+    """The words and marks of a text, up to what cannot be read; no comments."""
+    data = text.encode()
+    starts = [start for start, _ in _duckdb.tokenize(text)]
+    words = (data[start : start + _LONGEST].decode(errors="replace") for start in starts)
+    return [
+        _Token(_TOKEN.match(word)[0], start)  # type: ignore[index]
+        for word, start in zip(words, starts, strict=True)
+    ]
+
+
+def only_statement(text: str) -> str:
+    """The one statement of a text.
+
+    Raises:
+        SqlError: there is none, or several.
+    """
+    data = text.encode()
+    parts = [0]
+    for token in tokens(text):
+        if token.text == ";":
+            parts += [token.start, token.start + 1]
+    parts.append(len(data))
+    pieces = [data[parts[at] : parts[at + 1]].decode() for at in range(0, len(parts), 2)]
+    statements = [piece for piece in pieces if tokens(piece.strip(_SPACES))]
+    if not statements:
+        raise SqlError(NO_QUERY)
+    if len(statements) > 1:
+        raise SqlError("One query runs at a time. Leave out what comes after the first ';'.")
+    return statements[0]
+
+
+def has_options(query: str) -> bool:
+    """Whether what comes after EXPLAIN begins with options, which also stand in parentheses."""
+    first, second = ([token.text.lower() for token in tokens(query)] + ["", ""])[:2]
+    return (first == "(" and second not in _BEGINNINGS) or first == "verbose"
+
+
+def after(query: str, token: _Token) -> str:
+    """What comes after EXPLAIN.
+
+    Args:
+        token: the last word of it.
+
+    Raises:
+        SqlError: nothing does.
+    """
+    rest = query.encode()[token.start + len(token.text.encode()) :].decode()
+    if not tokens(rest):
+        raise SqlError("EXPLAIN what? Put a query behind it.")
+    return rest
