@@ -4,50 +4,38 @@
                                           └─▸ as before: link ─┴─▸ folder beside ─▸ its place
 
 The index is held only while its file is copied, which takes a fraction of a second; the rest is
-read from the copy. So all is of one state, whatever others write meanwhile. The rows of a table
-are parted among files by their numbers, which leaves most files as they are when something is
-added. The new folder takes the place of the old one in one step.
+read from the copy. So all is of one state, whatever others write meanwhile. The new folder
+takes the place of the old one in one step.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
-import os
 import time
-from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, as_completed
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from queue import SimpleQueue
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
-from urllib.parse import quote
+from typing import TYPE_CHECKING, NamedTuple
 
 from qmd import __version__
 from qmd.errors import ExportFailed, FolderTaken, UsageError
 from qmd.pipeline import destination, manifest
 from qmd.pipeline.manifest import File, Manifest, Part
+from qmd.pipeline.spans import Span, planned
+from qmd.pipeline.workers import Pool, followed
 from qmd.store import exchange, files, migrate, search
 from qmd.store.copies import copied
 from qmd.store.cursor import Cursor, DatabaseError
 from qmd.store.database import Database
-from qmd.store.exchange import Column, Group, Table
+from qmd.store.exchange import Column, Table
 from qmd.store.gate import errand
 from qmd.types import Filter
 
 if TYPE_CHECKING:
     from qmd.config import Settings
     from qmd.environment import Place
-
-Found = TypeVar("Found")
-
-MANY = 128
-"""Files of a table; from there on, each has more rows."""
-
-MOST_WORKERS = 8
-"""Files that are written at the same time."""
 
 
 class Wish(NamedTuple):
@@ -97,30 +85,6 @@ class Exported(NamedTuple):
     bytes: int
     seconds: float
     held: float
-
-
-class Span(NamedTuple):
-    """Rows of a table that have a file of their own.
-
-    Attributes:
-        first, last: their numbers.
-        digest: of the rows, and of how they are written.
-    """
-
-    table: Table
-    collection: str | None
-    first: int
-    last: int
-    rows: int
-    digest: str
-
-    @property
-    def path(self) -> str:
-        """Of the file, below the folder."""
-        folder = self.table.name
-        if self.collection is not None:
-            folder += f"/collection={quote(self.collection, safe='')}"
-        return f"{folder}/{self.first:010}.parquet"
 
 
 def export(
@@ -230,10 +194,11 @@ def _written(
         if lost:
             raise ExportFailed(target, f"{lost} documents have no text. Run 'qmd doctor'.")
         tables = _chosen(exchange.tables(cursor), wish, everything=documents is None)
-        with _Pool(cursor) as pool:
-            plans = {
-                pool.begin(partial(_planned, table=table, wish=wish)): table for table in tables
-            }
+        with Pool(cursor) as pool:
+            plans = {}
+            for table in tables:
+                apart = wish.parted and table.name == exchange.PARTED
+                plans[pool.begin(partial(planned, table=table, by_collection=apart))] = table
             make = partial(_made, shop=shop, target=target, known=_known(before))
             columns: dict[str, list[Column]] = {}
             making: dict[str, list[Future[tuple[File, bool]]]] = {}
@@ -243,7 +208,7 @@ def _written(
                 if name == exchange.PARTED and not force and not any(s.rows for s in spans):
                     _check_kept(before, target, documents is None)
                 making[name] = [pool.begin(partial(make, span=span)) for span in spans]
-            _followed([each for own in making.values() for each in own], progress)
+            followed([each for own in making.values() for each in own], progress)
     except DatabaseError as error:
         raise ExportFailed(target, str(error).splitlines()[0]) from error
     parts = []
@@ -285,64 +250,6 @@ def _chosen(tables: Sequence[Table], wish: Wish, *, everything: bool) -> list[Ta
         and (everything or not table.private)
         and (wish.vectors or table.name != exchange.VECTORS)
     ]
-
-
-def _planned(cursor: Cursor, *, table: Table, wish: Wish) -> tuple[list[Column], list[Span]]:
-    """The columns of a table, and its files."""
-    columns = exchange.columns(cursor, table)
-    groups: dict[str | None, list[Group]] = {}
-    apart = wish.parted and table.name == exchange.PARTED
-    for group in exchange.digests(cursor, table, parted=apart):
-        groups.setdefault(group.collection, []).append(group)
-    spans = []
-    for collection, own in (groups or {None: []}).items():
-        described = [
-            exchange.rows_of(table),
-            exchange.copying(parted=collection is not None),
-            columns,
-            collection,
-        ]
-        for first, last, some in parted(own, width=table.width, rows=table.rows):
-            text = json.dumps([described, some])
-            digest = hashlib.sha256(text.encode()).hexdigest()[:32]
-            rows = sum(group.rows for group in some)
-            spans.append(Span(table, collection, first, last, rows, digest))
-    return columns, spans
-
-
-def parted(
-    groups: Sequence[Group], *, width: int, rows: int
-) -> Iterator[tuple[int, int, list[Group]]]:
-    """Part rows among files: all numbers are halved, and the halves, while they hold too much.
-
-    So the files before stay as they are when rows come after them, and few rows that are left of
-    many share a file. No rows at all make one file.
-
-    Args:
-        groups: by `cell`.
-        width: numbers in a group.
-        rows: in a file at most, unless a group has more or there would be too many files.
-
-    Returns:
-        The first number of each file, the last, and its groups.
-    """
-    while sum(group.rows for group in groups) > MANY * rows:
-        rows *= 2
-    cells = [group.cell for group in groups]
-
-    def halved(first: int, count: int) -> Iterator[tuple[int, int, list[Group]]]:
-        some = groups[bisect_left(cells, first) : bisect_left(cells, first + count)]
-        if count == 1 or sum(group.rows for group in some) <= rows:
-            if some:
-                yield first * width, (first + count) * width - 1, list(some)
-            return
-        yield from halved(first, count // 2)
-        yield from halved(first + count // 2, count // 2)
-
-    if groups:
-        yield from halved(0, exchange.NUMBERS // width)
-    else:
-        yield 0, exchange.NUMBERS - 1, []
 
 
 def _check_kept(before: Manifest | None, target: Path, everything: bool) -> None:
@@ -403,48 +310,3 @@ def sha256(path: Path) -> str:
     """Of the bytes of a file: 64 hex digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-class _Pool:
-    """Threads that share an engine's work, each with a connection of its own.
-
-    One statement is one thread's work: files are many enough to keep all busy.
-    """
-
-    def __init__(self, cursor: Cursor) -> None:
-        count = min(os.cpu_count() or 1, MOST_WORKERS)
-        self._cursors = [exchange.another(cursor) for _ in range(count)]
-        self._free: SimpleQueue[Cursor] = SimpleQueue()
-        for each in self._cursors:
-            self._free.put(each)
-        self._threads = ThreadPoolExecutor(count, thread_name_prefix="qmd-export")
-
-    def __enter__(self) -> _Pool:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
-        for each in self._cursors:
-            each.connection.interrupt()
-        self._threads.shutdown()
-        for each in self._cursors:
-            each.connection.close()
-
-    def begin(self, work: Callable[[Cursor], Found]) -> Future[Found]:
-        """Have something done, after what was begun before."""
-        return self._threads.submit(self._run, work)
-
-    def _run(self, work: Callable[[Cursor], Found]) -> Found:
-        cursor = self._free.get()
-        try:
-            return work(cursor)
-        finally:
-            self._free.put(cursor)
-
-
-def _followed(works: Sequence[Future[Found]], progress: Callable[[int, int], None] | None) -> None:
-    """Wait for work and tell how far it is. What fails first is raised."""
-    for done, work in enumerate(as_completed(works), 1):
-        work.result()
-        if progress is not None:
-            progress(done, len(works))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmd.pipeline.export import MANY, parted
+from qmd.pipeline.spans import MANY, parted
 from qmd.store.exchange import NUMBERS, Group
 
 numbers = st.sets(st.integers(0, 5000), max_size=400)

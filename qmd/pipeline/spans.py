@@ -1,0 +1,108 @@
+"""Which rows of a table share a file of an export, and what tells whether they have changed.
+
+The rows of a table are parted among files by their numbers, which leaves most files as they are
+when something is added.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+from urllib.parse import quote
+
+from qmd.store import exchange
+from qmd.store.cursor import Cursor
+from qmd.store.exchange import Column, Group, Table
+
+MANY = 128
+"""Files of a table; from there on, each has more rows."""
+
+
+class Span(NamedTuple):
+    """Rows of a table that have a file of their own.
+
+    Attributes:
+        first, last: their numbers.
+        digest: of the rows, and of how they are written.
+    """
+
+    table: Table
+    collection: str | None
+    first: int
+    last: int
+    rows: int
+    digest: str
+
+    @property
+    def path(self) -> str:
+        """Of the file, below the folder."""
+        folder = self.table.name
+        if self.collection is not None:
+            folder += f"/collection={quote(self.collection, safe='')}"
+        return f"{folder}/{self.first:010}.parquet"
+
+
+def planned(
+    cursor: Cursor, table: Table, *, by_collection: bool
+) -> tuple[list[Column], list[Span]]:
+    """The columns of a table, and its files.
+
+    Args:
+        by_collection: files of one collection each.
+    """
+    columns = exchange.columns(cursor, table)
+    groups: dict[str | None, list[Group]] = {}
+    for group in exchange.digests(cursor, table, parted=by_collection):
+        groups.setdefault(group.collection, []).append(group)
+    spans = []
+    for collection, own in (groups or {None: []}).items():
+        described = [
+            exchange.rows_of(table),
+            exchange.copying(parted=collection is not None),
+            columns,
+            collection,
+        ]
+        for first, last, some in parted(own, width=table.width, rows=table.rows):
+            text = json.dumps([described, some])
+            digest = hashlib.sha256(text.encode()).hexdigest()[:32]
+            rows = sum(group.rows for group in some)
+            spans.append(Span(table, collection, first, last, rows, digest))
+    return columns, spans
+
+
+def parted(
+    groups: Sequence[Group], *, width: int, rows: int
+) -> Iterator[tuple[int, int, list[Group]]]:
+    """Part rows among files: all numbers are halved, and the halves, while they hold too much.
+
+    So the files before stay as they are when rows come after them, and few rows that are left of
+    many share a file. No rows at all make one file.
+
+    Args:
+        groups: by `cell`.
+        width: numbers in a group.
+        rows: in a file at most, unless a group has more or there would be too many files.
+
+    Returns:
+        The first number of each file, the last, and its groups.
+    """
+    while sum(group.rows for group in groups) > MANY * rows:
+        rows *= 2
+    cells = [group.cell for group in groups]
+
+    def halved(first: int, count: int) -> Iterator[tuple[int, int, list[Group]]]:
+        some = groups[bisect_left(cells, first) : bisect_left(cells, first + count)]
+        if count == 1 or sum(group.rows for group in some) <= rows:
+            if some:
+                yield first * width, (first + count) * width - 1, list(some)
+            return
+        yield from halved(first, count // 2)
+        yield from halved(first + count // 2, count // 2)
+
+    if groups:
+        yield from halved(0, exchange.NUMBERS // width)
+    else:
+        yield 0, exchange.NUMBERS - 1, []

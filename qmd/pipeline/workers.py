@@ -1,0 +1,62 @@
+"""Threads that share the work of one engine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from queue import SimpleQueue
+from typing import TypeVar
+
+from qmd.store import exchange
+from qmd.store.cursor import Cursor
+
+Found = TypeVar("Found")
+
+MOST_WORKERS = 8
+"""Statements that run at the same time."""
+
+
+class Pool:
+    """Threads that share an engine's work, each with a connection of its own.
+
+    One statement is one thread's work: files are many enough to keep all busy.
+    """
+
+    def __init__(self, cursor: Cursor) -> None:
+        count = min(os.cpu_count() or 1, MOST_WORKERS)
+        self._cursors = [exchange.another(cursor) for _ in range(count)]
+        self._free: SimpleQueue[Cursor] = SimpleQueue()
+        for each in self._cursors:
+            self._free.put(each)
+        self._threads = ThreadPoolExecutor(count, thread_name_prefix="qmd-export")
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        for each in self._cursors:
+            each.connection.interrupt()
+        self._threads.shutdown()
+        for each in self._cursors:
+            each.connection.close()
+
+    def begin(self, work: Callable[[Cursor], Found]) -> Future[Found]:
+        """Have something done, after what was begun before."""
+        return self._threads.submit(self._run, work)
+
+    def _run(self, work: Callable[[Cursor], Found]) -> Found:
+        cursor = self._free.get()
+        try:
+            return work(cursor)
+        finally:
+            self._free.put(cursor)
+
+
+def followed(works: Sequence[Future[Found]], progress: Callable[[int, int], None] | None) -> None:
+    """Wait for work and tell how far it is. What fails first is raised."""
+    for done, work in enumerate(as_completed(works), 1):
+        work.result()
+        if progress is not None:
+            progress(done, len(works))
