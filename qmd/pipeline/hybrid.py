@@ -3,8 +3,9 @@
     question ─▸ expand ─┬─▸ keyword lists ────────┬─▸ fuse ─▸ rerank ─▸ blend
                         └─▸ embed ─▸ vector lists ┘
 
-Fusing is in `fusion`, reranking and blending in `reranking`. What a model cannot do, or not in
-time, is left out with a notice (`aid`): the order is then that of what was done.
+Expanding is in `expansion`, fusing in `fusion`, reranking and blending in `reranking`. What a
+model cannot do, or not in time, is left out with a notice (`aid`): the order is then that of what
+was done.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ import anyio
 from anyio import from_thread, to_thread
 
 from qmd.errors import ModelError, NotEmbedded, QueryError
-from qmd.models import prompts
-from qmd.pipeline.aid import Aid, key
+from qmd.pipeline.aid import Aid
+from qmd.pipeline.expansion import Expansion
 from qmd.pipeline.fusion import DEPTH, Fusion, Listed, Ranked, fused
 from qmd.pipeline.reranking import CANDIDATES, reranked
 from qmd.store import embeddings, search
-from qmd.text import query, words
+from qmd.text import query
 from qmd.text.questions import Question
 from qmd.text.questions import Search as Asked
 from qmd.types import Filter
@@ -38,13 +39,6 @@ if TYPE_CHECKING:
     from qmd.store.database import Database
     from qmd.store.shortcut import Shortcut
     from qmd.store.stemmer import Stemmer
-
-FIRST, FURTHER = 2.0, 1.0
-"""Weight of the lists of the question itself, and of all others. Source: tobi/qmd (MIT)."""
-
-STRONG, AHEAD = 0.85, 0.15
-"""Displayed keyword score, and its distance to the second, from which on a question needs no
-expansion. Source: tobi/qmd (MIT)."""
 
 ONLY_MEANING = (
     "The question only asks by meaning, which is not searched.\n\n"
@@ -117,6 +111,14 @@ class _Run:
         self._question = question
         self._among = among
         self._aid = Aid(database, recipe.timeout)
+        self._expansion = Expansion(
+            database,
+            stemmer,
+            question,
+            generator=helpers.generator,
+            among=among,
+            aid=self._aid,
+        )
         self._words: dict[str, str] = {}
         self._banned: set[int] = set()
         self._space: Space | None = None
@@ -127,7 +129,7 @@ class _Run:
         """The best documents."""
         reranks = self._helpers.reranker is not None
         wanted = max(limit, self._recipe.candidates) if reranks else limit
-        searches = await self._searches()
+        searches = await self._expansion.searches()
         alone = [asked.kind for asked, _ in searches] == ["lex"]
         if alone and self._recipe.half_life is None:
             self._depth = wanted  # nothing can change its order
@@ -159,67 +161,6 @@ class _Run:
                 aid=self._aid,
             )
         return Ranking(documents[:limit], self._aid.notices, self._words)
-
-    # -- what to search ----------------------------------------------------------
-
-    async def _searches(self) -> list[tuple[Asked, float]]:
-        """The searches, each with its weight.
-
-        Raises:
-            QueryError: a plain question only says what to leave out.
-        """
-        question = self._question
-        if question.plain is None:
-            weights = [FIRST] + [FURTHER] * (len(question.searches) - 1)
-            return list(zip(question.searches, weights, strict=True))
-        own = [(Asked("lex", _lexical(question.plain)), FIRST)]
-        bare = query.EXCLUSION.sub(" ", question.plain).replace('"', " ").strip()
-        if query.EXCLUSION.search(question.plain) and not words.split(bare):
-            raise QueryError(query.ONLY_EXCLUSIONS)
-        if bare:
-            own.append((Asked("vec", bare), FIRST))
-        if self._helpers.generator is None:
-            return own
-        return [*own, *((each, FURTHER) for each in await self._expanded(question.plain))]
-
-    async def _expanded(self, plain: str) -> list[Asked]:
-        """Other searches for the same, as a model puts them."""
-        assert self._helpers.generator is not None
-        rarest, strong = await to_thread.run_sync(self._database.read, partial(self._probe, plain))
-        if strong and not self._question.intent:
-            return []
-        helper = self._helpers.generator
-
-        def write() -> str:
-            prompt = prompts.expansion(helper.model, plain, self._question.intent)
-            kept_as = key("expansion", helper.identity(), prompts.GRAMMAR, prompt)
-            known = self._aid.kept([kept_as])
-            if known:
-                return str(known[kept_as])
-            text = helper.load().generate(
-                prompt,
-                grammar=prompts.GRAMMAR,
-                tokens=prompts.EXPANSION_TOKENS,
-                between=from_thread.check_cancelled,
-            )
-            self._aid.keep("expansion", {kept_as: text})
-            return text
-
-        text = await self._aid.within("The question was not expanded", write)
-        if text is None:
-            return []
-        return prompts.expanded(text, plain, lambda line: _has(line, rarest))
-
-    def _probe(self, plain: str, cursor: Cursor) -> tuple[str | None, bool]:
-        """The rarest word of a question, and whether words alone answer it clearly."""
-        try:
-            asked = query.parse(_lexical(plain))
-        except QueryError:
-            return None, False
-        found = search.scored(cursor, asked, self._stemmer, among=self._among, limit=20)
-        best = [score / (1 + score) for _, score in found.scores[:2]] + [0.0, 0.0]
-        strong = best[0] >= STRONG and best[0] - best[1] >= AHEAD
-        return search.rarest(cursor, asked, self._stemmer), strong
 
     # -- lists -------------------------------------------------------------------
 
@@ -390,17 +331,3 @@ def _first(failure: BaseException) -> BaseException:
     while isinstance(failure, BaseExceptionGroup):
         failure = failure.exceptions[0]
     return failure
-
-
-def _lexical(plain: str) -> str:
-    """A plain question as a keyword query: an odd quote is no phrase."""
-    return plain.replace('"', " ") if plain.count('"') % 2 else plain
-
-
-def _has(text: str, word: str | None) -> bool:
-    """Whether a text has a word, or a longer one that begins so."""
-    if word is None:
-        return True
-    stem = word[: max(4, len(word) - 2)]
-    folded = (piece for raw in words.split(text) for piece, _ in words.pieces(raw)[1])
-    return any(piece.startswith(stem) for piece in folded)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -348,7 +348,8 @@ class Database:
                     result = work(cursor)
                     connection.commit()
                 except BaseException:
-                    _rollback(connection)
+                    with suppress(DatabaseError):  # after a fatal error, of no transaction
+                        connection.rollback()
                     raise
                 connection.close()
                 try:
@@ -391,11 +392,3 @@ class Database:
         self._idle.clear()
         self._attached = None
         self._attachment.drop()
-
-
-def _rollback(connection: Connection) -> None:
-    try:
-        connection.rollback()
-    except DatabaseError:
-        # After a fatal error there is no transaction left; the first error is the one to tell.
-        return

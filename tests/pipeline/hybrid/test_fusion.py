@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from qmd.environment import Machine
 from qmd.models.registry import MINILM
+from qmd.pipeline.expansion import FIRST, FURTHER
 from qmd.pipeline.fusion import WORDS
-from qmd.pipeline.hybrid import FIRST, FURTHER, Recipe
+from qmd.pipeline.hybrid import Recipe
 from qmd.store.cursor import as_json
 from tests.library import Library
 from tests.pipeline.hybrid.asking import ASK, RRF, ask, assert_adds_up, blend, files, found, weights
