@@ -1,0 +1,149 @@
+"""The command line, as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+
+import pytest
+
+
+def test_no_arguments_print_the_help(qmd):
+    code, out, _ = qmd()
+    assert code == 0
+    assert "search" in out
+    assert "collection" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["search", "tea", "-c", "absent"], "Collection not found: absent. Known: notes."),
+        (["search", "tea", "--format", "yaml"], "Unknown format: yaml. Valid: cli, json, csv,"),
+        (["search", "tea", "--json", "--csv"], "Choose one format"),
+        (["search", 'odd"'], "unmatched double quote"),
+        (["search", "--", "-tea"], "only says what to leave out"),
+        (["search", "tea", "--since", "soon"], "--since takes a date"),
+        (["search", "tea", "--filter", "status"], "filter cannot be read"),
+        (["search", "tea", "--nonsense"], "No such option: --nonsense"),
+        (["serch", "tea"], "Did you mean"),
+        (["collection", "add"], "Missing argument"),
+        (["collection", "show", "absent"], "Collection not found: absent."),
+        (["get", "notes/te.md"], "Did you mean one of these?\n  - notes/tea.md"),
+        (["get", "notes/tea.md:99"], "has 8 lines; line 99 is past its end"),
+        (["--index", "../x", "status"], "cannot be the name of an index"),
+    ],
+)
+def test_a_mistake_is_code_1_and_says_what_to_do(indexed, arguments, message):
+    code, out, err = indexed(*arguments)
+    assert code == 1
+    assert out == ""
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_get_knows_a_document_by_all_its_names(indexed, notes):
+    [record] = json.loads(indexed("search", "leaves", "--json")[1])
+    names = [
+        "notes/coffee, black.md",
+        "qmd://notes/coffee, black.md",
+        "qmd://notes/coffee%2C%20black.md",
+        "//notes/coffee, black.md",
+        "coffee, black.md",
+        str(notes / "coffee, black.md"),
+        record["docid"],
+        record["docid"][1:],
+        record["uri"],
+    ]
+    assert {indexed("get", name)[1] for name in names} == {"# Coffee\n\nNo leaves at all.\n"}
+
+
+def test_get_gives_lines_by_suffix_and_by_option(indexed):
+    expected = "3: Buy tea, then parse_json the list.\n"
+    assert indexed("get", "notes/work/plan.md:3:1", "--line-numbers")[1] == expected
+    assert (
+        indexed("get", "notes/work/plan.md", "--from", 3, "-l", 1, "--line-numbers")[1] == expected
+    )
+
+
+def test_multi_get_takes_globs_lists_and_says_what_it_skips(indexed):
+    _, out, _ = indexed("multi-get", "notes/*.md, plan.md, absent.md", "--json")
+    records = {record["file"]: record for record in json.loads(out)}
+    assert set(records) == {
+        "notes/tea.md", "notes/coffee, black.md", "notes/work/plan.md", "absent.md",
+    }  # fmt: skip
+    assert records["absent.md"]["skipped"] is True
+    _, out, _ = indexed("multi-get", "notes/tea.md", "--max-bytes", 10, "--json")
+    assert "bytes, more than 10" in json.loads(out)[0]["reason"]
+
+
+def test_a_project_has_its_own_index_and_asks_for_approval(qmd, notes, monkeypatch):
+    monkeypatch.delenv("QMD_CONFIG_DIR")
+    monkeypatch.delenv("INDEX_PATH")
+    monkeypatch.chdir(notes)
+    assert qmd("init")[0] == 0
+    assert qmd("collection", "add", ".")[0] == 0
+    config = notes / ".qmd" / "index.yml"
+    config.write_text(config.read_text() + "    update: touch made.md\n")
+    _, _, err = qmd("update")
+    assert "not approved" in err
+    assert not (notes / "made.md").exists()
+    assert qmd("trust")[0] == 1
+    assert qmd("trust", "--yes")[0] == 0
+    assert qmd("update")[0] == 0
+    assert (notes / "made.md").exists()
+    assert qmd("trust", "revoke")[0] == 0
+    assert "not approved" in qmd("update")[2]
+
+
+def test_index_may_stand_before_or_after_the_command(indexed, notes, tmp_path):
+    assert indexed("collection", "add", notes / "work", "--index", "work")[0] == 0
+    assert (tmp_path / "config" / "work.yml").exists()
+    for arguments in (["--index", "work", "ls"], ["ls", "--index=work"], ["ls", "--index", "work"]):
+        assert indexed(*arguments)[1].startswith("work/")
+    assert indexed("ls")[1].startswith("notes/")
+
+
+@pytest.mark.parametrize(("line", "names"), [("qmd sea", "search"), ("qmd search -c no", "notes")])
+def test_a_shell_completes_commands_and_collections(indexed, line, names):
+    environ = {
+        "_QMD_COMPLETE": "complete_bash",
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(line.count(" ")),
+    }
+    command = [sys.executable, "-m", "qmd"]
+    done = subprocess.run(command, env=os.environ | environ, capture_output=True, text=True)
+    assert done.stdout.split() == [names]
+
+
+def test_a_folder_that_is_made_for_an_index_is_the_users_alone(qmd, notes, tmp_path, monkeypatch):
+    folder = tmp_path / "new" / "qmd"
+    monkeypatch.setenv("INDEX_PATH", str(folder / "index.duckdb"))
+    assert qmd("collection", "add", notes)[0] == 0
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_who_has_indexed_nothing_yet_is_told_how_to(qmd, notes):
+    code, out, err = qmd("search", "tea")
+    assert (code, out) == (0, "No results found.\n")
+    assert err == "Nothing is indexed yet. Add a folder with 'qmd collection add PATH'.\n"
+    out = qmd("collection", "add", notes)[1]
+    assert out.endswith("Run 'qmd embed' to update embeddings (3 documents need vectors).\n")
+    assert qmd("search", "nowhere")[2] == ""
+
+
+def _loading_is_interrupted(*_):
+    raise ImportError("initialization failed") from KeyboardInterrupt()
+
+
+def _duckdb_is_interrupted(*_):
+    raise RuntimeError("Required module 'decimal' failed to import: KeyboardInterrupt: <EMPTY>")
+
+
+@pytest.mark.parametrize("fails", [_loading_is_interrupted, _duckdb_is_interrupted])
+def test_what_failed_only_because_of_ctrl_c_is_no_mistake_of_ours(qmd, monkeypatch, fails):
+    monkeypatch.setattr("qmd.surface.cli.application", fails)
+    assert qmd("status") == (130, "", "Interrupted.\n")

@@ -1,0 +1,135 @@
+"""Collections, updates and upkeep, as a user meets them."""
+
+from __future__ import annotations
+
+import json
+
+
+def test_contexts_go_from_general_to_specific(indexed, notes):
+    indexed("context", "add", "/", "All notes")
+    indexed("context", "add", "qmd://notes", "Drinks")
+    indexed("context", "add", str(notes / "work"), "Plans")
+    records = json.loads(indexed("search", "tea", "--json")[1])
+    assert [record["context"] for record in records] == [
+        "All notes\n\nDrinks",
+        "All notes\n\nDrinks\n\nPlans",
+    ]
+    assert indexed("context", "check")[1] == "Every collection and top folder has a context.\n"
+    assert indexed("context", "rm", "qmd://notes/work")[0] == 0
+    assert "qmd://notes/work" in indexed("context", "check")[1]
+    assert indexed("context", "rm", "qmd://notes/work")[0] == 1
+
+
+def test_a_collection_is_renamed_excluded_and_removed(indexed):
+    assert indexed("collection", "rename", "notes", "drinks")[0] == 0
+    assert json.loads(indexed("search", "leaves", "--json")[1])[0]["file"].startswith("drinks/")
+    indexed("collection", "exclude", "drinks")
+    _, out, err = indexed("search", "leaves")
+    assert out == "No results found.\n"
+    assert "qmd collection include" in err
+    assert json.loads(indexed("search", "leaves", "-c", "drinks", "--json")[1])
+    indexed("collection", "include", "drinks")
+    assert json.loads(indexed("search", "leaves", "--json")[1])
+    assert indexed("collection", "remove", "drinks")[0] == 0
+    assert json.loads(indexed("status", "--json")[1])["totalDocuments"] == 0
+
+
+def test_a_second_collection_of_the_same_name_is_refused(indexed, tmp_path):
+    other = tmp_path / "other" / "notes"
+    other.mkdir(parents=True)
+    code, _, err = indexed("collection", "add", other)
+    assert code == 1
+    assert err.startswith("Collection 'notes' already exists.")
+
+
+def test_update_reports_each_kind_of_change(indexed, notes):
+    (notes / "new.md").write_text("# New\n\nWater.")
+    (notes / "tea.md").write_text("# Tea\n\nBlack tea now.")
+    (notes / "work" / "plan.md").rename(notes / "work" / "plans.md")
+    (notes / "coffee, black.md").unlink()
+    (notes / "blank.md").write_text("  \n")
+    code, out, _ = indexed("update")
+    assert code == 0
+    assert "Updating 1 collection..." in out
+    assert "[1/1] notes (**/*.md)" in out
+    assert "Indexed: 1 new, 1 updated, 0 unchanged, 1 renamed, 1 removed, 1 skipped" in out
+    assert "  skipped notes/blank.md: empty" in out
+    assert out.endswith(
+        "All collections updated. "
+        "Run 'qmd embed' to update embeddings (3 documents need vectors).\n"
+    )
+
+
+def test_a_failing_update_command_stops_its_collection_alone(indexed, notes, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "x.md").write_text("# X\n\nWords.")
+    indexed("collection", "add", other)
+    indexed("collection", "update-cmd", "notes", "exit 7")
+    (other / "y.md").write_text("# Y\n\nMore words.")
+    code, out, err = indexed("update")
+    assert code == 2
+    assert "exit code 7" in out
+    assert "Indexed: 1 new" in out
+    assert "Not updated: notes" in err
+    indexed("collection", "update-cmd", "notes", "echo '# Made' > made.md")
+    assert indexed("update")[0] == 0
+    assert "# Made" in indexed("get", "notes/made.md")[1]
+
+
+def test_settings_edited_by_hand_count_at_the_next_command(indexed, tmp_path):
+    config = tmp_path / "config" / "index.yml"
+    config.write_text(config.read_text().replace("  notes:", "  # my notes\n  papers:"))
+    assert "papers" in indexed("ls")[1]
+    assert indexed("update")[0] == 0
+    assert json.loads(indexed("search", "leaves", "--json")[1])[0]["file"].startswith("papers/")
+    indexed("collection", "exclude", "papers")
+    assert "# my notes" in config.read_text()
+
+
+def test_what_a_killed_import_left_is_told_by_doctor_and_removed_by_cleanup(indexed, tmp_path):
+    left = tmp_path / "index.duckdb.new"
+    left.mkdir()
+    (left / "index.duckdb").write_bytes(b"x" * 3_000_000)
+    code, out, _ = indexed("doctor")
+    assert code == 0
+    assert f"warn  leftovers: a process that was killed left {left} (3.0 MB)" in out
+    assert "Run 'qmd cleanup'" in out
+    line = f"what a process that was killed left: {left} (3.0 MB)"
+    assert f"Would remove {line}" in indexed("cleanup", "--dry-run")[1]
+    assert left.exists()
+    assert f"Removed {line}" in indexed("cleanup")[1]
+    assert not left.exists()
+    left.mkdir()
+    found = json.loads(indexed("cleanup", "--json")[1])
+    assert found["leftovers"] == [{"path": str(left), "bytes": 0}]
+    assert "leftovers" not in indexed("doctor")[1]
+
+
+def test_doctor_finds_nothing_wrong_and_cleanup_removes_what_is_left_over(indexed, notes):
+    assert indexed("doctor")[0] == 0
+    (notes / "tea.md").unlink()
+    indexed("update")
+    waste = json.loads(indexed("cleanup", "--dry-run", "--json")[1])
+    assert (waste["texts"], waste["documents"]) == (1, 1)
+    assert indexed("cleanup")[0] == 0
+    waste = json.loads(indexed("cleanup", "--dry-run", "--json")[1])
+    assert (waste["texts"], waste["documents"], waste["words"]) == (0, 0, 0)
+    findings = json.loads(indexed("doctor", "--json")[1])
+    assert {finding["check"] for finding in findings if finding["status"] != "ok"} <= {"vectors"}
+
+
+def test_doctor_tells_of_texts_of_earlier_days_and_cleanup_makes_the_file_small(
+    indexed, notes, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("qmd.doctor.MANY_TEXTS", 1)
+    for number in range(9):
+        (notes / "tea.md").write_text(f"tea {number} " * 50_000)
+        indexed("update")
+    out = indexed("doctor")[1]
+    assert "texts are kept that no document has any more" in out
+    before = (tmp_path / "index.duckdb").stat().st_size
+    assert indexed("cleanup")[0] == 0
+    assert (tmp_path / "index.duckdb").stat().st_size < before / 2
+    assert "no document has any more" not in indexed("doctor")[1]
+    assert indexed("search", "tea")[0] == 0
