@@ -107,8 +107,8 @@ def __getattr__(name: str) -> object:
 
         for home in _HOMES:
             module = import_module(home)
-            if name in vars(module):
-                globals()[name] = found = vars(module)[name]
+            if hasattr(module, name):
+                globals()[name] = found = getattr(module, name)
                 return found
     raise AttributeError(f"module 'qmd' has no attribute {name!r}")
 

@@ -1,0 +1,102 @@
+"""Indexes that cannot leave for a folder, or come from one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from qmd.errors.base import QmdError
+
+
+class ExchangeError(QmdError):
+    """An index cannot leave for a folder, or come from one."""
+
+
+class FolderTaken(ExchangeError):
+    """A folder that would be replaced has something in it that is not of an export."""
+
+    def __init__(self, folder: Path, problem: str, *, mend: str) -> None:
+        super().__init__(f"{folder} cannot be replaced: {problem}\n\n{mend}")
+        self.folder = folder
+
+
+class ExportFailed(ExchangeError):
+    """The files of an export could not be written."""
+
+    def __init__(self, folder: Path, problem: str) -> None:
+        super().__init__(
+            f"The index could not be exported to {folder}: {problem}\n\n"
+            "What was there before is as it was. Check the permissions and the free space, or "
+            "choose another folder."
+        )
+        self.folder = folder
+
+
+class NotAnExport(ExchangeError):
+    """A folder has no manifest of an export, or is none."""
+
+    def __init__(self, folder: Path) -> None:
+        problem = "it has no manifest.json of one"
+        if not folder.is_dir():
+            problem = "it is a file" if folder.exists() else "there is no such folder"
+        super().__init__(
+            f"{folder} is no export of qmd: {problem}.\n\n"
+            "Name the folder that 'qmd export' has made."
+        )
+        self.folder = folder
+
+
+class ExportUnreadable(ExchangeError):
+    """The system does not read a file of an export, which may be whole."""
+
+    def __init__(self, folder: Path, file: str, problem: str) -> None:
+        super().__init__(
+            f"The export {folder} cannot be read. {file}: {problem}\n\n"
+            "Nothing was imported. Check the permissions and the disk that it is on, and try again."
+        )
+        self.folder = folder
+        self.file = file
+
+
+class ExportDamaged(ExchangeError):
+    """A file of an export is missing, or not what was written."""
+
+    def __init__(self, folder: Path, file: str, problem: str) -> None:
+        super().__init__(
+            f"The export {folder} is damaged. {file}: {problem}\n\n"
+            "Nothing was imported. Export again, or bring back a copy of the folder."
+        )
+        self.folder = folder
+        self.file = file
+
+
+class ExportIncomplete(ExchangeError):
+    """Too little was exported for an index."""
+
+    def __init__(self, folder: Path, missing: Sequence[str]) -> None:
+        super().__init__(
+            f"No index can be made of {folder}: it is without {', '.join(missing)}.\n\n"
+            "Export again without --tables."
+        )
+        self.folder = folder
+        self.missing = tuple(missing)
+
+
+class ExportTooNew(ExchangeError):
+    """A later qmd has written an export."""
+
+    def __init__(self, folder: Path, *, written_by: str, this: str) -> None:
+        super().__init__(
+            f"The export {folder} was written by qmd {written_by}; this is qmd {this}.\n\n"
+            f"Upgrade qmd to {written_by} or later."
+        )
+        self.folder = folder
+        self.written_by = written_by
+
+
+class IndexTaken(ExchangeError):
+    """An import would replace what is in an index."""
+
+    def __init__(self, path: Path, problem: str, *, mend: str) -> None:
+        super().__init__(f"The index {path} {problem}\n\nNothing was imported. {mend}")
+        self.path = path

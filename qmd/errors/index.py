@@ -1,0 +1,131 @@
+"""An index that cannot be used now, or a collection of it that cannot be indexed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from qmd.errors.base import QmdError
+
+NOT_REBUILT = "Experience records and kept answers of models are in this file alone."
+"""What to know before an index is built anew."""
+
+
+class IndexFailure(QmdError):
+    """The index file cannot be used now."""
+
+    exit_code = 3
+
+
+class IndexBusy(IndexFailure):
+    """Another process holds the index and has not let go in time."""
+
+    def __init__(self, path: Path, *, holder: str | None, waited: float) -> None:
+        by = f" by {holder}" if holder else ""
+        super().__init__(
+            f"The index {path} has been held{by} for {waited:.0f} seconds.\n\n"
+            "Wait for it to finish, or stop it, and try again."
+        )
+        self.path = path
+        self.holder = holder
+
+
+class JobRunning(IndexFailure):
+    """Another process is at a job that only one should do."""
+
+    def __init__(self, path: Path, *, job: str, holder: str | None) -> None:
+        super().__init__(
+            f"Another 'qmd {job}' is at work on {path}{f' ({holder})' if holder else ''}.\n\n"
+            "Wait for it, or stop it and try again."
+        )
+        self.path = path
+        self.holder = holder
+
+
+class IndexUnreadable(IndexFailure):
+    """The file is truncated, damaged, or not a qmd index."""
+
+    def __init__(self, path: Path, problem: str, *, mend: str | None = None) -> None:
+        mend = mend or (
+            "Your files are safe: the index is made from them. Move this file away and run "
+            f"'qmd update' to build it again. {NOT_REBUILT}"
+        )
+        super().__init__(f"The index {path} cannot be read: {problem}\n\n{mend}")
+        self.path = path
+
+
+class IndexNotWritable(IndexFailure):
+    """The index can be read but not changed."""
+
+    def __init__(self, path: Path, problem: str) -> None:
+        super().__init__(
+            f"The index {path} cannot be written: {problem}\n\nNothing was changed. "
+            "Check the permissions and the free space, or choose another place with INDEX_PATH."
+        )
+        self.path = path
+
+
+class IndexTooNew(IndexFailure):
+    """A later qmd has written this index."""
+
+    def __init__(self, path: Path, *, written_by: str, this: str) -> None:
+        super().__init__(
+            f"The index {path} was written by qmd {written_by}; this is qmd {this}.\n\n"
+            f"Upgrade qmd to {written_by} or later, or choose another index with --index NAME."
+        )
+        self.path = path
+        self.written_by = written_by
+
+
+class MigrationEdited(QmdError):
+    """A released migration no longer says what ran."""
+
+    exit_code = 3
+
+    def __init__(self, path: Path, migration: str, *, written_by: str) -> None:
+        super().__init__(
+            f"Migration {migration} has changed since it ran on {path}.\n\n"
+            f"Install the qmd that wrote this index ({written_by}), or move the index away and "
+            f"run 'qmd update' to build it again. {NOT_REBUILT}"
+        )
+        self.path = path
+
+
+class CannotUpdate(QmdError):
+    """A collection cannot be indexed now; others can."""
+
+    exit_code = 2
+
+
+class RootMissing(CannotUpdate):
+    """A collection's folder is not there."""
+
+    def __init__(self, collection: str, root: str) -> None:
+        super().__init__(
+            f"The folder of collection '{collection}' is missing: {root}\n\n"
+            "Nothing was removed. Bring the folder back, or run "
+            f"'qmd collection remove {collection}'."
+        )
+        self.collection = collection
+
+
+class HookFailed(CannotUpdate):
+    """A command that runs before an update did not succeed."""
+
+    def __init__(self, collection: str, command: str, problem: str) -> None:
+        super().__init__(
+            f"The update command of '{collection}' failed ({problem}): {command}\n\n"
+            "The collection was not indexed. Mend the command with "
+            f"'qmd collection update-cmd {collection} CMD'."
+        )
+        self.collection = collection
+
+
+class NotApproved(CannotUpdate):
+    """A project's collection lies outside of it, and nobody approved that."""
+
+    def __init__(self, collection: str, root: str) -> None:
+        super().__init__(
+            f"'{collection}' lies outside of this project: {root}\n\n"
+            "Look at it with 'qmd trust', and approve it there."
+        )
+        self.collection = collection

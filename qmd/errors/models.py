@@ -1,0 +1,107 @@
+"""Models that cannot be used, and vectors that they have not made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from qmd.errors.base import QmdError
+
+
+class ModelError(QmdError):
+    """A model cannot be used."""
+
+
+class UnknownModel(ModelError):
+    """No model has this name, or it does something else."""
+
+    def __init__(
+        self, name: str, role: str, *, known: Sequence[str], does: str | None = None
+    ) -> None:
+        problem = (
+            f"{name} is a model to {does}, not to {role}." if does else f"Unknown model: {name}."
+        )
+        super().__init__(
+            f"{problem} Known: {', '.join(known)}.\n\n"
+            "A model is one of these names, hf:org/repo/file.gguf, the path of a GGUF file, or "
+            "openai:NAME for an endpoint."
+        )
+        self.name = name
+        self.known = tuple(known)
+
+
+class ModelMissing(ModelError):
+    """The file of a model is not on this machine."""
+
+    def __init__(self, name: str, problem: str, *, pull: bool = True) -> None:
+        mend = "Fetch it with 'qmd models pull'" if pull else "Check the path"
+        super().__init__(
+            f"The model {name} is not here: {problem}\n\n{mend}, or choose another under "
+            "'models' in index.yml ('qmd models list' shows them)."
+        )
+        self.name = name
+
+
+class ModelUnusable(ModelError):
+    """The file of a model is damaged, or holds something else."""
+
+    def __init__(self, name: str, problem: str) -> None:
+        super().__init__(
+            f"The model {name} cannot be used: {problem}\n\n"
+            "Fetch it again with 'qmd models pull', or choose another ('qmd models list')."
+        )
+        self.name = name
+
+
+class RuntimeMissing(ModelError):
+    """The library that runs models on this machine is not installed."""
+
+    def __init__(self, name: str, problem: str = "is not installed") -> None:
+        super().__init__(
+            f"The model {name} needs llama-cpp-python, which {problem}.\n\n"
+            "Install it with: pip install 'qmd[llama]'. Keyword search works without it."
+        )
+        self.name = name
+
+
+class HubFailure(ModelError):
+    """A model's file could not be fetched."""
+
+    def __init__(self, name: str, problem: str, mend: str) -> None:
+        super().__init__(f"The model {name} could not be fetched: {problem}\n\n{mend}")
+        self.name = name
+
+
+class ModelFailure(ModelError):
+    """A model did not answer."""
+
+
+class TextTooLong(ModelError):
+    """A text has more tokens than the model takes."""
+
+    def __init__(self, tokens: int, limit: int) -> None:
+        super().__init__(
+            f"A text of {tokens} tokens is too long for the model, which takes {limit}."
+        )
+        self.tokens = tokens
+        self.limit = limit
+
+
+class NotEmbedded(QmdError):
+    """The index has no vectors of the model in use."""
+
+    def __init__(self, hint: str = "") -> None:
+        super().__init__(
+            "Vector index not found. Run 'qmd embed' first to create embeddings."
+            + (f"\n\n{hint}" if hint else "")
+        )
+
+
+class VectorsRemoved(QmdError):
+    """Another process has removed the vectors that this one is adding to."""
+
+    def __init__(self, model: str) -> None:
+        super().__init__(
+            f"The vectors of {model} were removed while more of them were being made.\n\n"
+            "Another process did that, with 'qmd cleanup' or another model. Run 'qmd embed' again."
+        )
+        self.model = model

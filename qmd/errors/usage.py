@@ -1,0 +1,97 @@
+"""What somebody asked for that makes no sense, names nothing, or names more than one thing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from qmd.errors.base import QmdError
+
+
+class UsageError(QmdError):
+    """A value, or a combination of values, that makes no sense."""
+
+
+class QueryError(UsageError):
+    """A query that cannot be read."""
+
+
+class SqlError(UsageError):
+    """SQL that is no query, or that cannot be answered."""
+
+
+class SqlTimeout(SqlError):
+    """A query that was stopped since it took too long."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(
+            f"The query was stopped after {seconds:g} seconds.\n\n"
+            "Ask for less, or give it more time with --timeout SECONDS."
+        )
+        self.seconds = seconds
+
+
+class ConfigError(UsageError):
+    """A configuration file that cannot be used."""
+
+    def __init__(self, path: Path, problem: str, *, line: int | None = None) -> None:
+        where = f"{path}:{line}" if line is not None else str(path)
+        super().__init__(f"{where}: {problem}")
+        self.path = path
+        self.line = line
+
+
+class NotFound(QmdError):
+    """Nothing has this name."""
+
+
+class DocumentNotFound(NotFound):
+    """No document has this path or docid."""
+
+    def __init__(self, name: str, *, similar: Sequence[str] = ()) -> None:
+        message = f"Document not found: {name}"
+        if similar:
+            message += "\n\nDid you mean one of these?\n" + "\n".join(f"  - {s}" for s in similar)
+        super().__init__(message)
+        self.name = name
+        self.similar = tuple(similar)
+
+
+class CollectionNotFound(NotFound):
+    """No collection has this name."""
+
+    def __init__(self, name: str, *, known: Sequence[str] = ()) -> None:
+        hint = (
+            f"Known: {', '.join(known)}."
+            if known
+            else "There are none yet. Add one with 'qmd collection add PATH'."
+        )
+        super().__init__(f"Collection not found: {name}. {hint}")
+        self.name = name
+        self.known = tuple(known)
+
+
+class ContextNotFound(NotFound):
+    """No context is set for this path."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"No context is set for {path}.\n\nSee what is set with 'qmd context list'."
+        )
+        self.path = path
+
+
+class Ambiguous(QmdError):
+    """Several documents answer to one name."""
+
+    def __init__(self, name: str, candidates: Sequence[str]) -> None:
+        listed = "\n".join(f"  - {c}" for c in candidates)
+        super().__init__(
+            f"{name} names {len(candidates)} documents:\n{listed}\n\nUse one of these names."
+        )
+        self.name = name
+        self.candidates = tuple(candidates)
+
+
+class AlreadyExists(QmdError):
+    """The name is taken."""
