@@ -5,7 +5,7 @@ loads, drops the last separator of a text that was cut, and switches flash atten
 
 llama.cpp ends the whole process where other libraries raise: a batch of more tokens than its
 context, a text of more tokens than the model has positions, a batch size that is not a multiple of
-the number of sequences. What is handed over here has been checked by `models/llama.py`.
+the number of sequences. What is handed over here has been checked by the modules that call.
 """
 
 from __future__ import annotations

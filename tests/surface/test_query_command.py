@@ -354,7 +354,7 @@ def no_runtime(monkeypatch):
     def missing():
         raise ModuleNotFoundError("llama_cpp")
 
-    monkeypatch.setattr("qmd.models.llama.library", missing)
+    monkeypatch.setattr("qmd.models.weights.library", missing)
     monkeypatch.setattr("qmd.models.choice.is_installed", lambda: False)
     return "The model tiny-embedder.gguf "
 
