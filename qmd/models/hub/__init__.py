@@ -1,0 +1,113 @@
+"""Files of models from the Hugging Face hub, kept in the cache that its own tools share.
+
+    <cache>/models--org--repo/blobs/<SHA-256>                 a file
+    <cache>/models--org--repo/snapshots/<commit>/file.gguf    its name: a link to the blob
+    <cache>/models--org--repo/refs/main                       the commit a branch is at
+
+huggingface_hub says what a file is and where; the bytes are received here. Its own download
+forgets what has arrived when it is interrupted or the connection is reset, does not compare the
+digest, waits for half a minute without a network, and draws on the terminal.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from qmd.errors import HubFailure, ModelUnusable
+from qmd.models.hub.cache import (
+    alone,
+    folder_of,
+    link_to,
+    note,
+    problem_of,
+    problem_of_cached,
+    ref_of,
+    remove,
+)
+from qmd.models.hub.uri import parse
+
+if TYPE_CHECKING:
+    from qmd.models.hub.download import Progress
+
+
+def cached(uri: str, cache: Path) -> Path | None:
+    """Where a file is on this machine, or None if it is not. Asks nobody.
+
+    Args:
+        cache: folder of the hub's tools, as ~/.cache/huggingface/hub.
+
+    Raises:
+        UsageError: the URI cannot be read.
+    """
+    wanted = parse(uri)
+    folder = folder_of(wanted, cache)
+    try:
+        commit = ref_of(wanted, folder).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        commit = wanted.revision or ""
+    path = folder / "snapshots" / commit / wanted.file
+    return path if path.is_file() else None
+
+
+def fetch(
+    uri: str,
+    cache: Path,
+    *,
+    offline: bool,
+    token: str | None,
+    progress: Progress | None,
+    endpoint: str | None = None,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Path:
+    """Where a file is, after it has been fetched if it was not here, or damaged.
+
+    A file that is here and whole stays as it is, whatever 'main' has become: vectors of two
+    versions of a model do not compare. What has arrived of a file is kept when the download
+    breaks off, and the next one goes on from there. Two that want the same file take turns.
+
+    Args:
+        cache: folder of the hub's tools.
+        offline: do not ask the hub.
+        token: of an account; None: the one that `hf auth login` has stored, if any.
+        progress: told after each piece that arrives.
+        endpoint: of the hub, if it is not the public one.
+        sleep: waits some seconds between two tries.
+
+    Raises:
+        UsageError: the URI cannot be read.
+        HubFailure: no network, no such file, no right to it, no space, or another digest.
+        ModelUnusable: it is not a GGUF file; or it is damaged, and this is offline.
+    """
+    from qmd.models.hub import download
+    from qmd.models.hub.failures import in_our_words
+
+    wanted = parse(uri)
+    with in_our_words(uri, wanted, cache):
+        path = cached(uri, cache)
+        problem = problem_of_cached(path) if path is not None else None
+        if path is not None and problem is None:
+            return path
+        if offline and problem is not None:
+            raise ModelUnusable(uri, problem)
+        if offline:
+            raise HubFailure(
+                uri,
+                "it is not on this machine, and qmd is to stay offline.",
+                "Unset HF_HUB_OFFLINE and run 'qmd models pull'.",
+            )
+        published = download.ask(wanted, token, endpoint)
+        if path is not None:
+            remove(path)
+        folder = folder_of(wanted, cache)
+        blob = folder / "blobs" / published.blob
+        link = folder / "snapshots" / published.commit / wanted.file
+        with alone(folder, published.blob):
+            if not blob.is_file() or problem_of(blob, published.blob, published.size):
+                download.receive(uri, published, blob, token, progress or download.ignore, sleep)
+            link_to(blob, link)
+            if published.commit != wanted.revision:
+                note(ref_of(wanted, folder), published.commit)
+        return link
