@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from qmd.surface.tools.schemas import Tool
+from qmd.surface.tools.schemas.tool import Tool
 
 _INSTRUCTIONS = """\
 qmd searches the user's own notes, documents and code on this machine.

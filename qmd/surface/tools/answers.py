@@ -18,9 +18,10 @@ from qmd.errors import (
     TextTooLong,
     UsageError,
 )
-from qmd.surface.tools import schemas, texts
+from qmd.surface.tools import texts
 from qmd.surface.tools.replies import Code, Reply, Resource, refusal
-from qmd.surface.tools.schemas import Tool
+from qmd.surface.tools.schemas.experiences import QUERY_EXPERIENCES, SUBMIT_EXPERIENCE
+from qmd.surface.tools.schemas.tool import Tool
 from qmd.types import Passage
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def failed(error: QmdError) -> Reply:
 
 def timed_out(tool: Tool, seconds: float) -> Reply:
     """That a tool has taken too long."""
-    if tool in (schemas.QUERY_EXPERIENCES, schemas.SUBMIT_EXPERIENCE):
+    if tool in (QUERY_EXPERIENCES, SUBMIT_EXPERIENCE):
         from qmd import experiences
 
         return outcome(experiences.timed_out(seconds))

@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qmd.errors import UsageError
-from qmd.surface.tools.schemas import Schema, Tool
+from qmd.surface.tools.schemas.tool import Schema, Tool
 from qmd.types import Filter
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from qmd.surface.tools.answers import TimedOut, UnknownTool, code_of
 from qmd.surface.tools.arguments import InvalidArguments, among, of_contract, question, read
 from qmd.surface.tools.progress import Progress, Tell, telling
 from qmd.surface.tools.replies import Code, Reply, Resource, refusal
-from qmd.surface.tools.schemas import Tool
+from qmd.surface.tools.schemas.tool import Tool
 from qmd.text import masks, paths
 
 if TYPE_CHECKING:

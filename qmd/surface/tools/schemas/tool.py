@@ -1,0 +1,76 @@
+"""A tool as clients see it, and the pieces of JSON Schema that say what it takes and gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+Schema = dict[str, Any]
+
+
+class Tool(NamedTuple):
+    """A tool as clients see it.
+
+    Attributes:
+        writes: it changes the index.
+        optional: it is only there if the user allows it, and may take as long as it needs.
+        asks_models: it may take longer than one that reads the index.
+    """
+
+    name: str
+    title: str
+    description: str
+    input: Schema
+    output: Schema | None = None
+    writes: bool = False
+    idempotent: bool = True
+    optional: bool = False
+    asks_models: bool = False
+
+    @property
+    def annotations(self) -> dict[str, bool]:
+        """Hints of the protocol."""
+        return {
+            "readOnlyHint": not self.writes,
+            "destructiveHint": False,
+            "idempotentHint": self.idempotent,
+            "openWorldHint": False,
+        }
+
+
+def takes(properties: Mapping[str, Schema], *required: str) -> Schema:
+    """What a tool takes: these and no others."""
+    schema: Schema = {
+        "type": "object",
+        "properties": dict(properties),
+        "additionalProperties": False,
+    }
+    return schema | ({"required": list(required)} if required else {})
+
+
+def record(properties: Mapping[str, Schema], *required: str) -> Schema:
+    """An object that may have other properties, too."""
+    schema: Schema = {"type": "object", "properties": dict(properties)}
+    return schema | ({"required": list(required)} if required else {})
+
+
+def array(items: Schema, **bounds: int | str) -> Schema:
+    """A list."""
+    return {"type": "array", "items": items, **bounds}
+
+
+def text(description: str | None = None, **bounds: int) -> Schema:
+    """A text."""
+    about = {} if description is None else {"description": description}
+    return {"type": "string", **bounds, **about}
+
+
+def integer(description: str | None = None, **bounds: int) -> Schema:
+    """A whole number."""
+    about = {} if description is None else {"description": description}
+    return {"type": "integer", **bounds, **about}
+
+
+def flag(default: bool, description: str) -> Schema:
+    """Yes or no."""
+    return {"type": "boolean", "default": default, "description": description}
