@@ -13,7 +13,7 @@ from qmd.errors import NOT_REBUILT, ModelError, QmdError
 from qmd.models.registry import is_installed
 from qmd.store import maintenance, workplaces
 from qmd.store.stemmer import extension
-from qmd.surface.render import size
+from qmd.surface.wording import size
 
 LITTLE_SPACE = 200_000_000
 """Bytes free, below which a warning is due."""

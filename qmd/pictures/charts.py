@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from qmd.pictures import COLOURS, OTHERS, write
 from qmd.stats import Stats
-from qmd.surface.render import amount, size
+from qmd.surface.wording import amount, size
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import date, datetime
-from enum import StrEnum
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from qmd.text.columns import columns_of, padded
+from qmd.surface.formats import Format, as_csv, as_json, as_xml
 from qmd.types import Passage, Result
 
 _NUMBERED = re.compile(r"(\d+): (.*)")
 
 GOOD, FAIR = 0.70, 0.40
 """Scores from which on a result is shown in green, and in yellow."""
-
-
-class Format(StrEnum):
-    """How results are written."""
-
-    CLI = "cli"
-    JSON = "json"
-    CSV = "csv"
-    MD = "md"
-    XML = "xml"
-    FILES = "files"
 
 
 class Style(NamedTuple):
@@ -306,23 +292,6 @@ def with_numbers(text: str, first: int = 1) -> str:
     return "\n".join(numbered) + ("\n" if last is not None else "")
 
 
-def as_json(value: object) -> str:
-    """`value` for programs."""
-    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
-
-
-def as_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Rows by RFC 4180, with line feeds."""
-    import csv
-    import io
-
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return out.getvalue()
-
-
 def _row(fields: Sequence[str], always_quoted: set[int]) -> str:
     """One line of RFC 4180 in which some fields are quoted whether they need it or not."""
     return (
@@ -345,81 +314,3 @@ def _markdown(title: str, file: str, docid: str, context: str | None, text: str)
     if context:
         lines.append(f"**context:** {_one_line(context)}")
     return "\n".join([*lines, "", text.rstrip("\n"), ""])
-
-
-def as_xml(files: Iterable[tuple[Mapping[str, str | None], str]]) -> str:
-    """One well-formed document; characters that XML has no place for become U+FFFD."""
-    from xml.sax.saxutils import escape, quoteattr
-
-    forbidden = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-    def clean(text: str) -> str:
-        return forbidden.sub("\ufffd", text)
-
-    lines = [
-        "<file"
-        + "".join(f" {key}={quoteattr(clean(value))}" for key, value in facts.items() if value)
-        + f">{escape(clean(text))}</file>"
-        for facts, text in files
-    ]
-    if not lines:
-        return "<results></results>\n"
-    return "\n".join(["<results>", *lines, "</results>"]) + "\n"
-
-
-def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset()) -> str:
-    """Rows in columns; some columns aligned to the right."""
-    if not rows:
-        return ""
-    widths = [max(columns_of(row[at]) for row in rows) for at in range(len(rows[0]))]
-    return "".join(
-        "  ".join(
-            padded(text, width, right=at in right)
-            for at, (text, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        + "\n"
-        for row in rows
-    )
-
-
-def amount(count: int, noun: str) -> str:
-    """`1 document`, `2 documents`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
-def folder(root: str) -> str:
-    """Where the files of a collection are; records have none."""
-    return root or "(submitted by agents)"
-
-
-def day(moment: date) -> str:
-    """`2025-03-14`, with four digits of any year."""
-    return moment.isoformat()[:10]
-
-
-def month(moment: date) -> str:
-    """`2025-03`."""
-    return moment.isoformat()[:7]
-
-
-def minute(moment: datetime) -> str:
-    """`2025-03-14 09:26`."""
-    return moment.isoformat(sep=" ")[:16]
-
-
-def size(count: int) -> str:
-    """Bytes for people: `1.4 MB`."""
-    value = float(count)
-    for unit in ("B", "KB", "MB", "GB"):
-        if value < 1000 or unit == "GB":
-            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
-        value /= 1000
-    raise AssertionError
-
-
-def duration(seconds: float) -> str:
-    """A time for people."""
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

@@ -13,7 +13,7 @@ import typer
 
 from qmd.errors import UsageError
 from qmd.evaluation import Backend
-from qmd.surface import render
+from qmd.surface import formats, wording
 from qmd.surface.cli.common import Collections, Json, notice, say, state
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def bench(
         outcome = _measured(engine, judged, options, others, progress)
     if chart is not None:
         _draw(outcome, chart)
-    say(render.as_json(_record(outcome)) if as_json else _report(outcome))
+    say(formats.as_json(_record(outcome)) if as_json else _report(outcome))
     if _tell_failures(outcome):
         raise typer.Exit(PARTLY)
 
@@ -191,7 +191,7 @@ def _tell_missing(bench: Bench) -> None:
 
     missing = indexes.missing(bench)
     if missing:
-        documents = render.amount(len(missing), "judged document")
+        documents = wording.amount(len(missing), "judged document")
         notice(f"{documents} cannot be found, since the index has none such: {_listed(missing)}")
 
 
@@ -252,7 +252,7 @@ def _report(outcome: Outcome) -> str:
 
 def _table(rows: Sequence[Sequence[str]], *, names: int = 1) -> str:
     """Rows under a header; all columns but the first ones hold numbers."""
-    return render.table(rows, right=frozenset(range(names, len(rows[0]))))
+    return formats.table(rows, right=frozenset(range(names, len(rows[0]))))
 
 
 def _figures(outcome: Outcome) -> str:

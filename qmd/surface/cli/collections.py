@@ -11,7 +11,7 @@ from qmd import curation
 from qmd.config import DEFAULT_MASK, Settings
 from qmd.editing import Parsed, entry
 from qmd.errors import AlreadyExists
-from qmd.surface import render
+from qmd.surface import formats, wording
 from qmd.surface.cli.common import Json, collection_names, notice, say, state
 from qmd.surface.cli.index import report_updates
 
@@ -50,7 +50,7 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
         found = engine.overview()
     if as_json:
         say(
-            render.as_json(
+            formats.as_json(
                 [
                     {
                         "name": c.name,
@@ -71,15 +71,15 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
         rows = [
             (
                 c.name,
-                render.amount(c.documents, "file"),
-                render.size(c.bytes),
+                wording.amount(c.documents, "file"),
+                wording.size(c.bytes),
                 c.mask,
-                render.folder(c.root),
+                wording.folder(c.root),
                 "" if c.included else "(excluded)",
             )
             for c in found
         ]
-        say(render.table(rows, right=frozenset({1, 2})))
+        say(formats.table(rows, right=frozenset({1, 2})))
 
 
 @app.command()
@@ -91,7 +91,7 @@ def show(context: typer.Context, name: Name, as_json: Json = False) -> None:
         contexts = [c for c in engine.contexts() if c.collection == name]
     if as_json:
         say(
-            render.as_json(
+            formats.as_json(
                 {
                     "name": name,
                     "path": collection.root,
@@ -109,9 +109,9 @@ def show(context: typer.Context, name: Name, as_json: Json = False) -> None:
         return
     rows = [
         ("Collection", name),
-        ("Path", render.folder(collection.root)),
+        ("Path", wording.folder(collection.root)),
         ("Mask", collection.mask),
-        ("Files", f"{indexed.documents} ({render.size(indexed.bytes)})"),
+        ("Files", f"{indexed.documents} ({wording.size(indexed.bytes)})"),
         ("Searched", "by default" if collection.included else "only when named with -c"),
     ]
     if collection.ignored:
@@ -119,7 +119,7 @@ def show(context: typer.Context, name: Name, as_json: Json = False) -> None:
     if collection.update_command:
         rows.append(("Update", collection.update_command))
     rows += [(f"Context /{c.prefix}", c.body) for c in contexts]
-    say(render.table(rows))
+    say(formats.table(rows))
 
 
 app.command(name="info", hidden=True)(show)

@@ -10,7 +10,7 @@ from qmd import curation
 from qmd.curation import shown
 from qmd.errors import UsageError
 from qmd.store.collections import folders
-from qmd.surface import render
+from qmd.surface import formats
 from qmd.surface.cli.common import Json, say, state
 
 app = typer.Typer(no_args_is_help=True, help="Texts that describe folders, shown with results.")
@@ -40,14 +40,14 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
         found = engine.contexts()
     if as_json:
         say(
-            render.as_json(
+            formats.as_json(
                 [{"path": shown((c.collection, c.prefix)), "context": c.body} for c in found]
             )
         )
     elif not found:
         say("No contexts yet. Add one with 'qmd context add PATH TEXT'.")
     else:
-        say(render.table([(shown((c.collection, c.prefix)), c.body) for c in found]))
+        say(formats.table([(shown((c.collection, c.prefix)), c.body) for c in found]))
 
 
 @app.command()
@@ -75,7 +75,7 @@ def check(context: typer.Context, as_json: Json = False) -> None:
         if (top.collection, top.folder) not in described
     ]
     if as_json:
-        say(render.as_json(missing))
+        say(formats.as_json(missing))
     elif missing:
         say("Without a context:\n" + "".join(f"  {place}\n" for place in sorted(missing)))
     else:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from qmd.surface import render
+from qmd.surface import formats, render, wording
 from qmd.surface.cli.common import Json, say, state
 from qmd.surface.cli.searching import FormatName, chosen_format
 
@@ -83,7 +83,7 @@ def ls(
             collections = engine.overview()
             if as_json:
                 say(
-                    render.as_json(
+                    formats.as_json(
                         [
                             {"name": c.name, "documents": c.documents, "path": c.root}
                             for c in collections
@@ -94,16 +94,16 @@ def ls(
                 say("No collections yet. Add one with 'qmd collection add PATH'.")
             else:
                 rows = [
-                    (f"{c.name}/", render.amount(c.documents, "file"), render.folder(c.root))
+                    (f"{c.name}/", wording.amount(c.documents, "file"), wording.folder(c.root))
                     for c in collections
                 ]
-                say(render.table(rows, right=frozenset({1})))
+                say(formats.table(rows, right=frozenset({1})))
             return
         collection, _, prefix = path.removeprefix(paths.SCHEME).strip("/").partition("/")
         documents = engine.documents(collection, prefix)
     if as_json:
         say(
-            render.as_json(
+            formats.as_json(
                 [
                     {
                         "docid": document.docid,
@@ -119,5 +119,5 @@ def ls(
             )
         )
         return
-    rows = [(render.size(d.size), render.day(d.modified), d.name) for d in documents]
-    say(render.table(rows, right=frozenset({0})) if rows else f"No files below {path}.")
+    rows = [(wording.size(d.size), wording.day(d.modified), d.name) for d in documents]
+    say(formats.table(rows, right=frozenset({0})) if rows else f"No files below {path}.")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qmd.errors import UsageError
-from qmd.surface import render
+from qmd.surface import formats, wording
 from qmd.surface.cli.common import Collections, Json, notice, say, state
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def embed(
             )
         )
     if as_json:
-        say(render.as_json(_record(report)))
+        say(formats.as_json(_record(report)))
     else:
         say(_report(report))
     left = bool(report.lacking) and not collection
@@ -78,18 +78,18 @@ def _record(report: Embedded) -> dict[str, object]:
 def _report(report: Embedded) -> str:
     lines = []
     if not report.chunks and not report.lacking:
-        documents = render.amount(report.documents, "document")
+        documents = wording.amount(report.documents, "document")
         lines.append(f"No vector is missing: {documents}, {report.model}.")
     else:
-        rate = render.size(int(report.bytes / report.seconds)) if report.seconds else ""
+        rate = wording.size(int(report.bytes / report.seconds)) if report.seconds else ""
         lines.append(
-            f"Embedded {render.amount(report.chunks, 'chunk')} with {report.model} in "
-            f"{render.duration(report.seconds)} ({report.tokens} tokens, {rate}/s)."
+            f"Embedded {wording.amount(report.chunks, 'chunk')} with {report.model} in "
+            f"{wording.duration(report.seconds)} ({report.tokens} tokens, {rate}/s)."
         )
     lines += [f"  failed {name}: {why}" for name, why in report.failed]
     if report.foreign:
         lines.append(
-            f"{render.amount(report.foreign, 'chunk')} with Chinese, Japanese or Korean; "
+            f"{wording.amount(report.foreign, 'chunk')} with Chinese, Japanese or Korean; "
             f"{report.model} knows English only. 'qmd models list' shows models that know many "
             "languages."
         )
@@ -161,12 +161,12 @@ def list_models(context: typer.Context, as_json: Json = False) -> None:
         for model in (*registry.MODELS, *extra)
     ]
     if as_json:
-        say(render.as_json(rows))
+        say(formats.as_json(rows))
         return
     for role in ROLES:
         say(f"{role}" + ("" if used[role] else ": none in use"))
         say(
-            render.table(
+            formats.table(
                 [
                     (
                         "  * " if row["used"] else "    ",
@@ -174,7 +174,7 @@ def list_models(context: typer.Context, as_json: Json = False) -> None:
                         f"{row['dimensions']} dimensions" if row["dimensions"] else "",
                         str(row["languages"]),
                         str(row["licence"]),
-                        render.size(int(str(row["bytes"]))) if row["bytes"] else "",
+                        wording.size(int(str(row["bytes"]))) if row["bytes"] else "",
                         "here" if row["here"] else "not fetched",
                     )
                     for row in rows
@@ -226,6 +226,6 @@ def pull_models(
             say(f"{model.name}: {path}")
             sys.stdout.flush()
     if as_json:
-        say(render.as_json(fetched))
+        say(formats.as_json(fetched))
     elif any(each["name"] == choice.PREFERRED["embed"].name for each in fetched):
         notice("Vectors of another model are not compared with these. Run 'qmd embed'.")

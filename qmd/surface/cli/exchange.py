@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qmd.errors import UsageError
-from qmd.surface import render
+from qmd.surface import formats, wording
 from qmd.surface.cli.common import Collections, Json, notice, say, state
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def export(
     with state(context).engine() as engine, _progress("Exporting") as progress:
         done = engine.export(folder, wish=wish, force=force, progress=progress)
     if as_json:
-        say(render.as_json({**done._asdict(), "folder": str(done.folder)}))
+        say(formats.as_json({**done._asdict(), "folder": str(done.folder)}))
     else:
         say(_exported(done))
     if done.rows.get("documents") == 0 and wish.among != ALL:
@@ -96,10 +96,10 @@ def _tables(given: str | None) -> tuple[str, ...]:
 
 def _exported(done: Exported) -> str:
     documents = done.rows.get("documents")
-    what = "the index" if documents is None else render.amount(documents, "document")
+    what = "the index" if documents is None else wording.amount(documents, "document")
     return (
-        f"Exported {what} to {done.folder} ({render.size(done.bytes)}) in "
-        f"{render.duration(done.seconds)}: {done.written} of {render.amount(done.files, 'file')} "
+        f"Exported {what} to {done.folder} ({wording.size(done.bytes)}) in "
+        f"{wording.duration(done.seconds)}: {done.written} of {wording.amount(done.files, 'file')} "
         f"written{', the others as they were' if done.written < done.files else ''}.\n"
         f"Nobody could write to the index for {done.held:.2f} s of that."
     )
@@ -125,7 +125,7 @@ def import_(
             "database": str(done.database),
             "missing": [{"collection": name, "folder": root} for name, root in done.missing],
         }
-        say(render.as_json(record))
+        say(formats.as_json(record))
         return
     say(_imported(done))
     for name, root in done.missing:
@@ -144,9 +144,9 @@ def import_(
 def _imported(done: Imported) -> str:
     vectors = done.rows.get("embeddings", 0)
     return (
-        f"Imported {render.amount(done.rows['documents'], 'document')} and "
-        f"{render.amount(vectors, 'vector')} into {done.database} in "
-        f"{render.duration(done.seconds)}."
+        f"Imported {wording.amount(done.rows['documents'], 'document')} and "
+        f"{wording.amount(vectors, 'vector')} into {done.database} in "
+        f"{wording.duration(done.seconds)}."
     )
 
 

@@ -13,7 +13,7 @@ import typer
 
 from qmd import environment
 from qmd.errors import UsageError
-from qmd.surface import render
+from qmd.surface import formats, wording
 from qmd.surface.cli.common import Collections, Json, State, notice, say, state
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def report_updates(
             )
     failed = [report for report in reports if report.failure]
     if as_json:
-        say(render.as_json([_as_record(report) for report in reports]))
+        say(formats.as_json([_as_record(report) for report in reports]))
     elif not failed and not added:
         say("All collections updated." + _lacking(engine))
     elif not failed and not as_json and (lacking := _lacking(engine).strip()):
@@ -225,7 +225,7 @@ def status(context: typer.Context, as_json: Json = False) -> None:
         now = found(engine)
     if as_json:
         say(
-            render.as_json(
+            formats.as_json(
                 {
                     "index": str(now.index),
                     "config": str(now.config),
@@ -254,11 +254,14 @@ def status(context: typer.Context, as_json: Json = False) -> None:
         )
         return
     say(
-        render.table(
+        formats.table(
             [
-                ("Index", f"{now.index} ({render.size(now.bytes)})"),
+                ("Index", f"{now.index} ({wording.size(now.bytes)})"),
                 ("Settings", str(now.config)),
-                ("Documents", f"{now.documents} ({render.amount(now.contents, 'different text')})"),
+                (
+                    "Documents",
+                    f"{now.documents} ({wording.amount(now.contents, 'different text')})",
+                ),
                 ("Words", f"{now.words} in {now.postings} postings"),
                 ("Vectors", _told(now.vectors)),
             ]
@@ -271,15 +274,15 @@ def status(context: typer.Context, as_json: Json = False) -> None:
     rows = [
         (
             f"  {c.name}",
-            render.amount(c.documents, "file"),
-            render.size(c.bytes),
-            render.minute(c.modified) if c.modified else "",
+            wording.amount(c.documents, "file"),
+            wording.size(c.bytes),
+            wording.minute(c.modified) if c.modified else "",
             c.mask,
-            render.folder(c.root) + ("" if c.included else " (excluded)"),
+            wording.folder(c.root) + ("" if c.included else " (excluded)"),
         )
         for c in now.collections
     ]
-    say(render.table(rows, right=frozenset({1, 2})))
+    say(formats.table(rows, right=frozenset({1, 2})))
 
 
 def _told(vectors: Vectors) -> str:
@@ -287,7 +290,7 @@ def _told(vectors: Vectors) -> str:
         return vectors.problem
     lines = f"{vectors.vectors} of {vectors.model}"
     if vectors.lacking:
-        lines += f"; lacking for {render.amount(vectors.lacking, 'document')}: qmd embed"
+        lines += f"; lacking for {wording.amount(vectors.lacking, 'document')}: qmd embed"
     if vectors.stale:
         lines += f"; {vectors.stale} of other models or settings"
     return lines
@@ -309,7 +312,7 @@ def doctor(
             with _bar("Comparing") as progress:
                 findings += prove(engine, progress=progress)
     if as_json:
-        say(render.as_json([finding._asdict() for finding in findings]))
+        say(formats.as_json([finding._asdict() for finding in findings]))
     else:
         marks = {"ok": "ok  ", "warning": "warn", "problem": "FAIL"}
         for finding in findings:
@@ -343,18 +346,18 @@ def cleanup(
             "dryRun": dry_run,
             "freed": done.before - done.after + freed,
         }
-        say(render.as_json(record))
+        say(formats.as_json(record))
         return
     verb = "Would remove" if dry_run else "Removed"
     say(
-        f"{verb} {removed.texts} texts that no document has ({render.size(removed.bytes)}), "
+        f"{verb} {removed.texts} texts that no document has ({wording.size(removed.bytes)}), "
         f"{removed.words} unused words, {removed.vectors} unused vectors, {removed.answers} kept "
         f"model answers, and what was left of {removed.documents} documents that are gone."
     )
     for path, taken in done.leftovers.items():
-        say(f"{verb} what a process that was killed left: {path} ({render.size(taken)}).")
+        say(f"{verb} what a process that was killed left: {path} ({wording.size(taken)}).")
     if not dry_run:
-        say(f"The index takes {render.size(done.after)}; it was {render.size(done.before)}.")
+        say(f"The index takes {wording.size(done.after)}; it was {wording.size(done.before)}.")
 
 
 def init(context: typer.Context) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qmd.errors import UsageError
-from qmd.surface import render
+from qmd.surface import formats, wording
 from qmd.surface.cli.common import Collections, Json, notice, say, state
 
 if TYPE_CHECKING:
@@ -66,14 +66,14 @@ def stats(
     with state(context).engine() as engine:
         found = gather(engine, collection or [])
     if plot:
-        title = render.amount(found.documents, "document")
+        title = wording.amount(found.documents, "document")
         if collection:
             title += " in " + ", ".join(collection)
         told = charts.draw(found, path, title=title)
         if told:
             notice(told)
     if as_json:
-        say(render.as_json(_record(found) | ({"picture": str(path)} if plot else {})))
+        say(formats.as_json(_record(found) | ({"picture": str(path)} if plot else {})))
     else:
         say(str(path) if plot else _report(found))
 
@@ -88,7 +88,7 @@ def _record(found: Stats) -> dict[str, object]:
         "largestBytes": found.largest,
         "months": [
             {
-                "month": render.month(each.month),
+                "month": wording.month(each.month),
                 "collection": each.collection,
                 "documents": each.documents,
                 "bytes": each.bytes,
@@ -126,11 +126,14 @@ def _report(found: Stats) -> str:
     assert found.median is not None
     assert found.largest is not None
     parts = [
-        render.table(
+        formats.table(
             [
-                ("Documents", f"{found.documents} ({render.size(found.bytes)})"),
-                ("From", f"{render.day(found.first)} to {render.day(found.last)}"),
-                ("Size", f"{render.size(found.median)} median, {render.size(found.largest)} most"),
+                ("Documents", f"{found.documents} ({wording.size(found.bytes)})"),
+                ("From", f"{wording.day(found.first)} to {wording.day(found.last)}"),
+                (
+                    "Size",
+                    f"{wording.size(found.median)} median, {wording.size(found.largest)} most",
+                ),
             ]
         ),
         _titled("Collections", _collections(found), right=frozenset({1, 2})),
@@ -139,7 +142,7 @@ def _report(found: Stats) -> str:
             "Sizes",
             [
                 (
-                    f"{render.size(each.at_least)} to {render.size(each.below)}",
+                    f"{wording.size(each.at_least)} to {wording.size(each.below)}",
                     str(each.documents),
                     _bar(each.documents, max(each.documents for each in found.sizes)),
                 )
@@ -160,14 +163,14 @@ def _report(found: Stats) -> str:
             )
         )
     longest = [
-        (render.size(each.bytes), each.docid, each.file, each.title) for each in found.longest
+        (wording.size(each.bytes), each.docid, each.file, each.title) for each in found.longest
     ]
     parts.append(_titled("Longest documents", longest, right=frozenset({0})))
     return "\n".join(parts)
 
 
 def _titled(title: str, rows: Sequence[Sequence[str]], *, right: frozenset[int]) -> str:
-    lines = render.table(rows, right=right).splitlines()
+    lines = formats.table(rows, right=right).splitlines()
     return "\n".join([title, *(f"  {line}" for line in lines)]) + "\n"
 
 
@@ -175,9 +178,9 @@ def _collections(found: Stats) -> list[tuple[str, ...]]:
     return [
         (
             each.name,
-            render.amount(each.documents, "document"),
-            render.size(each.bytes),
-            f"{render.month(each.first)} to {render.month(each.last)}"
+            wording.amount(each.documents, "document"),
+            wording.size(each.bytes),
+            f"{wording.month(each.first)} to {wording.month(each.last)}"
             if each.first and each.last
             else "",
         )
@@ -190,7 +193,7 @@ def _over_time(found: Stats) -> str:
     by_year = (last.year - first.year) * 12 + last.month - first.month >= MONTHS
     counted: Counter[str] = Counter()
     for each in found.months:
-        month = render.month(each.month)
+        month = wording.month(each.month)
         counted[month[:4] if by_year else month] += each.documents
     rows = [(at, str(count), _bar(count, max(counted.values()))) for at, count in counted.items()]
     return _titled("By year" if by_year else "By month", rows, right=frozenset({1}))
@@ -228,7 +231,7 @@ def map(
         notice(f"Documents that lack vectors: {made.lacking}. Run 'qmd embed'.")
     if as_json:
         say(
-            render.as_json(
+            formats.as_json(
                 {
                     "file": str(file),
                     "method": made.method,

@@ -15,7 +15,7 @@ import typer
 from qmd.errors import UsageError
 from qmd.surface import render
 from qmd.surface.cli.common import Collections, State, notice, parsed_day, say, state
-from qmd.surface.render import Format
+from qmd.surface.formats import Format
 
 if TYPE_CHECKING:
     from qmd.engine import Answer, Engine

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from qmd.surface import render
+from qmd.surface import formats, wording
 from qmd.surface.cli.access import (
     Access,
     ToolNames,
@@ -209,11 +209,11 @@ def status(context: typer.Context, as_json: Json = False) -> None:
                 "healthy": health is not None,
                 "log": str(files.log),
             }
-        say(render.as_json(facts))
+        say(formats.as_json(facts))
     elif found is None:
         say("No server runs in the background for this index.")
     else:
-        lasted = render.duration(time.time() - found.began)
+        lasted = wording.duration(time.time() - found.began)
         say(f"A server runs at {found.url} (process {found.process}) for {lasted}.")
         if health is None:
             notice(f"It does not answer. Its log is {files.log}.")

@@ -269,7 +269,7 @@ def _end(message: str, code: int) -> None:
 
 def show_answer(answer: Answer, form: TableFormat, limit: int | None) -> None:
     """Write an answer to stdout as text."""
-    from qmd.surface import render, tables
+    from qmd.surface import tables, wording
 
     terminal = sys.stdout.isatty()
     most = limit if limit is not None else ON_A_TERMINAL if terminal else 0
@@ -278,7 +278,7 @@ def show_answer(answer: Answer, form: TableFormat, limit: int | None) -> None:
         sys.stdout.write(piece)
     if most and answer.count > most:
         sys.stdout.flush()
-        notice(f"… {render.amount(answer.count - most, 'more row')}; --limit 0 shows all.")
+        notice(f"… {wording.amount(answer.count - most, 'more row')}; --limit 0 shows all.")
     elif terminal and not answer.count:
         notice("No rows.")
 
@@ -360,10 +360,10 @@ def _write_binary(
 def tables_text(*, as_json: bool) -> str:
     """Views and functions, with their columns."""
     from qmd.store.views import views
-    from qmd.surface import render
+    from qmd.surface import formats
 
     if as_json:
-        return render.as_json(
+        return formats.as_json(
             [
                 {
                     "name": view.name,
@@ -379,15 +379,15 @@ def tables_text(*, as_json: bool) -> str:
     for view in sorted(views(), key=lambda view: (not view.is_macro, view.name)):
         rows = [("    " + each.name, each.kind, each.meaning) for each in view.parameters]
         rows += [("  " + each.name, each.kind, each.meaning) for each in view.columns]
-        parts.append(f"{view.call}\n  {view.about}\n\n{render.table(rows)}")
+        parts.append(f"{view.call}\n  {view.about}\n\n{formats.table(rows)}")
     return "\n".join(parts)
 
 
 def examples_text(*, as_json: bool) -> str:
     """Useful questions."""
     from qmd.store.views import examples
-    from qmd.surface import render
+    from qmd.surface import formats
 
     if as_json:
-        return render.as_json([each._asdict() for each in examples()])
+        return formats.as_json([each._asdict() for each in examples()])
     return "\n".join(f"-- {each.question}\n{each.query}" for each in examples())

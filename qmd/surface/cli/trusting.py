@@ -9,7 +9,7 @@ import typer
 
 from qmd import trust
 from qmd.errors import UsageError
-from qmd.surface import render
+from qmd.surface import formats
 from qmd.surface.cli.common import Json, is_interactive, notice, say, state
 
 app = typer.Typer(
@@ -55,7 +55,7 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
     """List the projects that were approved."""
     found = sorted(trust.approvals(state(context).place))
     if as_json:
-        say(render.as_json(found))
+        say(formats.as_json(found))
     else:
         say("".join(f"{project}\n" for project in found) or "No project is approved.")
 

@@ -1,0 +1,73 @@
+"""What results can be written as, and values as JSON, CSV, XML and columns of text."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+
+from qmd.text.columns import columns_of, padded
+
+
+class Format(StrEnum):
+    """How results are written."""
+
+    CLI = "cli"
+    JSON = "json"
+    CSV = "csv"
+    MD = "md"
+    XML = "xml"
+    FILES = "files"
+
+
+def as_json(value: object) -> str:
+    """`value` for programs."""
+    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+
+
+def as_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Rows by RFC 4180, with line feeds."""
+    import csv
+    import io
+
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def as_xml(files: Iterable[tuple[Mapping[str, str | None], str]]) -> str:
+    """One well-formed document; characters that XML has no place for become U+FFFD."""
+    from xml.sax.saxutils import escape, quoteattr
+
+    forbidden = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+    def clean(text: str) -> str:
+        return forbidden.sub("\ufffd", text)
+
+    lines = [
+        "<file"
+        + "".join(f" {key}={quoteattr(clean(value))}" for key, value in facts.items() if value)
+        + f">{escape(clean(text))}</file>"
+        for facts, text in files
+    ]
+    if not lines:
+        return "<results></results>\n"
+    return "\n".join(["<results>", *lines, "</results>"]) + "\n"
+
+
+def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset()) -> str:
+    """Rows in columns; some columns aligned to the right."""
+    if not rows:
+        return ""
+    widths = [max(columns_of(row[at]) for row in rows) for at in range(len(rows[0]))]
+    return "".join(
+        "  ".join(
+            padded(text, width, right=at in right)
+            for at, (text, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        + "\n"
+        for row in rows
+    )

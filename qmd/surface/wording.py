@@ -1,0 +1,48 @@
+"""Counts, sizes, times and places, as people read them."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+
+
+def amount(count: int, noun: str) -> str:
+    """`1 document`, `2 documents`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def folder(root: str) -> str:
+    """Where the files of a collection are; records have none."""
+    return root or "(submitted by agents)"
+
+
+def day(moment: date) -> str:
+    """`2025-03-14`, with four digits of any year."""
+    return moment.isoformat()[:10]
+
+
+def month(moment: date) -> str:
+    """`2025-03`."""
+    return moment.isoformat()[:7]
+
+
+def minute(moment: datetime) -> str:
+    """`2025-03-14 09:26`."""
+    return moment.isoformat(sep=" ")[:16]
+
+
+def size(count: int) -> str:
+    """Bytes for people: `1.4 MB`."""
+    value = float(count)
+    for unit in ("B", "KB", "MB", "GB"):
+        if value < 1000 or unit == "GB":
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1000
+    raise AssertionError
+
+
+def duration(seconds: float) -> str:
+    """A time for people."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
