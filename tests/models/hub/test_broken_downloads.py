@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qmd.errors import HubFailure
-from qmd.models import hub
-from qmd.models.hub import cached
+from qmd.models.hub import cached, download
 from tests.models.hub.fake_hub import CONTENT, URI, part
 
 
@@ -24,7 +23,7 @@ def test_a_cut_connection_goes_on_where_it_broke(fake, cache, pull, reset, capfd
 
 
 def test_a_connection_may_break_more_often_as_long_as_something_arrives(fake, pull):
-    fake.cuts = [100_000] * (hub.TRIES + 3)
+    fake.cuts = [100_000] * (download.TRIES + 3)
     assert pull().read_bytes() == CONTENT
 
 
@@ -38,7 +37,7 @@ def test_a_connection_that_brings_nothing_is_given_up_after_some_tries(fake, cac
     fake.cuts = [1000] + [0] * 99
     with pytest.raises(HubFailure, match="What has arrived is kept"):
         pull()
-    assert len(fake.downloads) == hub.TRIES
+    assert len(fake.downloads) == download.TRIES
     assert pull.slept == [1, 2, 4, 8]
     assert part(cache).read_bytes() == CONTENT[:1000]
     assert cached(URI, cache) is None
@@ -79,7 +78,7 @@ def test_more_than_the_file_is_thrown_away(fake, cache, pull):
 
 
 def test_a_download_that_stalls_goes_on_where_it_stands(fake, pull, monkeypatch):
-    monkeypatch.setattr(hub, "STALL_SECONDS", 0.05)
+    monkeypatch.setattr(download, "STALL_SECONDS", 0.05)
     fake.stalls = 300_000
     assert pull().read_bytes() == CONTENT
     assert len(fake.downloads) > 1

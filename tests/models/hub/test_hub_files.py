@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
 from qmd.errors import HubFailure, UsageError
-from qmd.models import hub
-from qmd.models.hub import HubFile, cached, parse
+from qmd.models.hub import cached
+from qmd.models.hub.uri import HubFile, parse
 from tests.models.hub.fake_hub import (
     COMMIT,
     CONTENT,
@@ -109,9 +112,9 @@ def test_progress_ends_at_the_size_and_nothing_is_printed(pull, capfd):
 
 def test_where_there_are_no_links_the_file_itself_has_the_name(fake, cache, pull, monkeypatch):
     def refuse(*_):
-        raise OSError(hub.errno.EPERM, "Operation not permitted")
+        raise OSError(errno.EPERM, "Operation not permitted")
 
-    monkeypatch.setattr(hub.Path, "symlink_to", refuse)
+    monkeypatch.setattr(Path, "symlink_to", refuse)
     path = pull()
     assert path.read_bytes() == CONTENT
     assert not blob(cache).exists()
@@ -154,7 +157,7 @@ def test_the_token_goes_to_the_hub_and_not_to_its_storage(fake, make_hub, pull):
 def test_two_at_once_fetch_a_file_once(fake, cache, pull, monkeypatch):
     """The second waits while the first one downloads, and finds the file when it may go on."""
     first_inside, second_waits, paths = threading.Event(), threading.Event(), []
-    flock = hub.fcntl.flock
+    flock = fcntl.flock
 
     def watched(file, operation):
         if first_inside.is_set():
@@ -165,7 +168,7 @@ def test_two_at_once_fetch_a_file_once(fake, cache, pull, monkeypatch):
         first_inside.set()
         assert second_waits.wait(LONG)
 
-    monkeypatch.setattr(hub.fcntl, "flock", watched)
+    monkeypatch.setattr(fcntl, "flock", watched)
     first = threading.Thread(target=lambda: paths.append(pull(progress=slowly)))
     first.start()
     assert first_inside.wait(LONG)

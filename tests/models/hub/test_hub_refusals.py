@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import shutil
 import socket
 import time
 
 import pytest
 
 from qmd.errors import HubFailure
-from qmd.models import hub
+from qmd.models.hub import download
 from tests.models.hub.fake_hub import URI, nobody
 
 
@@ -59,7 +61,7 @@ def test_where_nothing_listens_is_told_at_once(pull, monkeypatch, capfd):
 
 
 def test_a_hub_that_does_not_answer_is_told_of(pull, monkeypatch):
-    monkeypatch.setattr(hub, "SECONDS", 0.05)
+    monkeypatch.setattr(download, "SECONDS", 0.05)
     with (
         socket.create_server(("127.0.0.1", 0)) as silent,
         pytest.raises(HubFailure, match=r"cannot be reached \(.*timed out"),
@@ -68,8 +70,8 @@ def test_a_hub_that_does_not_answer_is_told_of(pull, monkeypatch):
 
 
 def test_a_full_disk_is_told_of_before_the_download(fake, cache, pull, monkeypatch):
-    usage = hub.shutil.disk_usage("/")
-    monkeypatch.setattr(hub.shutil, "disk_usage", lambda _: usage._replace(free=10))
+    usage = shutil.disk_usage("/")
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=10))
     with pytest.raises(HubFailure, match=r"1 MB are still to come.* has 0 MB\.\n\nMake room"):
         pull()
     assert not fake.downloads
@@ -77,7 +79,7 @@ def test_a_full_disk_is_told_of_before_the_download(fake, cache, pull, monkeypat
 
 def test_a_disk_that_fills_up_is_told_of(pull):
     def full(done, total):
-        raise OSError(hub.errno.ENOSPC, "No space left on device")
+        raise OSError(errno.ENOSPC, "No space left on device")
 
     with pytest.raises(HubFailure, match=r"No space left on device.*\n\nMake room"):
         pull(progress=full)

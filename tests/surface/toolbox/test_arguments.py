@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from qmd.surface.tools import schemas
 from qmd.surface.tools.arguments import MOST_FAULTS, InvalidArguments, read
 from qmd.surface.tools.replies import Code
+from qmd.surface.tools.schemas.reading import GET
+from qmd.surface.tools.schemas.searching import QUERY, SEARCH
 from tests.surface.toolbox.calling import call, text
 
 
@@ -20,27 +22,27 @@ from tests.surface.toolbox.calling import call, text
     [("5", 5), (5.0, 5), (5, 5), ("5.0", 5)],
 )
 def test_a_whole_number_may_be_written_in_several_ways(given_value, meant):
-    assert read(schemas.SEARCH, {"query": "x", "limit": given_value})["limit"] == meant
+    assert read(SEARCH, {"query": "x", "limit": given_value})["limit"] == meant
 
 
 def test_a_spelling_with_underscores_is_the_same_parameter():
-    asked = read(schemas.SEARCH, {"query": "x", "min_score": "0.5"})
+    asked = read(SEARCH, {"query": "x", "min_score": "0.5"})
     assert asked["minScore"] == 0.5
-    asked = read(schemas.GET, {"file": "x", "from_line": 3, "line_numbers": "TRUE"})
+    asked = read(GET, {"file": "x", "from_line": 3, "line_numbers": "TRUE"})
     assert (asked["fromLine"], asked["lineNumbers"]) == (3, True)
 
 
 def test_one_parameter_in_two_spellings_is_refused():
     for pair in ({"minScore": 0.1, "min_score": 0.9}, {"min_score": 0.9, "minScore": 0.1}):
         with pytest.raises(InvalidArguments) as caught:
-            read(schemas.SEARCH, {"query": "x", **pair})
+            read(SEARCH, {"query": "x", **pair})
         assert str(caught.value) == '"minScore" is given twice, also as "min_score". Give it once.'
-    asked = read(schemas.SEARCH, {"query": "x", "minScore": None, "min_score": 0.9})
+    asked = read(SEARCH, {"query": "x", "minScore": None, "min_score": 0.9})
     assert asked["minScore"] == 0.9
 
 
 def test_null_is_as_if_it_were_not_there():
-    asked = read(schemas.SEARCH, {"query": "x", "limit": None, "collection": None})
+    asked = read(SEARCH, {"query": "x", "limit": None, "collection": None})
     assert asked == {"query": "x", "limit": 10, "minScore": 0}
 
 
@@ -49,18 +51,18 @@ def test_null_is_as_if_it_were_not_there():
     [("notes", ["notes"]), ('["a", "b"]', ["a", "b"]), (["a"], ["a"]), ("[odd", ["[odd"])],
 )
 def test_one_string_or_json_stands_for_an_array_of_strings(given_value, meant):
-    assert read(schemas.SEARCH, {"query": "x", "collections": given_value})["collections"] == meant
+    assert read(SEARCH, {"query": "x", "collections": given_value})["collections"] == meant
 
 
 def test_searches_may_come_as_json_in_a_string():
     typed = [{"type": "lex", "query": "tea"}]
-    assert read(schemas.QUERY, {"searches": json.dumps(typed)})["searches"] == typed
-    assert read(schemas.QUERY, {"searches": [json.dumps(typed[0])]})["searches"] == typed
+    assert read(QUERY, {"searches": json.dumps(typed)})["searches"] == typed
+    assert read(QUERY, {"searches": [json.dumps(typed[0])]})["searches"] == typed
 
 
 @pytest.mark.parametrize("value", ["5", "true", "[1]", '{"a": 1}', "null"])
 def test_a_string_is_never_parsed(value):
-    assert read(schemas.SEARCH, {"query": value})["query"] == value
+    assert read(SEARCH, {"query": value})["query"] == value
 
 
 @pytest.mark.parametrize(
@@ -92,7 +94,7 @@ def test_a_string_is_never_parsed(value):
 )
 def test_what_is_wrong_is_said(arguments, fault):
     with pytest.raises(InvalidArguments) as caught:
-        read(schemas.SEARCH, arguments)
+        read(SEARCH, arguments)
     assert str(caught.value) == fault
 
 
@@ -117,7 +119,7 @@ def test_of_very_many_or_very_long_unknown_names_some_are_told(toolbox):
 def test_faults_of_typed_searches_say_where():
     searches = [{"type": "foo", "query": "x"}, {"query": "x", "more": 1}, 3]
     with pytest.raises(InvalidArguments) as caught:
-        read(schemas.QUERY, {"searches": searches})
+        read(QUERY, {"searches": searches})
     assert str(caught.value).split("\n") == [
         '"searches[0].type" must be one of lex, vec, hyde, not "foo".',
         '"searches[1]" has an unknown field "more". Valid: type, query.',
@@ -129,7 +131,7 @@ def test_faults_of_typed_searches_say_where():
 def test_deep_or_huge_json_in_a_string_is_no_harm():
     for value in ("[" * 100_000, "9" * 100_000, "1" + "0" * 400):
         with pytest.raises(InvalidArguments):
-            read(schemas.SEARCH, {"query": "x", "limit": value})
+            read(SEARCH, {"query": "x", "limit": value})
 
 
 VALUES = st.recursive(
