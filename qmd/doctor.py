@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from qmd import trust
+from qmd import extras, trust
 from qmd.engine import Engine
 from qmd.errors import NOT_REBUILT, ModelError, QmdError
 from qmd.models.registry import is_installed
@@ -215,7 +215,7 @@ def _models(engine: Engine) -> Iterator[Finding]:
             "model",
             "warning",
             f"{space.model.name} needs llama-cpp-python, which is not installed",
-            "Install it with: pip install 'qmd[llama]'. Keyword search works without it.",
+            f"Install it with: {extras.command('llama')}. Keyword search works without it.",
         )
         return
     yield Finding("model", "ok", f"{space.model.name} ({space.model.uri})")

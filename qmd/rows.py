@@ -21,6 +21,7 @@ from typing import (
     overload,
 )
 
+from qmd import extras
 from qmd.errors import UsageError
 from qmd.text.columns import columns_of, padded
 
@@ -60,8 +61,8 @@ class Tabular(Sequence[Row]):
             import polars
         except ImportError as error:
             raise UsageError(
-                "Polars is not installed.\n\nInstall it with: pip install 'qmd[polars]', or use "
-                ".arrow()."
+                "Polars is not installed.\n\n"
+                f"Install it with: {extras.command('polars')}, or use .arrow()."
             ) from error
         frame = polars.from_arrow(self.arrow())
         assert isinstance(frame, polars.DataFrame)

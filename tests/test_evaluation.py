@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 from math import log2
 
 import pytest
 
+from qmd import extras
 from qmd.errors import UsageError
 from qmd.evaluation import charts, fixtures, peer, runs, scoring
 from qmd.evaluation.fixtures import Fixture, Question
@@ -383,5 +385,5 @@ def test_a_chart_that_cannot_be_drawn_is_refused_at_once(tmp_path, monkeypatch):
     with pytest.raises(UsageError, match="there is no folder"):
         charts.check(tmp_path / "absent" / "a.png")
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
-    with pytest.raises(UsageError, match=r"pip install 'qmd\[bench\]'"):
+    with pytest.raises(UsageError, match=re.escape(extras.command("bench"))):
         charts.check(tmp_path / "a.png")

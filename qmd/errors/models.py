@@ -56,9 +56,11 @@ class RuntimeMissing(ModelError):
     """The library that runs models on this machine is not installed."""
 
     def __init__(self, name: str, problem: str = "is not installed") -> None:
+        from qmd import extras
+
         super().__init__(
             f"The model {name} needs llama-cpp-python, which {problem}.\n\n"
-            "Install it with: pip install 'qmd[llama]'. Keyword search works without it."
+            f"Install it with: {extras.command('llama')}. Keyword search works without it."
         )
         self.name = name
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+from qmd import extras
 from qmd.errors import UsageError
 
 FORMS = (".png", ".svg")
@@ -41,11 +41,7 @@ def check(path: Path) -> None:
         raise UsageError(f"A chart is a file ending in {' or '.join(FORMS)}, not {path.name}.")
     if not path.absolute().parent.is_dir():
         raise UsageError(f"{path} cannot be written: there is no folder {path.parent}.")
-    if find_spec("matplotlib") is None:
-        raise UsageError(
-            "matplotlib is not installed, which draws the chart.\n\n"
-            "Install it with: pip install 'qmd[bench]'"
-        )
+    extras.check("matplotlib", "matplotlib", "draws the chart", extra="bench")
 
 
 def draw(points: Sequence[Point], path: Path, *, title: str, quality: str) -> None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
 from statistics import fmean
 from typing import NamedTuple
 
-from qmd.errors import UsageError
 from qmd.evaluation import peer
 from qmd.evaluation.fixtures import DEPTH, Fixture, Question
 from qmd.evaluation.peer import PeerScores
@@ -50,19 +48,6 @@ class Scores(NamedTuple):
             for name in PEER
             if self.peer
         }
-
-
-def check_installed() -> None:
-    """Refuse to begin without what counts.
-
-    Raises:
-        UsageError: ir-measures is not installed.
-    """
-    if find_spec("ir_measures") is None:
-        raise UsageError(
-            "ir-measures is not installed, which computes the figures.\n\n"
-            "Install it with: pip install 'qmd[bench]'"
-        )
 
 
 def score(run: Run, fixture: Fixture, *, depth: int) -> Scores:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 
 from qmd.errors import UsageError
@@ -55,19 +54,6 @@ def check_replaceable(path: Path) -> None:
         raise UsageError(
             f"{path} is there already, and no picture of qmd.\n\n"
             "Name another file, or replace this one with --force."
-        )
-
-
-def check_installed(package: str, module: str, purpose: str) -> None:
-    """Refuse to begin without a package.
-
-    Raises:
-        UsageError: it is not installed; with the extra that installs it.
-    """
-    if find_spec(module) is None:
-        raise UsageError(
-            f"{package} is not installed, which {purpose}.\n\n"
-            "Install it with: pip install 'qmd[plots]'"
         )
 
 

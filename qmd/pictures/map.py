@@ -8,9 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from qmd import extras
 from qmd.engine import Engine
 from qmd.errors import NotEmbedded, UsageError
-from qmd.pictures import check, check_installed, write
+from qmd.pictures import check, write
 from qmd.rows import Rows
 from qmd.store import lookup, stats
 from qmd.store.cursor import Cursor
@@ -120,7 +121,7 @@ def check_method(method: str) -> None:
     if method not in ("pca", "tsne"):
         raise UsageError(f"Unknown method: {method}. Valid: pca, tsne.")
     if method == "tsne":
-        check_installed("scikit-learn", "sklearn", "computes t-SNE")
+        extras.check("scikit-learn", "sklearn", "computes t-SNE", extra="plots")
 
 
 def make(engine: Engine, names: Sequence[str] = (), *, method: Method = "pca") -> Map:

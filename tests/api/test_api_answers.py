@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from html.parser import HTMLParser
 
 import pytest
 
 import qmd
+from qmd import extras
 from qmd.types import Report, Result
 
 
@@ -50,7 +52,7 @@ def test_what_arrow_has_no_type_for_is_json():
 
 def test_without_polars_the_error_names_the_extra(kb, monkeypatch):
     monkeypatch.setitem(sys.modules, "polars", None)
-    with pytest.raises(qmd.UsageError, match=r"pip install 'qmd\[polars\]'"):
+    with pytest.raises(qmd.UsageError, match=re.escape(extras.command("polars"))):
         kb.documents().polars()
 
 

@@ -9,6 +9,7 @@ from math import log2
 
 import pytest
 
+from qmd import extras
 from qmd.engine import Engine
 from qmd.errors import IndexUnreadable
 from tests.library import STEMMER
@@ -368,4 +369,4 @@ def test_what_is_not_installed_is_told_with_the_command_that_installs_it(
     code, _, err = qmd("bench", fixture(tmp_path, TEA))
     assert code == 1
     assert "ir-measures is not installed" in err
-    assert "pip install 'qmd[bench]'" in err
+    assert err.endswith(f"Install it with: {extras.command('bench')}\n")

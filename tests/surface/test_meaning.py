@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from qmd import extras
 from qmd.models.llama import Llama
 from qmd.models.registry import Model
 from qmd.store.gate import errand
@@ -399,7 +400,7 @@ def test_without_llama_cpp_the_way_to_install_it_is_told_and_words_still_search(
     )
     missing = (
         "The model tiny-embedder.gguf needs llama-cpp-python, which is not installed.\n\n"
-        "Install it with: pip install 'qmd[llama]'. Keyword search works without it.\n"
+        f"Install it with: {extras.command('llama')}. Keyword search works without it.\n"
     )
     assert done.stderr == missing * 2
     assert "notes/tea.md:1" in done.stdout

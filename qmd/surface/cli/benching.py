@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from qmd import extras
 from qmd.errors import UsageError
 from qmd.evaluation import Backend
 from qmd.surface import formats, wording
@@ -110,10 +111,10 @@ def bench(
     as_json: Json = False,
 ) -> None:
     """Measure how good search is, over queries whose right answers are known."""
-    from qmd.evaluation import charts, fixtures, runs, scoring
+    from qmd.evaluation import charts, fixtures, runs
 
     gc.enable()  # thousands of queries leave much behind
-    scoring.check_installed()
+    extras.check("ir-measures", "ir_measures", "computes the figures", extra="bench")
     if chart is not None:
         charts.check(chart)
     if no_search and not score:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from qmd import extras
 from qmd.errors import UsageError
 from qmd.surface import formats, wording
 from qmd.surface.cli.common import Collections, Json, notice, say, state
@@ -62,7 +63,7 @@ def stats(
         pictures.check(path, charts.FORMS)
         if not force:
             pictures.check_replaceable(path)
-        pictures.check_installed("matplotlib", "matplotlib", "draws the picture")
+        extras.check("matplotlib", "matplotlib", "draws the picture", extra="plots")
     with state(context).engine() as engine:
         found = gather(engine, collection or [])
     if plot:
