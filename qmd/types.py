@@ -125,11 +125,13 @@ class Condition(NamedTuple):
     Attributes:
         path: as DuckDB's JSON functions take it, `$."status"`.
         operator: `=`, `!=`, `~` (contains), `<`, `<=`, `>`, `>=`.
+        quoted: the value is text, even if it looks like a number.
     """
 
     path: str
     operator: str
     value: str
+    quoted: bool = False
 
 
 class Filter(NamedTuple):

@@ -19,6 +19,8 @@ _CONDITION = re.compile(
 def parse_filter(text: str) -> tuple[Condition, ...]:
     """Comparisons joined by `and`. A list in the frontmatter equals each of its items.
 
+    A number is compared with numbers, unless it stands in quotes; all else as text.
+
     Raises:
         UsageError: it cannot be read.
     """
@@ -34,10 +36,11 @@ def parse_filter(text: str) -> tuple[Condition, ...]:
             )
         key = found["key"].strip('"')
         value = found["value"].rstrip()
-        if value[0] in "\"'":
+        quoted = value[0] in "\"'"
+        if quoted:
             value = value[1:-1]
         steps = "".join("." + json.dumps(step, ensure_ascii=False) for step in key.split("."))
-        conditions.append(Condition("$" + steps, found["operator"], value))
+        conditions.append(Condition("$" + steps, found["operator"], value, quoted))
         at = found.end()
     if not conditions:
         raise UsageError("The filter is empty. Write one such as 'status = \"open\"'.")

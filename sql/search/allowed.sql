@@ -3,7 +3,7 @@
 -- in   $collections  json?       array of names
 -- in   $since        timestamp?  of this moment or later
 -- in   $before       timestamp?  from before this moment
--- in   $conditions   json?       array of {path, operator, value} on the frontmatter, all to hold
+-- in   $conditions   json?       array of {path, operator, value, quoted} on the frontmatter, all to hold
 -- in   $required     json        array of arrays of document_id: in each of them
 -- in   $banned       json        array of document_id: not these
 -- out  document_id   integer
@@ -27,24 +27,16 @@ where
             select bool_and(
                 coalesce(
                     case condition.operator
-                        when '=' then list_contains(held, condition.value)
-                        when '!=' then not list_contains(held, condition.value)
+                        when '=' then list_contains(orders, 0)
+                        when '!=' then not list_contains(orders, 0)
+                        when '<' then list_contains(orders, -1)
+                        when '<=' then list_has_any(orders, [-1, 0])
+                        when '>' then list_contains(orders, 1)
+                        when '>=' then list_has_any(orders, [0, 1])
                         when '~' then list_bool_or(
                             list_transform(
                                 held, lambda one: contains(lower(one), lower(condition.value))
                             )
-                        )
-                        when '<' then list_bool_or(
-                            list_transform(held, lambda one: one < condition.value)
-                        )
-                        when '<=' then list_bool_or(
-                            list_transform(held, lambda one: one <= condition.value)
-                        )
-                        when '>' then list_bool_or(
-                            list_transform(held, lambda one: one > condition.value)
-                        )
-                        when '>=' then list_bool_or(
-                            list_transform(held, lambda one: one >= condition.value)
                         )
                     end,
                     false
@@ -53,22 +45,49 @@ where
             from (
                 select
                     condition,
-                    case
-                        when json_type(metadata, condition.path) = 'ARRAY'
-                            then list_transform(
-                                from_json(json_extract(metadata, condition.path), '["JSON"]'),
-                                lambda one: one ->> '$'
-                            )
-                        when json_type(metadata, condition.path) is null then []
-                        else [json_extract_string(metadata, condition.path)]
-                    end as held
+                    held,
+                    list_transform(
+                        held,
+                        lambda one: case
+                            when number is not null and try_cast(one as decimal(38, 12)) is not null
+                                then
+                                    case
+                                        when try_cast(one as decimal(38, 12)) < number then -1
+                                        when try_cast(one as decimal(38, 12)) > number then 1
+                                        else 0
+                                    end
+                            when one < condition.value then -1
+                            when one > condition.value then 1
+                            else 0
+                        end
+                    ) as orders
                 from (
-                    select unnest(
-                        from_json(
-                            $conditions,
-                            '[{"path": "VARCHAR", "operator": "VARCHAR", "value": "VARCHAR"}]'
-                        )
-                    ) as condition
+                    select
+                        condition,
+                        case
+                            when not condition.quoted
+                                then try_cast(condition.value as decimal(38, 12))
+                        end as number,
+                        case
+                            when json_type(metadata, condition.path) = 'ARRAY'
+                                then list_transform(
+                                    from_json(json_extract(metadata, condition.path), '["JSON"]'),
+                                    lambda one: one ->> '$'
+                                )
+                            when json_type(metadata, condition.path) is null then []
+                            else [json_extract_string(metadata, condition.path)]
+                        end as held
+                    from (
+                        select unnest(
+                            from_json(
+                                $conditions,
+                                '[{
+                                    "path": "VARCHAR", "operator": "VARCHAR",
+                                    "value": "VARCHAR", "quoted": "BOOLEAN"
+                                }]'
+                            )
+                        ) as condition
+                    )
                 )
             )
         )

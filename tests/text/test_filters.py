@@ -25,7 +25,7 @@ def test_each_operator_is_read_with_and_without_blanks(operator, gap):
 
 def test_comparisons_are_joined_by_and():
     assert parse_filter('status = "open" and tags = urgent AND year>=2024') == (
-        Condition('$."status"', "=", "open"),
+        Condition('$."status"', "=", "open", quoted=True),
         Condition('$."tags"', "=", "urgent"),
         Condition('$."year"', ">=", "2024"),
     )
@@ -46,7 +46,8 @@ def test_comparisons_are_joined_by_and():
     ],
 )
 def test_a_value_is_a_word_or_stands_in_quotes(text, value):
-    assert parse_filter(text) == (Condition('$."a"', "=", value),)
+    quoted = text[4] in "\"'"
+    assert parse_filter(text) == (Condition('$."a"', "=", value, quoted=quoted),)
 
 
 def test_a_key_with_dots_leads_into_a_mapping():
@@ -106,5 +107,5 @@ def test_an_empty_filter_is_refused(text):
 def test_what_is_written_in_quotes_is_read_as_it_was_meant(wanted):
     text = " and ".join(f'"{key}" {operator} "{value}"' for key, operator, value in wanted)
     assert parse_filter(text) == tuple(
-        Condition(f'$."{key}"', operator, value) for key, operator, value in wanted
+        Condition(f'$."{key}"', operator, value, quoted=True) for key, operator, value in wanted
     )

@@ -100,6 +100,44 @@ def test_filters_apply_before_the_cut(indexed, options, files):
     assert [record["file"] for record in json.loads(out)] == files
 
 
+@pytest.mark.parametrize(
+    ("condition", "names"),
+    [
+        ("rating > 10.5", ""),
+        ("rating < 10.5", "abc"),
+        ("rating > 9", "bc"),
+        ("rating = 4", "a"),
+        ("rating = 10.0", "c"),
+        ("rating != 4", "bc"),
+        ("rating >= 9.5", "bc"),
+        ("rating <= 9.5", "ab"),
+        ("neg > -7.5", "a"),
+        ("version = 3.10", "a"),
+        ("many > 10", "b"),
+        ("many = x", "b"),
+        ("id = 7", "b"),
+        ('id = "7"', ""),
+        ('id = "007"', "b"),
+        ("seen >= 2025", "b"),
+        ("seen < 2025-03-01", ""),
+        ("big = 9007199254740993", "c"),
+        ("big = 9007199254740992", ""),
+    ],
+)
+def test_a_filter_compares_numbers_as_numbers_and_all_else_as_text(qmd, tmp_path, condition, names):
+    frontmatter = {
+        "a": "rating: 4.0\nneg: -5\nversion: 3.10",
+        "b": 'rating: 9.5\nneg: -10\nid: "007"\nseen: 2025-03-14\nmany: [3, 12, x]',
+        "c": "rating: 10\nbig: 9007199254740993",
+    }
+    (tmp_path / "n").mkdir()
+    for name, text in frontmatter.items():
+        (tmp_path / "n" / f"{name}.md").write_text(f"---\n{text}\n---\nTea.\n")
+    qmd("collection", "add", tmp_path / "n")
+    _, out, _ = qmd("search", "tea", "--files", "--filter", condition)
+    assert sorted(re.findall(r"n/(\w)\.md", out)) == list(names)
+
+
 def test_phrases_exclusions_and_names(indexed):
     def found(*query):
         return [r["file"] for r in json.loads(indexed("search", "--json", "--", *query)[1])]
