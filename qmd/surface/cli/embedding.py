@@ -56,7 +56,7 @@ def embed(
     if as_json:
         say(formats.as_json(_record(report)))
     else:
-        say(_report(report))
+        say(summary(report))
     left = bool(report.lacking) and not collection
     if report.failed or report.stopped or left:
         raise typer.Exit(PARTLY)
@@ -75,7 +75,8 @@ def _record(report: Embedded) -> dict[str, object]:
     }
 
 
-def _report(report: Embedded) -> str:
+def summary(report: Embedded) -> str:
+    """What was embedded, for people."""
     lines = []
     if not report.chunks and not report.lacking:
         documents = wording.amount(report.documents, "document")

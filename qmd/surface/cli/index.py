@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qmd import environment
-from qmd.errors import UsageError
+from qmd.errors import JobRunning, UsageError
 from qmd.surface import formats, wording
 from qmd.surface.cli.common import Collections, Json, State, notice, say, state
 
@@ -196,11 +196,15 @@ def _progress() -> Iterator[Callable[[str], Callable[[int, int], None]] | None]:
 def watch(
     context: typer.Context,
     collection: Collections = None,
+    embed: Annotated[
+        bool, typer.Option("--embed", help="Make vectors of what has changed, too.")
+    ] = False,
 ) -> None:
     """Keep the index fresh while files change, until interrupted."""
     import anyio
 
     from qmd.pipeline.watching import watch as watched
+    from qmd.surface.cli import embedding
 
     here = state(context)
     with here.engine(warm=True) as engine:
@@ -214,7 +218,18 @@ def watch(
                 say(f"{report.collection}: {_report(report)}")
                 sys.stdout.flush()
 
-        anyio.run(lambda: watched(engine, chosen, told=told))
+        async def embedded(names: Sequence[str]) -> None:
+            try:
+                report = await engine.embed(names)
+            except JobRunning as error:  # its own next turn, or ours, comes to these
+                notice(str(error).split("\n")[0])
+                return
+            if report.chunks or report.failed:
+                say(embedding.summary(report))
+                sys.stdout.flush()
+
+        then = embedded if embed else None
+        anyio.run(lambda: watched(engine, chosen, told=told, then=then))
 
 
 def status(context: typer.Context, as_json: Json = False) -> None:

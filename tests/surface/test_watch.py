@@ -1,0 +1,105 @@
+"""`qmd watch`, as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+
+import pytest
+
+LONG = 30
+"""Seconds after which something that has to happen is taken for stuck."""
+
+
+@contextmanager
+def watching(*options):
+    """A process that watches: gives what it says next, and what it said when it was stopped."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "qmd", "watch", *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # An interrupt may be ignored where this was started, and so by what it starts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    said = queue.Queue()
+    readers = [
+        threading.Thread(target=lambda each=each: [said.put(line) for line in each], daemon=True)
+        for each in (process.stdout, process.stderr)
+    ]
+    for reader in readers:
+        reader.start()
+    try:
+        yield lambda: said.get(timeout=LONG)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(LONG) == 130
+        assert said.get(timeout=LONG) == "Interrupted.\n"
+        assert said.empty()
+    finally:
+        process.kill()
+        process.wait()
+        for reader in readers:
+            reader.join()
+        process.stdout.close()
+        process.stderr.close()
+
+
+@pytest.fixture
+def notes(qmd, tmp_path):
+    """A collection of one note."""
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "tea.md").write_text("# Tea\n\nGreen.\n")
+    assert qmd("collection", "add", folder)[0] == 0
+    return folder
+
+
+def test_what_changes_is_found_a_moment_later(qmd, notes):
+    with watching() as said:
+        assert said() == "Watching notes. Stop with Ctrl-C.\n"
+        (notes / "soup.md").write_text("# Soup\n\nPumpkin.\n")
+        assert (
+            said()
+            == "notes: Indexed: 1 new, 0 updated, 1 unchanged, 0 renamed, 0 removed, 0 skipped\n"
+        )
+        assert json.loads(qmd("search", "pumpkin", "--json")[1])[0]["file"] == "notes/soup.md"
+        (notes / "soup.md").unlink()
+        assert (
+            said()
+            == "notes: Indexed: 0 new, 0 updated, 1 unchanged, 0 renamed, 1 removed, 0 skipped\n"
+        )
+        assert json.loads(qmd("search", "pumpkin", "--json")[1]) == []
+
+
+def test_with_embed_it_is_found_by_meaning_too(qmd, notes, monkeypatch, tiny_embedder):
+    monkeypatch.setenv("QMD_EMBED_MODEL", str(tiny_embedder))
+    with watching("--embed") as said:
+        assert said() == "Watching notes. Stop with Ctrl-C.\n"
+        assert said().startswith("Embedded 1 chunk with ")
+        (notes / "car.md").write_text("# Garage\n\nAn automobile is fast.\n")
+        assert said().startswith("notes: Indexed: 1 new")
+        assert said().startswith("Embedded 1 chunk with ")
+        assert json.loads(qmd("vsearch", "vehicle", "--json")[1])[0]["file"] == "notes/car.md"
+
+
+def test_a_folder_that_is_not_there_does_not_keep_others_from_being_watched(qmd, notes, tmp_path):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    qmd("collection", "add", gone)
+    gone.rmdir()
+    with watching() as said:
+        assert said() == "Watching gone, notes. Stop with Ctrl-C.\n"
+        assert said().startswith("gone: Failed")
+        (notes / "soup.md").write_text("# Soup\n")
+        while not (line := said()).startswith("notes: "):
+            assert "gone" in line or not line.strip()
+        assert line.startswith("notes: Indexed: 1 new")
+    qmd("collection", "remove", "notes")
+    code, _, err = qmd("watch")
+    assert code == 1
+    assert err.endswith("There is nothing to watch: none of the folders is there.\n")
