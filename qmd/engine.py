@@ -89,12 +89,12 @@ class Engine(Asking, Reading, Arranging):
         Raises:
             CollectionNotFound: there is none of one of the names.
         """
-        from qmd.errors import CollectionNotFound, RootMissing, UsageError
+        from qmd.errors import CannotUpdate, CollectionNotFound, UsageError
         from qmd.pipeline.compare import compare
 
         compared = {}
         for collection in self.folders(names):
-            with suppress(CollectionNotFound, RootMissing, UsageError):  # told of by the update
+            with suppress(CollectionNotFound, CannotUpdate, UsageError):  # told of by the update
                 compared[collection.name] = compare(self.database, collection)
         return compared
 

@@ -14,6 +14,7 @@
     ├── AlreadyExists
     ├── CannotUpdate              exit code 2: one collection, not the others
     │   ├── RootMissing
+    │   ├── RootUnreadable
     │   ├── HookFailed
     │   └── NotApproved
     ├── ModelError
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
         MigrationEdited,
         NotApproved,
         RootMissing,
+        RootUnreadable,
     )
     from qmd.errors.models import (
         HubFailure,
@@ -144,6 +146,7 @@ __all__ = [
     "QmdError",
     "QueryError",
     "RootMissing",
+    "RootUnreadable",
     "RuntimeMissing",
     "ServerFailure",
     "SqlError",

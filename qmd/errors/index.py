@@ -108,6 +108,17 @@ class RootMissing(CannotUpdate):
         self.collection = collection
 
 
+class RootUnreadable(CannotUpdate):
+    """A collection's folder cannot be read."""
+
+    def __init__(self, collection: str, root: str, problem: str) -> None:
+        super().__init__(
+            f"The folder of collection '{collection}' cannot be read ({problem}): {root}\n\n"
+            "Nothing was removed. Mend its permissions, and run 'qmd update' again."
+        )
+        self.collection = collection
+
+
 class HookFailed(CannotUpdate):
     """A command that runs before an update did not succeed."""
 

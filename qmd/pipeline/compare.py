@@ -47,7 +47,7 @@ def compare(database: Database, collection: Collection) -> Comparison:
 
     Raises:
         CollectionNotFound: it was removed, or got another name.
-        RootMissing: the folder is not there.
+        RootMissing, RootUnreadable: the folder is not there, or cannot be read.
         IndexFailure: the index is busy or cannot be read.
     """
     began = time.time_ns()

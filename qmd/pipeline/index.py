@@ -59,7 +59,7 @@ async def update(
         progress: told how far it has come, after each batch.
 
     Raises:
-        RootMissing: its folder is not there. Nothing is removed.
+        RootMissing, RootUnreadable: its folder is not there, or cannot be read. Nothing is removed.
         IndexFailure: the index is busy or cannot be written.
     """
     report = Report(collection.name, collection.mask)
@@ -142,9 +142,7 @@ class _Run:
     def _unread(self, change: Change) -> bool:
         """Whether a document lies where nothing could be listed, so that nobody knows."""
         return any(
-            change.path == place
-            or (change.path.startswith(place) and place.endswith("/"))
-            or place == ""
+            change.path == place or (change.path.startswith(place) and place.endswith("/"))
             for place in self.found.unread
         )
 

@@ -13,7 +13,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from qmd.errors import RootMissing
+from qmd.errors import RootMissing, RootUnreadable
 from qmd.text.masks import matcher, split_mask
 from qmd.types import Collection
 
@@ -55,9 +55,14 @@ def walk(collection: Collection) -> Found:
 
     Raises:
         RootMissing: the folder is not there or no folder.
+        RootUnreadable: it cannot be read.
     """
     root = os.path.realpath(collection.root)
-    if not Path(root).is_dir():
+    try:
+        is_there = Path(root).is_dir()
+    except OSError as error:
+        raise _unreadable(collection, error) from error
+    if not is_there:
         raise RootMissing(collection.name, collection.root)
     found = Found()
     wanted = matcher(split_mask(collection.mask))
@@ -79,6 +84,11 @@ def walk(collection: Collection) -> Found:
     return found
 
 
+def _unreadable(collection: Collection, error: OSError) -> RootUnreadable:
+    problem = (error.strerror or str(error)).lower()
+    return RootUnreadable(collection.name, collection.root, problem)
+
+
 def _files(root: str, collection: Collection, found: Found) -> Iterator[tuple[str, os.stat_result]]:
     """Path and stat of every regular file below `root` that is not excluded."""
     entered = {root}
@@ -88,7 +98,9 @@ def _files(root: str, collection: Collection, found: Found) -> Iterator[tuple[st
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError as error:
-            found.skipped.append((_shown(prefix) or ".", error.strerror or str(error)))
+            if folder == root:
+                raise _unreadable(collection, error) from error
+            found.skipped.append((_shown(prefix), error.strerror or str(error)))
             found.unread.append(prefix)
             continue
         if collection.respect_gitignore:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from qmd.pipeline.walk import EXCLUDED, LARGEST, RootMissing, walk
+from qmd.errors import RootMissing, RootUnreadable
+from qmd.pipeline.walk import EXCLUDED, LARGEST, walk
 from qmd.types import Collection
 
 DENIED = PermissionError(13, "Permission denied")
@@ -162,21 +163,34 @@ def test_a_root_that_is_no_folder_is_an_error_that_names_it(tmp_path, root):
     )
 
 
-@pytest.mark.parametrize(("folder", "unread", "left"), [("b", "b/", ["a.md"]), ("", "", [])])
-def test_a_folder_that_cannot_be_listed_is_named(tmp_path, monkeypatch, folder, unread, left):
+@pytest.mark.parametrize("call", ["scandir", "stat"])
+def test_a_root_that_cannot_be_read_is_an_error_that_names_it(tmp_path, monkeypatch, call):
+    def refuse(*_, **__):
+        raise DENIED
+
+    make(tmp_path, "a.md")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, call, refuse)
+        with pytest.raises(RootUnreadable, match="Nothing was removed") as refused:
+            walk(Collection("notes", str(tmp_path)))
+    problem = f"'notes' cannot be read (permission denied): {tmp_path}\n\n"
+    assert problem in str(refused.value)
+
+
+def test_a_folder_that_cannot_be_listed_is_named(tmp_path, monkeypatch):
     make(tmp_path, "a.md", "b/c.md")
     listed = os.scandir
 
     def scandir(path):
-        if Path(path) == tmp_path / folder:
+        if Path(path) == tmp_path / "b":
             raise DENIED
         return listed(path)
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "scandir", scandir)
         found = found_in(tmp_path)
-    assert (found.paths, found.unread) == (left, [unread])
-    assert found.skipped == [(unread or ".", "Permission denied")]
+    assert (found.paths, found.unread) == (["a.md"], ["b/"])
+    assert found.skipped == [("b/", "Permission denied")]
 
 
 def test_a_file_whose_status_cannot_be_read_is_not_taken_for_gone(tmp_path, monkeypatch):
