@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -133,13 +134,19 @@ def make(engine: Engine, names: Sequence[str] = (), *, method: Method = "pca") -
         CollectionNotFound: there is none of one of the names.
         NotEmbedded: there are no vectors of the model in use.
         ModelError: its file is not here.
-        UsageError: the method is not to be had, or there are too few documents for it.
+        UsageError: the method is not to be had, or there are too few documents for it, or none
+            with vectors in these collections.
     """
     from qmd.pictures import layout
 
     check_method(method)
     space, state = engine.vectors()
     found, vectors = engine.read(partial(_vectors, space=space, names=names))
+    if not found and state.vectors and names:
+        chosen = " ".join(f"-c {shlex.quote(name)}" for name in names)
+        raise UsageError(
+            f"No document of {', '.join(names)} has vectors yet.\n\nRun 'qmd embed {chosen}' first."
+        )
     if not found:
         raise NotEmbedded(engine.other_vectors())
     if method == "tsne" and len(found) < layout.FEWEST:

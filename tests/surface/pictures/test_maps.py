@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from qmd.errors import UsageError
+from qmd.errors import NotEmbedded, UsageError
 from qmd.pictures import map as maps
 from qmd.pictures import svg
 from qmd.rows import Rows
@@ -53,6 +53,15 @@ def test_a_map_has_only_what_has_vectors_and_tells_what_lacks_them(turning):
 def test_a_map_of_some_collections_has_no_others(turning):
     turning.embed()
     assert {each.collection for each in maps.make(turning.engine, ["others"]).points} == {"others"}
+
+
+def test_a_map_of_collections_without_vectors_says_how_to_make_them(turning):
+    with pytest.raises(NotEmbedded, match="Run 'qmd embed' first"):
+        maps.make(turning.engine, ["others"])
+    turning.embed("notes")
+    with pytest.raises(UsageError, match="No document of others has vectors yet") as refused:
+        maps.make(turning.engine, ["others"])
+    assert str(refused.value).endswith("\n\nRun 'qmd embed -c others' first.")
 
 
 def test_too_many_documents_are_a_sample_that_stays_the_same(turning, monkeypatch):
