@@ -57,9 +57,9 @@ def _virtual(cursor: Cursor, name: str) -> Document | None:
     for path in dict.fromkeys((whole, virtual.path, paths.decoded(virtual.path))):
         collection = paths.decoded(virtual.collection)
         for place in dict.fromkeys((virtual.collection, collection)):
-            rows = cursor.rows(Document, "documents/at", collection=place, path=path)
-            if rows:
-                return rows[0]
+            found = _at(cursor, place, path)
+            if found is not None:
+                return found
     return None
 
 
@@ -74,17 +74,23 @@ def _absolute(cursor: Cursor, name: str) -> Document | None:
             for root in dict.fromkeys((collection.root, os.path.realpath(collection.root))):
                 if place.startswith(root.rstrip("/") + "/"):
                     path = place[len(root.rstrip("/")) + 1 :]
-                    rows = cursor.rows(
-                        Document, "documents/at", collection=collection.name, path=path
-                    )
-                    if rows:
-                        return rows[0]
+                    found = _at(cursor, collection.name, path)
+                    if found is not None:
+                        return found
     return None
+
+
+def _at(cursor: Cursor, collection: str, path: str) -> Document | None:
+    composed = paths.composed(path)
+    rows = cursor.rows(
+        Document, "documents/at", collection=collection, path=path, composed=composed
+    )
+    return rows[0] if rows else None
 
 
 def _named(cursor: Cursor, name: str) -> Document | None:
     for wanted in dict.fromkeys((name.lstrip("/"), paths.decoded(name).lstrip("/"))):
-        rows = cursor.run("documents/named", name=wanted)
+        rows = cursor.run("documents/named", name=wanted, composed=paths.composed(wanted))
         best = [Document(*row) for rank, *row in rows if rank == rows[0][0]]
         if len(best) > 1:
             raise Ambiguous(name, [document.name for document in best])

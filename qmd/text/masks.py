@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 
 from qmd.errors import UsageError
@@ -51,7 +52,8 @@ def check_mask(mask: str) -> None:
 def matcher(patterns: Sequence[str]) -> Matches:
     """Whether a path (relative, with `/`) matches one of some globs.
 
-    A name that begins with a dot is only matched by a pattern that says so.
+    A name that begins with a dot is only matched by a pattern that says so. How characters are
+    composed makes no difference.
 
     Raises:
         UsageError: the patterns stand for too many.
@@ -70,11 +72,19 @@ def matcher(patterns: Sequence[str]) -> Matches:
         raise _too_many(patterns, f"'**' more than {MOST_DEPTHS} times")
     flags = glob.GLOBSTAR | glob.BRACE | glob.FORCEUNIX
     try:
-        positive, _ = glob.translate(list(patterns), flags=flags, limit=MOST)
+        composed = [unicodedata.normalize("NFC", pattern) for pattern in patterns]
+        positive, _ = glob.translate(composed, flags=flags, limit=MOST)
     except PatternLimitException as error:
         raise _too_many(patterns, f"braces that stand for more than {MOST} globs") from error
     compiled = [re.compile(pattern) for pattern in positive]
-    return lambda path: any(pattern.fullmatch(path) for pattern in compiled)
+
+    def matches(path: str) -> bool:
+        return any(pattern.fullmatch(path) for pattern in compiled)
+
+    # A name may come from a file system that decomposes characters, and a pattern not.
+    return lambda path: (
+        matches(path) or (not path.isascii() and matches(unicodedata.normalize("NFC", path)))
+    )
 
 
 def _too_many(patterns: Sequence[str], what: str) -> UsageError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import NamedTuple
 
 SCHEME = "qmd://"
@@ -51,6 +52,11 @@ def uri(collection: str, path: str) -> str:
     from urllib.parse import quote
 
     return f"{SCHEME}{quote(collection, safe='')}/{quote(path)}"
+
+
+def composed(name: str) -> str | None:
+    """A name in NFC, as most keyboards write it; None: it is ASCII, and cannot differ."""
+    return None if name.isascii() else unicodedata.normalize("NFC", name)
 
 
 def decoded(name: str) -> str:

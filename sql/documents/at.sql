@@ -1,7 +1,9 @@
--- The document at a path of a collection.
+-- The document at a path of a collection; after it, those whose paths only differ in how characters
+-- are composed.
 --
 -- in   $collection  text
 -- in   $path        text
+-- in   $composed    text?      the same in NFC; null: it is ASCII
 -- out  document_id  integer
 -- out  collection   text
 -- out  path         text
@@ -12,4 +14,12 @@
 -- out  size         bigint
 select document_id, collection, path, title, hash, dated, modified, size
 from documents
-where collection = $collection and path = $path
+where
+    collection = $collection
+    and (
+        path = $path
+        -- if $composed
+        or nfc_normalize(path) = $composed
+        -- end
+    )
+order by path != $path, path

@@ -1,7 +1,9 @@
 -- Documents that answer to a name.
 --
 -- in   $name        text
--- out  rank         integer  0 collection/path, 1 path, 2 end of a path at a folder
+-- in   $composed    text?    the same in NFC; null: it is ASCII
+-- out  rank         integer  0 collection/path, 1 path, 2 end of a path at a folder, 3 any of them,
+--                            but for how characters are composed
 -- out  document_id  integer
 -- out  collection   text
 -- out  path         text
@@ -14,9 +16,15 @@ select
     case
         when collection || '/' || path = $name then 0
         when path = $name then 1
-        else 2
+        when ends_with('/' || collection || '/' || path, '/' || $name) then 2
+        else 3
     end as rank,
     document_id, collection, path, title, hash, dated, modified, size
 from documents
-where path = $name or ends_with('/' || collection || '/' || path, '/' || $name)
+where
+    path = $name
+    or ends_with('/' || collection || '/' || path, '/' || $name)
+    -- if $composed
+    or ends_with(nfc_normalize('/' || collection || '/' || path), '/' || $composed)
+    -- end
 order by rank, collection, path

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -142,3 +144,19 @@ def test_case_and_brackets_are_taken_as_they_are_written():
 def test_an_exclamation_mark_is_no_negation():
     assert not matcher(["*.md", "!a.md"])("b.txt")
     assert matcher(["*.md", "!a.md"])("a.md")
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+@pytest.mark.parametrize("written", ["NFC", "NFD"])
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("**/résumé*.md", "d/résumé 1.md"),
+        ("d/r?sum?s/*", "d/résumés/a.md"),
+        ("d/[é-ê]/*", "d/é/a.md"),
+    ],
+)
+def test_how_characters_are_composed_makes_no_difference(form, written, pattern, path):
+    matches = matcher([unicodedata.normalize(written, pattern)])
+    assert matches(unicodedata.normalize(form, path))
+    assert not matches("d/resume.md")

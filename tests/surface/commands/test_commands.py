@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 import sys
+import unicodedata
 
 import pytest
 
@@ -59,6 +60,29 @@ def test_get_knows_a_document_by_all_its_names(indexed, notes):
         record["uri"],
     ]
     assert {indexed("get", name)[1] for name in names} == {"# Coffee\n\nNo leaves at all.\n"}
+
+
+@pytest.mark.parametrize("stored", ["NFC", "NFD"])
+@pytest.mark.parametrize("typed", ["NFC", "NFD"])
+def test_a_name_is_found_however_its_characters_are_composed(qmd, notes, stored, typed):
+    (notes / unicodedata.normalize(stored, "résumé.md")).write_text("# Résumé\n")
+    qmd("collection", "add", notes)
+    name = unicodedata.normalize(typed, "résumé.md")
+    for each in (name, f"notes/{name}", f"qmd://notes/{name}", notes / name):
+        code, out, _ = qmd("get", each)
+        assert (code, out) == (0, "# Résumé\n")
+    for each in (f"notes/{name},tea.md", f"**/{unicodedata.normalize(typed, 'rés')}*"):
+        assert "# Résumé" in qmd("multi-get", each)[1]
+
+
+def test_of_two_spellings_of_a_name_the_one_that_is_typed_is_found(qmd, notes):
+    for form in ("NFC", "NFD"):
+        (notes / unicodedata.normalize(form, "résumé.md")).write_text(f"{form}\n")
+    qmd("collection", "add", notes)
+    for form in ("NFC", "NFD"):
+        name = unicodedata.normalize(form, "résumé.md")
+        for each in (name, f"notes/{name}", f"qmd://notes/{name}", notes / name):
+            assert qmd("get", each)[1] == f"{form}\n"
 
 
 def test_get_gives_lines_by_suffix_and_by_option(indexed):
