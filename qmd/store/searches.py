@@ -93,10 +93,13 @@ class Log:
             self._append(data)
 
     def _append(self, data: bytes) -> None:
-        descriptor = _opened(self._file, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        descriptor = _opened(self._file, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         try:
+            size = os.fstat(descriptor).st_size
+            if size and os.pread(descriptor, 1, size - 1) != b"\n":
+                data = b"\n" + data  # a full disk has cut the last line off
             os.write(descriptor, data)
-            if os.fstat(descriptor).st_size > LARGEST:
+            if size + len(data) > LARGEST:
                 self._put_away(descriptor)
         finally:
             os.close(descriptor)

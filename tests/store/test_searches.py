@@ -120,11 +120,13 @@ def test_nothing_is_written_into_or_read_from_what_a_link_leads_to(logged, tmp_p
     assert logged.engine.log.lines() == []
 
 
-def test_a_line_that_was_cut_off_is_left_out(logged):
+def test_a_line_that_was_cut_off_is_left_out_and_spoils_no_other(logged):
     logged.engine.search("tea")
     with logged.engine.log._file.open("a") as file:
         file.write('{"searched_at": "2025-01-')
     assert asked(logged, "select query from searches") == [("tea",)]
+    logged.engine.search("pool")
+    assert asked(logged, "select query from searches order by searched_at") == [("tea",), ("pool",)]
 
 
 def test_lines_that_are_no_searches_are_left_out(logged):
