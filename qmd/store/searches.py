@@ -97,7 +97,9 @@ class Log:
         try:
             size = os.fstat(descriptor).st_size
             if size and os.pread(descriptor, 1, size - 1) != b"\n":
-                data = b"\n" + data  # a full disk has cut the last line off
+                # A full disk has cut the last line off; or somebody is writing it, and the new one
+                # comes after an empty one.
+                data = b"\n" + data
             os.write(descriptor, data)
             if size + len(data) > LARGEST:
                 self._put_away(descriptor)
@@ -115,7 +117,7 @@ class Log:
         found = []
         for file in (self._older, self._file):
             with suppress(OSError), os.fdopen(_opened(file, os.O_RDONLY), "rb") as opened:
-                found += opened.read().decode(errors="replace").splitlines()
+                found += filter(None, opened.read().decode(errors="replace").splitlines())
         return found
 
 
