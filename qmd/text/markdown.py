@@ -36,6 +36,13 @@ _MOST_BRACKETS = 2000
 """Of a frontmatter: what each opens, the reader of YAML looks through again at each word, though
 it refuses more than 128 within one another in the end."""
 
+_LONG_NUMBER = re.compile(
+    r"(?<![\w.\"'])[-+]?(?:0x[0-9A-Fa-f]{16,99}|0o[0-7]{21,99}|[1-9][0-9]{18,99})(?![\w.\"'])"
+)
+"""Perhaps more than the reader of YAML takes, which is 64 bits."""
+
+_PRIVATE_USE = "\ue000"
+
 _DATE_KEYS = ("date", "created", "created_at", "published", "updated", "modified")
 
 
@@ -68,13 +75,11 @@ def frontmatter(text: str) -> Frontmatter:
     block = _block(text)
     if block is None:
         return Frontmatter({}, 0)
-    import ryaml
-
     start, stop, end = block
     if text.count("[", start, stop) + text.count("{", start, stop) > _MOST_BRACKETS:
         return Frontmatter({}, end, f"frontmatter has more than {_MOST_BRACKETS} brackets")
     try:
-        value = ryaml.loads(text[start:stop])
+        value = _loaded(text[start:stop])
     except ValueError as error:  # also a key that is a mapping, as in `title: {{ title }}`
         return Frontmatter({}, end, f"frontmatter is not valid YAML: {error}")
     if value is None:
@@ -82,6 +87,48 @@ def frontmatter(text: str) -> Frontmatter:
     if not isinstance(value, dict):
         return Frontmatter({}, 0)
     return Frontmatter({str(key): item for key, item in value.items()}, end)
+
+
+def _loaded(yaml: str) -> object:
+    """What a text of YAML says.
+
+    Raises:
+        ValueError: it is none.
+    """
+    import ryaml
+
+    try:
+        return ryaml.loads(yaml)
+    except ryaml.InvalidYamlError:
+        if not _LONG_NUMBER.search(yaml):
+            raise
+    return _loaded_with_long_numbers(yaml)
+
+
+def _loaded_with_long_numbers(yaml: str) -> object:
+    """The same, where some numbers are too long for the reader: it reads them as text."""
+    import ryaml
+
+    mark = _PRIVATE_USE
+    while mark in yaml:
+        mark += _PRIVATE_USE
+
+    def marked(number: re.Match[str]) -> str:
+        return number[0] if -(2**63) <= int(number[0], 0) < 2**64 else number[0] + mark
+
+    def unmarked(value: object) -> object:
+        if isinstance(value, str):
+            text = value.replace(mark, "")
+            is_number = value == text + mark and _LONG_NUMBER.fullmatch(text)
+            return int(text, 0) if is_number else text
+        if isinstance(value, dict):
+            return {unmarked(key): unmarked(item) for key, item in value.items()}
+        return [unmarked(item) for item in value] if isinstance(value, list) else value
+
+    try:
+        return unmarked(ryaml.loads(_LONG_NUMBER.sub(marked, yaml)))
+    except ryaml.InvalidYamlError as error:
+        raise ValueError(str(error).replace(mark, "")) from error
 
 
 def _block(text: str) -> tuple[int, int, int] | None:

@@ -13,6 +13,7 @@ from qmd.text import markdown
 
 MODIFIED = datetime(2020, 5, 6, 7, 8, 9)
 YAML = ["a", "title", "date", ": ", "- ", "? ", "{", "}", "[", "]", ", ", "\n", "\n  ", "'", '"']
+YAML += ["20240101123456789012", "\ue000"]
 YAML += ["&a ", "*a", "!x ", "|", "# ", "1", ".nan", "2024-01-02", "T10:00:00+14:00", "0001-01-01"]
 
 
@@ -176,6 +177,34 @@ def test_any_frontmatter_is_read_or_told_as_a_problem(yaml):
     assert (strict(markdown.metadata_json(matter.metadata)) is None) == (not matter.metadata)
     markdown.title(text, "a.md", matter)
     markdown.dated("a.md", MODIFIED, matter)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("20240101123456789012", 20240101123456789012),
+        ("-9223372036854775809", -9223372036854775809),
+        ("+18446744073709551616", 2**64),
+        ("0x1FFFFFFFFFFFFFFFFFF", 0x1FFFFFFFFFFFFFFFFFF),
+        ("18446744073709551615", 2**64 - 1),
+        ("'20240101123456789012'", "20240101123456789012"),
+        ("call 20240101123456789012, now", "call 20240101123456789012, now"),
+        ("[20240101123456789012, {b: 20240101123456789013}]",
+         [20240101123456789012, {"b": 20240101123456789013}]),
+    ],
+)  # fmt: skip
+def test_a_number_of_any_length_is_kept_and_so_is_what_stands_beside_it(value, expected):
+    yaml = f"a: {value}\nid: 20240101123456789012\ntags: [x]\nlow: 1.5\nprivate: \ue000"
+    matter = markdown.frontmatter(f"---\n{yaml}\n---\n")
+    beside = {"id": 20240101123456789012, "tags": ["x"], "low": 1.5, "private": "\ue000"}
+    assert matter.problem is None
+    assert strict(markdown.metadata_json(matter.metadata)) == {"a": expected, **beside}
+
+
+def test_broken_yaml_with_a_long_number_is_told_as_it_stands():
+    matter = markdown.frontmatter("---\n20240101123456789012: 1\n20240101123456789012: 2\n---\n")
+    assert matter.problem.isascii()
+    assert "20240101123456789012" in matter.problem
 
 
 def test_metadata_becomes_json_that_has_no_nan():
