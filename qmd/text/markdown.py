@@ -28,6 +28,14 @@ _LANDMARK = re.compile(
     re.M,
 )
 _ORG_TITLE = re.compile(r"^#\+title:[ \t]*(?P<title>\S[^\r\n]*)", re.M | re.I)
+_WRITTEN_TITLE = re.compile(
+    r"^(?P<indent>[ \t{]*)(?P<quote>[\"']?)title(?P=quote)[ \t]*:\s+"
+    r"(?:&\S+\s+)?(?P<value>[^\s,}]+)",
+    re.M,
+)
+_MOST_TITLES = 20
+"""Keys of that name, at any depth, that are looked at."""
+
 _ONLY_NOTES = re.compile(r"\W*notes\W*", re.I)
 _DAY_IN_NAME = re.compile(
     r"(?<!\d)(?P<year>[12]\d{3})[-_. ]?(?P<month>\d\d)[-_. ]?(?P<day>\d\d)(?!\d)"
@@ -178,8 +186,10 @@ def title(text: str, path: str, matter: Frontmatter) -> str:
     without its last extension.
     """
     given = matter.metadata.get("title")
-    if isinstance(given, str | int | float) and str(given).strip():
-        return " ".join(str(given).split())
+    if isinstance(given, int | float):
+        given = _title_as_written(text[: matter.end], given)
+    if isinstance(given, str) and given.strip():
+        return " ".join(given.split())
     found = None
     if is_markdown(path):
         found = _first_heading(text, matter.end)
@@ -187,6 +197,16 @@ def title(text: str, path: str, matter: Frontmatter) -> str:
         match = _ORG_TITLE.search(text)
         found = match["title"].rstrip() if match else None
     return found or PurePosixPath(path).stem
+
+
+def _title_as_written(block: str, value: float) -> str:
+    """A title that YAML takes for a number or a yes or no, as it stands in the frontmatter."""
+    found = sorted(_WRITTEN_TITLE.finditer(block), key=lambda line: len(line["indent"]))
+    for line in found[:_MOST_TITLES]:
+        again = frontmatter(f"---\ntitle: {line['value']}\n---\n").metadata.get("title")
+        if type(again) is type(value) and repr(again) == repr(value):
+            return line["value"]
+    return str(value).lower()
 
 
 def _first_heading(text: str, start: int) -> str | None:

@@ -129,6 +129,38 @@ def test_the_title_in_the_frontmatter_comes_first(value, expected):
     assert title(f"---\ntitle: {value}\n---\n# Heading\n") == expected
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        "1.10",
+        "1e3",
+        "0x1F",
+        "0o17",
+        "false",
+        "True",
+        "+5",
+        ".inf",
+        ".NaN",
+        "-1.50",
+        "0x1" + "F" * 20,
+    ],
+)
+def test_a_title_that_yaml_takes_for_a_number_is_what_stands_in_the_file(value):
+    for yaml in [
+        f"title: {value}",
+        f"'title' : {value}  # of a version\ntags: [a]",
+        f"{{title: {value}, tags: [a]}}",
+        f"a:\n  title: {value}0\n  b: {{title: 7}}\ntitle:\n  &x {value}\nb: *x",
+    ]:
+        assert title(f"---\n{yaml}\n---\n# Heading\n") == value
+        assert title(f"---\n{yaml}\n---\n# Heading\n".replace("\n", "\r\n")) == value
+
+
+def test_a_title_that_stands_elsewhere_is_told_as_yaml_would():
+    assert title("---\na: &x false\ntitle: *x\n---\n") == "false"
+    assert metadata("title: 1.10") == {"title": 1.1}
+
+
 def test_an_org_file_has_its_title_line():
     assert title("* Heading\n#+title:  Tea time \n", "a.org") == "Tea time"
     assert title("#+TITLE:\n#+TITLE: Tea\r\nx", "a.org") == "Tea"
