@@ -49,6 +49,9 @@ _LONG_NUMBER = re.compile(
 )
 """Perhaps more than the reader of YAML takes, which is 64 bits."""
 
+_LONGEST_SEARCHED = 4096
+"""Characters of a frontmatter that is searched for the line of a mistake."""
+
 _PRIVATE_USE = "\ue000"
 
 _DATE_KEYS = ("date", "created", "created_at", "published", "updated", "modified")
@@ -87,8 +90,9 @@ def frontmatter(text: str) -> Frontmatter:
     if text.count("[", start, stop) + text.count("{", start, stop) > _MOST_BRACKETS:
         return Frontmatter({}, end, f"frontmatter has more than {_MOST_BRACKETS} brackets")
     try:
-        value = _loaded(text[start:stop])
-    except ValueError as error:  # also a key that is a mapping, as in `title: {{ title }}`
+        # With the line break before it, so that lines are told as they count in the file.
+        value = _loaded(text[start - 1 : stop])
+    except ValueError as error:
         return Frontmatter({}, end, f"frontmatter is not valid YAML: {error}")
     if value is None:
         return Frontmatter({}, end)
@@ -110,6 +114,8 @@ def _loaded(yaml: str) -> object:
     except ryaml.InvalidYamlError:
         if not _LONG_NUMBER.search(yaml):
             raise
+    except ValueError as error:  # in words of Python
+        raise _BadKey(_line_of_bad_key(yaml)) from error
     return _loaded_with_long_numbers(yaml)
 
 
@@ -133,10 +139,39 @@ def _loaded_with_long_numbers(yaml: str) -> object:
             return {unmarked(key): unmarked(item) for key, item in value.items()}
         return [unmarked(item) for item in value] if isinstance(value, list) else value
 
+    yaml = _LONG_NUMBER.sub(marked, yaml)
     try:
-        return unmarked(ryaml.loads(_LONG_NUMBER.sub(marked, yaml)))
+        return unmarked(ryaml.loads(yaml))
     except ryaml.InvalidYamlError as error:
         raise ValueError(str(error).replace(mark, "")) from error
+    except ValueError as error:
+        raise _BadKey(_line_of_bad_key(yaml)) from error
+
+
+class _BadKey(ValueError):
+    """A key is a list or a mapping, as in `title: {{ title }}`."""
+
+    def __init__(self, line: int | None) -> None:
+        at = f" at line {line}" if line is not None else ""
+        super().__init__(f"a key is a list or a mapping{at}; text in braces needs quotes")
+
+
+def _line_of_bad_key(yaml: str) -> int | None:
+    """Where the text can no longer be read as YAML because of a key; None if it is too long."""
+    import ryaml
+
+    if len(yaml) > _LONGEST_SEARCHED:
+        return None
+    end = 0
+    for line in range(1, yaml.count("\n") + 2):
+        end = yaml.find("\n", end) + 1 or len(yaml)
+        try:
+            ryaml.loads(yaml[:end])
+        except ryaml.InvalidYamlError:
+            pass  # only the beginning of something
+        except ValueError:
+            return line
+    return None
 
 
 def _block(text: str) -> tuple[int, int, int] | None:

@@ -199,6 +199,34 @@ def test_broken_yaml_is_no_metadata_and_a_problem(yaml):
     assert title(f"---\n{yaml}\n---\n# Tea") == "Tea"
 
 
+@pytest.mark.parametrize(
+    ("yaml", "line"),
+    [
+        ("id: {{date}}", 2),
+        ("id: '{{date}}'\ntags: [a,\n  b]\r\ntitle: {{title}}", 5),
+        ("a: 1\n? [x]\n: y\nb: 2", 3),
+        ("id: 20240101123456789012\n{{date}}: 1", 3),
+        ("id: 20240101123456789012\ntitle: {{title}}", 3),
+    ],
+)
+def test_a_template_is_told_in_words_of_yaml_and_with_its_line(yaml, line):
+    matter = markdown.frontmatter(f"---\n{yaml}\n---\n# Tea")
+    problem = f"a key is a list or a mapping at line {line}; text in braces needs quotes"
+    assert matter.metadata == {}
+    assert matter.problem == f"frontmatter is not valid YAML: {problem}"
+
+
+def test_a_long_template_is_told_without_a_line():
+    yaml = "# comment\n" * 500 + "title: {{title}}"
+    problem = markdown.frontmatter(f"---\n{yaml}\n---\n").problem
+    assert problem.endswith(": a key is a list or a mapping; text in braces needs quotes")
+
+
+def test_lines_of_broken_yaml_count_from_the_top_of_the_file():
+    problem = markdown.frontmatter("---\ntitle: Tea\ndate: a: b\n---\n").problem
+    assert "at line 3 column 8" in problem
+
+
 @given(st.lists(st.sampled_from(YAML), max_size=12).map("".join))
 @example("date: {{ date }}")
 @example("? [a]\n: b")
