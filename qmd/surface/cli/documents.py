@@ -64,8 +64,9 @@ def multi_get(
     with state(context).engine() as engine:
         passages = engine.multi_get(pattern, count=count, largest=largest)
     say(render.passages(passages, chosen, numbered=line_numbers))
-    if passages and all(passage.reason and not passage.docid for passage in passages):
-        raise typer.Exit(1)
+    missing = [passage for passage in passages if passage.reason and not passage.docid]
+    if missing:
+        raise typer.Exit(1 if len(missing) == len(passages) else 2)
 
 
 def ls(

@@ -104,6 +104,24 @@ def test_multi_get_takes_globs_lists_and_says_what_it_skips(indexed):
     assert "bytes, more than 10" in json.loads(out)[0]["reason"]
 
 
+@pytest.mark.parametrize(
+    ("pattern", "code"),
+    [
+        ("notes/tea.md, work/plan.md", 0),
+        ("notes/tea.md, absent.md", 2),
+        ("notes/tea.md, absent/*.md", 2),
+        ("notes/*.md", 0),
+        ("absent.md", 1),
+        ("absent.md, absent/*.md", 1),
+    ],
+)
+@pytest.mark.parametrize("largest", [10_240, 1])
+def test_multi_get_ends_with_2_if_some_are_missing_and_with_1_if_all_are(
+    indexed, pattern, code, largest
+):
+    assert indexed("multi-get", pattern, "--max-bytes", largest)[0] == code
+
+
 def test_a_project_has_its_own_index_and_asks_for_approval(qmd, notes, monkeypatch):
     monkeypatch.delenv("QMD_CONFIG_DIR")
     monkeypatch.delenv("INDEX_PATH")
