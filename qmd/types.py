@@ -237,8 +237,6 @@ class Passage(NamedTuple):
     size: int = 0
 
     @classmethod
-    def skipping(cls, name: str, reason: str, *, document: Document | None = None) -> Passage:
-        """A document that is left out."""
-        docid, title = (document.docid, document.title) if document else ("", "")
-        size = document.size if document else 0
-        return cls(docid, name, title, None, "", 1, 0, "", reason, size)
+    def missing(cls, name: str, reason: str) -> Passage:
+        """A document that was not found."""
+        return cls("", name, "", None, "", 1, 0, "", reason)

@@ -255,7 +255,7 @@ def passages(
                 return _ended(texts[0])
             return "\n".join(
                 f"{'=' * 60}\nFile: {p.file}\n{'=' * 60}\n\n"
-                + (f"[SKIPPED: {p.reason}]\n" if p.reason else _with_context(p, text))
+                + _with_context(p, f"[SKIPPED: {p.reason}]" if p.reason else text)
                 for p, text in shown
             )
 

@@ -78,7 +78,7 @@ class Reading(Base):
                 chosen[document.document_id] = document
             except (DocumentNotFound, Ambiguous) as error:
                 if not any(mark in part for mark in "*?[{"):
-                    missing.append(Passage.skipping(part, str(error)))
+                    missing.append(Passage.missing(part, str(error)))
                     continue
                 if everything is None:
                     everything = lookup.below(cursor, None)
@@ -86,7 +86,7 @@ class Reading(Base):
                 found = [d for d in everything if matches(d.name) or matches(d.path)]
                 chosen.update((document.document_id, document) for document in found)
                 if not found:
-                    missing.append(Passage.skipping(part, f"No documents match: {part}"))
+                    missing.append(Passage.missing(part, f"No documents match: {part}"))
         small = [d for d in chosen.values() if d.size <= largest]
         bodies = lookup.bodies(cursor, [document.hash for document in small])
         passages = list(missing)
@@ -95,8 +95,7 @@ class Reading(Base):
             if document.hash in bodies and document.size <= largest:
                 passages.append(_passage(document, bodies[document.hash], context, None, count))
             else:
-                reason = f"{document.size} bytes, more than {largest}; use: qmd get {document.name}"
-                passages.append(Passage.skipping(document.name, reason, document=document))
+                passages.append(_left_out(document, context, largest))
         return passages
 
     def documents(self, collection: str | None, prefix: str = "") -> list[Document]:
@@ -112,6 +111,21 @@ class Reading(Base):
         from qmd.store import maintenance
 
         return self.read(maintenance.totals)
+
+
+def _left_out(document: Document, context: str | None, largest: int) -> Passage:
+    return Passage(
+        docid=document.docid,
+        file=document.name,
+        title=document.title,
+        context=context,
+        uri=paths.uri(document.collection, document.path),
+        first=1,
+        total=0,
+        body="",
+        reason=f"{document.size} bytes, more than {largest}; use: qmd get {document.name}",
+        size=document.size,
+    )
 
 
 def _passage(

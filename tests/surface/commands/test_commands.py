@@ -104,6 +104,23 @@ def test_multi_get_takes_globs_lists_and_says_what_it_skips(indexed):
     assert "bytes, more than 10" in json.loads(out)[0]["reason"]
 
 
+def test_multi_get_tells_of_a_document_that_is_too_large_all_but_its_text(indexed):
+    assert indexed("context", "add", "qmd://notes/work", "Work notes")[0] == 0
+
+    def got(*form):
+        return indexed("multi-get", "work/plan.md", *form)[1]
+
+    [whole] = json.loads(got("--json"))
+    [record] = json.loads(got("--json", "--max-bytes", 10))
+    del whole["line"], whole["lines"], whole["body"]
+    assert record.pop("skipped") is True
+    assert "bytes, more than 10" in record.pop("reason")
+    assert record == whole
+    assert (record["uri"], record["context"]) == ("qmd://notes/work/plan.md", "Work notes")
+    for form in ("--csv", "--files", "--md", "--xml", "--format=cli"):
+        assert "Work notes" in got(form, "--max-bytes", 10)
+
+
 @pytest.mark.parametrize(
     ("pattern", "code"),
     [
