@@ -152,5 +152,15 @@ def _passage(
         uri=paths.uri(document.collection, document.path),
         first=start,
         total=len(lines),
-        body=body if whole else "\n".join(lines[start - 1 : end]),
+        body=body if whole else _range(lines, start, end, is_ended=body.endswith("\n")),
     )
+
+
+def _range(lines: list[str], first: int, last: int, *, is_ended: bool) -> str:
+    """Some lines as they stand in the file, without the line ending of the last one.
+
+    Args:
+        is_ended: whether the last line of the file has one.
+    """
+    text = "\n".join(lines[first - 1 : last])
+    return text.removesuffix("\r") if last < len(lines) or is_ended else text

@@ -93,6 +93,27 @@ def test_get_gives_lines_by_suffix_and_by_option(indexed):
     )
 
 
+@pytest.mark.parametrize("end", ["\r\n", "\r", ""])
+def test_a_range_of_lines_ends_without_its_line_ending_and_a_document_is_whole(qmd, notes, end):
+    text = f"# A\r\n\r\nb\r\nc{end}"
+    (notes / "crlf.md").write_bytes(text.encode())
+    assert qmd("collection", "add", notes)[0] == 0
+    ended = "c" if end == "\r\n" else f"c{end}"
+    bodies = {
+        "crlf.md": text,
+        "crlf.md:1:4": text,
+        "crlf.md:1:1": "# A",
+        "crlf.md:1:3": "# A\r\n\r\nb",
+        "crlf.md:3:1": "b",
+        "crlf.md:3": f"b\r\n{ended}",
+    }
+    got = {name: json.loads(qmd("get", name, "--json")[1])["body"] for name in bodies}
+    assert got == bodies
+    assert qmd("get", "crlf.md:3:1")[1] == "b\n"
+    [several] = json.loads(qmd("multi-get", "crlf.md", "-l", 3, "--json")[1])
+    assert several["body"] == bodies["crlf.md:1:3"]
+
+
 def test_multi_get_takes_globs_lists_and_says_what_it_skips(indexed):
     _, out, _ = indexed("multi-get", "notes/*.md, plan.md, absent.md", "--json")
     records = {record["file"]: record for record in json.loads(out)}
