@@ -28,25 +28,40 @@ def resolve(cursor: Cursor, name: str) -> Document:
         Ambiguous: several answer.
     """
     name = name.strip()
-    if not name:
-        raise UsageError("Name a document: collection/path, a docid such as #abc123, or a path.")
-    if len(name) > LONGEST or "\0" in name:
-        shown = name[:200].replace("\0", "\\0")
-        raise DocumentNotFound(shown if len(name) <= 200 else f"{shown}…")
-    digits = docid_digits(name)
-    if digits and name.lstrip("\"'").startswith("#"):
-        found = _with_docid(cursor, name, digits)
-    else:
-        found = (
-            _virtual(cursor, name)
-            or _absolute(cursor, name)
-            or _named(cursor, name)
-            or (_with_docid(cursor, name, digits) if digits else None)
-        )
-    if found is None:
+    document = found(cursor, name)
+    if document is None:
+        if not _may_be_one(name):
+            shown = name[:200].replace("\0", "\\0")
+            raise DocumentNotFound(shown if len(name) <= 200 else f"{shown}…")
         similar = cursor.run("documents/similar", name=name.removeprefix(paths.SCHEME))
         raise DocumentNotFound(name, similar=[row[0] for row in similar])
-    return found
+    return document
+
+
+def found(cursor: Cursor, name: str) -> Document | None:
+    """The one document that answers to a name, or None. What is like it is not looked for.
+
+    Raises:
+        Ambiguous: several answer.
+    """
+    name = name.strip()
+    if not name:
+        raise UsageError("Name a document: collection/path, a docid such as #abc123, or a path.")
+    if not _may_be_one(name):
+        return None
+    digits = docid_digits(name)
+    if digits and name.lstrip("\"'").startswith("#"):
+        return _with_docid(cursor, name, digits)
+    return (
+        _virtual(cursor, name)
+        or _absolute(cursor, name)
+        or _named(cursor, name)
+        or (_with_docid(cursor, name, digits) if digits else None)
+    )
+
+
+def _may_be_one(name: str) -> bool:
+    return len(name) <= LONGEST and "\0" not in name
 
 
 def _virtual(cursor: Cursor, name: str) -> Document | None:

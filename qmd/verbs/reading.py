@@ -59,7 +59,8 @@ class Reading(Base):
     ) -> list[Passage]:
         """Documents by glob, brace set, or comma list of paths and docids.
 
-        One that is not found, or larger than `largest` bytes, is in the list with the reason.
+        The path of one document is no list, though it has a comma in it. A document that is not
+        found, or larger than `largest` bytes, is told with the reason.
         """
         return self.read(partial(self._multi_get, pattern, count=count, largest=largest))
 
@@ -69,6 +70,8 @@ class Reading(Base):
         parts = masks.split_mask(pattern)
         if not parts:
             raise UsageError("Name documents by a glob such as 'notes/2025-*.md' or by a list.")
+        if "," in pattern and self._is_one(cursor, pattern):
+            parts = [pattern]
         chosen: dict[int, Document] = {}
         missing = []
         everything: list[Document] | None = None
@@ -97,6 +100,14 @@ class Reading(Base):
             else:
                 passages.append(_left_out(document, context, largest))
         return passages
+
+    @staticmethod
+    def _is_one(cursor: Cursor, name: str) -> bool:
+        """Whether it is what one document is called, or several."""
+        try:
+            return lookup.found(cursor, name) is not None
+        except Ambiguous:
+            return True
 
     def documents(self, collection: str | None, prefix: str = "") -> list[Document]:
         """Documents of a collection, or below one of its folders."""

@@ -125,6 +125,22 @@ def test_multi_get_takes_globs_lists_and_says_what_it_skips(indexed):
     assert "bytes, more than 10" in json.loads(out)[0]["reason"]
 
 
+def test_multi_get_takes_a_name_that_has_a_comma_in_it(indexed, notes):
+    def files(pattern):
+        return [record["file"] for record in json.loads(indexed("multi-get", pattern, "--json")[1])]
+
+    for name in ("notes/coffee, black.md", "coffee, black.md", str(notes / "coffee, black.md")):
+        assert files(name) == ["notes/coffee, black.md"]
+    assert files("notes/tea.md, plan.md") == ["notes/tea.md", "notes/work/plan.md"]
+    for folder in ("work", "home"):
+        (notes / folder).mkdir(exist_ok=True)
+        (notes / folder / "milk, warm.md").write_text(f"# Milk at {folder}\n")
+    assert indexed("update")[0] == 0
+    code, out, _ = indexed("multi-get", "milk, warm.md")
+    assert code == 1
+    assert "milk, warm.md names 2 documents" in out
+
+
 def test_multi_get_tells_of_a_document_that_is_too_large_all_but_its_text(indexed):
     assert indexed("context", "add", "qmd://notes/work", "Work notes")[0] == 0
 
