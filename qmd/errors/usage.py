@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from qmd.errors.base import QmdError
+from qmd.text.paths import on_one_line
 
 
 class UsageError(QmdError):
@@ -49,9 +50,11 @@ class DocumentNotFound(NotFound):
     """No document has this path or docid."""
 
     def __init__(self, name: str, *, similar: Sequence[str] = ()) -> None:
-        message = f"Document not found: {name}"
+        message = f"Document not found: {on_one_line(name)}"
         if similar:
-            message += "\n\nDid you mean one of these?\n" + "\n".join(f"  - {s}" for s in similar)
+            message += "\n\nDid you mean one of these?\n" + "\n".join(
+                f"  - {on_one_line(s)}" for s in similar
+            )
         super().__init__(message)
         self.name = name
         self.similar = tuple(similar)
@@ -85,9 +88,10 @@ class Ambiguous(QmdError):
     """Several documents answer to one name."""
 
     def __init__(self, name: str, candidates: Sequence[str]) -> None:
-        listed = "\n".join(f"  - {c}" for c in candidates)
+        listed = "\n".join(f"  - {on_one_line(c)}" for c in candidates)
         super().__init__(
-            f"{name} names {len(candidates)} documents:\n{listed}\n\nUse one of these names."
+            f"{on_one_line(name)} names {len(candidates)} documents:\n{listed}\n\n"
+            "Use one of these names."
         )
         self.name = name
         self.candidates = tuple(candidates)

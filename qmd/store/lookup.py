@@ -82,7 +82,8 @@ def _absolute(cursor: Cursor, name: str) -> Document | None:
     if not name.startswith(("/", "~/")):
         return None
     wanted = os.path.normpath(Path(name).expanduser())
-    for place in dict.fromkeys((wanted, os.path.realpath(wanted))):
+    escaped = os.path.normpath(Path(paths.decoded(name)).expanduser())
+    for place in dict.fromkeys((wanted, os.path.realpath(wanted), escaped)):
         for collection in collections(cursor):
             if not collection.root:
                 continue

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from qmd.surface.formats import Format, as_csv, as_json, as_xml
+from qmd.text.paths import on_one_line
 from qmd.types import Passage, Result
 
 _NUMBERED = re.compile(r"(\d+): (.*)")
@@ -98,7 +99,9 @@ def results(
             )
         case Format.FILES:
             return "".join(
-                _row([r.docid, f"{r.score:.2f}", _one_line(name), _one_line(r.context or "")], {3})
+                _row(
+                    [r.docid, f"{r.score:.2f}", on_one_line(name), _one_line(r.context or "")], {3}
+                )
                 for r, name, _ in shown
             )
         case Format.MD:
@@ -151,9 +154,9 @@ def _record(result: Result, name: str, text: str) -> dict[str, object]:
 def _for_people(result: Result, name: str, text: str, style: Style) -> str:
     percent = f"{result.score * 100:.0f}%"
     code = "32" if result.score >= GOOD else "33" if result.score >= FAIR else "2"
-    place = style.linked(style.paint(name, "36"), result.file, result.line)
+    place = style.linked(style.paint(on_one_line(name), "36"), result.file, result.line)
     lines = [f"{place}{style.paint(f':{result.line}', '2')} {style.paint(result.docid, '2')}"]
-    lines.append(f"Title: {style.paint(result.title, '1')}")
+    lines.append(f"Title: {style.paint(_one_line(result.title), '1')}")
     if result.context:
         lines.append(f"Context: {result.context}")
     lines.append(f"Score: {style.paint(percent, code)}")
@@ -223,7 +226,7 @@ def passages(
         case Format.FILES:
             return "".join(
                 _row(
-                    [p.docid, _one_line(p.file), _one_line(p.context or "")]
+                    [p.docid, on_one_line(p.file), _one_line(p.context or "")]
                     + ([f"[SKIPPED: {_one_line(p.reason)}]"] if p.reason else []),
                     {2},
                 )
@@ -254,7 +257,7 @@ def passages(
             if single:
                 return _ended(texts[0])
             return "\n".join(
-                f"{'=' * 60}\nFile: {p.file}\n{'=' * 60}\n\n"
+                f"{'=' * 60}\nFile: {on_one_line(p.file)}\n{'=' * 60}\n\n"
                 + _with_context(p, f"[SKIPPED: {p.reason}]" if p.reason else text)
                 for p, text in shown
             )
@@ -310,7 +313,12 @@ def _one_line(text: str) -> str:
 
 
 def _markdown(title: str, file: str, docid: str, context: str | None, text: str) -> str:
-    lines = ["---", f"# {title}", f"**file:** `{file}`", f"**docid:** `{docid}`"]
+    lines = [
+        "---",
+        f"# {_one_line(title)}",
+        f"**file:** `{on_one_line(file)}`",
+        f"**docid:** `{docid}`",
+    ]
     if context:
         lines.append(f"**context:** {_one_line(context)}")
     return "\n".join([*lines, "", text.rstrip("\n"), ""])

@@ -134,7 +134,8 @@ def _left_out(document: Document, context: str | None, largest: int) -> Passage:
         first=1,
         total=0,
         body="",
-        reason=f"{document.size} bytes, more than {largest}; use: qmd get {document.name}",
+        reason=f"{document.size} bytes, more than {largest}; "
+        f"use: qmd get {paths.on_one_line(document.name)}",
         size=document.size,
     )
 
@@ -152,7 +153,8 @@ def _passage(
         raise UsageError(f"{count} lines cannot be shown; ask for at least 1.")
     if first is not None and first > len(lines):
         many = "1 line" if len(lines) == 1 else f"{len(lines)} lines"
-        raise UsageError(f"{document.name} has {many}; line {first} is past its end.")
+        name = paths.on_one_line(document.name)
+        raise UsageError(f"{name} has {many}; line {first} is past its end.")
     end = len(lines) if count is None else min(len(lines), start - 1 + count)
     whole = start == 1 and end == len(lines)
     return Passage(

@@ -11,6 +11,7 @@ from qmd.text.paths import (
     VirtualPath,
     decoded,
     normalise,
+    on_one_line,
     parse_virtual,
     split_range,
     uri,
@@ -96,3 +97,10 @@ def test_a_name_with_a_line_break_has_a_range_too():
 
 def test_a_number_beyond_all_lines_is_no_crash():
     assert split_range("tea.md:" + "9" * 5000).name.startswith("tea.md")
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_a_name_on_one_line_is_the_name_or_decodes_to_it(name):
+    shown = on_one_line(name)
+    assert len(shown.splitlines()) <= 1
+    assert shown == name or decoded(shown) == name

@@ -120,5 +120,8 @@ def ls(
             )
         )
         return
-    rows = [(wording.size(d.size), wording.day(d.modified), d.name) for d in documents]
+    rows = [
+        (wording.size(d.size), wording.day(d.modified), paths.on_one_line(d.name))
+        for d in documents
+    ]
     say(formats.table(rows, right=frozenset({0})) if rows else f"No files below {path}.")

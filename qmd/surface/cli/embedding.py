@@ -12,6 +12,7 @@ import typer
 from qmd.errors import UsageError
 from qmd.surface import formats, wording
 from qmd.surface.cli.common import Collections, Json, notice, say, state
+from qmd.text.paths import on_one_line
 
 if TYPE_CHECKING:
     from qmd.types import Embedded
@@ -87,7 +88,7 @@ def summary(report: Embedded) -> str:
             f"Embedded {wording.amount(report.chunks, 'chunk')} with {report.model} in "
             f"{wording.duration(report.seconds)} ({report.tokens} tokens, {rate}/s)."
         )
-    lines += [f"  failed {name}: {why}" for name, why in report.failed]
+    lines += [f"  failed {on_one_line(name)}: {why}" for name, why in report.failed]
     if report.foreign:
         lines.append(
             f"{wording.amount(report.foreign, 'chunk')} with Chinese, Japanese or Korean; "

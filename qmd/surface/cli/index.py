@@ -15,6 +15,7 @@ from qmd import environment
 from qmd.errors import JobRunning, UsageError
 from qmd.surface import formats, wording
 from qmd.surface.cli.common import Collections, Json, State, notice, say, state
+from qmd.text.paths import on_one_line
 
 if TYPE_CHECKING:
     from qmd.engine import Engine
@@ -128,8 +129,10 @@ def _report(report: Report) -> str:
         f"Indexed: {report.new} new, {report.updated} updated, {report.unchanged} unchanged, "
         f"{report.renamed} renamed, {report.removed} removed, {len(report.skipped)} skipped"
     ]
-    lines += [f"  skipped {report.collection}/{path}: {why}" for path, why in report.skipped]
-    lines += [f"  note {report.collection}/{path}: {what}" for path, what in report.notes]
+    for verb, told in (("skipped", report.skipped), ("note", report.notes)):
+        lines += [
+            f"  {verb} {on_one_line(f'{report.collection}/{path}')}: {what}" for path, what in told
+        ]
     return "\n".join(lines)
 
 

@@ -176,6 +176,37 @@ def test_multi_get_ends_with_2_if_some_are_missing_and_with_1_if_all_are(
     assert indexed("multi-get", pattern, "--max-bytes", largest)[0] == code
 
 
+def test_a_control_character_in_a_name_is_shown_as_get_takes_it(qmd, notes):
+    odd, shown = "work/50%20\nof\x1b all\u2028.md", "work/50%2520%0Aof%1B all%E2%80%A8.md"
+    (notes / odd).write_text("no heading, but oolong\n")
+    (notes / "b\r50%20.md").write_bytes(b"oolong, too\xff\n")
+    out = qmd("collection", "add", notes)[1]
+    assert "  note notes/b%0D50%2520.md: invalid UTF-8 was replaced\n" in out
+    lines = qmd("ls", "notes")[1].split("\n")
+    assert len(lines) == 6
+    [name] = [line.split("  ")[-1] for line in lines if "%2520%0A" in line]
+    assert name == f"notes/{shown}"
+
+    def found(*form):
+        return qmd("search", "heading", *form)[1]
+
+    full = found("--files", "--full-path").split(",")[2]
+    assert full == f"{notes}/{shown}"
+    for known in (name, shown, full, f"qmd://{name}", f"{shown}:1:1"):
+        assert qmd("get", known)[1] == "no heading, but oolong\n"
+    assert qmd("get", f"{shown}:9")[2].startswith(f"{name} has 1 line; ")
+    assert f"  - {name}\n" in qmd("get", "notes/work/50% of al.md")[2]
+    assert qmd("multi-get", shown, "--files")[1].count("\n") == 1
+    assert f"\nFile: {name}\n" in qmd("multi-get", shown)[1]
+    assert f"qmd get {name}" in qmd("multi-get", shown, "--max-bytes", 1, "--format=cli")[1]
+    assert f",{name}," in found("--files")
+    assert f"**file:** `{name}`" in found("--md")
+    assert found().split("\n")[1].startswith("Title: 50%20 of")
+    assert json.loads(found("--json"))[0]["file"] == f"notes/{odd}"
+    assert f"notes/{odd}" in [each["file"] for each in json.loads(qmd("ls", "notes", "--json")[1])]
+    assert json.loads(qmd("get", name, "--json")[1])["file"] == f"notes/{odd}"
+
+
 def test_a_project_has_its_own_index_and_asks_for_approval(qmd, notes, monkeypatch):
     monkeypatch.delenv("QMD_CONFIG_DIR")
     monkeypatch.delenv("INDEX_PATH")
