@@ -114,7 +114,7 @@ class Log:
 
     def lines(self) -> list[str]:
         """All lines, the oldest first. The last one may be cut off."""
-        found = []
+        found: list[str] = []
         for file in (self._older, self._file):
             with suppress(OSError), os.fdopen(_opened(file, os.O_RDONLY), "rb") as opened:
                 found += filter(None, opened.read().decode(errors="replace").splitlines())
