@@ -250,8 +250,8 @@ TEA = Fixture(
 
 def test_a_run_is_read_as_it_was_written(tmp_path):
     run = Run("bm25", {"q 1": found("x.md", "a b.md", "c.md"), "q2": found("a b.md")})
-    file = runs.path_of(run, tmp_path / "tea.run")
-    runs.write(run, file)
+    runs.write([run], tmp_path / "tea.run")
+    [file] = tmp_path.iterdir()
     assert file.name == "tea.bm25.run"
     assert file.read_text().splitlines()[1] == "q%201 Q0 a%20b.md 2 0.9000000 bm25"
     again = runs.read(file, TEA, depth=100)

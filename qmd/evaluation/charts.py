@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from qmd import extras
 from qmd.errors import UsageError
+from qmd.store import files
 
 FORMS = (".png", ".svg")
 
@@ -39,8 +41,7 @@ def check(path: Path) -> None:
     """
     if path.suffix.lower() not in FORMS:
         raise UsageError(f"A chart is a file ending in {' or '.join(FORMS)}, not {path.name}.")
-    if not path.absolute().parent.is_dir():
-        raise UsageError(f"{path} cannot be written: there is no folder {path.parent}.")
+    files.check_writable(path)
     extras.check("matplotlib", "matplotlib", "draws the chart", extra="bench")
 
 
@@ -80,8 +81,8 @@ def draw(points: Sequence[Point], path: Path, *, title: str, quality: str) -> No
     axes.set_ylabel(quality, fontsize=12)
     axes.set_title(title, fontsize=13)
     axes.legend(fontsize=11)
-    try:
-        with rc_context({"svg.fonttype": "none"}):  # letters, not their outlines
-            figure.savefig(path)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
+    made = io.BytesIO()
+    with rc_context({"svg.fonttype": "none"}):  # letters, not their outlines
+        figure.savefig(made, format=path.suffix.lower().removeprefix("."))
+    with files.written(path) as file:
+        file.write(made.getvalue())

@@ -6,7 +6,7 @@ query  Q0  document  rank  score  name
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from math import ceil, isfinite, nan
 from pathlib import Path
 from types import MappingProxyType
@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from qmd.errors import UsageError
 from qmd.evaluation.fixtures import Fixture, Question, lines, wrong
+from qmd.store import files
 
 STEP = 1e-6
 """What scores of two documents differ by at least, as a share from 1 on: trec_eval reads 24 bits
@@ -95,25 +96,48 @@ def apart(documents: Iterable[str], scores: Iterable[float]) -> tuple[Found, ...
     return tuple(found)
 
 
-def path_of(run: Run, path: Path) -> Path:
-    """Where a run is written, if all are to be written to `path`: each has its name put in."""
-    return path.with_name(f"{path.stem}.{run.name}{path.suffix}")
+def check(path: Path, names: Iterable[str]) -> None:
+    """Refuse to begin, if runs could not be written at the end.
 
-
-def write(run: Run, path: Path) -> None:
-    """Write a run in the form of TREC; a blank in a name becomes %20.
+    Args:
+        names: of the runs.
 
     Raises:
-        UsageError: the file cannot be written.
+        UsageError: a file has no folder, or is one.
     """
-    try:
-        with path.open("w", encoding="utf-8") as file:
-            for query, asked in run.asked.items():
-                for rank, (document, score) in enumerate(asked.found, start=1):
-                    names = f"{_word(query)} Q0 {_word(document)}"
-                    file.write(f"{names} {rank} {score:.7f} {run.name}\n")
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
+    files.check_writable(path)
+    for name in names:
+        files.check_writable(_path_of(name, path))
+
+
+def write(found: Iterable[Run], path: Path) -> None:
+    """Write runs in the form of TREC, each to a file that has its name put in; a blank in a name
+    becomes %20. A stream has no such name: it gets all of them.
+
+    Raises:
+        UsageError: a file cannot be written.
+    """
+    if files.is_stream(path):
+        with files.written(path) as file:
+            file.writelines(line for run in found for line in _lines(run))
+        return
+    for run in found:
+        with files.written(_path_of(run.name, path)) as file:
+            file.writelines(_lines(run))
+
+
+def _path_of(name: str, path: Path) -> Path:
+    """Where a run is written, if all are to be written to `path`."""
+    if files.is_stream(path):
+        return path
+    return path.with_name(f"{path.stem}.{name}{path.suffix}")
+
+
+def _lines(run: Run) -> Iterator[bytes]:
+    for query, asked in run.asked.items():
+        for rank, (document, score) in enumerate(asked.found, start=1):
+            names = f"{_word(query)} Q0 {_word(document)}"
+            yield f"{names} {rank} {score:.7f} {run.name}\n".encode()
 
 
 def read(path: Path, fixture: Fixture, *, depth: int) -> Run:

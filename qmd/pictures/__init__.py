@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from qmd.errors import UsageError
+from qmd.store import files
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Colours that people with any kind of colour vision tell apart on white. Source: Okabe and Ito,
@@ -22,12 +23,11 @@ def check(path: Path, forms: Sequence[str]) -> None:
         forms: endings of files: '.svg'.
 
     Raises:
-        UsageError: its form is unknown, or its folder missing.
+        UsageError: its form is unknown, its folder missing, or it is one.
     """
     if path.suffix.lower() not in forms:
         raise UsageError(f"A picture is a file ending in {' or '.join(forms)}, not {path.name}.")
-    if not path.absolute().parent.is_dir():
-        raise UsageError(f"{path} cannot be written: there is no folder {path.parent}.")
+    files.check_writable(path)
 
 
 MARKS = (b'class="qmd-map"', b"<dc:title>qmd stats</dc:title>", b"Software\0qmd stats")
@@ -43,6 +43,8 @@ def check_replaceable(path: Path) -> None:
     Raises:
         UsageError: there is such a file.
     """
+    if files.is_stream(path):
+        return
     try:
         with path.open("rb") as file:
             beginning = file.read(BEGINNING)
@@ -63,10 +65,5 @@ def write(path: Path, content: bytes) -> None:
     Raises:
         UsageError: it cannot be written.
     """
-    new = path.with_name(f".{path.name}.new")
-    try:
-        new.write_bytes(content)
-        new.replace(path)
-    except OSError as error:
-        new.unlink(missing_ok=True)
-        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
+    with files.written(path) as file:
+        file.write(content)

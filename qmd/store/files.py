@@ -6,14 +6,24 @@ import ctypes
 import errno
 import os
 import shutil
+import stat
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from secrets import token_hex
+from typing import IO
+
+from qmd.errors import UsageError
 
 AT_ONCE = 1 << 28
 """Bytes that are copied by one call."""
 
 _NOT_THAT_WAY = (errno.EXDEV, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL, errno.EPERM)
 _CANNOT_LINK = (*_NOT_THAT_WAY, errno.EMLINK, errno.EACCES)
+
+MOST_LINKS = 40
+"""Links that are followed one after the other. Source: path_resolution(7)."""
 
 _HERE = -100  # AT_FDCWD: paths are as this process sees them
 _SWAP = 2  # RENAME_EXCHANGE of renameat2(2), and RENAME_SWAP of renamex_np(2)
@@ -77,3 +87,109 @@ def exchange(one: Path, other: Path) -> bool:
     if code in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP):
         return False
     raise OSError(code, os.strerror(code), str(other))
+
+
+# -- what a user wants written -------------------------------------------------------
+
+
+def check_writable(path: Path) -> None:
+    """Refuse to begin, if a file could not be written at the end.
+
+    Raises:
+        UsageError: it is a folder, or in none.
+    """
+    try:
+        number = _opened(path)
+        if number is not None:
+            os.fstat(number)
+        elif path.is_dir():
+            raise UsageError(f"{path} is a folder. Name a file.")
+        elif not path.exists() and not (folder := _target(path).parent).is_dir():
+            missing = folder if path.is_symlink() else path.parent
+            raise UsageError(f"{path} cannot be written: there is no folder {missing}.")
+    except OSError as error:
+        raise _unwritten(path, error) from error
+
+
+def is_stream(path: Path) -> bool:
+    """Whether bytes that are written go elsewhere: into a pipe, a device, what is open already."""
+    try:
+        if _opened(path) is not None:
+            return True
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+@contextmanager
+def written(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write: what was there before is there until all of it is written.
+
+    A link stays, and what it leads to is replaced by a file of the same mode. A stream gets the
+    bytes as they come.
+
+    Raises:
+        UsageError: it cannot be written.
+        BrokenPipeError: nobody reads the stream any more.
+    """
+    try:
+        number = _opened(path)
+        if number is not None:
+            with os.fdopen(os.dup(number), "wb") as file:
+                yield file
+        elif is_stream(path):
+            with path.open("wb") as file:
+                yield file
+        else:
+            with _replacing(_target(path)) as file:
+                yield file
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _unwritten(path, error) from error
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[IO[bytes]]:
+    """A file that takes the place of another, if there is one, when it is complete."""
+    try:
+        mode = stat.S_IMODE(path.stat().st_mode)
+    except FileNotFoundError:
+        mode = None
+    part = path.with_name(f".qmd-{token_hex(8)}.part")
+    new = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    descriptor = os.open(part, new, 0o666 if mode is None else 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            if mode is not None:
+                os.fchmod(descriptor, mode)
+            yield file
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _target(path: Path) -> Path:
+    """Where links lead in the end, whether or not there is something."""
+    return Path(os.path.realpath(path))
+
+
+def _opened(path: Path) -> int | None:
+    """The number of what this process has open already, if a path means that: /dev/stdout, say.
+
+    To open it by its name would begin a file anew, which others write to as well.
+    """
+    at = path.absolute()
+    for _ in range(MOST_LINKS):
+        folder = os.path.realpath(at.parent)
+        if folder in ("/dev/fd", f"/proc/{os.getpid()}/fd") and at.name.isdecimal():
+            return int(at.name)
+        if not at.is_symlink():
+            return None
+        at = Path(folder, at.readlink())
+    return None
+
+
+def _unwritten(path: Path, error: OSError) -> UsageError:
+    return UsageError(f"{path} cannot be written: {error.strerror or error}.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import tempfile
 from math import log2
@@ -289,6 +290,21 @@ def test_a_run_that_was_written_scores_the_same_without_searching(
     assert row["milliseconds"] is None
     for figures in ("measures", "peer", "hits", "empty"):
         assert row[figures] == searched[figures]
+
+
+def test_a_pipe_gets_all_runs_and_a_chart_is_drawn_where_a_link_leads(qmd, notes, tmp_path):
+    pipe, real, link = tmp_path / "all.run", tmp_path / "real.svg", tmp_path / "link.svg"
+    os.mkfifo(pipe)
+    link.symlink_to(real)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)  # a pipe holds more than is written
+    options = ["--backend", "bm25", "--run", pipe, "--chart", link]
+    try:
+        assert qmd("bench", fixture(tmp_path, TEA), *options)[0] == 0
+        assert os.read(reader, 1 << 16).split()[-1] == b"bm25"
+    finally:
+        os.close(reader)
+    assert (pipe.is_fifo(), link.is_symlink()) == (True, True)
+    assert "judged: 1 query" in real.read_text()
 
 
 def test_runs_are_further_rows_and_a_sample_is_the_same_for_all(qmd, notes, tmp_path):

@@ -94,7 +94,12 @@ def bench(
     ] = None,
     run: Annotated[
         Path | None,
-        typer.Option("--run", metavar="FILE", help="Write what was found as TREC run files."),
+        typer.Option(
+            "--run",
+            metavar="FILE",
+            readable=False,
+            help="Write what was found as TREC run files.",
+        ),
     ] = None,
     score: Annotated[
         list[Path] | None,
@@ -105,7 +110,12 @@ def bench(
     ] = False,
     chart: Annotated[
         Path | None,
-        typer.Option("--chart", metavar="FILE", help="Draw quality against time: .png or .svg."),
+        typer.Option(
+            "--chart",
+            metavar="FILE",
+            readable=False,
+            help="Draw quality against time: .png or .svg.",
+        ),
     ] = None,
     no_gpu: Annotated[bool, typer.Option("--no-gpu", help="Run models on the CPU.")] = False,
     as_json: Json = False,
@@ -119,8 +129,8 @@ def bench(
         charts.check(chart)
     if no_search and not score:
         raise UsageError("There is nothing to do: --no-search goes with --score RUN.")
-    if run is not None and not run.absolute().parent.is_dir():
-        raise UsageError(f"{run} cannot be written: there is no folder {run.parent}.")
+    if run is not None:
+        runs.check(run, backend or list(Backend))
     judged = fixtures.read(fixture)
     if judged.corpus is not None and collection:
         raise UsageError(
@@ -177,9 +187,8 @@ def _measured(
             )
             searched = any(each is not Backend.BM25 for each in ready.backends)
             stages = timing.stages(bench, ready.space if searched else None, progress)
-    for each in found:
-        if options.runs is not None:
-            runs.write(each, runs.path_of(each, options.runs))
+    if options.runs is not None:
+        runs.write(found, options.runs)
     rows = [(each, scoring.score(each, fixture, depth=options.depth)) for each in [*found, *others]]
     return Outcome(fixture, options.depth, rows, left_out, stages, model)
 

@@ -44,7 +44,8 @@ class Method(StrEnum):
 def stats(
     context: typer.Context,
     file: Annotated[
-        Path | None, typer.Argument(help="With --plot: .svg or .png (qmd-stats.svg).")
+        Path | None,
+        typer.Argument(readable=False, help="With --plot: .svg or .png (qmd-stats.svg)."),
     ] = None,
     plot: Annotated[bool, typer.Option("--plot", help="Draw them, and say where.")] = False,
     collection: Collections = None,
@@ -206,7 +207,9 @@ def _bar(count: int, most: int) -> str:
 
 def map(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(help=".html or .svg.")] = Path("qmd-map.html"),
+    file: Annotated[Path, typer.Argument(readable=False, help=".html or .svg.")] = Path(
+        "qmd-map.html"
+    ),
     collection: Collections = None,
     method: Annotated[
         Method,

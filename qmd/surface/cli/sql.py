@@ -6,8 +6,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import copy_context
 from functools import partial
 from pathlib import Path
@@ -77,7 +76,11 @@ def sql(
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", metavar="FILE", help="Write here; the name tells the format."
+            "-o",
+            "--output",
+            metavar="FILE",
+            readable=False,
+            help="Write here; the name tells the format.",
         ),
     ] = None,
     limit: Annotated[
@@ -285,10 +288,9 @@ def show_answer(answer: Answer, form: TableFormat, limit: int | None) -> None:
 
 def _check_output(path: Path, here: State) -> None:
     """Refuse a file that cannot be written, or must not be."""
-    if not path.absolute().parent.is_dir():
-        raise UsageError(f"{path} cannot be written: there is no folder {path.parent}.")
-    if path.is_dir():
-        raise UsageError(f"{path} is a folder. Name a file.")
+    from qmd.store import files
+
+    files.check_writable(path)
     index = here.place.database
     if path.exists() and any(
         path.samefile(own) for own in (index, here.place.config) if own.exists()
@@ -297,29 +299,15 @@ def _check_output(path: Path, here: State) -> None:
 
 
 def _write_file(answer: Answer, form: TableFormat, path: Path, limit: int | None) -> None:
-    """Write a file, all of it or nothing."""
+    """Write a file, all of it or nothing; or a stream."""
+    from qmd.store import files
     from qmd.surface import tables
 
-    with _replacing(path) as part:
+    with files.written(path) as file:
         if form.is_binary:
-            with part.open("wb") as file:
-                _write_binary(answer, form, file, limit, whole=True)
+            _write_binary(answer, form, file, limit, whole=not files.is_stream(path))
         else:
-            with part.open("w", encoding="utf-8", newline="") as text:
-                text.writelines(tables.written(answer, form, limit=limit))
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
-    """A file to write, which takes the place of another when it is complete."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        yield part
-        part.replace(path)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror or error}.") from error
-    finally:
-        part.unlink(missing_ok=True)
+            file.writelines(piece.encode() for piece in tables.written(answer, form, limit=limit))
 
 
 def _write_binary(

@@ -211,10 +211,11 @@ def test_what_was_there_stays_if_a_picture_cannot_be_written(turning, tmp_path, 
     turning.embed()
     (tmp_path / "x.svg").write_text("before")
 
-    def full(self, content):
+    def full(self, target):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pathlib.Path.write_bytes", full)
+    monkeypatch.setattr("pathlib.Path.replace", full)
     with pytest.raises(UsageError, match=r"x\.svg cannot be written: No space left"):
         maps.make(turning.engine).save(tmp_path / "x.svg")
     assert (tmp_path / "x.svg").read_text() == "before"
+    assert list(tmp_path.glob(".*")) == []
