@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from qmd import extras
+from qmd import extras, pictures
 from qmd.errors import UsageError
 from qmd.store import files
 
@@ -33,15 +33,21 @@ class Point(NamedTuple):
     milliseconds: float | None
 
 
-def check(path: Path) -> None:
+def check(path: Path, *, force: bool = False) -> None:
     """Refuse to begin, if the picture could not be drawn at the end.
 
+    Args:
+        force: replace what is there, even if it is no picture of ours.
+
     Raises:
-        UsageError: its form is unknown, its folder missing, or matplotlib not installed.
+        UsageError: its form is unknown, its folder missing, it would replace something else, or
+            matplotlib is not installed.
     """
     if path.suffix.lower() not in FORMS:
         raise UsageError(f"A chart is a file ending in {' or '.join(FORMS)}, not {path.name}.")
     files.check_writable(path)
+    if not force:
+        pictures.check_replaceable(path)
     extras.check("matplotlib", "matplotlib", "draws the chart", extra="bench")
 
 
@@ -82,7 +88,9 @@ def draw(points: Sequence[Point], path: Path, *, title: str, quality: str) -> No
     axes.set_title(title, fontsize=13)
     axes.legend(fontsize=11)
     made = io.BytesIO()
+    form = path.suffix.lower().removeprefix(".")
+    # By this it is known again, when another one is to take its place.
+    own = {"Title" if form == "svg" else "Software": "qmd bench"}
     with rc_context({"svg.fonttype": "none"}):  # letters, not their outlines
-        figure.savefig(made, format=path.suffix.lower().removeprefix("."))
-    with files.written(path) as file:
-        file.write(made.getvalue())
+        figure.savefig(made, format=form, metadata=own)
+    pictures.write(path, made.getvalue())

@@ -21,6 +21,9 @@ STEP = 1e-6
 """What scores of two documents differ by at least, as a share from 1 on: trec_eval reads 24 bits
 of a score, and orders equal ones by name."""
 
+_LINE = re.compile(r"\s*\S+\s+Q0\s+\S+\s+\d+\s+[-+.\deE]+\s+\S+\s*")
+"""A line of a run."""
+
 
 class Found(NamedTuple):
     """A document that was found, and how good it is thought to be."""
@@ -96,18 +99,41 @@ def apart(documents: Iterable[str], scores: Iterable[float]) -> tuple[Found, ...
     return tuple(found)
 
 
-def check(path: Path, names: Iterable[str]) -> None:
+def check(path: Path, names: Iterable[str], *, force: bool) -> None:
     """Refuse to begin, if runs could not be written at the end.
 
     Args:
         names: of the runs.
+        force: replace what is there, even if it is no run.
 
     Raises:
-        UsageError: a file has no folder, or is one.
+        UsageError: a file has no folder, is one, or would replace what is no run.
     """
     files.check_writable(path)
+    if files.is_stream(path):
+        return
     for name in names:
-        files.check_writable(_path_of(name, path))
+        file = _path_of(name, path)
+        files.check_writable(file)
+        if not force and not files.is_stream(file):
+            _check_replaceable(file)
+
+
+def _check_replaceable(path: Path) -> None:
+    try:
+        with path.open(encoding="utf-8") as file:
+            is_run = all(_LINE.fullmatch(line) for line in file)
+    except FileNotFoundError:
+        return
+    except UnicodeDecodeError:
+        is_run = False
+    except OSError as error:
+        raise UsageError(f"{path} cannot be replaced: {error.strerror}.") from error
+    if not is_run:
+        raise UsageError(
+            f"{path} is there already, and no TREC run.\n\n"
+            "Name another file, or replace this one with --force."
+        )
 
 
 def write(found: Iterable[Run], path: Path) -> None:
@@ -128,8 +154,6 @@ def write(found: Iterable[Run], path: Path) -> None:
 
 def _path_of(name: str, path: Path) -> Path:
     """Where a run is written, if all are to be written to `path`."""
-    if files.is_stream(path):
-        return path
     return path.with_name(f"{path.stem}.{name}{path.suffix}")
 
 

@@ -30,7 +30,13 @@ def check(path: Path, forms: Sequence[str]) -> None:
     files.check_writable(path)
 
 
-MARKS = (b'class="qmd-map"', b"<dc:title>qmd stats</dc:title>", b"Software\0qmd stats")
+MARKS = (
+    b'class="qmd-map"',
+    b"<dc:title>qmd stats</dc:title>",
+    b"Software\0qmd stats",
+    b"<dc:title>qmd bench</dc:title>",
+    b"Software\0qmd bench",
+)
 """What a picture of ours has near its beginning."""
 
 BEGINNING = 8192

@@ -307,6 +307,41 @@ def test_a_pipe_gets_all_runs_and_a_chart_is_drawn_where_a_link_leads(qmd, notes
     assert "judged: 1 query" in real.read_text()
 
 
+@pytest.mark.parametrize("name", ["a.svg", "a.png"])
+def test_a_chart_replaces_pictures_of_qmd_and_nothing_else(qmd, notes, tmp_path, name):
+    chart = tmp_path / name
+    chart.write_text("A picture of mine.")
+    asked = ["bench", fixture(tmp_path, TEA), "--backend", "bm25", "--chart", chart]
+    code, out, err = qmd(*asked)
+    assert (code, out) == (1, "")
+    assert f"{name} is there already, and no picture of qmd." in err
+    assert "--force" in err
+    assert chart.read_text() == "A picture of mine."
+    assert qmd(*asked, "--force")[0] == 0
+    assert qmd(*asked)[0] == 0
+    chart.write_text("")
+    assert qmd(*asked)[0] == 0
+
+
+@pytest.mark.parametrize(
+    "text", [b"A list of mine.\n", b"1 Q0 a 1 1 x\nand a line of six words\n", b"\xff\0\n"]
+)
+def test_a_run_replaces_runs_and_nothing_else(qmd, notes, tmp_path, text):
+    mine = tmp_path / "a.bm25.run"
+    mine.write_bytes(text)
+    asked = ["bench", fixture(tmp_path, TEA), "--backend", "bm25", "--run", tmp_path / "a.run"]
+    code, out, err = qmd(*asked)
+    assert (code, out) == (1, "")
+    assert "a.bm25.run is there already, and no TREC run." in err
+    assert "--force" in err
+    assert mine.read_bytes() == text
+    assert qmd(*asked, "--force")[0] == 0
+    assert qmd(*asked)[0] == 0
+    for other in ("", "q\tQ0\tx.md\t1\t-1.5e-3\tothers\n"):
+        mine.write_text(other)
+        assert qmd(*asked)[0] == 0
+
+
 def test_runs_are_further_rows_and_a_sample_is_the_same_for_all(qmd, notes, tmp_path):
     file = fixture(tmp_path, *({**TEA, "id": f"{number}"} for number in range(9)))
     run = tmp_path / "other.run"

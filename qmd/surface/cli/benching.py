@@ -117,6 +117,10 @@ def bench(
             help="Draw quality against time: .png or .svg.",
         ),
     ] = None,
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Replace files, even if they are no runs or pictures of qmd."),
+    ] = False,
     no_gpu: Annotated[bool, typer.Option("--no-gpu", help="Run models on the CPU.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -126,11 +130,11 @@ def bench(
     gc.enable()  # thousands of queries leave much behind
     extras.check("ir-measures", "ir_measures", "computes the figures", extra="bench")
     if chart is not None:
-        charts.check(chart)
+        charts.check(chart, force=force)
     if no_search and not score:
         raise UsageError("There is nothing to do: --no-search goes with --score RUN.")
     if run is not None:
-        runs.check(run, backend or list(Backend))
+        runs.check(run, backend or list(Backend), force=force)
     judged = fixtures.read(fixture)
     if judged.corpus is not None and collection:
         raise UsageError(
