@@ -39,8 +39,10 @@ SUFFIXES = {
     ".parquet": TableFormat.PARQUET,
     ".arrow": TableFormat.ARROW,
     ".feather": TableFormat.ARROW,
+    ".txt": TableFormat.TABLE,
+    "": TableFormat.TABLE,
 }
-"""Formats that the name of a file tells."""
+"""Formats that the ending of a file's name tells."""
 
 NULL = "NULL"
 

@@ -128,6 +128,20 @@ def test_the_name_of_a_file_tells_its_format(indexed, name, tmp_path):
     assert [each.name for each in tmp_path.iterdir() if each.name.endswith(".part")] == []
 
 
+def test_an_ending_that_tells_no_format_needs_one_that_is_chosen(indexed, tmp_path):
+    for name in ("x.yaml", "x.csv.GZ"):
+        file = tmp_path / name
+        code, out, err = indexed("sql", "select 1 as x", "-o", file)
+        assert (code, out, file.exists()) == (1, "", False)
+        assert f"{file.suffix.lower()} tells no format. Valid: .json, .jsonl, .ndjson, .csv" in err
+        assert "--format" in err
+        assert indexed("sql", "select 1 as x", "--format", "csv", "-o", file) == (0, "", "")
+        assert file.read_text() == "x\n1\n"
+    for name in ("plain", "x.txt"):
+        assert indexed("sql", "select 1 as x", "-o", tmp_path / name) == (0, "", "")
+        assert (tmp_path / name).read_text() == "x\n─\n1\n"
+
+
 def test_arrow_and_parquet_can_be_piped(indexed):
     command = [sys.executable, "-m", "qmd", "sql", "select title from documents order by title"]
     for form, read in [("arrow", pa.ipc.open_stream), ("parquet", parquet.ParquetFile)]:
@@ -148,7 +162,7 @@ def test_a_file_that_cannot_be_written_stays_as_it_is(indexed, tmp_path):
     code, _, err = indexed("sql", "select 1", "-o", tmp_path / "absent" / "x.csv")
     assert (code, "there is no folder" in err) == (1, True)
     before = (tmp_path / "index.duckdb").read_bytes()
-    code, _, err = indexed("sql", "select 1", "-o", tmp_path / "index.duckdb")
+    code, _, err = indexed("sql", "select 1", "--csv", "-o", tmp_path / "index.duckdb")
     assert (code, "what qmd itself needs" in err) == (1, True)
     assert (tmp_path / "index.duckdb").read_bytes() == before
 

@@ -152,7 +152,7 @@ def _format(name: str | None, output: Path | None, **flags: bool) -> TableFormat
     """The format that is meant.
 
     Raises:
-        UsageError: it is unknown, or several are meant.
+        UsageError: it is unknown, several are meant, or the name of the file tells none.
     """
     wanted = {TableFormat(flag) for flag, given in flags.items() if given}
     if name is not None:
@@ -164,7 +164,14 @@ def _format(name: str | None, output: Path | None, **flags: bool) -> TableFormat
         raise UsageError(f"Choose one format, not {' and '.join(sorted(wanted))}.")
     if wanted:
         return wanted.pop()
-    return SUFFIXES.get(output.suffix.lower(), TableFormat.TABLE) if output else TableFormat.TABLE
+    ending = output.suffix.lower() if output else ""
+    if ending not in SUFFIXES:
+        valid = ", ".join(filter(None, SUFFIXES))
+        raise UsageError(
+            f"{output}: {ending} tells no format. Valid: {valid}.\n\n"
+            "Name the file so, or choose a format with --format."
+        )
+    return SUFFIXES[ending]
 
 
 def _text(words: Sequence[str], file: Path | None, stdin: bool) -> str:
