@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from contextlib import suppress
 
 
 class _Spared:
@@ -24,8 +25,22 @@ class _Spared:
             raise ModuleNotFoundError("qmd does without it", name=name)
 
 
+def _fill_gaps() -> None:
+    """Let streams that this process was started without (`qmd … >&-`) lead nowhere.
+
+    A file that is opened later would get the number of one, and all that a library prints.
+    """
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            free = os.open(os.devnull, os.O_RDWR)  # the lowest number that there is
+            os.set_inheritable(free, True)
+            mode = "r" if name == "stdin" else "w"
+            setattr(sys, name, os.fdopen(free, mode, encoding="utf-8"))
+
+
 def main() -> None:
     """Run the command line; the process ends with its exit code."""
+    _fill_gaps()
     # Nothing that one command makes is worth collecting, and taking it all down at the end
     # takes as long as a search: both are left to the operating system.
     gc.disable()
@@ -39,7 +54,8 @@ def main() -> None:
     except KeyboardInterrupt:  # before the command has begun
         sys.stderr.write("Interrupted.\n")
         code = 130
-    sys.stderr.flush()
+    with suppress(OSError):
+        sys.stderr.flush()
     os._exit(code)
 
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import _duckdb
 
-from qmd.errors import SqlError, SqlTimeout, UsageError
+from qmd.errors import IndexFailure, SqlError, SqlTimeout, UsageError
 from qmd.store import stopping, trees, workplaces
 from qmd.store.cursor import Connection, Cursor, DatabaseError, as_json
 from qmd.store.statements import bare, statement
@@ -51,6 +51,9 @@ LOOK = 0.1
 
 AT_ONCE = 1000
 """Rows that are fetched together."""
+
+LEAST, LEAST_BYTES = "8MB", 8_000_000
+"""Memory of the smallest query: with less, DuckDB gets as far as a constant, but reads no view."""
 
 UNCOUNTED = 512 << 20
 """Bytes that an engine takes besides those that it counts: threads, parts of files, plans."""
@@ -118,12 +121,16 @@ class Sandbox:
         size = _SIZE.fullmatch(limits.memory.strip())
         if size is None:
             raise UsageError(f"'{limits.memory}' is no size of memory. Write it as 500MB or 4GB.")
+        self._memory = _bytes(size)
+        if self._memory < LEAST_BYTES:
+            raise UsageError(
+                f"{limits.memory} of memory is too little: a query needs at least {LEAST}."
+            )
         if not limits.timeout > 0:
             raise UsageError(f"A query needs some time: {limits.timeout:g} seconds are none.")
         workplaces.sweep(index)
         self._index = index
         self._limits = limits
-        self._memory = _bytes(size)
         self._connection: Connection = _duckdb.connect(
             ":memory:",
             config={
@@ -155,7 +162,8 @@ class Sandbox:
             files=self._limits.files,
             index=self._index,
         )
-        return reader.request(text, parameters)
+        with self._enough():
+            return reader.request(text, parameters)
 
     def answer(
         self,
@@ -180,21 +188,22 @@ class Sandbox:
             SqlError: the query cannot be answered, or not within its limits.
             GaveWay: it was stopped, since it ran for long while somebody wants to write.
         """
-        attach(self._connection)
-        try:
-            self._cursor.run("store/use")
+        with self._enough():
+            attach(self._connection)
             try:
-                check(self._cursor)
+                self._cursor.run("store/use")
+                try:
+                    check(self._cursor)
+                finally:
+                    self._cursor.run("sandbox/use")
+                self._furnish(request, found, log)
+                self._lock()
+                stop = stopping.CURRENT.get()
+                with stop.over(self._connection) if stop else nullcontext(), self._in_words():
+                    self._run(request, parameters, wanted)
             finally:
-                self._cursor.run("sandbox/use")
-            self._furnish(request, found, log)
-            self._lock()
-            stop = stopping.CURRENT.get()
-            with stop.over(self._connection) if stop else nullcontext(), self._in_words():
-                self._run(request, parameters, wanted)
-        finally:
-            self._cursor.run("store/detach")
-        return Answer(self)
+                self._cursor.run("store/detach")
+            return Answer(self)
 
     def _furnish(self, request: Request, found: Sequence[Found], log: Sequence[str]) -> None:
         """Make the views, and put what searches found where they look for it."""
@@ -290,17 +299,30 @@ class Sandbox:
             watcher.join()
 
     @contextmanager
+    def _enough(self) -> Iterator[None]:
+        """Say so if there is not enough memory, for the query or for what has to be made for it."""
+        try:
+            yield
+        except (_duckdb.OutOfMemoryException, IndexFailure) as error:
+            # An index for which there is not enough of it has not been read, either.
+            if isinstance(error, IndexFailure) and not isinstance(
+                error.__cause__, _duckdb.OutOfMemoryException
+            ):
+                raise
+            raise SqlError(
+                f"The query needs more than {self._limits.memory} of memory, and {SPILL} on disk.\n"
+                "\nAsk for less, or allow it more with --memory SIZE."
+            ) from error
+
+    @contextmanager
     def _in_words(self) -> Iterator[None]:
         """Turn what DuckDB says of a query into what can be told to the person who asked it."""
         try:
             yield
         except stopping.Interrupted:
             raise
-        except _duckdb.OutOfMemoryException as error:
-            raise SqlError(
-                f"The query needs more than {self._limits.memory} of memory, and {SPILL} on disk.\n"
-                "\nAsk for less, or allow it more with --memory SIZE."
-            ) from error
+        except _duckdb.OutOfMemoryException:
+            raise
         except DatabaseError as error:
             if far := _FAR.search(str(error)):
                 raise trees.not_here(far[1]) from error
@@ -356,9 +378,11 @@ class Answer:
 
     def _rows(self, name: str, limit: int | None) -> Iterator[tuple[str | None, ...]]:
         left = self.count if limit is None else min(limit, self.count)
-        rows = self._connection.execute(statement(name))
+        with self._sandbox._enough():
+            rows = self._connection.execute(statement(name))
         while left > 0:
-            some = rows.fetchmany(min(left, AT_ONCE))
+            with self._sandbox._enough():
+                some = rows.fetchmany(min(left, AT_ONCE))
             yield from some
             left -= AT_ONCE
 

@@ -178,12 +178,28 @@ def run(arguments: Sequence[str]) -> int:
             return INTERRUPTED
         if os.environ.get("QMD_DEBUG") == "1":
             raise
+        if isinstance(error, OSError) and error.filename is None and _output_fails():
+            complain(f"The output cannot be written: {error.strerror or error}.")
+            return 1
         complain(
             f"qmd failed: {type(error).__name__}: {error}\n\n"
             "This is a mistake in qmd. Run it again with QMD_DEBUG=1 to see where."
         )
         return 1
     return code if isinstance(code, int) else 0
+
+
+def _output_fails() -> bool:
+    """Whether stdout takes nothing any more: it is a file on a full disk, say.
+
+    What could not be written may be forgotten, so that to flush again proves nothing.
+    """
+    try:
+        sys.stdout.write("\n")
+        sys.stdout.flush()
+    except OSError:
+        return True
+    return False
 
 
 def _is_of_interrupt(error: BaseException | None) -> bool:

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -130,16 +130,17 @@ def _harmless(order: re.Match[str]) -> str:
 
 
 def notice(text: str) -> None:
-    """Write a notice to stderr."""
-    sys.stderr.write(text.rstrip("\n") + "\n")
+    """Write a notice to stderr. If that cannot be, nobody can be told of it, either."""
+    with suppress(OSError):
+        sys.stderr.write(text.rstrip("\n") + "\n")
 
 
 def complain(text: str) -> None:
-    """Write an error to stderr."""
+    """Write an error to stderr, as `notice` does."""
     red = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
     first, _, rest = text.partition("\n")
     head = f"\033[31m{first}\033[0m" if red else first
-    sys.stderr.write(head + ("\n" + rest if rest else "") + "\n")
+    notice(head + ("\n" + rest if rest else ""))
 
 
 def is_text(argument: str) -> bool:

@@ -46,6 +46,18 @@ def test_a_query_gets_no_more_memory_than_it_may_have(answered):
             )
 
 
+def test_too_little_memory_for_any_query_is_refused_with_what_is_enough(answered, monkeypatch):
+    for memory in ("1KB", "100KB", "0MB", "7999KB"):
+        with pytest.raises(UsageError, match=f"{memory} of memory is too little.*at least 8MB"):
+            answered("select 1", memory=memory)
+    assert answered("select title from documents order by all limit 1", memory=sandbox.LEAST)
+    # What is enough to begin with may not be for an index that is large.
+    monkeypatch.setattr(sandbox, "LEAST_BYTES", 0)
+    for memory in ("1KB", "100KB", "500KB", "1MB", "2MB"):
+        with pytest.raises(SqlError, match=f"more than {memory} of memory"):
+            answered("from documents", memory=memory)
+
+
 def test_what_does_not_fit_into_memory_goes_to_disk_and_does_not_stay_there(answered, shared):
     query = "select repeat('x', 100) || range as t from range(1_000_000) order by t limit 999_999"
     [(count,)] = answered(f"select count(*) from ({query})", memory="100MB")

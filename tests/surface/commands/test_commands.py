@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import os
 import stat
@@ -274,3 +276,59 @@ def _duckdb_is_interrupted(*_):
 def test_what_failed_only_because_of_ctrl_c_is_no_mistake_of_ours(qmd, monkeypatch, fails):
     monkeypatch.setattr("qmd.surface.cli.application", fails)
     assert qmd("status") == (130, "", "Interrupted.\n")
+
+
+class Full(io.RawIOBase):
+    """A file on a disk that is full."""
+
+    def writable(self):
+        return True
+
+    def write(self, _):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["search", "tea"], ["sql", "from range(100_000)"], ["sql", "--format", "arrow", "select 1"]],
+)
+def test_output_for_which_there_is_no_room_is_told_of(indexed, monkeypatch, arguments):
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", io.TextIOWrapper(io.BufferedWriter(Full()), "utf-8"))
+        code, _, err = indexed(*arguments)
+        patch.setattr(Full, "write", lambda self, content: len(content))
+        sys.stdout.close()
+    assert (code, err) == (1, "The output cannot be written: No space left on device.\n")
+
+
+def test_what_else_fails_is_not_laid_to_the_output(indexed, monkeypatch):
+    def fails(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("qmd.surface.cli.application", fails)
+    code, _, err = indexed("status")
+    assert (code, "This is a mistake in qmd" in err) == (1, True)
+
+
+def test_notices_that_cannot_be_written_are_no_failure(indexed, monkeypatch):
+    full = io.TextIOWrapper(io.BufferedWriter(Full()), "utf-8", line_buffering=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stderr", full)
+        assert indexed("sql", "selec")[0] == 1
+        assert indexed("multi-get", "absent*")[0] == 1
+        patch.setattr(Full, "write", lambda self, content: len(content))
+        full.close()
+
+
+@pytest.mark.parametrize(
+    ("closed", "out"), [(">&-", False), ("2>&-", True), ("<&- >&- 2>&-", False)]
+)
+def test_streams_that_are_closed_lead_nowhere(indexed, closed, out):
+    for command in ("search tea", "sql 'select 1'", "status", "--help", "--version"):
+        done = subprocess.run(
+            ["sh", "-c", f"{sys.executable} -m qmd {command} {closed}"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert (done.returncode, bool(done.stdout), done.stderr) == (0, out, "")
