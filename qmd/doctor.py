@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from qmd import extras, trust
+from qmd.amounts import amount
 from qmd.engine import Engine
 from qmd.errors import NOT_REBUILT, ModelError, QmdError
 from qmd.models.registry import is_installed
@@ -66,7 +67,7 @@ def prove(engine: Engine, *, progress: Callable[[int, int], None] | None = None)
     tell = (lambda done: progress(done, documents)) if progress else None
     problems = prove(engine.database, progress=tell)
     wrong = [
-        Finding("texts", "problem", f"not so {times} times: {fact}", AFRESH)
+        Finding("texts", "problem", f"not so {amount(times, 'time')}: {fact}", AFRESH)
         for fact, times in problems.items()
         if times
     ]
@@ -80,8 +81,7 @@ def _settings(engine: Engine) -> Iterator[Finding]:
     except QmdError as error:
         yield Finding("settings", "problem", str(error), f"Edit {place.config}.")
         return
-    count = len(settings.collections)
-    collections = "1 collection" if count == 1 else f"{count} collections"
+    collections = amount(len(settings.collections), "collection")
     yield Finding("settings", "ok", f"{place.config}, {collections}")
     if not trust.is_trusted(place, settings):
         wanted = ", ".join(trust.gated(place, settings))
@@ -141,16 +141,17 @@ def _index(engine: Engine) -> Iterator[Finding]:
         yield Finding(
             "index",
             "problem",
-            f"not so {fact.times} times: {fact.fact}",
+            f"not so {amount(fact.times, 'time')}: {fact.fact}",
             AFRESH,
         )
     if not broken:
-        yield Finding("index", "ok", f"{work.documents} documents, {len(facts)} facts hold")
+        documents = amount(work.documents, "document")
+        yield Finding("index", "ok", f"{documents}, {len(facts)} facts hold")
     if work.pays:
         yield Finding(
             "postings",
             "warning",
-            f"{work.tombstones} documents are gone, {work.runs} commits are not merged",
+            f"{amount(work.tombstones, 'document')} gone, {amount(work.runs, 'commit')} not merged",
             "Run 'qmd cleanup'.",
         )
     if texts > max(work.documents, MANY_TEXTS):
@@ -172,7 +173,7 @@ def _folders(engine: Engine) -> Iterator[Finding]:
             yield Finding(
                 f"collection {collection.name}",
                 "ok",
-                f"{collection.documents} records, in the index alone",
+                f"{amount(collection.documents, 'record')}, in the index alone",
             )
         elif not Path(collection.root).is_dir():
             yield Finding(
@@ -189,7 +190,8 @@ def _folders(engine: Engine) -> Iterator[Finding]:
                 f"Run 'qmd update -c {collection.name}', or give it another mask.",
             )
         else:
-            yield Finding(f"collection {collection.name}", "ok", f"{collection.documents} files")
+            files = amount(collection.documents, "file")
+            yield Finding(f"collection {collection.name}", "ok", files)
 
 
 def _extensions() -> Iterator[Finding]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from qmd.amounts import amount
 from qmd.errors.base import QmdError
 
 NOT_REBUILT = "Experience records and kept answers of models are in this file alone."
@@ -22,7 +23,7 @@ class IndexBusy(IndexFailure):
     def __init__(self, path: Path, *, holder: str | None, waited: float) -> None:
         by = f" by {holder}" if holder else ""
         super().__init__(
-            f"The index {path} has been held{by} for {waited:.0f} seconds.\n\n"
+            f"The index {path} has been held{by} for {amount(round(waited), 'second')}.\n\n"
             "Wait for it to finish, or stop it, and try again."
         )
         self.path = path

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from qmd.amounts import amount
 from qmd.errors.base import QmdError
 from qmd.text.paths import on_one_line
 
@@ -26,7 +27,7 @@ class SqlTimeout(SqlError):
 
     def __init__(self, seconds: float) -> None:
         super().__init__(
-            f"The query was stopped after {seconds:g} seconds.\n\n"
+            f"The query was stopped after {amount(seconds, 'second')}.\n\n"
             "Ask for less, or give it more time with --timeout SECONDS."
         )
         self.seconds = seconds

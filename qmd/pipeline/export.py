@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from qmd import __version__
+from qmd.amounts import amount
 from qmd.errors import ExportFailed, FolderTaken, UsageError
 from qmd.pipeline import destination, manifest
 from qmd.pipeline.manifest import File, Manifest, Part
@@ -192,7 +193,8 @@ def _written(
         documents = search.allowed(cursor, wish.among)
         lost = exchange.choose(cursor, documents)
         if lost:
-            raise ExportFailed(target, f"{lost} documents have no text. Run 'qmd doctor'.")
+            problem = f"Without a text: {amount(lost, 'document')}. Run 'qmd doctor'."
+            raise ExportFailed(target, problem)
         tables = _chosen(exchange.tables(cursor), wish, everything=documents is None)
         with Pool(cursor) as pool:
             plans = {}
@@ -264,7 +266,7 @@ def _check_kept(before: Manifest | None, target: Path, everything: bool) -> None
         now = "the index has none" if everything else "none of the index is chosen"
         raise FolderTaken(
             target,
-            f"it has {had} documents, and {now} any more.",
+            f"it has {amount(had, 'document')}, and {now} any more.",
             mend="Bring them back with 'qmd import', or replace it with --force.",
         )
 

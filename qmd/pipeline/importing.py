@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from qmd import __version__, config, editing, trust
+from qmd.amounts import amount
 from qmd.errors import (
     ExportDamaged,
     ExportIncomplete,
@@ -198,7 +199,7 @@ def _next_ids(cursor: Cursor, *, path: Path, replace: bool) -> NextIds:
     if documents and not replace:
         raise IndexTaken(
             path,
-            f"has {documents} documents.",
+            f"has {amount(documents, 'document')}.",
             mend="Import into another one with --index NAME, or replace it with --replace.",
         )
     return exchange.next_ids(cursor)

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from qmd.amounts import amount
 from qmd.errors import ExportDamaged, ExportUnreadable
 from qmd.pipeline import manifest
 from qmd.pipeline.filling import fill
@@ -58,7 +59,7 @@ def built(
         new.write(lambda _: None, settled=True)
         wrong = [each for each in new.read(maintenance.problems) if each.times]
         if wrong:
-            problem = f"not so {wrong[0].times} times: {wrong[0].fact}."
+            problem = f"not so {amount(wrong[0].times, 'time')}: {wrong[0].fact}."
             raise ExportDamaged(folder, "The tables do not fit together", problem)
         return new.read(collections.collections), new.read(collections.contexts)
     finally:
@@ -125,4 +126,4 @@ def _look_at(cursor: Cursor, folder: Path, part: Part, file: File) -> None:
     if columns != expected:
         raise ExportDamaged(folder, file.path, "its columns are not those of the manifest.")
     if rows != file.rows:
-        raise ExportDamaged(folder, file.path, f"it has {rows} rows, not {file.rows}.")
+        raise ExportDamaged(folder, file.path, f"it has {amount(rows, 'row')}, not {file.rows}.")

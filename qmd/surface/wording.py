@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from datetime import date, datetime
 
+from qmd.amounts import amount
 
-def amount(count: int, noun: str) -> str:
-    """`1 document`, `2 documents`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+__all__ = ["amount", "day", "duration", "folder", "minute", "month", "size"]
 
 
 def folder(root: str) -> str:

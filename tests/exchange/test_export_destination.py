@@ -55,7 +55,7 @@ def test_an_index_without_documents_does_not_replace_one_that_has_some(library, 
     before = contents(tmp_path / "out")
     library.engine.close()
     library.engine.place.database.unlink()
-    with pytest.raises(FolderTaken, match="it has 1 documents, and the index has none any more"):
+    with pytest.raises(FolderTaken, match="it has 1 document, and the index has none any more"):
         library.engine.export(tmp_path / "out")
     assert contents(tmp_path / "out") == before
     assert library.engine.export(tmp_path / "out", force=True).rows["documents"] == 0
@@ -68,7 +68,7 @@ def test_a_choice_of_nothing_does_not_replace_some_documents(library, tmp_path):
     library.engine.export(tmp_path / "out", wish=wish)
     library.write("tea.md", "---\nstatus: done\n---\n# Tea\n")
     library.update()
-    with pytest.raises(FolderTaken, match="it has 1 documents, and none of the index is chosen"):
+    with pytest.raises(FolderTaken, match="it has 1 document, and none of the index is chosen"):
         library.engine.export(tmp_path / "out", wish=wish)
 
 

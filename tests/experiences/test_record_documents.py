@@ -109,7 +109,7 @@ def test_doctor_and_cleanup_leave_records_as_they_are(records, library):
     maintenance.clean(library.engine.database)
     [finding] = [f for f in examine(library.engine) if f.check == "collection experiences"]
     assert finding.status == "ok"
-    assert finding.detail == "1 records, in the index alone"
+    assert finding.detail == "1 record, in the index alone"
     assert all(f.status != "problem" for f in examine(library.engine))
     assert asked(records, "redis")["experiences"][0]["query_count"] == 1
     assert library.found("keepalive") == [

@@ -86,5 +86,5 @@ def test_doctor_looks_deep_if_it_is_told_to(shelf, qmd, monkeypatch):
     assert "texts:" not in qmd("doctor")[1]
     code, out, _ = qmd("doctor", "--deep")
     assert code == 1
-    assert f"FAIL  texts: not so 1 times: {TITLES}" in out
+    assert f"FAIL  texts: not so 1 time: {TITLES}" in out
     assert "qmd update" in out

@@ -111,7 +111,7 @@ def test_no_folder_can_have_their_name(qmd, notes, tmp_path):
 
 def test_doctor_and_cleanup_have_no_complaint(qmd, recorded, notes):
     out = qmd("doctor")[1]
-    assert "ok    collection experiences: 1 records, in the index alone" in out
+    assert "ok    collection experiences: 1 record, in the index alone" in out
     assert "FAIL" not in out
     assert qmd("cleanup")[0] == 0
     assert json.loads(qmd("search", "redis", "--json")[1])[0]["file"] == recorded

@@ -252,7 +252,7 @@ def _draw(outcome: Outcome, path: Path) -> None:
 
 def _report(outcome: Outcome) -> str:
     fixture = outcome.fixture
-    facts = [_queries(len(fixture.questions)), f"{outcome.depth} results each"]
+    facts = [_queries(len(fixture.questions)), f"{wording.amount(outcome.depth, 'result')} each"]
     facts += [f"vectors of {outcome.model}"] if outcome.model else []
     parts = [f"{fixture.name}: {', '.join(facts)}\n", _figures(outcome)]
     if outcome.stages:

@@ -62,8 +62,7 @@ def report_updates(
         return
     hooks = Hooks(engine.place, engine.settings(), pull=pull, told=notice)
     if not as_json and not added:
-        many = "1 collection" if len(chosen) == 1 else f"{len(chosen)} collections"
-        say(f"Updating {many}...")
+        say(f"Updating {wording.amount(len(chosen), 'collection')}...")
     done = 0
 
     def told(collection: Collection, report: Report) -> None:
@@ -367,10 +366,13 @@ def cleanup(
         say(formats.as_json(record))
         return
     verb = "Would remove" if dry_run else "Removed"
+    gone = "is" if removed.documents == 1 else "are"
     say(
-        f"{verb} {removed.texts} texts that no document has ({wording.size(removed.bytes)}), "
-        f"{removed.words} unused words, {removed.vectors} unused vectors, {removed.answers} kept "
-        f"model answers, and what was left of {removed.documents} documents that are gone."
+        f"{verb} {wording.amount(removed.texts, 'text')} that no document has "
+        f"({wording.size(removed.bytes)}), {wording.amount(removed.words, 'unused word')}, "
+        f"{wording.amount(removed.vectors, 'unused vector')}, "
+        f"{wording.amount(removed.answers, 'kept model answer')}, and what was left of "
+        f"{wording.amount(removed.documents, 'document')} that {gone} gone."
     )
     for path, taken in done.leftovers.items():
         say(f"{verb} what a process that was killed left: {path} ({wording.size(taken)}).")

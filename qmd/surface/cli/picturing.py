@@ -158,7 +158,11 @@ def _report(found: Stats) -> str:
             _titled(
                 "Frequent terms",
                 [
-                    (each.term, f"{each.occurrences} times", f"in {each.documents} documents")
+                    (
+                        each.term,
+                        wording.amount(each.occurrences, "time"),
+                        f"in {wording.amount(each.documents, 'document')}",
+                    )
                     for each in found.terms
                 ],
                 right=frozenset({1, 2}),

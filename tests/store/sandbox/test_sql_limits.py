@@ -76,6 +76,11 @@ def test_what_a_killed_query_spilled_is_removed_a_day_later(answered, shared):
     shutil.rmtree(folders[1])
 
 
+def test_a_time_is_told_in_words_that_fit_its_number():
+    for seconds, told in [(1.0, "1 second."), (1, "1 second."), (0.5, "0.5 seconds.")]:
+        assert f"stopped after {told}" in str(SqlTimeout(seconds))
+
+
 @pytest.mark.parametrize("limits", [{"memory": "much"}, {"memory": "-5"}, {"timeout": 0.0}])
 def test_limits_that_make_no_sense_are_refused(limits, answered):
     with pytest.raises(UsageError):

@@ -119,6 +119,23 @@ def test_doctor_finds_nothing_wrong_and_cleanup_removes_what_is_left_over(indexe
     assert {finding["check"] for finding in findings if finding["status"] != "ok"} <= {"vectors"}
 
 
+def test_doctor_and_cleanup_tell_of_one_as_one(qmd, tmp_path):
+    root = tmp_path / "one"
+    root.mkdir()
+    (root / "tea.md").write_text("# Tea\n\nGreen.\n")
+    assert qmd("collection", "add", root)[0] == 0
+    out = qmd("doctor")[1]
+    assert "index: 1 document, " in out
+    assert "collection one: 1 file\n" in out
+    (root / "tea.md").unlink()
+    (root / "car.md").write_text("# Tea\n\nBlack.\n")
+    assert qmd("update")[0] == 0
+    out = qmd("cleanup")[1]
+    assert "Removed 1 text that no document has" in out
+    assert "1 unused word," in out
+    assert "1 document that is gone." in out
+
+
 def test_doctor_tells_of_texts_of_earlier_days_and_cleanup_makes_the_file_small(
     indexed, notes, tmp_path, monkeypatch
 ):

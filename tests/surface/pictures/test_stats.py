@@ -99,6 +99,16 @@ def test_stats_are_a_table_for_people_and_json_for_programs(drawn):
     ]
 
 
+def test_one_of_something_is_told_as_one(qmd, tmp_path):
+    root = tmp_path / "notes"
+    root.mkdir()
+    (root / "tea.md").write_text("# Kettle\n\nKettle, gauge.\n")
+    assert qmd("collection", "add", root)[0] == 0
+    lines = [line.split() for line in qmd("stats")[1].splitlines()]
+    assert ["kettle", "3", "times", "in", "1", "document"] in lines
+    assert ["gauge", "1", "time", "in", "1", "document"] in lines
+
+
 def test_stats_of_years_are_told_by_year(many, capsys):
     from qmd.surface.cli.picturing import _report
 
