@@ -52,7 +52,8 @@ def main() -> None:
 
         code = run(sys.argv[1:])
     except KeyboardInterrupt:  # before the command has begun
-        sys.stderr.write("Interrupted.\n")
+        with suppress(OSError):
+            sys.stderr.write("Interrupted.\n")
         code = 130
     with suppress(OSError):
         sys.stderr.flush()

@@ -52,7 +52,13 @@ _LONG_NUMBER = re.compile(
 _LONGEST_SEARCHED = 4096
 """Characters of a frontmatter that is searched for the line of a mistake."""
 
-_PRIVATE_USE = "\ue000"
+_KEY_OF_SEVERAL = re.compile(r"[{\[?*]")
+"""What a line has whose key is a list or a mapping."""
+
+_MOST_TRIED = 50
+"""Lines that are tried as that of a mistake: each costs a reading of all before it."""
+
+_PRIVATE_USE = frozenset(map(chr, range(0xE000, 0xF900)))
 
 _DATE_KEYS = ("date", "created", "created_at", "published", "updated", "modified")
 
@@ -123,9 +129,9 @@ def _loaded_with_long_numbers(yaml: str) -> object:
     """The same, where some numbers are too long for the reader: it reads them as text."""
     import ryaml
 
-    mark = _PRIVATE_USE
-    while mark in yaml:
-        mark += _PRIVATE_USE
+    mark = min(_PRIVATE_USE - set(yaml), default=None)
+    if mark is None:
+        raise ValueError("a number is too long")
 
     def marked(number: re.Match[str]) -> str:
         return number[0] if -(2**63) <= int(number[0], 0) < 2**64 else number[0] + mark
@@ -162,11 +168,11 @@ def _line_of_bad_key(yaml: str) -> int | None:
 
     if len(yaml) > _LONGEST_SEARCHED:
         return None
-    end = 0
-    for line in range(1, yaml.count("\n") + 2):
-        end = yaml.find("\n", end) + 1 or len(yaml)
+    lines = yaml.split("\n")
+    candidates = [line for line, text in enumerate(lines, 1) if _KEY_OF_SEVERAL.search(text)]
+    for line in candidates[:_MOST_TRIED]:
         try:
-            ryaml.loads(yaml[:end])
+            ryaml.loads("\n".join(lines[:line]))
         except ryaml.InvalidYamlError:
             pass  # only the beginning of something
         except ValueError:

@@ -49,6 +49,7 @@ where
                     list_transform(
                         held,
                         lambda one: case
+                            when one is null then null
                             when number is not null and try_cast(one as decimal(38, 12)) is not null
                                 then
                                     case

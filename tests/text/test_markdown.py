@@ -216,6 +216,21 @@ def test_a_template_is_told_in_words_of_yaml_and_with_its_line(yaml, line):
     assert matter.problem == f"frontmatter is not valid YAML: {problem}"
 
 
+def test_a_frontmatter_with_every_odd_character_is_read_but_for_numbers_that_are_too_long():
+    odd = "".join(map(chr, range(0xE000, 0xF900)))
+    assert markdown.frontmatter(f"---\na: 1\nb: {odd}\n---\n").metadata == {"a": 1, "b": odd}
+    long = "a: 99999999999999999999"
+    assert markdown.frontmatter(f"---\n{long}\nb: {odd[1:]}\n---\n").metadata["a"] == int(long[3:])
+    problem = markdown.frontmatter(f"---\n{long}\nb: {odd}\n---\n").problem
+    assert problem == "frontmatter is not valid YAML: a number is too long"
+
+
+def test_the_line_of_a_mistake_is_not_looked_for_among_too_many():
+    lines = "\n".join(f"a{number}: [1]" for number in range(60))
+    problem = markdown.frontmatter(f"---\n{lines}\n{{{{x}}}}: 1\n---\n").problem
+    assert problem.endswith(": a key is a list or a mapping; text in braces needs quotes")
+
+
 def test_a_long_template_is_told_without_a_line():
     yaml = "# comment\n" * 500 + "title: {{title}}"
     problem = markdown.frontmatter(f"---\n{yaml}\n---\n").problem

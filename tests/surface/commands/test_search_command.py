@@ -120,13 +120,22 @@ def test_filters_apply_before_the_cut(indexed, options, files):
         ('id = "007"', "b"),
         ("seen >= 2025", "b"),
         ("seen < 2025-03-01", ""),
+        ("empty = open", ""),
+        ("empty = 5", ""),
+        ("empty <= open", ""),
+        ('empty = "open"', ""),
+        ("empty != open", "abc"),
+        ("empty != 5", "abc"),
+        ("items = b", "a"),
+        ("items = c", ""),
+        ("items != c", "abc"),
         ("big = 9007199254740993", "c"),
         ("big = 9007199254740992", ""),
     ],
 )
 def test_a_filter_compares_numbers_as_numbers_and_all_else_as_text(qmd, tmp_path, condition, names):
     frontmatter = {
-        "a": "rating: 4.0\nneg: -5\nversion: 3.10",
+        "a": "rating: 4.0\nneg: -5\nversion: 3.10\nempty:\nitems: [b, null]",
         "b": 'rating: 9.5\nneg: -10\nid: "007"\nseen: 2025-03-14\nmany: [3, 12, x]',
         "c": "rating: 10\nbig: 9007199254740993",
     }
