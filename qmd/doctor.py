@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -175,11 +176,11 @@ def _folders(engine: Engine) -> Iterator[Finding]:
                 "ok",
                 f"{amount(collection.documents, 'record')}, in the index alone",
             )
-        elif not Path(collection.root).is_dir():
+        elif not os.path.isdir(collection.root):  # noqa: PTH112  # nor an error: who may not look
             yield Finding(
                 f"collection {collection.name}",
                 "problem",
-                f"its folder is missing: {collection.root}",
+                f"its folder is missing, or cannot be reached: {collection.root}",
                 f"Bring it back, or run 'qmd collection remove {collection.name}'.",
             )
         elif not collection.documents:

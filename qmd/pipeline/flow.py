@@ -41,7 +41,7 @@ async def flow() -> AsyncGenerator[Stage, None]:
             yield stage
             tasks.cancel_scope.cancel()
     except BaseExceptionGroup as group:
-        raise _only(group) from None
+        raise only(group) from None
 
 
 async def _pump(source: AsyncGenerator[Item, None], send: MemoryObjectSendStream[Item]) -> None:
@@ -62,7 +62,7 @@ async def each(items: Iterable[Item]) -> AsyncGenerator[Item, None]:
         yield item
 
 
-def _only(group: BaseExceptionGroup[BaseException]) -> BaseException:
+def only(group: BaseExceptionGroup[BaseException]) -> BaseException:
     """The one failure inside nested groups, or the group if there are several."""
     inner: BaseException = group
     while isinstance(inner, BaseExceptionGroup) and len(inner.exceptions) == 1:

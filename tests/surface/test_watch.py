@@ -8,9 +8,12 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from contextlib import contextmanager
 
 import pytest
+
+from qmd.store.gate import errand
 
 LONG = 30
 """Seconds after which something that has to happen is taken for stuck."""
@@ -103,3 +106,61 @@ def test_a_folder_that_is_not_there_does_not_keep_others_from_being_watched(qmd,
     code, _, err = qmd("watch")
     assert code == 1
     assert err.endswith("There is nothing to watch: none of the folders is there.\n")
+
+
+def test_all_collections_of_a_folder_are_watched(qmd, notes):
+    assert qmd("collection", "add", notes, "--name", "texts", "--mask", "**/*.txt")[0] == 0
+    with watching() as said:
+        assert said() == "Watching notes, texts. Stop with Ctrl-C.\n"
+        (notes / "soup.md").write_text("# Soup\n")
+        (notes / "soup.txt").write_text("Soup\n")
+        assert sorted((said(), said())) == [
+            "notes: Indexed: 1 new, 0 updated, 1 unchanged, 0 renamed, 0 removed, 0 skipped\n",
+            "texts: Indexed: 1 new, 0 updated, 0 unchanged, 0 renamed, 0 removed, 0 skipped\n",
+        ]
+
+
+def test_an_index_below_a_collection_does_not_wake_itself(
+    qmd, tmp_path, monkeypatch, tiny_embedder
+):
+    monkeypatch.setenv("QMD_EMBED_MODEL", str(tiny_embedder))
+    (tmp_path / "tea.md").write_text("# Tea\n\nGreen.\n")
+    assert qmd("collection", "add", tmp_path, "--name", "all")[0] == 0
+    with watching("--embed") as said:
+        said()
+        assert said().startswith("Embedded 1 chunk with ")
+        time.sleep(1.5)  # what changed while it began is looked for
+        before = (tmp_path / "index.duckdb").stat().st_mtime_ns
+        time.sleep(1)
+        assert (tmp_path / "index.duckdb").stat().st_mtime_ns == before
+
+
+def test_vectors_that_cannot_be_made_yet_come_later_and_words_at_once(
+    qmd, notes, tmp_path, monkeypatch, tiny_embedder
+):
+    monkeypatch.setenv("QMD_EMBED_MODEL", str(tiny_embedder))
+    with errand(tmp_path / "index.duckdb", "embed"), watching("--embed") as said:
+        assert said() == "Watching notes. Stop with Ctrl-C.\n"
+        assert said().startswith("Another 'qmd embed' is at work on ")
+        (notes / "soup.md").write_text("# Soup\n\nPumpkin.\n")
+        while not (line := said()).startswith("notes: Indexed: 1 new"):
+            assert "Embedded" not in line
+        assert json.loads(qmd("search", "pumpkin", "--json")[1])[0]["file"] == "notes/soup.md"
+    with watching("--embed") as said:
+        said()
+        assert said().startswith("Embedded 2 chunks with ")
+
+
+def test_vectors_that_could_not_be_made_are_made_with_the_next_change(
+    qmd, notes, tmp_path, monkeypatch, tiny_embedder
+):
+    model = tmp_path / "model.gguf"
+    monkeypatch.setenv("QMD_EMBED_MODEL", str(model))
+    with watching("--embed") as said:
+        assert said() == "Watching notes. Stop with Ctrl-C.\n"
+        assert "model.gguf" in said()
+        model.write_bytes(tiny_embedder.read_bytes())
+        (notes / "soup.md").write_text("# Soup\n\nPumpkin.\n")
+        while not (line := said()).startswith("Embedded "):
+            assert "soup.md" not in line
+        assert line.startswith("Embedded 2 chunks with ")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qmd import environment
-from qmd.errors import JobRunning, UsageError
+from qmd.errors import QmdError, UsageError
 from qmd.surface import formats, wording
 from qmd.surface.cli.common import Collections, Json, State, notice, say, state
 from qmd.text.paths import on_one_line
@@ -20,7 +20,7 @@ from qmd.text.paths import on_one_line
 if TYPE_CHECKING:
     from qmd.engine import Engine
     from qmd.status import Vectors
-    from qmd.types import Collection, Report
+    from qmd.types import Collection, Embedded, Report
 
 PARTLY = 2
 """Exit code when some of several things could not be done."""
@@ -220,18 +220,24 @@ def watch(
                 say(f"{report.collection}: {_report(report)}")
                 sys.stdout.flush()
 
-        async def embedded(names: Sequence[str]) -> None:
-            try:
-                report = await engine.embed(names)
-            except JobRunning as error:  # its own next turn, or ours, comes to these
-                notice(str(error).split("\n")[0])
-                return
+        def embedded(report: Embedded) -> None:
             if report.chunks or report.failed:
                 say(embedding.summary(report))
                 sys.stdout.flush()
 
-        then = embedded if embed else None
-        anyio.run(lambda: watched(engine, chosen, told=told, then=then))
+        before = ""
+
+        def failed(error: QmdError) -> None:
+            nonlocal before
+            if str(error) != before:  # it is tried again and again
+                notice(str(error))
+            before = str(error)
+
+        anyio.run(
+            lambda: watched(
+                engine, chosen, told=told, embedded=embedded if embed else None, failed=failed
+            )
+        )
 
 
 def status(context: typer.Context, as_json: Json = False) -> None:
