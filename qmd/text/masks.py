@@ -71,19 +71,20 @@ def matcher(patterns: Sequence[str]) -> Matches:
     if any(pattern.count("**") > MOST_DEPTHS for pattern in patterns):
         raise _too_many(patterns, f"'**' more than {MOST_DEPTHS} times")
     flags = glob.GLOBSTAR | glob.BRACE | glob.FORCEUNIX
-    try:
-        composed = [unicodedata.normalize("NFC", pattern) for pattern in patterns]
-        positive, _ = glob.translate(composed, flags=flags, limit=MOST)
-    except PatternLimitException as error:
-        raise _too_many(patterns, f"braces that stand for more than {MOST} globs") from error
-    compiled = [re.compile(pattern) for pattern in positive]
 
-    def matches(path: str) -> bool:
-        return any(pattern.fullmatch(path) for pattern in compiled)
+    def compiled(globs: list[str]) -> Matches:
+        try:
+            positive, _ = glob.translate(globs, flags=flags, limit=MOST)
+        except PatternLimitException as error:
+            raise _too_many(patterns, f"braces that stand for more than {MOST} globs") from error
+        each = [re.compile(pattern) for pattern in positive]
+        return lambda path: any(pattern.fullmatch(path) for pattern in each)
 
+    exact = compiled(list(patterns))
     # A name may come from a file system that decomposes characters, and a pattern not.
+    composed = compiled([unicodedata.normalize("NFC", pattern) for pattern in patterns])
     return lambda path: (
-        matches(path) or (not path.isascii() and matches(unicodedata.normalize("NFC", path)))
+        exact(path) or (not path.isascii() and composed(unicodedata.normalize("NFC", path)))
     )
 
 
