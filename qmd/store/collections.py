@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from qmd.store.cursor import Cursor, as_json
+from qmd.text import paths
 from qmd.types import Collection, Context
 
 
@@ -106,13 +107,18 @@ def _renamed(before: Sequence[Collection], now: Sequence[Collection]) -> list[tu
 
 def matching(contexts: Sequence[Context], collection: str, path: str) -> str | None:
     """All contexts of a document, general to specific, joined by a blank line."""
+
+    def covers(prefix: str) -> bool:
+        return not prefix or (_composed(path) + "/").startswith(_composed(prefix) + "/")
+
     found = [
         context.body
         for context in contexts
         if context.collection is None
-        or (
-            context.collection == collection
-            and (not context.prefix or (path + "/").startswith(context.prefix + "/"))
-        )
+        or (context.collection == collection and covers(context.prefix))
     ]
     return "\n\n".join(found) if found else None
+
+
+def _composed(path: str) -> str:
+    return paths.composed(path) or path

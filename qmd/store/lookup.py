@@ -130,7 +130,14 @@ def below(cursor: Cursor, collection: str | None, prefix: str = "") -> list[Docu
     """
     if collection is not None:
         check_collections(cursor, [collection])
-    return cursor.rows(Document, "documents/below", collection=collection, prefix=prefix.strip("/"))
+    prefix = prefix.strip("/")
+    return cursor.rows(
+        Document,
+        "documents/below",
+        collection=collection,
+        prefix=prefix,
+        composed=paths.composed(prefix),
+    )
 
 
 def check_collections(cursor: Cursor, names: Sequence[str]) -> None:

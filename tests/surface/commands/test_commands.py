@@ -77,6 +77,19 @@ def test_a_name_is_found_however_its_characters_are_composed(qmd, notes, stored,
         assert "# Résumé" in qmd("multi-get", each)[1]
 
 
+@pytest.mark.parametrize("stored", ["NFC", "NFD"])
+@pytest.mark.parametrize("typed", ["NFC", "NFD"])
+def test_a_folder_is_meant_however_its_characters_are_composed(qmd, notes, stored, typed):
+    folder = notes / unicodedata.normalize(stored, "été")
+    folder.mkdir()
+    (folder / "a.md").write_text("# Été\n\nSoleil.\n")
+    qmd("collection", "add", notes)
+    name = unicodedata.normalize(typed, "été")
+    assert "a.md" in qmd("ls", f"notes/{name}")[1]
+    assert qmd("context", "add", f"qmd://notes/{name}", "Summer")[0] == 0
+    assert json.loads(qmd("search", "soleil", "--json")[1])[0]["context"] == "Summer"
+
+
 def test_of_two_spellings_of_a_name_the_one_that_is_typed_is_found(qmd, notes):
     for form in ("NFC", "NFD"):
         (notes / unicodedata.normalize(form, "résumé.md")).write_text(f"{form}\n")
