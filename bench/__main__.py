@@ -29,6 +29,8 @@ def main() -> None:
     parser.add_argument("--page", action="store_true", help="write the page again")
     options = parser.parse_args()
     out = options.out or (None if options.quick else performance.DOCS)
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)  # now, and not after some minutes of measuring
     if options.page:
         folder = out or performance.DOCS
         text = (folder / "performance.json").read_text(encoding="utf-8")
