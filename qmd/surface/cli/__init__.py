@@ -206,7 +206,8 @@ def _is_of_interrupt(error: BaseException | None) -> bool:
     """Whether something failed only because Ctrl-C ended it half done: a library's loading, say."""
     while error is not None:
         # DuckDB, which loads modules on its own, only quotes it.
-        if isinstance(error, KeyboardInterrupt) or "KeyboardInterrupt" in str(error):
+        quotes = type(error).__module__ == "_duckdb" and "KeyboardInterrupt" in str(error)
+        if quotes or isinstance(error, KeyboardInterrupt):
             return True
         error = error.__cause__ or error.__context__
     return False

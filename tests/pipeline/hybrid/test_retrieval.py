@@ -31,10 +31,6 @@ def test_fewer_results_are_the_first_of_more(faked, kind):
         assert found(faked, f"{kind}: same", limit=limit) == all_files[:limit]
 
 
-def is_among(answer, names):
-    return {result.file for result in answer.results} <= names
-
-
 @pytest.mark.parametrize("recipe", [Recipe(), RRF], ids=["scores", "rrf"])
 @pytest.mark.parametrize("document", ["red car", "vec: vehicle\nlex: car\nlex: red"])
 @pytest.mark.parametrize(

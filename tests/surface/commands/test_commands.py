@@ -11,6 +11,7 @@ import subprocess
 import sys
 import unicodedata
 
+import _duckdb
 import pytest
 
 
@@ -282,7 +283,7 @@ def _loading_is_interrupted(*_):
 
 
 def _duckdb_is_interrupted(*_):
-    raise RuntimeError("Required module 'decimal' failed to import: KeyboardInterrupt: <EMPTY>")
+    raise _duckdb.InvalidInputException("Module 'decimal' failed to import: KeyboardInterrupt: <>")
 
 
 @pytest.mark.parametrize("fails", [_loading_is_interrupted, _duckdb_is_interrupted])
@@ -345,3 +346,13 @@ def test_streams_that_are_closed_lead_nowhere(indexed, closed, out):
             timeout=60,
         )
         assert (done.returncode, bool(done.stdout), done.stderr) == (0, out, "")
+
+
+def test_a_mistake_that_only_quotes_the_word_is_told_as_one(qmd, monkeypatch):
+    def fail(*_):
+        raise ValueError("no note is called KeyboardInterrupt")
+
+    monkeypatch.setattr("qmd.surface.cli.application", fail)
+    code, _, err = qmd("status")
+    assert code == 1
+    assert err.startswith("qmd failed: ValueError: no note is called KeyboardInterrupt\n")
