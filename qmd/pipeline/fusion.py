@@ -99,7 +99,7 @@ def fused(
     }
     absent: list[_Part] = []
     if fusion == "rrf":
-        found = cursor.run("search/fuse_ranks", **given)
+        found = cursor.again("search/fuse_ranks", **given)
     else:
         floors = _floors(lists, entries)
         absent = [
@@ -111,7 +111,7 @@ def fused(
             )
             for number, floor in floors.items()
         ]
-        found = cursor.run(
+        found = cursor.again(
             "search/fuse_scores",
             scores=[score for _, _, _, score in entries],
             lexical=[lists[number].kind == "lex" for _, number, _, _ in entries],

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import _duckdb
 
+from qmd.store.plans import Plans
 from qmd.store.statements import given
 
 # `import duckdb` reads package metadata and costs as much again as the engine itself;
@@ -20,7 +21,8 @@ NoSuchTable = _duckdb.CatalogException
 Row = TypeVar("Row")
 Key = TypeVar("Key", bound=Hashable)
 Found = TypeVar("Found")
-Value = str | int | float | bool | list[int] | list[float] | list[bool] | None
+Scalar = str | int | float | bool | None
+Value = Scalar | list[int] | list[float] | list[bool]
 
 
 class Memory:
@@ -56,6 +58,7 @@ class Cursor:
     def __init__(self, connection: Connection, memory: Memory | None = None) -> None:
         self.connection = connection
         self.memory = memory
+        self._plans = Plans(connection)
 
     def each(
         self,
@@ -88,19 +91,27 @@ class Cursor:
         return found
 
     def run(self, name: str, /, **parameters: Value) -> list[tuple[Any, ...]]:
-        """All rows of a statement as tuples.
-
-        Statements are not prepared: DuckDB plans one with parameters anew each time, and
-        one without keeps the filters that a join pushed into a scan for other rows (1.5.5).
-
-        Lists are given as texts, which a statement casts: DuckDB takes a tenth of a
+        """All rows of a statement as tuples. A list is given as JSON: DuckDB takes a tenth of a
         millisecond for ten elements, each of which it wants to compare with one of pandas.
         """
         text, taken = given(name, parameters)
-        values = {
-            key: str(value) if isinstance(value, list) else value for key, value in taken.items()
-        }
-        return self.connection.execute(text, values).fetchall()
+        return self.connection.execute(text, _plain(taken)).fetchall()
+
+    def again(self, name: str, /, **parameters: Value) -> list[tuple[Any, ...]]:
+        """All rows of a statement that is planned once, for as long as the index stays attached.
+
+        See `plans` for what it may look like. No parameter may decide which part of a table is
+        read, other than by a join: a plan for any value reads all of it.
+        """
+        if self.memory is not None:
+            found = self._plans.run(name, _plain(parameters))
+            if found is not None:
+                return found
+        return self.run(name, **parameters)
+
+    def forget_plans(self) -> None:
+        """Forget what was planned: the index is about to be detached."""
+        self._plans.forget()
 
     def rows(self, kind: type[Row], name: str, /, **parameters: Value) -> list[Row]:
         """All rows of a statement as `kind`, whose fields are its columns in order."""
@@ -120,6 +131,13 @@ class Cursor:
         finally:
             for name in relations:
                 self.connection.unregister(name)
+
+
+def _plain(parameters: Mapping[str, Value]) -> dict[str, Scalar]:
+    return {
+        key: as_json(value) if isinstance(value, list) else value
+        for key, value in parameters.items()
+    }
 
 
 def as_json(value: object) -> str:

@@ -382,6 +382,8 @@ class Database:
         """Leave the file and the room; nothing happens if not attached."""
         if self._attached is not None:
             self._attached = None
+            for cursor in self._idle:
+                cursor.forget_plans()
             self._attachment.detach()
         self._gate.leave()
 

@@ -295,7 +295,7 @@ def _placed(
 
     def read(unknown: list[int]) -> dict[int, list[_Place]]:
         places: dict[int, list[_Place]] = {chunk_id: [] for chunk_id in unknown}
-        for chunk_id, *place in cursor.run("search/passages", chunks=as_json(unknown)):
+        for chunk_id, *place in cursor.again("search/passages", chunks=as_json(unknown)):
             places[chunk_id].append(_Place(*place))
         return places
 

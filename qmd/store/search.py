@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import partial
 from typing import NamedTuple
 
-from qmd.store.cursor import Cursor, as_json
+from qmd.store.cursor import Cursor, Value, as_json
 from qmd.store.stemmer import Stemmer
 from qmd.text.query import Phrase, Query
 from qmd.types import Filter, Hit, Text
@@ -92,34 +91,32 @@ def scored(
     if not asked.can_answer:
         return Scored([], {}, frozenset(asked.banned))
     total, average, buried = _statistics(cursor)
-    ranked = partial(
-        cursor.run,
-        "search/bm25",
-        terms=[each.term_id for each in asked.terms],
-        term_weights=[each.weight for each in asked.terms],
-        term_documents=[each.documents for each in asked.terms],
-        counted=[each.term_id for each in asked.counted] or None,
-        holders=[each.document_id for each in asked.counted],
-        frequencies=[each.frequency for each in asked.counted],
-        lengths=[each.length for each in asked.counted],
-        total=total,
-        average=average,
-        buried=buried or None,
-        allowed=allowed(cursor, among, required=asked.required, banned=asked.banned),
-    )
+    given: dict[str, Value] = {
+        "terms": [each.term_id for each in asked.terms],
+        "term_weights": [each.weight for each in asked.terms],
+        "term_documents": [each.documents for each in asked.terms],
+        "counted": [each.term_id for each in asked.counted] or None,
+        "holders": [each.document_id for each in asked.counted],
+        "frequencies": [each.frequency for each in asked.counted],
+        "lengths": [each.length for each in asked.counted],
+        "total": total,
+        "average": average,
+        "buried": buried or None,
+        "allowed": allowed(cursor, among, required=asked.required, banned=asked.banned),
+    }
     return Scored(
-        _with_equals(ranked, max(1, min(limit, ALL_ROWS - 1))), asked.words, frozenset(asked.banned)
+        _with_equals(cursor, given, max(1, min(limit, ALL_ROWS - 1))),
+        asked.words,
+        frozenset(asked.banned),
     )
 
 
-def _with_equals(
-    ranked: Callable[..., list[tuple[int, float]]], limit: int
-) -> list[tuple[int, float]]:
+def _with_equals(cursor: Cursor, asked: dict[str, Value], limit: int) -> list[tuple[int, float]]:
     """The first rows of a ranking, and all that score the same as the last of them."""
-    rows = ranked(least=None, limit=limit + 1)
+    rows = cursor.again("search/bm25", **asked, least=None, limit=limit + 1)
     if len(rows) <= limit or rows[-1][1] < rows[-2][1]:
         return rows[:limit]
-    return ranked(least=rows[-1][1], limit=ALL_ROWS)
+    return cursor.run("search/bm25", **asked, least=rows[-1][1], limit=ALL_ROWS)
 
 
 def _statistics(cursor: Cursor) -> tuple[float, float, bool]:
@@ -139,8 +136,8 @@ def documents(cursor: Cursor, ids: Iterable[int]) -> dict[int, Text]:
     """Documents with their texts, by number; without those that are gone."""
 
     def read(unknown: list[int]) -> dict[int, Text]:
-        rows = cursor.rows(Text, "search/documents", ids=unknown)
-        return {row.document_id: row for row in rows}
+        rows = cursor.again("search/documents", ids=unknown)
+        return {row[0]: Text(*row) for row in rows}
 
     return cursor.each("texts", ids, read, most=TEXTS, size=lambda text: 500 + len(text.body))
 
@@ -256,7 +253,7 @@ class _Asked:
     def _variants(self, words: list[str]) -> dict[str, list[tuple[str, int]]]:
         """Words of the index, with their terms, that begin like each of some words."""
         found: dict[str, list[tuple[str, int]]] = {word: [] for word in words}
-        for asked, word, term_id in self._cursor.run("search/variants", words=as_json(words)):
+        for asked, word, term_id in self._cursor.again("search/variants", words=as_json(words)):
             found[asked].append((word, term_id))
         return found
 
@@ -303,7 +300,7 @@ class _Asked:
         if not elements:
             return
         found: dict[int, list[tuple[int, float, int]]] = {}
-        for clause, *row in self._cursor.run("search/any_of", terms=as_json(elements)):
+        for clause, *row in self._cursor.again("search/any_of", terms=as_json(elements)):
             found.setdefault(clause, []).append((row[0], row[1], row[2]))
         for rows in found.values():
             self._add_counted(rows, PREFIX_WEIGHT)
@@ -320,7 +317,7 @@ class _Asked:
         """How many documents contain each term."""
 
         def counted(unknown: list[int]) -> dict[int, int]:
-            rows = self._cursor.run("search/frequencies", terms=as_json(unknown))
+            rows = self._cursor.again("search/frequencies", terms=as_json(unknown))
             return dict.fromkeys(unknown, 0) | dict(rows)
 
         return self._cursor.each("documents", list(terms), counted)
@@ -357,6 +354,6 @@ class _Asked:
             for word, place in phrase.elements
         ]
         found: dict[int, list[tuple[int, float, int]]] = {}
-        for number, *row in self._cursor.run("search/phrases", elements=as_json(elements)):
+        for number, *row in self._cursor.again("search/phrases", elements=as_json(elements)):
             found.setdefault(number, []).append((row[0], row[1], row[2]))
         return found

@@ -49,12 +49,15 @@ def filled(name: str, **values: Path | int) -> str:
     Args:
         values: by parameter; others stay parameters.
     """
-    texts = {key: _literal(value) for key, value in values.items()}
+    texts = {key: literal(value) for key, value in values.items()}
     # All at once: a path may have the name of another value in it.
     return _PARAMETER.sub(lambda found: texts.get(found[1], found[0]), bare(name))
 
 
-def _literal(value: Path | int) -> str:
+def literal(value: object) -> str:
+    """A value as it stands in a statement: a number, or anything else as its text."""
+    if value is None:
+        return "null"
     return str(value) if isinstance(value, int) else "'" + str(value).replace("'", "''") + "'"
 
 

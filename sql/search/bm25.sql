@@ -9,26 +9,26 @@
 -- idf is Lucene's, ln(1 + (N - n + 0.5) / (n + 0.5)), which is never negative. Scores are rounded
 -- to twelve places, so that the order of a sum does not decide the order of the answer.
 --
--- in   $terms           bigint[]     term_id of each term; of a phrase that has been counted: -1, -2 ...
--- in   $term_weights    double[]
--- in   $term_documents  double[]     that have it
--- in   $counted         bigint[]?    postings of phrases, counted before: -1, -2 ...
--- in   $holders         uinteger[]?  document_id of each
--- in   $frequencies     double[]?    weighted by field
--- in   $lengths         double[]?    of its document
--- in   $total           double       documents in all
--- in   $average         double       length of a document
--- in   $buried          boolean?     null: there are no tombstones
--- in   $allowed         json?        array of document_id: no others
--- in   $least           double?      bm25 of a document
--- in   $limit           integer      documents
--- out  document_id  integer
--- out  bm25         double      0 and up
+-- in   $terms           json      array of term_id; of a phrase that has been counted: -1, -2 ...
+-- in   $term_weights    json      array of double
+-- in   $term_documents  json      array of double: documents that have it
+-- in   $counted         json?     array of bigint: postings of phrases, counted before: -1, -2 ...
+-- in   $holders         json?     array of document_id
+-- in   $frequencies     json?     array of double: weighted by field
+-- in   $lengths         json?     array of double: of its document
+-- in   $total           double    documents in all
+-- in   $average         double    length of a document
+-- in   $buried          boolean?  null: there are no tombstones
+-- in   $allowed         json?     array of document_id: no others
+-- in   $least           double?   bm25 of a document
+-- in   $limit           integer   documents
+-- out  document_id      integer
+-- out  bm25             double    0 and up
 with asked as (
     select
-        unnest($terms::bigint[]) as term_id,
-        unnest($term_weights::double[]) as weight,
-        unnest($term_documents::double[]) as documents
+        unnest(from_json($terms, '["BIGINT"]')) as term_id,
+        unnest(from_json($term_weights, '["DOUBLE"]')) as weight,
+        unnest(from_json($term_documents, '["DOUBLE"]')) as documents
 ),
 
 worth as (
@@ -55,10 +55,10 @@ found as (
     select holder, frequency, length, weight
     from (
         select
-            unnest($counted::bigint[]) as term_id,
-            unnest($holders::uinteger[]) as holder,
-            unnest($frequencies::double[]) as frequency,
-            unnest($lengths::double[]) as length
+            unnest(from_json($counted, '["BIGINT"]')) as term_id,
+            unnest(from_json($holders, '["UINTEGER"]')) as holder,
+            unnest(from_json($frequencies, '["DOUBLE"]')) as frequency,
+            unnest(from_json($lengths, '["DOUBLE"]')) as length
     ) as counted
     join worth on counted.term_id = worth.term_id
     -- end

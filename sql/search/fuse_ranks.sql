@@ -6,23 +6,23 @@
 -- Sources: Cormack, Clarke, Büttcher, SIGIR 2009 (k = 60); the bonus: tobi/qmd (MIT), src/store.ts,
 -- reciprocalRankFusion.
 --
--- in   $documents   uinteger[]  document_id; this and the next three: of each entry of all lists
--- in   $lists       uinteger[]  number of the list
--- in   $ranks       uinteger[]  from 1
--- in   $weights     double[]    of the list
--- in   $half_life   double?     days after which the bonus of a recent document is half; null: none
--- in   $now         timestamp   UTC
--- in   $limit       integer     documents
+-- in   $documents   json       array of document_id; this and the next three: of each entry of all lists
+-- in   $lists       json       array of integer: number of the list
+-- in   $ranks       json       array of integer, from 1
+-- in   $weights     json       array of double: of the list
+-- in   $half_life   double?    days after which the bonus of a recent document is half; null: none
+-- in   $now         timestamp  UTC
+-- in   $limit       integer    documents
 -- out  document_id  integer
--- out  score        double      higher is better
--- out  bonus        double      of the score
--- out  parts        struct[]    {list, rank, weight, contribution}, of the lists that have it, in any order
+-- out  score        double     higher is better
+-- out  bonus        double     of the score
+-- out  parts        struct[]   {list, rank, weight, contribution}, of the lists that have it, in any order
 with entries as (
     select
-        unnest($documents::uinteger[]) as document_id,
-        unnest($lists::uinteger[]) as list,
-        unnest($ranks::uinteger[]) as rank,
-        unnest($weights::double[]) as weight
+        unnest(from_json($documents, '["UINTEGER"]')) as document_id,
+        unnest(from_json($lists, '["UINTEGER"]')) as list,
+        unnest(from_json($ranks, '["UINTEGER"]')) as rank,
+        unnest(from_json($weights, '["DOUBLE"]')) as weight
 ),
 
 added as (

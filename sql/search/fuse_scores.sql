@@ -11,34 +11,34 @@
 -- Source: the saturation is that of Robertson's term frequency, applied to a score; the sum is
 -- the convex combination of Bruch, Gai, Ingber, ACM TOIS 2023. Measured: docs/relevance.md.
 --
--- in   $documents   uinteger[]  document_id; this and the next six: of each entry of all lists
--- in   $lists       uinteger[]  number of the list
--- in   $ranks       uinteger[]
--- in   $weights     double[]    of the list
--- in   $scores      double[]
--- in   $lexical     boolean[]   whether it is a keyword list
--- in   $floors      double[]    of the list, 0 or more; of a keyword list 0
--- in   $least       double      what a document has that no list has: the weighted sum of all floors
--- in   $half_life   double?     days after which the bonus of a recent document is half; null: none
--- in   $now         timestamp   UTC
--- in   $limit       integer     documents
+-- in   $documents   json       array of document_id; this and the next six: of each entry of all lists
+-- in   $lists       json       array of integer: number of the list
+-- in   $ranks       json       array of integer
+-- in   $weights     json       array of double: of the list
+-- in   $scores      json       array of double
+-- in   $lexical     json       array of boolean: whether it is a keyword list
+-- in   $floors      json       array of double: of the list, 0 or more; of a keyword list 0
+-- in   $least       double     what a document has that no list has: the weighted sum of all floors
+-- in   $half_life   double?    days after which the bonus of a recent document is half; null: none
+-- in   $now         timestamp  UTC
+-- in   $limit       integer    documents
 -- out  document_id  integer
--- out  score        double      0 to 1, higher is better
--- out  bonus        double      of the score: 0 to 0.05
--- out  parts        struct[]    {list, rank, weight, contribution}, of the lists that have it, in any order
+-- out  score        double     0 to 1, higher is better
+-- out  bonus        double     of the score: 0 to 0.05
+-- out  parts        struct[]   {list, rank, weight, contribution}, of the lists that have it, in any order
 with entries as (
     select
         *,
         case when lexical then score / (score + 20) else greatest(score, floor) end as normal
     from (
         select
-            unnest($documents::uinteger[]) as document_id,
-            unnest($lists::uinteger[]) as list,
-            unnest($ranks::uinteger[]) as rank,
-            unnest($weights::double[]) as weight,
-            unnest($scores::double[]) as score,
-            unnest($lexical::boolean[]) as lexical,
-            unnest($floors::double[]) as floor
+            unnest(from_json($documents, '["UINTEGER"]')) as document_id,
+            unnest(from_json($lists, '["UINTEGER"]')) as list,
+            unnest(from_json($ranks, '["UINTEGER"]')) as rank,
+            unnest(from_json($weights, '["DOUBLE"]')) as weight,
+            unnest(from_json($scores, '["DOUBLE"]')) as score,
+            unnest(from_json($lexical, '["BOOLEAN"]')) as lexical,
+            unnest(from_json($floors, '["DOUBLE"]')) as floor
     )
 ),
 

@@ -1,9 +1,9 @@
 -- Where documents are.
 --
--- in   $ids         uinteger[]  document_id, distinct
+-- in   $ids         json     array of document_id, distinct
 -- out  document_id  integer
 -- out  collection   text
 -- out  path         text
 select documents.document_id, collection, path
-from (select unnest($ids::uinteger[]) as document_id) as asked
+from (select unnest(from_json($ids, '["UINTEGER"]')) as document_id) as asked
 join documents on asked.document_id = documents.document_id

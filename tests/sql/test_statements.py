@@ -23,6 +23,9 @@ ENGINE = {
     "store/attach_to_read",
     "store/attach_to_write",
     "store/detach",
+    "store/plan",
+    "store/run_plan",
+    "store/forget_plan",
     "store/use",
     "maintenance/compact",
     *(name for name in NAMES if name.startswith(("shortcut/", "sandbox/", "import/"))),
@@ -46,14 +49,7 @@ SAMPLE = {
     "boolean": False,
     "timestamp": "2025-03-14",
     "timestamp?": None,
-    "uinteger[]": [1],
-    "bigint[]": [1],
-    "double[]": [0.5],
-    "boolean[]": [True],
     "boolean?": None,
-    "uinteger[]?": None,
-    "bigint[]?": None,
-    "double[]?": None,
 }
 
 NAMED = {"vector": "[1.0]", "signs": "1"}

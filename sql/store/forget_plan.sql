@@ -1,0 +1,4 @@
+-- Forget the plan of a statement.
+--
+-- in   $plan  name  put in as text
+deallocate $plan
