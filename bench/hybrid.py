@@ -4,7 +4,8 @@
 
 Both tools index and embed the same files with the same model. Warm: a process that stays, asked
 over MCP; and ours asked through the library. The same pairs of a keyword search and a search by
-meaning, without a reranker. Cold: the whole process of a `query` command.
+meaning, without a reranker; what is meant is put into new words each time, so that no vector of it
+is remembered, and then asked once more as it was. Cold: the whole process of a `query` command.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from bench.alone import alone
 from bench.embedding import both_embed, prepared
@@ -39,16 +41,37 @@ Search = tuple[str, str]
 """A kind, 'lex' or 'vec', and what is asked."""
 
 
-def taken(ask: Callable[..., object], questions: Sequence[tuple[object, ...]]) -> list[float]:
-    """Milliseconds of each question, all asked once before, from the fastest on."""
-    for question in questions:
-        ask(*question)
+Question = TypeVar("Question", bound=tuple[object, ...])
+
+
+def as_it_was(question: Question, turn: int) -> Question:
+    """A question asked again."""
+    return question
+
+
+def in_new_words(question: tuple[Search, ...], turn: int) -> tuple[Search, ...]:
+    """A question whose searches by meaning nobody has asked yet."""
+    return tuple((kind, text if kind == "lex" else f"{text}, {turn}") for kind, text in question)
+
+
+def taken(
+    ask: Callable[..., object],
+    questions: Sequence[Question],
+    again: Callable[[Question, int], Question] = as_it_was,
+) -> list[float]:
+    """Milliseconds of each question, all asked once before, from the fastest on.
+
+    Args:
+        again: what is asked in each round instead.
+    """
     times = []
-    for _ in range(ROUNDS):
+    for turn in range(ROUNDS + 1):
         for question in questions:
+            asked = again(question, turn)
             began = time.perf_counter()
-            ask(*question)
-            times.append((time.perf_counter() - began) * 1000)
+            ask(*asked)
+            if turn:
+                times.append((time.perf_counter() - began) * 1000)
     return sorted(times)
 
 
@@ -58,7 +81,9 @@ def through_python(environ: dict[str, str], questions: list[tuple[Search, ...]])
 
     os.environ.update(environ)
     with qmd.connect() as kb:
-        return taken(lambda *searches: kb.query(as_text(searches), limit=10), questions)
+        return taken(
+            lambda *searches: kb.query(as_text(searches), limit=10), questions, in_new_words
+        )
 
 
 def as_text(searches: tuple[Search, ...]) -> str:
@@ -75,11 +100,15 @@ def cold(tools: list[Tool], searches: tuple[Search, ...], rounds: int) -> dict[s
     return {name: median(costs) for name, costs in in_turn(tools, ask, rounds).items()}
 
 
-def over_mcp(tool: Tool, questions: list[tuple[Search, ...]]) -> tuple[list[float], float]:
+def over_mcp(
+    tool: Tool,
+    questions: list[tuple[Search, ...]],
+    again: Callable[[tuple[Search, ...], int], tuple[Search, ...]] = in_new_words,
+) -> tuple[list[float], float]:
     """Milliseconds of each question to a server over stdin and stdout, and its megabytes."""
     server = Server(tool.command, tool.environ)
     try:
-        return taken(server.query, questions), server.memory
+        return taken(server.query, questions, again), server.memory
     finally:
         server.close()
 
@@ -96,14 +125,17 @@ def main() -> None:
         tools = tools_in(Path(name), shlex.split(options.peer or ""))
         prepared(tools, options.folder, Path(name, "docs"), files=options.files, longest=4000)
         both_embed(tools)
-        warm = {
-            tool.name: statistics.median(times)
-            for tool in tools
-            for times, _ in [over_mcp(tool, questions)]
-        }
+        warm, same = (
+            {
+                tool.name: statistics.median(times)
+                for tool in tools
+                for times, _ in [over_mcp(tool, questions, again)]
+            }
+            for again in (in_new_words, as_it_was)
+        )
         library, _ = alone(through_python, tools[0].environ, questions)
         once = {name: cost.wall * 1000 for name, cost in cold(tools, questions[0], 3).items()}
-    for title, times in (("warm, over MCP", warm), ("cold", once)):
+    for title, times in (("warm, over MCP", warm), ("the same again", same), ("cold", once)):
         line = ", ".join(f"{name} {value:.1f} ms" for name, value in times.items())
         ratio = f"; ratio {times['qmd'] / times['peer']:.2f}" if "peer" in times else ""
         print(f"{title} query, p50: {line}{ratio}")

@@ -175,7 +175,7 @@ class Experiences:
             if space.fingerprint not in embedded or not space.model.knows(keywords):
                 return None
             text = space.model.as_query(keywords)
-            rows = models.embedder(space).embed([text], between=stopping.check)
+            rows = models.vectors(space, [text], between=stopping.check)
             return Vector(space.fingerprint, rows[0])
         except (Refused, ModelError):
             return None  # the reason is told by who looks at words; those answer alone

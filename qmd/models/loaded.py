@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from qmd.config import Settings
 from qmd.environment import Machine
+from qmd.models.base import nothing
 
 if TYPE_CHECKING:
-    from qmd.models.base import Embedder, Generator, Reranker
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from qmd.models.base import Between, Embedder, Generator, Reranker
     from qmd.models.choice import Space
     from qmd.models.registry import Model, Role
 
 Kind = TypeVar("Kind")
+
+QUESTIONS = 500
+"""Questions whose vectors are remembered, those asked last: agents ask again with another filter,
+another limit, or for the next page."""
 
 
 class Helper(NamedTuple, Generic[Kind]):
@@ -47,6 +55,7 @@ class Models:
         self._folder = folder
         self._turn = threading.Lock()
         self._loaded: dict[Role, tuple[object, Any]] = {}
+        self._asked: dict[tuple[str, str], NDArray[np.float32]] = {}  # the last one asked is last
 
     def close(self) -> None:
         """Give the memory of all back."""
@@ -92,6 +101,31 @@ class Models:
 
         make = partial(choice.embedder, space.model, self.machine, limit=space.tokens)
         return self._once("embed", space.fingerprint, make)
+
+    def vectors(
+        self, space: Space, questions: Sequence[str], *, between: Between = nothing
+    ) -> NDArray[np.float32]:
+        """The vectors of questions, with what the model wants before them: (questions, dimensions).
+
+        Raises:
+            ModelError: it cannot run here, or could not do it.
+        """
+        import numpy as np
+
+        keys = {text: (space.fingerprint, text) for text in questions}
+        with self._turn:
+            known = {text: self._asked[key] for text, key in keys.items() if key in self._asked}
+        unknown = [text for text in keys if text not in known]
+        if unknown:
+            made = self.embedder(space).embed(unknown, between=between)
+            known.update(zip(unknown, made, strict=True))
+        with self._turn:
+            for text, key in keys.items():
+                self._asked.pop(key, None)
+                self._asked[key] = known[text]
+            while len(self._asked) > QUESTIONS:
+                del self._asked[next(iter(self._asked))]
+        return np.stack([known[text] for text in questions])
 
     def reranker(self) -> Helper[Reranker] | None:
         """What judges passages, or None."""

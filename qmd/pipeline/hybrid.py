@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from qmd.models.base import Embedder, Generator, Reranker
+    from qmd.models.base import Generator, Reranker
     from qmd.models.choice import Space
     from qmd.models.loaded import Helper
     from qmd.store.cursor import Cursor
@@ -69,12 +69,12 @@ class Helpers(NamedTuple):
 
     Attributes:
         space: gives the vectors that are searched; raises a ModelError if their model is not here.
-        embedder: gives what makes them, loaded; raises a ModelError if it cannot be.
+        vectors: gives those of questions (`Models.vectors`).
         shortcut: gives a faster way to the nearest of them, if there is one.
     """
 
     space: Callable[[], Space] | None = None
-    embedder: Callable[[Space], Embedder] | None = None
+    vectors: Callable[..., NDArray[np.float32]] | None = None
     shortcut: Callable[[Space, int, int], Shortcut | None] | None = None
     generator: Helper[Generator] | None = None
     reranker: Helper[Reranker] | None = None
@@ -250,7 +250,7 @@ class _Run:
             alone: nothing else is searched.
         """
         assert self._helpers.space is not None
-        assert self._helpers.embedder is not None
+        assert self._helpers.vectors is not None
         space = self._space = self._helpers.space()
         if not alone and not space.model.knows("".join(each.text for each in searches)):
             self._aid.notices.append(
@@ -270,7 +270,9 @@ class _Run:
             model.as_document(each.text) if each.kind == "hyde" else model.as_query(each.text)
             for each in searches
         ]
-        vectors = self._helpers.embedder(space).embed(texts, between=from_thread.check_cancelled)
+        vectors: NDArray[np.float32] = self._helpers.vectors(
+            space, texts, between=from_thread.check_cancelled
+        )
         if state.notice:
             self._aid.notices.append(state.notice)
         return vectors

@@ -180,7 +180,7 @@ class Searching(Base):
         space, state = self.vectors()
         if not state.vectors:
             raise NotEmbedded(self.other_vectors())
-        vector = self.models.embedder(space).embed([space.model.as_query(text)])[0]
+        [vector] = self.models.vectors(space, [space.model.as_query(text)])
         answer = self.read(
             partial(
                 self._nearest,
@@ -367,7 +367,7 @@ class Searching(Base):
 
         return Helpers(
             self.models.space if meaning else None,
-            self.models.embedder if meaning else None,
+            self.models.vectors if meaning else None,
             self._shortcut_to,
             self.models.generator() if expand else None,
             self.models.reranker() if rerank else None,

@@ -18,7 +18,7 @@ def test_a_question_that_is_given_up_stops_the_model_and_leaves_no_thread(
     helped, fake, writer, judge, which
 ):
     garage(helped)
-    found(helped, "car")  # what stays while the index is open is there
+    found(helped, "vehicle")  # what stays while the index is open is there
     threads = set(threading.enumerate())
     at_work = []
 

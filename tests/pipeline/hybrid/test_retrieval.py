@@ -15,6 +15,7 @@ from qmd.pipeline import hybrid
 from qmd.pipeline.hybrid import Recipe
 from qmd.store.shortcut import Shortcut
 from qmd.types import Condition, Filter
+from tests.library import FakeEmbedder
 from tests.pipeline.hybrid.asking import RRF, ask, files, found, ranks
 from tests.pipeline.hybrid.fakes import LONG
 
@@ -111,6 +112,7 @@ def test_what_a_question_excludes_never_comes_back_nor_takes_the_place_of_others
     for question in ("automobile -red", 'automobile -"red door"', "car -red"):
         for recipe in (Recipe(), RRF):
             embedded.clear()
+            forget_questions(helped)
             answer = ask(helped, question, recipe=recipe, limit=4)
             assert sorted(files(answer)) == ["blue0.md", "blue1.md", "blue2.md"]
             assert all(ranks(result, "vec") != [None] for result in answer.results)
@@ -120,8 +122,50 @@ def test_what_is_excluded_is_no_part_of_what_is_meant(town):
     _, fake = town.engine.models._loaded["embed"]
     for question in ('car -"red door" -tea', "car -red -force", "-red car", "car -(red) "):
         fake.made.clear()
+        forget_questions(town)
         ask(town, question)
         assert fake.made == ["car"]
+
+
+def forget_questions(library):
+    library.engine.models._asked.clear()
+
+
+def test_a_question_that_was_asked_before_is_not_embedded_again(helped, fake):
+    helped.write("tea.md", "# Tea\n\nA cup of tea.")
+    helped.update()
+    helped.embed()
+    fake.made.clear()
+    for limit in (1, 5):
+        assert files(ask(helped, "vec: car\nvec: door", limit=limit)) == ["tea.md"]
+    ask(helped, "vec: door\nvec: road")
+    helped.engine.vector_search("car")
+    assert [text.rpartition(" ")[2] for text in fake.made] == ["car", "door", "road"]
+
+
+def test_the_vector_of_a_question_is_that_of_the_model_in_use(town, monkeypatch):
+    models = town.engine.models
+    space = models.space()
+    [first] = models.vectors(space, ["car"])
+    again = models.vectors(space, ["door", "car", "door"])
+    assert (again[1] == first).all()
+    assert (again[0] == again[2]).all()
+    other = FakeEmbedder(dimensions=8)
+    monkeypatch.setattr(models, "embedder", lambda space: other)
+    assert models.vectors(space._replace(fingerprint="other"), ["car"]).shape == (1, 8)
+    assert (models.vectors(space, ["car"])[0] == first).all()
+
+
+def test_no_more_questions_are_remembered_than_are_asked_again(town, monkeypatch):
+    monkeypatch.setattr("qmd.models.loaded.QUESTIONS", 3)
+    models = town.engine.models
+    space = models.space()
+    _, fake = models._loaded["embed"]
+    fake.made.clear()
+    for text in ("a", "b", "a", "c", "d", "a", "b"):
+        models.vectors(space, [text])
+        assert len(models._asked) <= 3
+    assert fake.made == ["a", "b", "c", "d", "b"]
 
 
 def test_a_process_that_stays_asks_the_copy_of_very_many_vectors(helped, monkeypatch):
