@@ -30,6 +30,12 @@ _STEP = 1 << 17
 """Bytes that are looked at together: as many as the cache of a processor holds."""
 
 
+def once(ascending: Numbers) -> Numbers:
+    """Ascending numbers, each once: np.unique loads numpy.ma, to ask for masks."""
+    found: Numbers = ascending[np.diff(ascending, prepend=-1) > 0]
+    return found
+
+
 def byte_set(wanted: bytes) -> Flags:
     """Of each byte, whether it is wanted."""
     return np.isin(np.arange(256), list(wanted))
@@ -177,7 +183,7 @@ class Batch:
         """The texts that have blocks of code between `~~~`, and perhaps others."""
         pairs = np.frombuffer(self.raw, np.uint16, len(self.raw) // 2)
         places = 2 * np.flatnonzero(pairs == _TILDE * 257)  # of three, two stand at an even place
-        return np.unique(self.text_of(self.line_of(places)))
+        return self.text_of(self.line_of(places))
 
     def _read(self, text: int) -> Iterator[tuple[int, int]]:
         """The first and the last line of each block of code of one text."""
@@ -185,7 +191,7 @@ class Batch:
         found = _FENCES.finditer(self.raw, int(self.ends[begin - 1]), int(self.ends[last]))
         places = np.array([each.start() for each in found], np.int64)
         opened, mark = 0, b""
-        for line in np.unique(self.line_of(places)).tolist():
+        for line in once(self.line_of(places)).tolist():
             start, end = int(self.ends[line - 1]) + 1, int(self.ends[line]) + 1
             opening = outline.FENCE.match(self.raw, start, end)
             closing = outline.FENCE_END.match(self.raw, start, end)

@@ -24,6 +24,7 @@ from qmd.pipeline.lines import (
     Flags,
     Numbers,
     byte_set,
+    once,
 )
 from qmd.text import outline
 from qmd.text.outline import NO_DEFINITIONS, Definitions, Mark
@@ -202,7 +203,7 @@ def _urls(batch: Batch) -> Numbers:
 def _defined(batch: Batch, slow: Flags) -> dict[int, Definitions]:
     """What texts define for references. All of their regions with a bracket are to be read."""
     lines = batch.line[batch.closing[batch.bytes[batch.at[batch.closing] + 1] == _COLON]]
-    texts = np.unique(batch.text_of(lines[~batch.apart[lines]]))
+    texts = once(batch.text_of(lines[~batch.apart[lines]]))
     found: dict[int, Definitions] = {}
     if not len(texts):
         return found

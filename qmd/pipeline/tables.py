@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from qmd.pipeline.outlines import outlines
@@ -39,7 +40,7 @@ def batch(
     return Batch(
         incoming=pa.table(
             {
-                "number": np.arange(len(files), dtype=np.uint32),
+                "number": _column(np.arange(len(files), dtype=np.uint32)),
                 "seen_id": pa.array([f.change.document_id or 0 for f in files], pa.uint32()),
                 "collection": pa.array([collection] * len(files), pa.string()),
                 "path": pa.array([f.path for f in files], pa.string()),
@@ -50,11 +51,11 @@ def batch(
                 "modified": pa.array([_microseconds(item.modified) for item in parsed], pa.int64()),
                 "lossy": pa.array([f.lossy for f in files], pa.bool_()),
                 **_stats(files),
-                "title_length": postings.lengths[0],
-                "path_length": postings.lengths[1],
-                "body_length": postings.lengths[2],
-                "path_start": postings.starts[1],
-                "body_start": postings.starts[2],
+                "title_length": _column(postings.lengths[0]),
+                "path_length": _column(postings.lengths[1]),
+                "body_length": _column(postings.lengths[2]),
+                "path_start": _column(postings.starts[1]),
+                "body_start": _column(postings.starts[2]),
             }
         ),
         texts=pa.table(
@@ -66,13 +67,15 @@ def batch(
         ),
         postings=pa.table(
             {
-                "term_id": postings.term_id,
-                "number": postings.document,
-                "title_frequency": postings.frequencies[0],
-                "path_frequency": postings.frequencies[1],
-                "body_frequency": postings.frequencies[2],
-                "length": postings.lengths.sum(axis=0, dtype=np.uint32)[postings.document],
-                "positions": pa.ListArray.from_arrays(postings.offsets, postings.positions),
+                "term_id": _column(postings.term_id),
+                "number": _column(postings.document),
+                "title_frequency": _column(postings.frequencies[0]),
+                "path_frequency": _column(postings.frequencies[1]),
+                "body_frequency": _column(postings.frequencies[2]),
+                "length": _column(postings.lengths.sum(axis=0, dtype=np.uint32)[postings.document]),
+                "positions": pa.ListArray.from_arrays(
+                    _column(postings.offsets), _column(postings.positions)
+                ),
             }
         ),
         learnt=pa.table(
@@ -83,6 +86,13 @@ def batch(
             }
         ),
     )
+
+
+def _column(numbers: npt.NDArray[Any]) -> pa.Array:
+    """Numbers as Arrow, which on its own way to them would load numpy.ma to ask for masks."""
+    numbers = np.ascontiguousarray(numbers)
+    kind = pa.from_numpy_dtype(numbers.dtype)
+    return pa.Array.from_buffers(kind, len(numbers), [None, pa.py_buffer(numbers)])
 
 
 def _body(file: File) -> str | bytes:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 
 def test_contexts_go_from_general_to_specific(indexed, notes):
@@ -150,3 +152,23 @@ def test_doctor_tells_of_texts_of_earlier_days_and_cleanup_makes_the_file_small(
     assert (tmp_path / "index.duckdb").stat().st_size < before / 2
     assert "no document has any more" not in indexed("doctor")[1]
     assert indexed("search", "tea")[0] == 0
+
+
+def test_an_update_loads_no_more_than_it_needs(indexed, notes):
+    text = "# More\n\nOf [tea][t].\n\n~~~\ncode\n~~~\n\n[t]: tea.md\n"
+    notes.joinpath("more.md").write_text(text)
+    command = [sys.executable, "-X", "importtime", "-m", "qmd", "update"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "1 new" in done.stdout + done.stderr
+    assert {"numpy", "pyarrow"} <= loaded
+    heavy = {
+        "numpy.ma",
+        "pandas",
+        "duckdb",
+        "polars",
+        "pyarrow.dataset",
+        "pyarrow.compute",
+        "httpx",
+    }
+    assert loaded & heavy == set()
