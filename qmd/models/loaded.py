@@ -63,6 +63,7 @@ class Models:
             for _, model in self._loaded.values():
                 model.close()
             self._loaded.clear()
+            self._asked.clear()
 
     @property
     def loaded(self) -> bool:
@@ -107,9 +108,13 @@ class Models:
     ) -> NDArray[np.float32]:
         """The vectors of questions, with what the model wants before them: (questions, dimensions).
 
+        Those of an endpoint are not remembered: it may put another model in the place of one.
+
         Raises:
             ModelError: it cannot run here, or could not do it.
         """
+        if space.model.is_remote:
+            return self.embedder(space).embed(questions, between=between)
         import numpy as np
 
         keys = {text: (space.fingerprint, text) for text in questions}

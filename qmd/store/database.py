@@ -256,9 +256,9 @@ class Database:
                         self._detach()
                 else:
                     break
-            self._active += 1
             cursor = self._idle.pop() if self._idle else Cursor(self._attachment.connection())
             cursor.memory = self._seen
+            self._active += 1
             return cursor
 
     def _end_read(self, cursor: Cursor) -> None:
@@ -382,9 +382,11 @@ class Database:
         """Leave the file and the room; nothing happens if not attached."""
         if self._attached is not None:
             self._attached = None
-            for cursor in self._idle:
-                cursor.forget_plans()
-            self._attachment.detach()
+            try:
+                for cursor in self._idle:
+                    cursor.forget_plans()
+            finally:
+                self._attachment.detach()
         self._gate.leave()
 
     def _drop(self) -> None:

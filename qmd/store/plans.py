@@ -18,8 +18,8 @@ import _duckdb
 
 from qmd.store.statements import bare, given, literal, statement
 
-MOST = 64
-"""Plans that are kept: one takes some hundred kilobytes, with the room of its last run."""
+MOST = 16
+"""Plans that a connection keeps: one takes up to 0.8 MB, and there is one for each limit."""
 
 _DECLARED = re.compile(r"^-- in +\$(\w+) +(\w+)", re.M)
 _CUT = re.compile(r"(?<=limit )\$(\w+)")

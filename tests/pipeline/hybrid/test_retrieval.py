@@ -11,6 +11,7 @@ from anyio import from_thread
 
 from qmd.engine import NONE_INCLUDED
 from qmd.errors import CollectionNotFound
+from qmd.models.registry import ENDPOINT
 from qmd.pipeline import hybrid
 from qmd.pipeline.hybrid import Recipe
 from qmd.store.shortcut import Shortcut
@@ -154,6 +155,19 @@ def test_the_vector_of_a_question_is_that_of_the_model_in_use(town, monkeypatch)
     monkeypatch.setattr(models, "embedder", lambda space: other)
     assert models.vectors(space._replace(fingerprint="other"), ["car"]).shape == (1, 8)
     assert (models.vectors(space, ["car"])[0] == first).all()
+
+
+def test_what_an_endpoint_made_of_a_question_is_not_remembered(town, monkeypatch):
+    """It may have put another model in the place of the one that was asked before."""
+    models = town.engine.models
+    space = models.space()
+    remote = space._replace(
+        model=space.model._replace(uri=f"{ENDPOINT}other"), fingerprint="remote"
+    )
+    for turn in (1, 2):
+        other = FakeEmbedder(dimensions=8 * turn)
+        monkeypatch.setattr(models, "embedder", lambda space, made=other: made)
+        assert models.vectors(remote, ["car"]).shape == (1, 8 * turn)
 
 
 def test_no_more_questions_are_remembered_than_are_asked_again(town, monkeypatch):
