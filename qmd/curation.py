@@ -59,10 +59,19 @@ def add_collection(
     def edit(_: Settings, document: Parsed) -> None:
         if chosen in (document.get("collections") or {}):
             raise AlreadyExists(f"Collection '{chosen}' already exists.")
-        write_collection(document, added)
+        write_collection(document, added._replace(root=_written(root, engine.place.project)))
 
     engine.change(edit)
     return added
+
+
+def _written(root: Path, project: Path | None) -> str:
+    """A folder as index.yml names it: from its project on, so that a clone has it too."""
+    if project is None or not root.is_relative_to(project):
+        return str(root)
+    below = str(root.relative_to(project))
+    # A `~` in front would be read as somebody's home.
+    return str(root) if below.startswith("~") else below
 
 
 def remove_collection(engine: Engine, name: str) -> None:

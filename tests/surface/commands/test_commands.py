@@ -242,6 +242,38 @@ def test_a_project_has_its_own_index_and_asks_for_approval(qmd, notes, monkeypat
     assert "not approved" in qmd("update")[2]
 
 
+@pytest.mark.parametrize("folder", [".", "work", "~work", "../out"])
+def test_a_project_names_its_folders_as_seen_from_it(qmd, notes, tmp_path, monkeypatch, folder):
+    monkeypatch.delenv("QMD_CONFIG_DIR")
+    monkeypatch.delenv("INDEX_PATH")
+    for made in (notes / "~work", tmp_path / "out"):
+        made.mkdir()
+    monkeypatch.chdir(notes)
+    qmd("init")
+    root = (notes / folder).resolve()
+    assert qmd("collection", "add", root, "--name", "a")[0] == 0
+    written = folder if folder in (".", "work") else root
+    assert f"    path: {written}\n" in (notes / ".qmd" / "index.yml").read_text()
+    assert json.loads(qmd("collection", "show", "a", "--json")[1])["path"] == str(root)
+    assert qmd("collection", "add", root, "--name", "b")[0] == 1
+
+
+def test_a_clone_of_a_project_indexes_its_own_files(qmd, notes, tmp_path, monkeypatch):
+    monkeypatch.delenv("QMD_CONFIG_DIR")
+    monkeypatch.delenv("INDEX_PATH")
+    monkeypatch.chdir(notes)
+    qmd("init")
+    qmd("collection", "add", ".", "--name", "notes")
+    clone = tmp_path / "clone"
+    (clone / ".qmd").mkdir(parents=True)
+    (clone / ".qmd" / "index.yml").write_bytes((notes / ".qmd" / "index.yml").read_bytes())
+    (clone / "cup.md").write_text("# Cup\n\nOf porcelain.\n")
+    monkeypatch.chdir(clone)
+    code, out, _ = qmd("update")
+    assert code == 0
+    assert "Indexed: 1 new" in out
+
+
 def test_index_may_stand_before_or_after_the_command(indexed, notes, tmp_path):
     assert indexed("collection", "add", notes / "work", "--index", "work")[0] == 0
     assert (tmp_path / "config" / "work.yml").exists()
