@@ -37,7 +37,7 @@ def add(
 def list_(context: typer.Context, as_json: Json = False) -> None:
     """List all contexts."""
     with state(context).engine() as engine:
-        found = engine.contexts()
+        found = sorted(engine.contexts(), key=lambda c: (c.collection or "", c.prefix))
     if as_json:
         say(
             formats.as_json(
@@ -74,9 +74,10 @@ def check(context: typer.Context, as_json: Json = False) -> None:
         for top in tops
         if (top.collection, top.folder) not in described
     ]
+    missing.sort()
     if as_json:
         say(formats.as_json(missing))
     elif missing:
-        say("Without a context:\n" + "".join(f"  {place}\n" for place in sorted(missing)))
+        say("Without a context:\n" + "".join(f"  {place}\n" for place in missing))
     else:
         say("Every collection and top folder has a context.")

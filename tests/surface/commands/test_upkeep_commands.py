@@ -22,6 +22,21 @@ def test_contexts_go_from_general_to_specific(indexed, notes):
     assert indexed("context", "rm", "qmd://notes/work")[0] == 1
 
 
+def test_contexts_are_listed_folder_by_folder(indexed, notes):
+    (notes / "a").mkdir()
+    (notes / "a" / "x.md").write_text("# X\n")
+    lacking = ["qmd://notes/", "qmd://notes/a", "qmd://notes/work"]
+    (notes.parent / "zebra").mkdir()
+    indexed("collection", "add", notes.parent / "zebra")
+    indexed("update")
+    found = json.loads(indexed("context", "check", "--json")[1])
+    assert found == [*lacking, "qmd://zebra/"]
+    for place in ("qmd://notes/work/plan.md", "qmd://notes/b", "qmd://notes/work", "/"):
+        indexed("context", "add", place, "Said")
+    listed = [each["path"] for each in json.loads(indexed("context", "list", "--json")[1])]
+    assert listed == ["/", "qmd://notes/b", "qmd://notes/work", "qmd://notes/work/plan.md"]
+
+
 def test_a_collection_is_renamed_excluded_and_removed(indexed):
     assert indexed("collection", "rename", "notes", "drinks")[0] == 0
     assert json.loads(indexed("search", "leaves", "--json")[1])[0]["file"].startswith("drinks/")
