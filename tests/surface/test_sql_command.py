@@ -257,6 +257,7 @@ def test_parameters_are_json_scalars_or_text(indexed):
     ("arguments", "message"),
     [
         ([], "There is no query."),
+        ([], "With - it is read from stdin."),
         (["select 1", "--stdin"], "Give one query"),
         (["-f", "absent.sql"], "absent.sql cannot be read: No such file"),
         (["select 1", "-p", "x"], "-p takes NAME=VALUE, not 'x'."),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
+from textwrap import indent
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -123,7 +124,7 @@ def _lacking(engine: Engine) -> str:
 
 def _report(report: Report) -> str:
     if report.failure:
-        return "Failed: " + report.failure.replace("\n", "\n  ")
+        return "Failed: " + indent(report.failure, "  ").lstrip()
     lines = [
         f"Indexed: {report.new} new, {report.updated} updated, {report.unchanged} unchanged, "
         f"{report.renamed} renamed, {report.removed} removed, {len(report.skipped)} skipped"

@@ -123,7 +123,8 @@ def sql(
         raise UsageError(
             "Give one query: as an argument, with -f FILE, or with - on stdin."
             if any(given)
-            else "There is no query.\n\nTry: qmd sql 'from documents limit 5', or see --examples."
+            else "There is no query.\n\nTry: qmd sql 'from documents limit 5', or see --examples.\n"
+            "With - it is read from stdin."
         )
     text = _text(query or [], file, stdin)
     parameters = _parameters(parameter or ())

@@ -87,6 +87,7 @@ def test_a_failing_update_command_stops_its_collection_alone(indexed, notes, tmp
     code, out, err = indexed("update")
     assert code == 2
     assert "exit code 7" in out
+    assert "\n\n  The collection was not indexed." in out
     assert "Indexed: 1 new" in out
     assert "Not updated: notes" in err
     indexed("collection", "update-cmd", "notes", "echo '# Made' > made.md")
