@@ -32,7 +32,7 @@ def add_collection(
         UsageError: there is no such folder, or the name or mask is none.
         AlreadyExists: the name is taken, or the folder is registered under another.
     """
-    root = path.expanduser().resolve()
+    root = paths.at_home(path).resolve()
     if not root.is_dir():
         what = "is not a folder" if root.exists() else "does not exist"
         raise UsageError(f"{path} {what}.\n\nGive the folder to index, such as ~/notes.")
@@ -140,7 +140,7 @@ def folder_of(engine: Engine, path: str) -> Folder:
     virtual = paths.parse_virtual(path)
     if virtual is not None:
         return engine.configured(virtual.collection).name, virtual.path.strip("/")
-    folder = Path(os.path.abspath(Path(path).expanduser()))  # noqa: PTH100
+    folder = Path(os.path.abspath(paths.at_home(path)))  # noqa: PTH100
     for collection in sorted(engine.collections(), key=lambda c: -len(c.root)):
         root = Path(collection.root)
         for place in (folder, folder.resolve()):

@@ -6,11 +6,11 @@ A model is named by a name of this list, `hf:org/repo/file.gguf`, the path of a 
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from qmd.errors import ModelMissing, ModelUnusable, UnknownModel
+from qmd.text import paths
 
 Role = Literal["embed", "rerank", "generate"]
 Pooling = Literal["mean", "cls", "last"]
@@ -231,10 +231,7 @@ def find(wanted: str, role: Role, *, folder: Path | None = None) -> Model:
     if wanted.startswith((HUB, ENDPOINT)):
         return _alike(Model(wanted, role, wanted))
     if "/" in wanted or wanted.endswith(".gguf"):
-        path = Path(wanted)
-        with suppress(RuntimeError):  # nobody knows whose home it begins with: it is not there
-            path = path.expanduser()
-        path = (folder or Path.cwd()) / path
+        path = (folder or Path.cwd()) / paths.at_home(wanted)
         return _alike(Model(path.name, role, str(path)))
     raise UnknownModel(wanted, role, known=names(role))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 
 from qmd.errors import Ambiguous, CollectionNotFound, DocumentNotFound, UsageError
 from qmd.store.collections import collections
@@ -81,8 +80,8 @@ def _virtual(cursor: Cursor, name: str) -> Document | None:
 def _absolute(cursor: Cursor, name: str) -> Document | None:
     if not name.startswith(("/", "~/")):
         return None
-    wanted = os.path.normpath(Path(name).expanduser())
-    escaped = os.path.normpath(Path(paths.decoded(name)).expanduser())
+    wanted = os.path.normpath(paths.at_home(name))
+    escaped = os.path.normpath(paths.at_home(paths.decoded(name)))
     for place in dict.fromkeys((wanted, os.path.realpath(wanted), escaped)):
         for collection in collections(cursor):
             if not collection.root:

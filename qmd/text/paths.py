@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from pathlib import Path
 from typing import NamedTuple
 
 SCHEME = "qmd://"
@@ -46,6 +47,15 @@ def parse_virtual(name: str) -> VirtualPath | None:
         if key == "index" and value:
             index = decoded(value)
     return VirtualPath(collection, inside, index)
+
+
+def at_home(path: str | Path) -> Path:
+    """A path with the home that a `~` or `~name` in front stands for, if anybody has the name."""
+    given = Path(path)
+    try:
+        return given.expanduser()
+    except RuntimeError:
+        return given
 
 
 def uri(collection: str, path: str) -> str:

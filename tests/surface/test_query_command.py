@@ -188,9 +188,11 @@ def test_fast_searches_words_hybrid_meaning_too_and_full_lets_models_help(helped
     assert first("--no-gpu") == hybrid
 
 
-def test_full_without_models_that_help_is_hybrid(embedded):
-    full = embedded("query", "tea", "--mode", "full", "--explain", "--json")
-    assert records(full) == records(embedded("query", "tea", "--explain", "--json"))
+def test_full_without_models_that_help_is_hybrid_and_says_so(embedded):
+    code, out, err = embedded("query", "tea", "--mode", "full", "--explain", "--json")
+    assert code == 0
+    assert err.startswith("No model here expands or reranks")
+    assert json.loads(out) == records(embedded("query", "tea", "--explain", "--json"))
 
 
 def test_no_more_than_the_candidates_are_judged(helped):

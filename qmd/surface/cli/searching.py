@@ -238,6 +238,12 @@ class Mode(StrEnum):
     FULL = "full"
 
 
+NO_HELP = (
+    "No model here expands or reranks: this is what --mode hybrid finds. "
+    "'qmd models list' shows models that do."
+)
+
+
 @with_options
 def query(
     context: typer.Context,
@@ -321,6 +327,9 @@ def query(
                 intent=intent,
             )
         )
+        models = engine.models
+        if mode is Mode.FULL and not (models.chosen("generate") or models.chosen("rerank")):
+            notice(NO_HELP)
         if not explain:
             answer = answer._replace(results=[r._replace(explain=None) for r in answer.results])
         show(here, engine, answer, options, lowest=0.0)

@@ -11,6 +11,7 @@ from qmd import trust
 from qmd.errors import UsageError
 from qmd.surface import formats
 from qmd.surface.cli.common import Json, is_interactive, notice, say, state
+from qmd.text import paths
 
 app = typer.Typer(
     invoke_without_command=True,
@@ -69,7 +70,7 @@ def revoke(
 ) -> None:
     """Take an approval back."""
     place = state(context).place
-    folder = project.expanduser().resolve() if project is not None else place.project
+    folder = paths.at_home(project).resolve() if project is not None else place.project
     if folder is None:
         raise UsageError("Name the project whose approval is to be taken back.")
     if not trust.revoke(place, folder):

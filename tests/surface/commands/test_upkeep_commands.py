@@ -180,3 +180,14 @@ def test_an_update_loads_no_more_than_it_needs(indexed, notes):
     assert {"numpy", "pyarrow"} <= loaded
     heavy = {"numpy.ma", "duckdb", "polars", "pyarrow.compute", "httpx"}
     assert loaded & heavy == set()
+
+
+def test_a_name_that_begins_with_a_tilde_need_not_be_a_home(qmd, tmp_path, monkeypatch):
+    (tmp_path / "~drafts").mkdir()
+    (tmp_path / "~drafts" / "tea.md").write_text("# Tea")
+    monkeypatch.chdir(tmp_path)
+    assert qmd("collection", "add", "./~drafts")[0] == 0
+    assert qmd("context", "add", "~drafts", "Not done yet")[0] == 0
+    assert qmd("get", "~drafts/tea.md")[1].endswith("# Tea\n")
+    code, _, err = qmd("get", "~nobody/tea.md")
+    assert (code, "qmd failed" in err) == (1, False)
