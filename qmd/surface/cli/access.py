@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.errors import UsageError
 from qmd.surface.cli.common import State
-from qmd.text import paths
 
 if TYPE_CHECKING:
     from qmd.environment import Serving
@@ -94,7 +93,7 @@ def token_of(given: str | None, file: Path | None, settings: Serving) -> str | N
         raise UsageError("Give either --token or --token-file.")
     if file is not None:
         try:
-            given = paths.at_home(file).read_text(encoding="utf-8").strip()
+            given = file.expanduser().read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError, RuntimeError) as error:
             reason = {
                 UnicodeDecodeError: "it is not UTF-8 text",

@@ -15,7 +15,6 @@ import typer
 from qmd import environment
 from qmd.errors import UsageError
 from qmd.surface.cli.common import here, notice, say, state
-from qmd.text import paths
 
 app = typer.Typer(no_args_is_help=True, help="The skill that teaches an assistant to use qmd.")
 
@@ -87,7 +86,7 @@ def _place(context: typer.Context, folder: Path | None, *, everywhere: bool) -> 
     """
     if folder is not None:
         try:
-            return paths.at_home(folder).absolute(), NAME
+            return folder.expanduser().absolute(), NAME
         except RuntimeError as error:
             raise UsageError(f"There is no home {folder.parts[0]}.") from error
     if everywhere:
