@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import heapq
 import re
+import string
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
+from sys import maxsize
 from typing import NamedTuple
 
 from qmd.text import words
 
 _CHUNK = re.compile(r"\S+")
+_WORD = frozenset(string.ascii_letters + string.digits + "_")
+_REST = re.compile(r"\w*", re.ASCII)
 _NEAR = 1000
 """Characters of a chunk in which its next word is looked for."""
 
@@ -53,12 +57,13 @@ class Matcher:
     def __init__(self, wanted: Mapping[str, str]) -> None:
         self._wanted = wanted
         self._known: dict[str, str | None] = {}
-        self._starts: list[str] = []
+        # Words that no other is the beginning of, each with what those that begin so stand for.
+        self._starts: dict[str, set[str]] = {}
+        start = None
         for word in sorted(filter(str.isascii, wanted)):
-            if not self._starts or not word.startswith(self._starts[-1]):
-                self._starts.append(word)
-        either = "|".join(map(re.escape, self._starts))
-        self._around = re.compile(rf"\b\w*(?:{either})\w*", re.ASCII | re.IGNORECASE)
+            if start is None or not word.startswith(start):
+                start = word
+            self._starts.setdefault(start, set()).add(wanted[word])
 
     def __call__(self, raw: str) -> str | None:
         if raw not in self._known:
@@ -69,44 +74,99 @@ class Matcher:
     def found_in(self, text: str) -> set[str]:
         """The words of the query that a text has."""
         if text.isascii():
-            # A word is indexed as it is written there, or as parts of that, but for case.
-            lowered = text.lower()
-            if not any(start in lowered for start in self._starts):
-                return set()
-            raw_words = [raw[: words.LONGEST] for raw in self._around.findall(text)]
-        else:
-            raw_words = words.split(text)
-        return {word for raw in raw_words if (word := self(raw))}
+            return self._taken(text, _Places(text.lower(), self._starts), len(text))
+        return {word for raw in words.split(text) if (word := self(raw))}
 
-    def likely_in(self, text: str, starts: Sequence[int]) -> Iterator[int]:
-        """The lines that may have a word of the query, in order: no others have one.
+    def lines_with(self, text: str, starts: Sequence[int]) -> Iterator[tuple[int, set[str]]]:
+        """The lines that have words of the query, in order, each with these words.
 
         Args:
             starts: of each line in the text, and where one after the last would start.
         """
-        for mark in SEPARATORS:
-            text = text.replace(mark, " ")
-        lowered = text.lower()
-        if len(lowered) != len(text):
-            yield from range(len(starts) - 1)
-            return
-
-        def having(word: str) -> Iterator[int]:
-            at = lowered.find(word)
-            while at >= 0:
-                line = bisect_right(starts, at) - 1
-                yield line
-                at = lowered.find(word, starts[line + 1])
-
-        each = [having(word) for word in self._starts]
+        lines = len(starts) - 1
+        plain = text
         if not text.isascii():
-            lines = enumerate(text.split("\n"))
-            each.append(at for at, line in lines if not line.isascii())
-        last = -1
-        for line in heapq.merge(*each):
-            if line != last:
-                yield line
-            last = line
+            for mark in SEPARATORS:
+                plain = plain.replace(mark, " ")
+        lowered = plain.lower()
+        others = iter(() if plain.isascii() else _other_lines(plain))
+        if len(lowered) != len(text):
+            lowered, others = "", iter(range(lines))
+        places = _Places(lowered, self._starts)
+        other = next(others, lines)
+        while True:
+            line = min(other, bisect_right(starts, places.next) - 1)
+            if line == lines:
+                break
+            end = starts[line + 1]
+            if line == other:
+                found = self.found_in(text[starts[line] : end - 1])
+                while places.next < end:
+                    places.move(end)
+                other = next(others, lines)
+            else:
+                found = self._taken(plain, places, end)
+            if found:
+                yield line, found
+
+    def _taken(self, text: str, places: _Places, end: int) -> set[str]:
+        """The words of the query that a text has from here to `end`, where all of it is ASCII.
+
+        A word is indexed there as it is written, or as parts of that, but for case.
+
+        Args:
+            places: of what such a word may have; left with those at `end` and after.
+        """
+        found: set[str] = set()
+        while places.next < end:
+            if self._starts[places.word] <= found:
+                places.move(end)
+                continue
+            raw, after = _word_at(text, places.next)
+            word = self(raw)
+            if word:
+                found.add(word)
+            places.move(after)
+        return found
+
+
+class _Places:
+    """Where some words stand in a text, in order; each is looked for when it is asked for.
+
+    Attributes:
+        next: the first place that is left; after the end of the text: none is.
+        word: that stands there.
+    """
+
+    def __init__(self, text: str, wanted: Iterable[str]) -> None:
+        self._text = text
+        self._ahead = [(at, word) for word in wanted if (at := text.find(word)) >= 0]
+        self._ahead.append((maxsize, ""))
+        heapq.heapify(self._ahead)
+        self.next, self.word = self._ahead[0]
+
+    def move(self, start: int) -> None:
+        """Go on, with the word that stands there looked for from `start` on."""
+        at = self._text.find(self.word, start)
+        if at < 0:
+            heapq.heappop(self._ahead)
+        else:
+            heapq.heapreplace(self._ahead, (at, self.word))
+        self.next, self.word = self._ahead[0]
+
+
+def _word_at(text: str, at: int) -> tuple[str, int]:
+    """The raw word that has the character at `at`, and where it ends, in ASCII."""
+    if at and text[at - 1] in _WORD:
+        at = next((before + 1 for before in range(at - 1, -1, -1) if text[before] not in _WORD), 0)
+    rest = _REST.match(text, at)
+    assert rest is not None  # it may be empty
+    return rest[0][: words.LONGEST], rest.end()
+
+
+def _other_lines(text: str) -> Iterator[int]:
+    """The lines that are not in ASCII."""
+    return (at for at, line in enumerate(text.split("\n")) if not line.isascii())
 
 
 def whole_lines(body: str, start: int, end: int, *, most: int = 300) -> str:
@@ -137,9 +197,9 @@ def snippet(body: str, match: Matcher, *, length: int, distinct: int | None = No
             taken, and the rest of the document not looked at.
     """
     lines = body.split("\n")
-    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
-    likely = match.likely_in(body, starts)
-    matching = ((at, found) for at in likely if (found := match.found_in(lines[at])))
+    before = accumulate(map(len, lines), initial=0)
+    starts = [size + breaks for breaks, size in enumerate(before)]
+    matching = match.lines_with(body, starts)
     (start, end), first_match = _best_window(lines, starts, matching, length, distinct)
     shown = [line.rstrip("\r") for line in lines[start:end]]
     if len(shown) == 1 and len(shown[0]) > length:

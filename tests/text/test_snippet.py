@@ -205,16 +205,20 @@ def test_what_is_taken_for_a_separator_is_part_of_no_word(mark):
 
 
 ODD_LINE = st.lists(
-    st.sampled_from(["tea", "TEA", "teaPot", "té", "‘tea’", "İ", "茶", "x", " ", "’", "\u0301"])
+    st.sampled_from(
+        ["tea", "TEA", "teaPot", "pot_", "té", "‘tea’", "İ", "茶", "x", " ", "’", "\u0301"]
+    )
 ).map("".join)
 
 
 @given(st.lists(ODD_LINE).map("\n".join))
 @example("İ\ntea")
-def test_every_line_that_has_a_word_is_looked_at(body):
-    match = Matcher({"tea": "tea", "te": "te", "茶": "茶"})
+@example("teatea tea pot\n‘tea’ té\nteaPot Pot")
+def test_the_lines_with_words_of_a_query_are_those_whose_raw_words_stand_for_some(body):
+    match = Matcher({"tea": "tea", "te": "te", "teatea": "te", "pot": "pot", "茶": "茶"})
     lines = body.split("\n")
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
-    likely = list(match.likely_in(body, starts))
-    assert likely == sorted(set(likely))
-    assert {at for at, line in enumerate(lines) if match.found_in(line)} <= set(likely)
+    expected = [{match(raw) for raw in words.split(line)} - {None} for line in lines]
+    assert list(match.lines_with(body, starts)) == [
+        (at, found) for at, found in enumerate(expected) if found
+    ]
