@@ -24,17 +24,9 @@ async def stoppable(work: Callable[[], Awaitable[Value]]) -> Value:
     but a wait, and ends the thread before it goes on, just as one by anyio.
     """
     stop = Stop()
+    done = anyio.Event()
     outcome: list[Value] = []
     failure: BaseException | None = None
-
-    async def ask_when_cancelled() -> None:
-        try:
-            await anyio.sleep_forever()
-        finally:
-            with anyio.CancelScope(shield=True):
-                while not (outcome or failure):
-                    stop.ask()
-                    await anyio.sleep(AGAIN)
 
     async def run() -> None:
         nonlocal failure
@@ -49,11 +41,17 @@ async def stoppable(work: Callable[[], Awaitable[Value]]) -> Value:
                 raise
         finally:
             CURRENT.reset(token)
-        tasks.cancel_scope.cancel()
+            done.set()
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(ask_when_cancelled)
         tasks.start_soon(run)
+        try:
+            await done.wait()
+        finally:
+            with anyio.CancelScope(shield=True):
+                while not done.is_set():
+                    stop.ask()
+                    await anyio.sleep(AGAIN)
     if failure is not None:
         raise failure
     return outcome[0]

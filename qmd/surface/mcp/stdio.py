@@ -95,7 +95,10 @@ async def _lines(
         """In a thread of its own, which nobody waits for: a read cannot be interrupted."""
         try:
             for line in split(lambda: os.read(wire.input, 1 << 16)):
-                from_thread.run(send.send, line, token=token)
+                try:
+                    from_thread.run_sync(send.send_nowait, line, token=token)
+                except anyio.WouldBlock:
+                    from_thread.run(send.send, line, token=token)
             from_thread.run_sync(send.close, token=token)
         except (anyio.ClosedResourceError, anyio.BrokenResourceError, RuntimeError):
             return  # the server has ended first

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import select
 from collections import Counter
 from collections.abc import AsyncIterable, Callable
 from typing import Any
@@ -91,7 +92,9 @@ class Talk:
     async def _write(self, line: bytes) -> None:
         async with self._turn:
             try:
-                await anyio.to_thread.run_sync(_write, self._descriptor, line + b"\n")
+                rest = _write_at_once(self._descriptor, line + b"\n")
+                if rest:
+                    await anyio.to_thread.run_sync(_write, self._descriptor, rest)
             except BrokenPipeError:
                 self._hung_up()
 
@@ -102,8 +105,23 @@ def _key(number: Any) -> Any:
     return int(number) if is_number else number
 
 
-def _write(descriptor: int, data: bytes) -> None:
-    """Write all of it, however little is taken at once."""
+def _write_at_once(descriptor: int, data: bytes) -> memoryview:
+    """Write what is taken without waiting, which is usually all.
+
+    Returns:
+        The rest.
+
+    Source: POSIX, write(): what can be written to takes so much at least.
+    """
+    taken = select.poll()
+    taken.register(descriptor, select.POLLOUT)
     left = memoryview(data)
+    while left and taken.poll(0):
+        left = left[os.write(descriptor, left[: select.PIPE_BUF]) :]
+    return left
+
+
+def _write(descriptor: int, left: memoryview) -> None:
+    """Write all of it, however little is taken at once."""
     while left:
         left = left[os.write(descriptor, left) :]

@@ -1,0 +1,55 @@
+"""Answers on the wire, however slowly they are read."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+
+import anyio
+import pytest
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCNotification
+
+from qmd.surface.mcp.patience import Patience
+from qmd.surface.mcp.talk import Talk
+
+
+@pytest.mark.parametrize("size", [10, 4_096, 100_000, 1_000_000])
+def test_a_client_that_reads_late_gets_all_and_keeps_nobody_waiting(size):
+    reading, writing = os.pipe()
+    read, waited = [], []
+    late = threading.Event()
+
+    def client() -> None:
+        waited.append(late.wait(5))
+        while piece := os.read(reading, 1 << 16):
+            read.append(piece)
+
+    async def main() -> None:
+        incoming, received = anyio.create_memory_object_stream(0)
+        say, outgoing = anyio.create_memory_object_stream(3)
+        talk = Talk(writing, incoming, patience=Patience(), hung_up=lambda: None)
+        for number in range(3):
+            note = JSONRPCNotification(
+                jsonrpc="2.0", method="note", params={"text": str(number) * size}
+            )
+            say.send_nowait(SessionMessage(note))
+        say.close()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(talk.write_all, outgoing)
+            for _ in range(5):
+                await anyio.sleep(0.01)
+            late.set()
+        os.close(writing)
+        incoming.close()
+        received.close()
+
+    thread = threading.Thread(target=client)
+    thread.start()
+    anyio.run(main)
+    thread.join()
+    os.close(reading)
+    assert waited == [True]
+    texts = [json.loads(line)["params"]["text"] for line in b"".join(read).splitlines()]
+    assert texts == [str(number) * size for number in range(3)]
