@@ -45,6 +45,10 @@ class File(NamedTuple):
     vanished: bool = False
     fresh: bool = False
 
+    def spent(self) -> File:
+        """The same without its text, once that has been taken over."""
+        return self if self.text is None else self._replace(text="", data=b"")
+
 
 class Parsed(NamedTuple):
     """A file with what it says of itself.

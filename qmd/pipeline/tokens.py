@@ -146,11 +146,20 @@ def tokenise(documents: Sequence[tuple[str, str, str | bytes]], vocabulary: Voca
     Positions count words from the start of the title; one is left out between two
     fields, so that no phrase reaches across.
     """
-    fields = [
-        field if isinstance(field, bytes) else words.spaced(field).encode()
-        for document in documents
-        for field in document
-    ]
+    number, distinct, words_in_field = _words(
+        [
+            field if isinstance(field, bytes) else words.spaced(field).encode()
+            for document in documents
+            for field in document
+        ]
+    )
+    return _grouped(vocabulary.cut(distinct), number, words_in_field)
+
+
+def _words(
+    fields: Sequence[bytes],
+) -> tuple[npt.NDArray[np.int32], list[str], npt.NDArray[np.int64]]:
+    """The number of each word among the distinct ones, these, and how many words each field has."""
     raw = b" ".join(fields) + _PADDING
     starts, lengths = _word_bounds(raw)
     number, first = _numbered(_hashes(raw, starts, lengths))
@@ -161,7 +170,7 @@ def tokenise(documents: Sequence[tuple[str, str, str | bytes]], vocabulary: Voca
     ]
     field_ends = np.cumsum([len(field) + 1 for field in fields])
     words_before = np.searchsorted(starts, field_ends)
-    return _grouped(vocabulary.cut(distinct), number, np.diff(words_before, prepend=0))
+    return number, distinct, np.diff(words_before, prepend=0)
 
 
 def _word_bounds(raw: bytes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -228,51 +237,66 @@ def _grouped(
         words_in_field: of each field, three to a document.
     """
     fields = len(words_in_field)
-    # A place is a word's position in the whole batch, with one left out after each field.
-    field = np.repeat(np.arange(fields, dtype=np.int32), words_in_field)
-    taken = cut.width.astype(np.int32)[number]
-    place = np.cumsum(taken, dtype=np.int32) - taken + field
-    ends = np.cumsum(np.bincount(field, taken, minlength=fields).astype(np.int64) + 1)
-    field_at = np.repeat(np.arange(fields, dtype=np.int32), np.diff(ends, prepend=0))
-    begins = np.append(0, ends)[:-1]
-    origin = begins[:: len(FIELDS)]
-    starts = (begins - np.repeat(origin, len(FIELDS))).astype(np.uint32)
-
-    # One sort of integers: the term in the high half, the place in the low half.
     terms, rank = np.unique(cut.term_id, return_inverse=True)
-    keys = _keys(cut, rank.astype(np.uint64) << np.uint64(32), number, place.astype(np.uint64))
+    place, ends = _placed(cut.width.astype(np.uint32)[number], words_in_field)
+    begins = np.append(np.uint32(0), ends[:-1])
+    origin = begins[:: len(FIELDS)]
+
+    # One sort of integers: the term in the high half, the place in the low half. Here and below
+    # nothing is held that is not needed any more: a batch is most of what an update takes.
+    keys = _keys(cut, rank.astype(np.uint64) << np.uint64(32), number, place)
+    del place
     keys.sort()
-    place_of = (keys & np.uint64(0xFFFFFFFF)).astype(np.int32)
-    rank_of = (keys >> np.uint64(32)).astype(np.int32)
-    field_of = field_at[place_of]
+    place_of = keys.astype(np.uint32)
+    keys >>= np.uint64(32)
+    field_of = np.repeat(np.arange(fields, dtype=np.int32), np.diff(ends, prepend=0))[place_of]
     document_of = field_of // len(FIELDS)
     kind_of = field_of % len(FIELDS)
+    lengths = np.bincount(field_of, minlength=fields).astype(np.uint32)
+    del field_of
 
     new = np.ones(len(keys), np.bool_)
-    new[1:] = (rank_of[1:] != rank_of[:-1]) | (document_of[1:] != document_of[:-1])
+    new[1:] = (keys[1:] != keys[:-1]) | (document_of[1:] != document_of[:-1])
     heads = np.flatnonzero(new)
     offsets = np.append(heads, len(keys)).astype(np.int32)
     frequencies = np.empty((len(FIELDS), len(heads)), np.uint32)
     frequencies[0] = _counts(kind_of == 0, heads)
     frequencies[1] = _counts(kind_of == 1, heads)
     frequencies[2] = np.diff(offsets) - frequencies[0] - frequencies[1]
-    lengths = np.bincount(field_of, minlength=fields).astype(np.uint32)
     return Postings(
-        term_id=terms[rank_of[heads]],
+        term_id=terms[keys[heads]],
         document=document_of[heads].astype(np.uint32),
         frequencies=frequencies,
         offsets=offsets,
-        positions=(place_of - origin[document_of]).astype(np.uint32),
+        positions=place_of - origin[document_of],
         lengths=lengths.reshape(-1, len(FIELDS)).T,
-        starts=starts.reshape(-1, len(FIELDS)).T,
+        starts=(begins - np.repeat(origin, len(FIELDS))).reshape(-1, len(FIELDS)).T,
     )
+
+
+def _placed(
+    taken: npt.NDArray[np.uint32], words_in_field: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+    """The place of each word, and where each field ends.
+
+    A place is a word's position in the whole batch, with one left out after each field.
+
+    Args:
+        taken: positions that each word takes.
+    """
+    field = np.arange(len(words_in_field), dtype=np.uint32)
+    place = np.cumsum(taken, dtype=np.uint32)
+    ends = np.append(np.uint32(0), place)[np.cumsum(words_in_field)] + field + np.uint32(1)
+    place -= taken
+    place += np.repeat(field, words_in_field)
+    return place, ends
 
 
 def _keys(
     cut: Pieces,
     rank: npt.NDArray[np.uint64],
     number: npt.NDArray[np.int32],
-    place: npt.NDArray[np.uint64],
+    place: npt.NDArray[np.uint32],
 ) -> npt.NDArray[np.uint64]:
     """`rank` of each piece's term, and its place below."""
     if not len(rank):
@@ -287,7 +311,7 @@ def _keys(
     count = cut.count[number[others]]
     within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
     piece = np.repeat(begin[number[others]], count) + within
-    at = np.repeat(place[others], count) + cut.shift[piece].astype(np.uint64)
+    at = np.repeat(place[others], count) + cut.shift[piece].astype(np.uint32)
     return np.concatenate([first[number[plain]] | place[plain], rank[piece] | at])
 
 

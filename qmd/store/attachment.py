@@ -24,8 +24,10 @@ ENGINE: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "disabled_compression_methods": "alp,alprd,chimp,patas",
+    "checkpoint_threshold": "1KB",
 }
-"""Settings of whatever writes an index."""
+"""Settings of whatever writes an index. A transaction goes into the file itself, not first into the
+log beside it and then, when it is detached, into the file."""
 
 
 class Attachment:
