@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qmd.errors import RootMissing, RootUnreadable
-from qmd.text.masks import matcher, split_mask
+from qmd.text.masks import Matches, matcher, split_mask
 from qmd.types import Collection
 
 if TYPE_CHECKING:
@@ -65,22 +65,18 @@ def walk(collection: Collection) -> Found:
     if not is_there:
         raise RootMissing(collection.name, collection.root)
     found = Found()
-    wanted = matcher(split_mask(collection.mask))
-    unwanted = matcher(collection.ignored) if collection.ignored else None
-    for path, info in sorted(_files(root, collection, found), key=itemgetter(0)):
-        if not wanted(path) or (unwanted and unwanted(path)):
-            continue
+    for path, size, mtime, inode in sorted(_files(root, collection, found), key=itemgetter(0)):
         if not path.isprintable() and _undecodable(path):
             found.skipped.append((_shown(path), "the name is not valid UTF-8"))
-        elif info.st_size > LARGEST:
-            size, limit = info.st_size // 1_000_000, LARGEST // 1_000_000
-            found.skipped.append((path, f"too large ({size} MB, the limit is {limit} MB)"))
+        elif size > LARGEST:
+            shown, limit = size // 1_000_000, LARGEST // 1_000_000
+            found.skipped.append((path, f"too large ({shown} MB, the limit is {limit} MB)"))
             found.unread.append(path)
         else:
             found.paths.append(path)
-            found.sizes.append(info.st_size)
-            found.mtimes.append(min(max(info.st_mtime_ns, -LATEST), LATEST))
-            found.inodes.append(info.st_ino)
+            found.sizes.append(size)
+            found.mtimes.append(mtime if -LATEST < mtime < LATEST else _bounded(mtime))
+            found.inodes.append(inode)
     return found
 
 
@@ -89,8 +85,25 @@ def _unreadable(collection: Collection, error: OSError) -> RootUnreadable:
     return RootUnreadable(collection.name, collection.root, problem)
 
 
-def _files(root: str, collection: Collection, found: Found) -> Iterator[tuple[str, os.stat_result]]:
-    """Path and stat of every regular file below `root` that is not excluded."""
+def _bounded(mtime: int) -> int:
+    return min(max(mtime, -LATEST), LATEST)
+
+
+def _wanted(collection: Collection) -> Matches:
+    """Whether a path is of a collection, going by its name."""
+    wanted = matcher(split_mask(collection.mask))
+    if not collection.ignored:
+        return wanted
+    unwanted = matcher(collection.ignored)
+    return lambda path: wanted(path) and not unwanted(path)
+
+
+def _files(root: str, collection: Collection, found: Found) -> Iterator[tuple[str, int, int, int]]:
+    """Path, size, time and inode of every regular file that is of a collection.
+
+    Of the others, nothing but their names is looked at.
+    """
+    wanted = _wanted(collection)
     entered = {root}
     waiting: list[tuple[str, str, tuple[_Rules, ...]]] = [(root, "", ())]
     while waiting:
@@ -114,24 +127,23 @@ def _files(root: str, collection: Collection, found: Found) -> Iterator[tuple[st
                     if not collection.follow_symlinks or not _stays_inside(entry.path, root):
                         continue
                     follow = True
-                info = entry.stat(follow_symlinks=follow)
+                if entry.is_dir(follow_symlinks=follow):
+                    if entry.name in EXCLUDED or entry.name.startswith("."):
+                        continue
+                    if rules and _is_ignored(rules, path, True):
+                        continue
+                    real = os.path.realpath(entry.path) if collection.follow_symlinks else path
+                    if real not in entered:
+                        entered.add(real)
+                        folders.append((entry.path, path + "/", rules))
+                elif wanted(path) and not (rules and _is_ignored(rules, path, False)):
+                    info = entry.stat(follow_symlinks=follow)
+                    if stat.S_ISREG(info.st_mode):
+                        yield path, info.st_size, info.st_mtime_ns, info.st_ino
             except OSError as error:
                 found.skipped.append((_shown(path), error.strerror or str(error)))
                 if error.errno != errno.ENOENT:
                     found.unread += [path, path + "/"]
-                continue
-            is_folder = stat.S_ISDIR(info.st_mode)
-            if is_folder and (entry.name in EXCLUDED or entry.name.startswith(".")):
-                continue
-            if rules and _is_ignored(rules, path, is_folder):
-                continue
-            if is_folder:
-                real = os.path.realpath(entry.path) if collection.follow_symlinks else entry.path
-                if real not in entered:
-                    entered.add(real)
-                    folders.append((entry.path, path + "/", rules))
-            elif stat.S_ISREG(info.st_mode):
-                yield path, info
         waiting.extend(reversed(folders))
 
 

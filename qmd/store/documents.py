@@ -53,11 +53,11 @@ def changes(
     inodes: Sequence[int],
 ) -> list[Change]:
     """Files that differ from the index in size, time or inode, and documents without a file."""
-    files = "\0".join(
+    files = [
         f"{size} {time} {inode}/{path}"
         for path, size, time, inode in zip(paths, sizes, mtimes, inodes, strict=True)
-    )
-    rows = cursor.run("documents/changes", collection=collection, files=files)
+    ]
+    rows = cursor.run("documents/changes", collection=collection, files="\0".join(files))
     places = {path: place for place, path in enumerate(paths)} if rows else {}
     return [
         Change(places[path] if here else None, document_id, path, *known)

@@ -9,12 +9,13 @@
 -- out  hash         text?     of the content that the index has
 -- out  checksum     text?     of the bytes that the index has
 with found as (
-    select unnest(string_split($files, chr(0))) as file
-    where $files <> ''
+    select unnest(string_split(files, chr(0))) as file
+    from (select $files as files) as given  -- from a parameter, the planner would make each a value
+    where files <> ''
 ),
 
 known as (
-    select document_id, size || ' ' || mtime_ns || ' ' || inode || '/' || path as file
+    select document_id, concat(size, ' ', mtime_ns, ' ', inode, '/', path) as file
     from documents
     where collection = $collection
 ),
@@ -29,7 +30,7 @@ differing as (
     where found.file is null or known.file is null
 ),
 
-paths as materialized (
+paths as (
     select
         bool_or(here) as here,
         max(document_id) as document_id,

@@ -193,12 +193,18 @@ def test_a_folder_that_cannot_be_listed_is_named(tmp_path, monkeypatch):
     assert found.skipped == [("b/", "Permission denied")]
 
 
-def test_a_file_whose_status_cannot_be_read_is_not_taken_for_gone(tmp_path, monkeypatch):
+@pytest.mark.parametrize("kind_is_known", [True, False])
+def test_a_file_whose_status_cannot_be_read_is_not_taken_for_gone(
+    tmp_path, monkeypatch, kind_is_known
+):
     class Entry:
         name, path = "a.md", str(tmp_path / "a.md")
 
         def is_symlink(self):
             return False
+
+        def is_dir(self, *, follow_symlinks):
+            return False if kind_is_known else self.stat(follow_symlinks=follow_symlinks)
 
         def stat(self, *, follow_symlinks):
             raise DENIED
@@ -208,6 +214,29 @@ def test_a_file_whose_status_cannot_be_read_is_not_taken_for_gone(tmp_path, monk
         found = found_in(tmp_path)
     assert (found.paths, found.skipped) == ([], [("a.md", "Permission denied")])
     assert "a.md" in found.unread
+
+
+def test_of_files_that_are_not_wanted_only_the_names_are_looked_at(tmp_path, monkeypatch):
+    class Entry:
+        path = ""
+
+        def __init__(self, name):
+            self.name = name
+
+        def is_symlink(self):
+            return False
+
+        def is_dir(self, *, follow_symlinks):
+            return False
+
+        def stat(self, *, follow_symlinks):
+            assert self.name == "a.md"
+            return tmp_path.stat()  # no file: nothing is found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "scandir", lambda _: map(Entry, ["a.md", "a.png", "b.md"]))
+        found = found_in(tmp_path, ignored=("b.md",))
+    assert (found.paths, found.skipped) == ([], [])
 
 
 def test_a_file_that_is_too_large_is_named_and_not_taken_for_gone(tmp_path):
