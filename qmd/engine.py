@@ -191,12 +191,13 @@ class Engine(Asking, Reading, Arranging):
         from anyio import to_thread
 
         from qmd.pipeline import embed
+        from qmd.store import maintenance
         from qmd.store.gate import errand
 
         await to_thread.run_sync(self._check, names)
         space = await to_thread.run_sync(self.models.space)
         with errand(self.place.database, "embed"):
-            return await embed.embed(
+            report = await embed.embed(
                 self.database,
                 await to_thread.run_sync(self.models.embedder, space),
                 space,
@@ -207,6 +208,10 @@ class Engine(Asking, Reading, Arranging):
                 something=something,
                 progress=progress,
             )
+        if report.chunks and within is None:
+            merge = partial(maintenance.merge, self.database, at_leisure=True)
+            await to_thread.run_sync(merge)
+        return report
 
     # -- other places ----------------------------------------------------------
 

@@ -22,6 +22,15 @@ def test_a_slice_has_enough_of_each_run_and_not_too_much_at_once(postings, runs,
     assert Size(postings, 0, runs, 0, 1).slices == slices
 
 
+def falls(library):
+    """How often a term of the postings comes after a later one."""
+    [(count,)] = library.ask(
+        "select count(*) from (select term_id < lag(term_id) over (order by rowid) as falls"
+        " from postings) where falls"
+    )
+    return count
+
+
 @pytest.mark.parametrize("size", [1, 3, 1000])
 def test_a_merge_leaves_postings_in_order_and_answers_as_they_were(library, monkeypatch, size):
     monkeypatch.setattr(maintenance, "SLICE", size)
@@ -32,17 +41,23 @@ def test_a_merge_leaves_postings_in_order_and_answers_as_they_were(library, monk
     (library.root / "rust.md").unlink()
     library.update()
 
-    def falls() -> int:
-        [(count,)] = library.ask(
-            "select count(*) from (select term_id < lag(term_id) over (order by rowid) as falls"
-            " from postings) where falls"
-        )
-        return count
-
     before = library.engine.search("some tea").results
-    assert falls() > 0
+    assert falls(library) > 0
     assert maintenance.merge(library.engine.database, always=True)
     assert library.engine.search("some tea").results == before
-    assert falls() == 0
+    assert falls(library) == 0
     assert library.ask("from tombstones") == []
     assert not maintenance.merge(library.engine.database, always=True)
+
+
+def test_postings_are_put_in_order_after_documents_have_got_their_vectors(faked):
+    for name in ("tea", "cake"):
+        faked.write(f"{name}.md", f"# {name}\n\nSome {name}, and tea with it.")
+        faked.update()
+    assert falls(faked) > 0
+    faked.embed(within=100.0)  # who has little time wants vectors
+    assert falls(faked) > 0
+    faked.embed()  # nothing to do
+    assert falls(faked) > 0
+    faked.embed(force=True)
+    assert falls(faked) == 0
