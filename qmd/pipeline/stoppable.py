@@ -48,6 +48,8 @@ async def stoppable(work: Callable[[], Awaitable[Value]]) -> Value:
         try:
             await done.wait()
         finally:
+            if not done.is_set():
+                tasks.cancel_scope.cancel()
             with anyio.CancelScope(shield=True):
                 while not done.is_set():
                     stop.ask()

@@ -81,3 +81,31 @@ def test_what_the_work_raises_comes_out_as_it_is():
 
     with pytest.raises(LookupError, match="nothing here"):
         anyio.run(stoppable, fail)
+
+
+def test_work_that_waits_for_something_else_is_cancelled_as_well():
+    ended = []
+
+    async def wait():
+        try:
+            await anyio.sleep_forever()
+        finally:
+            ended.append(True)
+
+    async def by_asyncio():
+        async with asyncio.timeout(LONG):
+            task = asyncio.ensure_future(stoppable(wait))
+            await asyncio.sleep(0.05)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+    async def by_anyio():
+        with anyio.fail_after(LONG):
+            with anyio.move_on_after(0.05) as scope:
+                await stoppable(wait)
+            assert scope.cancelled_caught
+
+    asyncio.run(by_asyncio())
+    anyio.run(by_anyio)
+    assert ended == [True, True]
