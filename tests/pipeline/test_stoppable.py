@@ -93,12 +93,13 @@ def test_work_that_waits_for_something_else_is_cancelled_as_well():
             ended.append(True)
 
     async def by_asyncio():
-        async with asyncio.timeout(LONG):
+        async with asyncio.timeout(LONG) as limit:
             task = asyncio.ensure_future(stoppable(wait))
             await asyncio.sleep(0.05)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
+        assert not limit.expired()
 
     async def by_anyio():
         with anyio.fail_after(LONG):
