@@ -25,7 +25,7 @@ COMMANDS = {
     "ls": "documents",
     "update": "index",
     "watch": "index",
-    "status": "index",
+    "status": "status",
     "doctor": "index",
     "cleanup": "index",
     "init": "index",
