@@ -65,12 +65,16 @@ def report_updates(
         say(f"Updating {wording.amount(len(chosen), 'collection')}...")
     done = 0
 
-    def told(collection: Collection, report: Report) -> None:
+    def begun(collection: Collection) -> None:
+        if not as_json:
+            head = "" if added else f"[{done + 1}/{len(chosen)}] "
+            say(f"{head}{collection.name} ({collection.mask})")
+            sys.stdout.flush()  # before what its command prints
+
+    def told(_: Collection, report: Report) -> None:
         nonlocal done
         done += 1
         if not as_json:
-            head = "" if added else f"[{done}/{len(chosen)}] "
-            say(f"{head}{report.collection} ({report.mask})")
             say(_report(report))
             sys.stdout.flush()
 
@@ -81,9 +85,14 @@ def report_updates(
     if len(reports) == len(chosen) and not engine.has_arrears():
         # The usual case needs no pipeline, which takes longer to load than this took.
         for collection, report in zip(chosen, reports, strict=True):
+            begun(collection)
             told(collection, report)
     else:
         import anyio
+
+        async def before(collection: Collection) -> None:
+            begun(collection)
+            await hooks.run(collection)
 
         with _progress() as progress:
 
@@ -92,7 +101,7 @@ def report_updates(
 
             reports = anyio.run(
                 lambda: engine.update(
-                    names, compared=compared, progress=shown, before=hooks.run, told=told
+                    names, compared=compared, progress=shown, before=before, told=told
                 )
             )
     failed = [report for report in reports if report.failure]

@@ -95,6 +95,26 @@ def test_a_failing_update_command_stops_its_collection_alone(indexed, notes, tmp
     assert "# Made" in indexed("get", "notes/made.md")[1]
 
 
+def test_what_an_update_command_prints_stands_below_the_name_of_its_collection(indexed, tmp_path):
+    (tmp_path / "other").mkdir()
+    indexed("collection", "add", tmp_path / "other")
+    indexed("collection", "update-cmd", "other", "echo said")
+    command = [sys.executable, "-m", "qmd", "update"]
+    whole = {"text": True, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "timeout": 60}
+    lines = subprocess.run(command, **whole).stdout.splitlines()
+    assert lines[:6] == [
+        "Updating 2 collections...",
+        "[1/2] notes (**/*.md)",
+        "Indexed: 0 new, 0 updated, 3 unchanged, 0 renamed, 0 removed, 0 skipped",
+        "[2/2] other (**/*.md)",
+        "said",
+        "Indexed: 0 new, 0 updated, 0 unchanged, 0 renamed, 0 removed, 0 skipped",
+    ]
+    code, out, err = indexed("update", "--json")
+    assert (code, err) == (0, "said\n")
+    assert [report["collection"] for report in json.loads(out)] == ["notes", "other"]
+
+
 def test_settings_edited_by_hand_count_at_the_next_command(indexed, tmp_path):
     config = tmp_path / "config" / "index.yml"
     config.write_text(config.read_text().replace("  notes:", "  # my notes\n  papers:"))
