@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from qmd.errors import SqlError
@@ -76,15 +76,32 @@ def _value(search: str, name: str, argument: dict[str, Any], parameters: Paramet
     )
 
 
-def parameter(identifier: str, parameters: Parameters) -> object:
-    """The value of a parameter.
+def check(names: Iterable[str], parameters: Parameters) -> None:
+    """Refuse values for other parameters than a statement has.
+
+    Args:
+        names: of its parameters, in whatever case.
 
     Raises:
-        SqlError: it has none.
+        SqlError: one has no value, or a value has none.
     """
+    numbers = [str(number) for number in range(1, len(parameters) + 1)]
+    values = parameters if isinstance(parameters, Mapping) else numbers
+    taken, given = ({str(name).lower(): name for name in each} for each in (names, values))
+    if missing := taken.keys() - given.keys():
+        name = taken[min(missing)]
+        raise SqlError(f"There is no value for ${name}.\n\nGive one with -p {name}=VALUE.")
+    if unknown := given.keys() - taken.keys():
+        name = given[min(unknown)]
+        raise SqlError(
+            f"The query has no ${name}.\n\n"
+            f"Write ${name} where its value belongs, or leave the value out."
+        )
+
+
+def parameter(identifier: str, parameters: Parameters) -> object:
+    """The value of a parameter that has one."""
     if isinstance(parameters, Mapping):
-        if identifier in parameters:
-            return parameters[identifier]
-    elif identifier.isdigit() and int(identifier) <= len(parameters):
-        return parameters[int(identifier) - 1]
-    raise SqlError(f"There is no value for ${identifier}.\n\nGive one with -p {identifier}=VALUE.")
+        name = identifier.lower()
+        return next(value for key, value in parameters.items() if str(key).lower() == name)
+    return parameters[int(identifier) - 1]

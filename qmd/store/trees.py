@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from qmd.errors import SqlError
 from qmd.store import lexer
-from qmd.store.calls import SEARCHES, Call, Parameters, call, parameter
+from qmd.store.calls import SEARCHES, Call, Parameters, call, check, parameter
 from qmd.store.cursor import Cursor, DatabaseError
 
 OF_VALUES = frozenset(
@@ -98,7 +98,7 @@ class Reader:
         """What a statement is, and which searches it calls for.
 
         Raises:
-            SqlError: it is not one query, or would do what a query may not.
+            SqlError: it is not one query, would do what a query may not, or has other parameters.
         """
         query = lexer.only_statement(text)
         words = lexer.tokens(query)
@@ -112,6 +112,7 @@ class Reader:
         tree = self._tree(query)
         if manner == "answer" and tree.get("from_table", {}).get("type") == "SHOW_REF":
             manner = "answer_shown"
+        check(_parameters(tree), parameters)
         calls = dict.fromkeys(self._calls(tree, parameters))
         return Request(query, manner, tuple(calls), _names(tree), _own(tree))
 
@@ -262,6 +263,11 @@ def _names(tree: dict[str, Any]) -> frozenset[str]:
             if "qmd_index" not in map(str.lower, of):
                 found.add(node["table_name"].lower())
     return frozenset(found - OF_VALUES - OF_FILES)
+
+
+def _parameters(tree: dict[str, Any]) -> list[str]:
+    """Names of the parameters."""
+    return [node["identifier"] for node in _nodes(tree) if node.get("class") == "PARAMETER"]
 
 
 def _own(tree: dict[str, Any]) -> frozenset[str]:

@@ -81,10 +81,28 @@ def test_parameters_are_given_by_name_or_in_order(answered):
         ("Tea",)
     ]
     assert answered("select ? + ?", [1, 2]) == [("3",)]
-    with pytest.raises(SqlError, match="f"):
-        answered("select $f")
-    with pytest.raises(SqlError, match="g"):
-        answered("select $f", {"f": 1, "g": 2})
+    assert answered("select ?", {1: 2}) == [("2",)]
+    assert answered("select $F + $f", {"f": 1}) == [("2",)]
+    assert answered("select path from bm25($Words)", {"wordS": "tea"}) == [("tea.md",)]
+
+
+@pytest.mark.parametrize(
+    ("query", "parameters", "problem"),
+    [
+        ("select $F", {}, "There is no value for $F."),
+        ("select ? + ?", [1], "There is no value for $2."),
+        ("explain select $f", {"g": 1}, "There is no value for $f."),
+        ("select $f", {"f": 1, "G": 2}, "The query has no $G."),
+        ("from range(?)", [1, 2], "The query has no $2."),
+        ("select '$f' -- $f", {"f": 1}, "The query has no $f."),
+    ],
+)
+def test_each_parameter_has_a_value_and_each_value_a_parameter(
+    answered, query, parameters, problem
+):
+    with pytest.raises(SqlError) as refused:
+        answered(query, parameters)
+    assert str(refused.value).startswith(problem + "\n\n")
 
 
 @pytest.mark.parametrize(
