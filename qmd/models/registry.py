@@ -75,6 +75,19 @@ class Model(NamedTuple):
         foreign = sum(mark > LAST_LATIN for mark in letters)
         return self.languages != "en" or 2 * foreign <= len(letters)
 
+    @property
+    def limits(self) -> str:
+        """What to tell who asks it in a script that it does not know."""
+        return (
+            f"{self.name} knows English only. "
+            "'qmd models list' shows models that know many languages."
+        )
+
+    @property
+    def chance(self) -> str:
+        """The same to who asks nothing else."""
+        return f"What is found by meaning is chance: {self.limits}"
+
     def as_query(self, text: str) -> str:
         """A question as the model wants it."""
         return self.query.replace("{text}", text)

@@ -243,8 +243,8 @@ class _Run:
     def _embedded(self, searches: Sequence[Asked], *, alone: bool) -> NDArray[np.float32] | None:
         """The vectors of all searches by meaning, in one batch.
 
-        None, with a notice, if the model does not know the script that they are in: what it
-        would find is chance, and words find better (docs/relevance.md).
+        None if the model does not know the script that they are in: what it would find is
+        chance, and words find better (docs/relevance.md). A notice says so.
 
         Args:
             alone: nothing else is searched.
@@ -252,12 +252,11 @@ class _Run:
         assert self._helpers.space is not None
         assert self._helpers.vectors is not None
         space = self._space = self._helpers.space()
-        if not alone and not space.model.knows("".join(each.text for each in searches)):
-            self._aid.notices.append(
-                f"Searched by words alone: {space.model.name} knows English only. "
-                "'qmd models list' shows models that know many languages."
-            )
-            return None
+        if not space.model.knows("".join(each.text for each in searches)):
+            if not alone:
+                self._aid.notices.append(f"Searched by words alone: {space.model.limits}")
+                return None
+            self._aid.notices.append(space.model.chance)
         state = self._database.remembered(
             ("pending", space.fingerprint),
             partial(embeddings.pending, fingerprint=space.fingerprint),

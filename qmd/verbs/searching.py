@@ -197,7 +197,9 @@ class Searching(Base):
                 full=full,
             )
         )
-        return answer._replace(notice=answer.notice or state.notice)
+        chance = None if space.model.knows(text) else space.model.chance
+        notices = [answer.notice] if answer.notice else [chance, state.notice]
+        return answer._replace(notice="\n".join(filter(None, notices)) or None)
 
     def other_vectors(self) -> str:
         """Whose vectors there are, where those of the model in use are missing."""

@@ -315,5 +315,20 @@ def test_a_question_in_a_script_that_the_model_does_not_know_is_answered_by_word
         assert weights(answer) == [weight]
         assert answer.notice.startswith("Searched by words alone: minilm knows English only.")
     assert weights(ask(library, "tea")) == [WORDS, 1 - WORDS]
-    assert found(library, "vec: 有馬温泉")
+    library.engine.close()
+
+
+def test_who_asks_by_meaning_alone_in_such_a_script_is_told_that_it_is_chance(tmp_path, fake):
+    library = Library(tmp_path, Machine(hub=tmp_path / "hub"))
+    library.write("onsen.md", "# 温泉\n\n有馬温泉へ行きました。")
+    library.update()
+    library.embed()
+    library.write("new.md", "# New\n\nWithout a vector.")
+    library.update()
+    for answer in (ask(library, "vec: 有馬温泉"), library.engine.vector_search("有馬温泉")):
+        assert files(answer) == ["onsen.md"]
+        chance, lacking = answer.notice.splitlines()
+        assert chance.startswith("What is found by meaning is chance: minilm knows English only.")
+        assert lacking.startswith("Documents that lack vectors: 1 of 2.")
+    assert "chance" not in library.engine.vector_search("温 tea and coffee").notice
     library.engine.close()
