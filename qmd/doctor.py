@@ -84,8 +84,7 @@ def _settings(engine: Engine) -> Iterator[Finding]:
         return
     collections = amount(len(settings.collections), "collection")
     yield Finding("settings", "ok", f"{place.config}, {collections}")
-    if not trust.is_trusted(place, settings):
-        wanted = ", ".join(trust.gated(place, settings))
+    if wanted := ", ".join(trust.left_out(place, settings)):
         yield Finding("approval", "warning", f"left out: {wanted}", "Run 'qmd trust'.")
 
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from qmd import trust
 from qmd.engine import Engine
 from qmd.errors import ModelError
 from qmd.store import embeddings
@@ -38,6 +39,7 @@ class Status:
         index: the DuckDB file.
         config: its index.yml, which need not exist.
         project: the folder of a project-local index, or None for the user's own.
+        left_out: what its index.yml wants and nobody approved, in words.
         bytes: of the DuckDB file.
         contents: different texts that documents have.
         modified: UTC, of the file that changed last.
@@ -46,6 +48,7 @@ class Status:
     index: Path
     config: Path
     project: Path | None
+    left_out: list[str]
     bytes: int
     documents: int
     contents: int
@@ -64,6 +67,7 @@ def status(engine: Engine) -> Status:
         place.database,
         place.config,
         place.project,
+        trust.left_out(place, engine.settings()),
         place.database.stat().st_size,
         totals.documents,
         totals.contents,

@@ -50,6 +50,11 @@ def is_trusted(place: Place, settings: Settings) -> bool:
     return approvals(place).get(str(place.project)) == _digest(wanted)
 
 
+def left_out(place: Place, settings: Settings) -> list[str]:
+    """What needs approval, in words, if not all of it has it."""
+    return [] if is_trusted(place, settings) else gated(place, settings)
+
+
 def approvals(place: Place) -> dict[str, str]:
     """Digest of the approved set of each project, by its folder."""
     try:

@@ -436,7 +436,13 @@ def test_the_model_of_a_project_is_used_only_after_approval(
     config = meaning.root / ".qmd" / "index.yml"
     config.write_text(config.read_text() + f"models:\n  embed: {tiny_embedder}\n")
     assert vectors(command)["model"] == "minilm"
+    wanted = f"use for embed: {tiny_embedder}"
+    assert f"Left out   {wanted}; approve with 'qmd trust'\n" in command("status")[1]
+    assert json.loads(command("status", "--json")[1])["leftOut"] == [wanted]
+    assert f"left out: {wanted}\n      Run 'qmd trust'." in command("doctor")[1]
     assert command("trust", "--yes")[0] == 0
+    assert "Left out" not in command("status")[1]
+    assert json.loads(command("status", "--json")[1])["leftOut"] == []
     assert vectors(command)["model"] == "tiny-embedder.gguf"
     assert command("trust", "revoke")[0] == 0
     assert vectors(command)["model"] == "minilm"

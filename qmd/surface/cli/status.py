@@ -26,6 +26,7 @@ def status(context: typer.Context, as_json: Json = False) -> None:
                     "index": str(now.index),
                     "config": str(now.config),
                     "project": str(now.project) if now.project else None,
+                    "leftOut": now.left_out,
                     "bytes": now.bytes,
                     "totalDocuments": now.documents,
                     "contents": now.contents,
@@ -49,20 +50,16 @@ def status(context: typer.Context, as_json: Json = False) -> None:
             )
         )
         return
-    say(
-        formats.table(
-            [
-                ("Index", f"{now.index} ({wording.size(now.bytes)})"),
-                ("Settings", str(now.config)),
-                (
-                    "Documents",
-                    f"{now.documents} ({wording.amount(now.contents, 'different text')})",
-                ),
-                ("Words", f"{now.words} in {now.postings} postings"),
-                ("Vectors", _told(now.vectors)),
-            ]
-        )
-    )
+    facts = [
+        ("Index", f"{now.index} ({wording.size(now.bytes)})"),
+        ("Settings", str(now.config)),
+        ("Documents", f"{now.documents} ({wording.amount(now.contents, 'different text')})"),
+        ("Words", f"{now.words} in {now.postings} postings"),
+        ("Vectors", _told(now.vectors)),
+    ]
+    if wanted := " ".join(", ".join(now.left_out).split()):
+        facts.insert(2, ("Left out", f"{wanted}; approve with 'qmd trust'"))
+    say(formats.table(facts))
     if not now.collections:
         say("\nNo collections yet. Add one with 'qmd collection add PATH'.")
         return
