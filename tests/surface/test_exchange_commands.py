@@ -52,8 +52,9 @@ def test_both_tell_their_facts_as_json(indexed, tmp_path):
     assert out["rows"]["documents"] == 2
     assert out["written"] == out["files"]
     back = json.loads(indexed("import", tmp_path / "out", "--index", "copy", "--json")[1])
+    assert list(back) == ["database", "rows", "leftOut", "missing", "seconds"]
     assert back["rows"] == out["rows"]
-    assert back["missing"] == back["left_out"] == []
+    assert back["missing"] == back["leftOut"] == []
 
 
 def test_some_documents_are_chosen_by_frontmatter(indexed, tmp_path):

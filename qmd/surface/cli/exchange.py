@@ -121,9 +121,12 @@ def import_(
     with state(context).engine() as engine, _progress("Importing") as progress:
         done = engine.import_(folder, replace=replace, trusting=trust, progress=progress)
     if as_json:
-        record = done._asdict() | {
+        record = {
             "database": str(done.database),
+            "rows": done.rows,
+            "leftOut": done.left_out,
             "missing": [{"collection": name, "folder": root} for name, root in done.missing],
+            "seconds": done.seconds,
         }
         say(formats.as_json(record))
         return
