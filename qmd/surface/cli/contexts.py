@@ -11,7 +11,7 @@ from qmd.curation import shown
 from qmd.errors import UsageError
 from qmd.store.collections import folders
 from qmd.surface import formats
-from qmd.surface.cli.common import Json, say, state
+from qmd.surface.cli.common import Json, notice, say, state
 
 app = typer.Typer(no_args_is_help=True, help="Texts that describe folders, shown with results.")
 
@@ -30,7 +30,12 @@ def add(
     path, text = words if len(words) == 2 else (None, words[0])
     with state(context).engine() as engine:
         added = curation.add_context(engine, path or ".", text)
-    say(f"Added context to {shown((added.collection, added.prefix))}.")
+        name = added.collection
+        empty = name is not None and not engine.documents(name, added.prefix)
+    place = shown((name, added.prefix))
+    say(f"Added context to {place}.")
+    if empty:
+        notice(f"No document is in {place} yet. 'qmd ls {name}' shows those that there are.")
 
 
 @app.command(name="list")

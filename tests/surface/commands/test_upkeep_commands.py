@@ -37,6 +37,22 @@ def test_contexts_are_listed_folder_by_folder(indexed, notes):
     assert listed == ["/", "qmd://notes/b", "qmd://notes/work", "qmd://notes/work/plan.md"]
 
 
+def test_a_context_of_a_folder_without_documents_is_kept_and_told(indexed, notes):
+    for place in ("/", "qmd://notes", "qmd://notes/work", "qmd://notes/tea.md", notes / "work"):
+        assert indexed("context", "add", place, "Said")[2] == ""
+    (notes / "wrok").mkdir()
+    for place in ("qmd://notes/wrok", notes / "wrok"):
+        code, out, err = indexed("context", "add", place, "Plans")
+        assert (code, out) == (0, "Added context to qmd://notes/wrok.\n")
+        assert err == (
+            "No document is in qmd://notes/wrok yet. 'qmd ls notes' shows those that there are.\n"
+        )
+    (notes / "wrok" / "kettle.md").write_text("# Kettle\n")
+    indexed("update")
+    [record] = json.loads(indexed("search", "kettle", "--json")[1])
+    assert record["context"].endswith("Plans")
+
+
 def test_a_collection_is_renamed_excluded_and_removed(indexed):
     assert indexed("collection", "rename", "notes", "drinks")[0] == 0
     assert json.loads(indexed("search", "leaves", "--json")[1])[0]["file"].startswith("drinks/")
