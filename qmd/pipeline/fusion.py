@@ -131,10 +131,11 @@ def fused(
                 "fusion": fusion,
                 "lists": _explained(lists, parts, absent),
                 "bonus": bonus,
+                "recency": recency,
                 "fused": score,
             },
         )
-        for document_id, score, bonus, parts in found
+        for document_id, score, bonus, recency, parts in found
     ]
 
 

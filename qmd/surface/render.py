@@ -180,8 +180,8 @@ def explained(explain: Mapping[str, Any]) -> list[str]:
         f"weight {part['weight']:.4g})"
         for part in explain["lists"]
     ]
-    if explain["bonus"]:
-        lines.append(f"  {explain['bonus']:.6f}  bonus")
+    more = {"top-rank bonus": explain["bonus"], "recency": explain["recency"]}
+    lines += [f"  {given:.6f}  {name}" for name, given in more.items() if given]
     lines.append(f"= {explain['fused']:.6f}  fused by {explain['fusion']}")
     if "rerank" in explain:
         weight, rank, judged = explain["weight"], explain["rank"], explain["rerank"]

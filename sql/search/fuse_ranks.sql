@@ -1,7 +1,7 @@
 -- Ranked lists fused into one by reciprocal ranks (RRF), with a bonus for the top of a list.
 --
 -- A document gets weight / (60 + rank) from each list that has it, 0.05 more if it is first in one
--- of them, and 0.02 if it is second or third at best.
+-- of them, and 0.02 if it is second or third at best. A recent one gets up to 0.05 more.
 --
 -- Sources: Cormack, Clarke, Büttcher, SIGIR 2009 (k = 60); the bonus: tobi/qmd (MIT), src/store.ts,
 -- reciprocalRankFusion.
@@ -10,12 +10,13 @@
 -- in   $lists       json       array of integer: number of the list
 -- in   $ranks       json       array of integer, from 1
 -- in   $weights     json       array of double: of the list
--- in   $half_life   double?    days after which the bonus of a recent document is half; null: none
+-- in   $half_life   double?    days after which what a recent document gets is half; null: nothing
 -- in   $now         timestamp  UTC
 -- in   $limit       integer    documents
 -- out  document_id  integer
 -- out  score        double     higher is better
--- out  bonus        double     of the score
+-- out  bonus        double     of the score, for the best rank: 0, 0.02 or 0.05
+-- out  recency      double     of the score: 0 to 0.05
 -- out  parts        struct[]   {list, rank, weight, contribution}, of the lists that have it, in any order
 with entries as (
     select
@@ -47,7 +48,8 @@ best as (
     select
         added.document_id,
         total,
-        bonus
+        bonus,
+        0.0::double
         -- if $half_life
         + coalesce(
             0.05::double
@@ -55,7 +57,7 @@ best as (
             0
         )
         -- end
-        as bonus,
+        as recency,
         first_list,
         best,
         parts
@@ -65,7 +67,7 @@ best as (
     -- end
 )
 
-select document_id, total + bonus as score, bonus, parts
+select document_id, total + bonus + recency as score, bonus, recency, parts
 from best
 order by score desc, first_list, best, document_id
 limit $limit

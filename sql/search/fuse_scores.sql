@@ -19,12 +19,13 @@
 -- in   $lexical     json       array of boolean: whether it is a keyword list
 -- in   $floors      json       array of double: of the list, 0 or more; of a keyword list 0
 -- in   $least       double     what a document has that no list has: the weighted sum of all floors
--- in   $half_life   double?    days after which the bonus of a recent document is half; null: none
+-- in   $half_life   double?    days after which what a recent document gets is half; null: nothing
 -- in   $now         timestamp  UTC
 -- in   $limit       integer    documents
 -- out  document_id  integer
 -- out  score        double     0 to 1, higher is better
--- out  bonus        double     of the score: 0 to 0.05
+-- out  bonus        double     0: only ranks have one
+-- out  recency      double     of the score: 0 to 0.05
 -- out  parts        struct[]   {list, rank, weight, contribution}, of the lists that have it, in any order
 with entries as (
     select
@@ -69,7 +70,7 @@ best as (
             0
         )
         -- end
-        as bonus,
+        as recency,
         parts
     from added
     -- if $half_life
@@ -77,7 +78,7 @@ best as (
     -- end
 )
 
-select document_id, round(total + bonus, 12) as score, bonus, parts
+select document_id, round(total + recency, 12) as score, 0.0::double as bonus, recency, parts
 from best
 order by score desc, total desc, document_id
 limit $limit

@@ -231,13 +231,24 @@ def test_new_documents_are_preferred_if_it_is_wished(embedded):
         found = records(embedded("query", "the", "thing", "--json", "--explain", *options))
         return {record["file"]: record["explain"] for record in found}
 
-    assert {explain["bonus"] for explain in explained().values()} == {0}
-    bonus = {file: explain["bonus"] for file, explain in explained("--recent", 30).items()}
-    assert bonus["notes/tea.md"] == 0.05  # it is of the future
-    assert bonus["notes/car.md"] == pytest.approx(0, abs=1e-9)
+    assert {explain["recency"] for explain in explained().values()} == {0}
+    recency = {file: explain["recency"] for file, explain in explained("--recent", 30).items()}
+    assert recency["notes/tea.md"] == 0.05  # it is of the future
+    assert recency["notes/car.md"] == pytest.approx(0, abs=1e-9)
     assert explained("--recent", 30)["notes/tea.md"]["fused"] == pytest.approx(
         explained()["notes/tea.md"]["fused"] + 0.05
     )
+
+
+def test_what_the_best_rank_and_a_new_date_give_are_told_apart(embedded):
+    options = ("tea", "--fusion", "rrf", "--recent", 30, "--explain", "-n", 1)
+    [record] = records(embedded("query", *options, "--json"))
+    explain = record["explain"]
+    assert (explain["bonus"], explain["recency"]) == (0.05, 0.05)
+    listed = sum(part["contribution"] for part in explain["lists"])
+    assert explain["fused"] == pytest.approx(listed + 0.05 + 0.05)
+    _, out, _ = embedded("query", *options)
+    assert "\n  0.050000  top-rank bonus\n  0.050000  recency\n= " in out
 
 
 @pytest.mark.parametrize("fusion", ["scores", "rrf"])

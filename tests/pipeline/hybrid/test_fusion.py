@@ -27,7 +27,7 @@ def run(library, name, **parameters):
 
 
 def fused(library, fusion, rows, *, limit=100, half_life=None, now="2031-01-01"):
-    """(document, score, bonus, parts) as search/fuse_scores or search/fuse_ranks gives them."""
+    """(document, score, bonus, recency, parts) as search/fuse_scores or fuse_ranks gives them."""
     fields = {"documents": "document_id", "lists": "list", "ranks": "rank", "weights": "weight"}
     given = {}
     if fusion == "scores":
@@ -53,7 +53,7 @@ def fused(library, fusion, rows, *, limit=100, half_life=None, now="2031-01-01")
 
 
 def scores_of(rows):
-    return [(document, score) for document, score, _, _ in rows]
+    return [(document, score) for document, score, *_ in rows]
 
 
 @pytest.mark.parametrize("case", recorded("fusion.json", "rrf"))
@@ -126,13 +126,13 @@ def test_scores_are_fused_as_the_header_says(town, lists):
     found = scores_of(answer)
     assert dict(found) == pytest.approx(expected, abs=1e-12)
     assert found == sorted(found, key=lambda row: (-row[1], row[0]))
-    for _, score, bonus, parts in answer:
+    for _, score, *more, parts in answer:
         listed = {part["list"] for part in parts}
         contributed = sum(part["contribution"] for part in parts)
         contributed += sum(
             weight * least for place, (weight, least) in floors.items() if place not in listed
         )
-        assert (contributed, bonus) == (pytest.approx(score, abs=1e-11), 0)
+        assert (contributed, *more) == (pytest.approx(score, abs=1e-11), 0, 0)
 
 
 @settings(max_examples=30)
@@ -155,9 +155,9 @@ def test_ranks_are_fused_as_the_header_says(town, lists):
     found = scores_of(answer)
     assert dict(found) == pytest.approx(dict(expected), abs=1e-12)
     assert found == sorted(found, key=lambda row: (-row[1], order[row[0]]))
-    for _, score, bonus, parts in answer:
+    for _, score, bonus, recency, parts in answer:
         contributed = sum(part["contribution"] for part in parts)
-        assert contributed + bonus == pytest.approx(score, abs=1e-12)
+        assert (contributed + bonus, recency) == (pytest.approx(score, abs=1e-12), 0)
 
 
 @settings(max_examples=40)
@@ -179,7 +179,7 @@ def test_places_and_judgements_are_blended_as_the_header_says(town, judged):
 
 
 @pytest.mark.parametrize("fusion", ["scores", "ranks"])
-def test_half_of_the_bonus_of_a_new_document_goes_with_each_half_life(town, fusion):
+def test_half_of_what_a_new_document_gets_goes_with_each_half_life(town, fusion):
     dated = {d.path: d.document_id for d in town.engine.documents("work")}
     rows = [
         {"list": 0, "kind": "vec", "weight": 1, "document_id": number, "rank": 9, "score": 0.5}
@@ -187,8 +187,8 @@ def test_half_of_the_bonus_of_a_new_document_goes_with_each_half_life(town, fusi
     ]
     # The documents are of the first days of 2030 to 2033.
     answer = fused(town, fusion, rows, half_life=365.0, now="2032-01-01")
-    bonus = {document: bonus for document, _, bonus, _ in answer}
-    assert {path: bonus[number] for path, number in dated.items()} == {
+    recency = {document: recency for document, _, _, recency, _ in answer}
+    assert {path: recency[number] for path, number in dated.items()} == {
         "0.md": pytest.approx(0.05 / 4),
         "1.md": pytest.approx(0.05 / 2),
         "2.md": pytest.approx(0.05),
@@ -205,7 +205,7 @@ def test_a_new_document_that_fits_has_no_score_above_1(town):
     ]
     answer = fused(town, "scores", rows, half_life=1e9, now="2034-01-01")
     names = {number: path for path, number in dated.items()}
-    found = [(names[number], score, bonus) for number, score, bonus, _ in answer]
+    found = [(names[number], score, recency) for number, score, _, recency, _ in answer]
     assert found == [
         ("1.md", 1, 0),
         ("2.md", 1, pytest.approx(0.02)),
@@ -234,20 +234,20 @@ def test_every_score_can_be_added_up_by_hand(town, document, recipe, rerank):
     assert scores == sorted(scores, reverse=True)
 
 
-def test_the_bonus_of_a_new_document_is_part_of_the_sum(town):
+def test_what_a_new_document_gets_is_part_of_the_sum(town):
     plain = {result.file: result for result in ask(town, "red car").results}
     answer = ask(town, "red car", recipe=Recipe(half_life=100))
     for result in answer.results:
         explain = result.explain
         parts = sum(part["contribution"] for part in explain["lists"])
-        assert 0 <= explain["bonus"] <= 0.05
-        assert result.score == pytest.approx(parts + explain["bonus"], abs=1e-9)
+        assert explain["bonus"] == 0 <= explain["recency"] <= 0.05
+        assert result.score == pytest.approx(parts + explain["recency"], abs=1e-9)
         if result.file in plain:
             assert parts == pytest.approx(plain[result.file].score, abs=1e-9)
     days = (datetime.now(UTC).date() - datetime(2030, 1, 1).date()).days
     [oldest] = [result for result in answer.results if result.file == "work/0.md"]
     expected = 0.05 * 0.5 ** (max(days, 0) / 100)
-    assert oldest.explain["bonus"] == pytest.approx(expected, rel=0.02)
+    assert oldest.explain["recency"] == pytest.approx(expected, rel=0.02)
 
 
 def test_a_plain_question_is_searched_by_words_and_by_meaning_and_both_weigh_twice(town):
