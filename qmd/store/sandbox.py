@@ -27,12 +27,11 @@ import _duckdb
 from qmd.errors import IndexFailure, SqlError, SqlTimeout, UsageError
 from qmd.store import stopping, trees, workplaces
 from qmd.store.cursor import Connection, Cursor, DatabaseError, as_json
-from qmd.store.statements import bare, statement
+from qmd.store.query_answer import Answer
+from qmd.store.statements import bare
 from qmd.store.views import View, needed, views
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from qmd.store.calls import Parameters
     from qmd.store.trees import Request
 
@@ -48,9 +47,6 @@ UNDISTURBED = 3.0
 
 LOOK = 0.1
 """Seconds between two looks at whether somebody does."""
-
-AT_ONCE = 1000
-"""Rows that are fetched together."""
 
 LEAST, LEAST_BYTES = "8MB", 8_000_000
 """Memory of the smallest query: with less, DuckDB gets as far as a constant, but reads no view."""
@@ -83,13 +79,6 @@ class Limits(NamedTuple):
 
 class GaveWay(Exception):
     """A query was stopped, since somebody wants to write. It may be asked again elsewhere."""
-
-
-class Heading(NamedTuple):
-    """A column of an answer, with its type as DuckDB names it."""
-
-    name: str
-    kind: str
 
 
 class Found(NamedTuple):
@@ -203,7 +192,7 @@ class Sandbox:
                     self._run(request, parameters, wanted)
             finally:
                 self._cursor.run("store/detach")
-            return Answer(self)
+            return Answer(self._cursor, enough=self._enough, done=self.close)
 
     def _furnish(self, request: Request, found: Sequence[Found], log: Sequence[str]) -> None:
         """Make the views, and put what searches found where they look for it."""
@@ -348,58 +337,6 @@ def vocabulary() -> list[str]:
         return [name for (name,) in Cursor(connection).run("sandbox/functions")]
     finally:
         connection.close()
-
-
-class Answer:
-    """What a query gave: its rows are in the sandbox until that is closed.
-
-    Attributes:
-        headings: the columns.
-        count: of rows.
-        notices: what the person should know of the searches.
-    """
-
-    def __init__(self, sandbox: Sandbox) -> None:
-        self._sandbox = sandbox
-        self._connection = sandbox._connection
-        self._cursor = sandbox._cursor
-        self.count: int = self._cursor.one("sandbox/count")
-        described = self._all(0).description or []
-        self.headings = tuple(Heading(name, str(kind)) for name, kind, *_ in described)
-        self.notices: tuple[str, ...] = ()
-
-    def texts(self, limit: int | None = None) -> Iterator[tuple[str | None, ...]]:
-        """Rows as DuckDB writes values; None is null."""
-        return self._rows("sandbox/texts", limit)
-
-    def json(self, limit: int | None = None) -> Iterator[tuple[str | None, ...]]:
-        """Rows of values in JSON, as `to_json` of DuckDB writes it; None is null."""
-        return self._rows("sandbox/json", limit)
-
-    def _rows(self, name: str, limit: int | None) -> Iterator[tuple[str | None, ...]]:
-        left = self.count if limit is None else min(limit, self.count)
-        with self._sandbox._enough():
-            rows = self._connection.execute(statement(name))
-        while left > 0:
-            with self._sandbox._enough():
-                some = rows.fetchmany(min(left, AT_ONCE))
-            yield from some
-            left -= AT_ONCE
-
-    def batches(self, limit: int | None = None) -> pa.RecordBatchReader:
-        """Rows as Arrow batches."""
-        return self._all(limit).to_arrow_reader(100 * AT_ONCE)
-
-    def table(self) -> pa.Table:
-        """All rows as an Arrow table."""
-        return self._all(None).to_arrow_table()
-
-    def _all(self, limit: int | None) -> Connection:
-        return self._connection.execute(statement("sandbox/rows"), {"limit": limit})
-
-    def close(self) -> None:
-        """Throw it away with its sandbox."""
-        self._sandbox.close()
 
 
 def _own_lines(problem: str) -> str:

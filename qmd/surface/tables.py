@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from qmd.store.sandbox import Answer
+    from qmd.store.query_answer import Answer
 
 
 class TableFormat(StrEnum):

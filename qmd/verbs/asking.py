@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from qmd.store.calls import Call, Parameters
     from qmd.store.cursor import Connection
-    from qmd.store.sandbox import Answer as SqlAnswer
+    from qmd.store.query_answer import Answer as SqlAnswer
     from qmd.store.sandbox import Found as SqlFound
     from qmd.store.sandbox import Limits
 

@@ -15,6 +15,7 @@ from qmd import extras
 from qmd.errors import UsageError
 from qmd.evaluation import Backend
 from qmd.surface import formats, wording
+from qmd.surface.cli.bench_outcome import Outcome, amount_of_queries, record, report
 from qmd.surface.cli.common import Collections, Json, notice, say, state
 
 if TYPE_CHECKING:
@@ -22,29 +23,12 @@ if TYPE_CHECKING:
     from qmd.evaluation.fixtures import Fixture
     from qmd.evaluation.indexes import Bench, Progress
     from qmd.evaluation.runs import Run, Spread
-    from qmd.evaluation.scoring import Scores
 
 PARTLY = 2
 """Exit code when some of several things could not be done."""
 
 NAMED = 5
 """Names that a notice lists at most."""
-
-SHOWN = 10
-"""Documents of a question in JSON."""
-
-STAGES = {"words": "keyword list", "embed": "embedding the query", "vectors": "vector list"}
-
-PEER = {
-    "precision_at_k": "P@k",
-    "recall": "recall",
-    "recall_at_1": "R@1",
-    "recall_at_3": "R@3",
-    "recall_at_5": "R@5",
-    "mrr": "MRR",
-    "f1": "F1",
-}
-"""What tobi/qmd calls its figures, in JSON and on the terminal."""
 
 
 class Options(NamedTuple):
@@ -55,22 +39,6 @@ class Options(NamedTuple):
     depth: int
     searching: bool
     runs: Path | None
-
-
-class Outcome(NamedTuple):
-    """What came out.
-
-    Attributes:
-        rows: each run with its figures, those that were asked here first.
-        model: of the vectors that were searched, or None.
-    """
-
-    fixture: Fixture
-    depth: int
-    rows: list[tuple[Run, Scores]]
-    left_out: dict[Backend, str]
-    stages: dict[str, Spread]
-    model: str | None
 
 
 def bench(
@@ -151,7 +119,7 @@ def bench(
         outcome = _measured(engine, judged, options, others, progress)
     if chart is not None:
         _draw(outcome, chart)
-    say(formats.as_json(_record(outcome)) if as_json else _report(outcome))
+    say(formats.as_json(record(outcome)) if as_json else report(outcome))
     if _tell_failures(outcome):
         raise typer.Exit(PARTLY)
 
@@ -214,19 +182,13 @@ def _tell_failures(outcome: Outcome) -> bool:
     failed = False
     for run, _ in outcome.rows:
         for text, times in run.notices.items():
-            notice(f"{run.name}, {_queries(times)}: {text}")
+            notice(f"{run.name}, {amount_of_queries(times)}: {text}")
         if run.failed:
             failed = True
             reason = next(iter(run.failed.values()))
-            notice(
-                f"{run.name}, {_queries(len(run.failed))} failed: {_listed([*run.failed])}\n"
-                f"  {reason}"
-            )
+            count = amount_of_queries(len(run.failed))
+            notice(f"{run.name}, {count} failed: {_listed([*run.failed])}\n  {reason}")
     return failed
-
-
-def _queries(count: int) -> str:
-    return f"{count} query" if count == 1 else f"{count} queries"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -243,134 +205,8 @@ def _draw(outcome: Outcome, path: Path) -> None:
         time = spread(run.milliseconds)
         quality = scores.mean[scoring.QUALITY]
         points.append(charts.Point(run.name, quality, time.p50 if time else None))
-    title = f"{outcome.fixture.name}: {_queries(len(outcome.fixture.questions))}"
+    title = f"{outcome.fixture.name}: {amount_of_queries(len(outcome.fixture.questions))}"
     charts.draw(points, path, title=title, quality=scoring.QUALITY)
-
-
-# -- for people ----------------------------------------------------------------------
-
-
-def _report(outcome: Outcome) -> str:
-    fixture = outcome.fixture
-    facts = [_queries(len(fixture.questions)), f"{wording.amount(outcome.depth, 'result')} each"]
-    facts += [f"vectors of {outcome.model}"] if outcome.model else []
-    parts = [f"{fixture.name}: {', '.join(facts)}\n", _figures(outcome)]
-    if outcome.stages:
-        parts.append("Parts of a hybrid search\n" + _stages(outcome))
-    if fixture.is_typed:
-        parts.append("As tobi/qmd's bench counts\n" + _peer_figures(outcome))
-    if any(scores.hits for _, scores in outcome.rows):
-        parts.append("Queries with an expected file on top\n" + _hits(outcome))
-    return "\n".join(parts)
-
-
-def _table(rows: Sequence[Sequence[str]], *, names: int = 1) -> str:
-    """Rows under a header; all columns but the first ones hold numbers."""
-    return formats.table(rows, right=frozenset(range(names, len(rows[0]))))
-
-
-def _figures(outcome: Outcome) -> str:
-    from qmd.evaluation.runs import spread
-
-    names = list(outcome.rows[0][1].mean)
-    rows = [["", *names, "queries", "empty", "failed", "p50 ms", "p95 ms"]]
-    for run, scores in outcome.rows:
-        time = spread(run.milliseconds)
-        rows.append(
-            [
-                run.name,
-                *(f"{scores.mean[name]:.3f}" for name in names),
-                str(len(scores.each)),
-                str(_empty(outcome.fixture, run)),
-                str(len(run.failed)),
-                *((f"{time.p50:.1f}", f"{time.p95:.1f}") if time else ("", "")),
-            ]
-        )
-    return _table(rows)
-
-
-def _empty(fixture: Fixture, run: Run) -> int:
-    """Queries that found nothing, though they were asked."""
-    answered = {name for name, asked in run.asked.items() if asked.found or asked.problem}
-    return sum(question.id not in answered for question in fixture.questions)
-
-
-def _stages(outcome: Outcome) -> str:
-    rows = [["", "p50 ms", "p95 ms"]]
-    for stage, time in outcome.stages.items():
-        rows.append([STAGES[stage], f"{time.p50:.1f}", f"{time.p95:.1f}"])
-    return _table(rows)
-
-
-def _peer_figures(outcome: Outcome) -> str:
-    rows = [["", *PEER.values()]]
-    for run, scores in outcome.rows:
-        mean = scores.peer_mean
-        rows.append([run.name, *(f"{mean[name]:.3f}" for name in PEER)])
-    return _table(rows)
-
-
-def _hits(outcome: Outcome) -> str:
-    rows = []
-    for run, scores in outcome.rows:
-        for kind, counts in scores.hits.items():
-            rows.append([run.name, kind, *map(str, counts.values())])
-            header = ["", "", *counts]
-    return _table([header, *rows], names=2)
-
-
-# -- for programs --------------------------------------------------------------------
-
-
-def _record(outcome: Outcome) -> dict[str, object]:
-    return {
-        "fixture": outcome.fixture.name,
-        "queries": len(outcome.fixture.questions),
-        "depth": outcome.depth,
-        "model": outcome.model,
-        "leftOut": [{"backend": name, "reason": why} for name, why in outcome.left_out.items()],
-        "stages": {stage: _rounded(time) for stage, time in outcome.stages.items()},
-        "rows": [_row(outcome, run, scores) for run, scores in outcome.rows],
-    }
-
-
-def _row(outcome: Outcome, run: Run, scores: Scores) -> dict[str, object]:
-    from qmd.evaluation.runs import spread
-
-    return {
-        "name": run.name,
-        "measures": dict(scores.mean),
-        "peer": scores.peer_mean or None,
-        "hits": scores.hits or None,
-        "queries": len(scores.each),
-        "empty": _empty(outcome.fixture, run),
-        "failed": len(run.failed),
-        "milliseconds": _rounded(spread(run.milliseconds)),
-        "perQuery": _per_query(outcome, run, scores),
-    }
-
-
-def _per_query(outcome: Outcome, run: Run, scores: Scores) -> list[dict[str, object]]:
-    from qmd.evaluation.runs import Asked
-
-    records = []
-    for question in outcome.fixture.questions:
-        asked = run.asked.get(question.id, Asked())
-        record: dict[str, object] = {"id": question.id, "query": question.text}
-        if question.kind:
-            record["type"] = question.kind
-        record["measures"] = scores.each.get(question.id)
-        if question.id in scores.peer:
-            record["peer"] = scores.peer[question.id]._asdict()
-        record["milliseconds"] = asked.milliseconds and round(asked.milliseconds, 3)
-        record["found"] = [each.document for each in asked.found[:SHOWN]]
-        record["problem"] = asked.problem
-        records.append(record)
-    return records
-
-
-def _rounded(time: Spread | None) -> dict[str, float] | None:
-    return time and {name: round(value, 3) for name, value in time._asdict().items()}
 
 
 # -- progress ------------------------------------------------------------------------

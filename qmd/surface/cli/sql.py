@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from threading import Event
 
     from qmd.engine import Engine
-    from qmd.store.sandbox import Answer, Limits
+    from qmd.store.query_answer import Answer
+    from qmd.store.sandbox import Limits
     from qmd.store.stopping import Stop
 
 Found = TypeVar("Found")
