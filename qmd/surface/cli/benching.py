@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import gc
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -17,6 +16,7 @@ from qmd.evaluation import Backend
 from qmd.surface import formats, wording
 from qmd.surface.cli.bench_outcome import Outcome, amount_of_queries, record, report
 from qmd.surface.cli.common import Collections, Json, notice, say, state
+from qmd.surface.cli.progress import bars, unseen
 
 if TYPE_CHECKING:
     from qmd.engine import Engine
@@ -115,7 +115,8 @@ def bench(
         judged = judged.sampled(queries)
     options = Options(backend or (), collection or (), depth or judged.depth, not no_search, run)
     others = [runs.read(path, judged, depth=options.depth) for path in score or ()]
-    with state(context).engine(warm=True, gpu=not no_gpu) as engine, _progress() as progress:
+    with state(context).engine(warm=True, gpu=not no_gpu) as engine, bars("shares") as of:
+        progress = of or (lambda _: unseen)
         outcome = _measured(engine, judged, options, others, progress)
     if chart is not None:
         _draw(outcome, chart)
@@ -207,36 +208,3 @@ def _draw(outcome: Outcome, path: Path) -> None:
         points.append(charts.Point(run.name, quality, time.p50 if time else None))
     title = f"{outcome.fixture.name}: {amount_of_queries(len(outcome.fixture.questions))}"
     charts.draw(points, path, title=title, quality=scoring.QUALITY)
-
-
-# -- progress ------------------------------------------------------------------------
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str], Callable[[int, int], None]]]:
-    """A bar for each piece of work, on a terminal."""
-    if not sys.stderr.isatty():
-        yield lambda _: lambda done, total: None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-
-        def of(what: str) -> Callable[[int, int], None]:
-            task = bar.add_task(what, total=None)
-            return lambda done, total: bar.update(task, completed=done, total=total)
-
-        yield of

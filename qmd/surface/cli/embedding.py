@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,6 +10,7 @@ import typer
 from qmd.errors import UsageError
 from qmd.surface import formats, wording
 from qmd.surface.cli.common import Collections, Json, notice, say, state
+from qmd.surface.cli.progress import bar
 from qmd.text.paths import on_one_line
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ def embed(
     import anyio
 
     here = state(context)
-    with here.engine(warm=True, gpu=not no_gpu) as engine, _progress("Embedding") as progress:
+    with here.engine(warm=True, gpu=not no_gpu) as engine, bar("Embedding", "bytes") as progress:
         report = anyio.run(
             lambda: engine.embed(
                 collection or (),
@@ -101,34 +100,6 @@ def summary(report: Embedded) -> str:
             "Run 'qmd embed' again to go on."
         )
     return "\n".join(lines)
-
-
-@contextmanager
-def _progress(what: str) -> Iterator[Callable[[int, int | None], None] | None]:
-    """A bar with bytes, rate and time left, on a terminal; None elsewhere."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        DownloadColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-        TransferSpeedColumn,
-    )
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 @app.command("list")
@@ -215,7 +186,7 @@ def pull_models(
             if names:
                 raise UsageError(f"{model.name} is not fetched from the hub: {model.uri}")
             continue
-        with _progress(model.name) as progress:
+        with bar(model.name, "bytes") as progress:
             path = hub.fetch(
                 model.uri,
                 machine.hub,

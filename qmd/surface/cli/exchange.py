@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +10,7 @@ import typer
 from qmd.errors import UsageError
 from qmd.surface import formats, wording
 from qmd.surface.cli.common import Collections, Json, notice, say, state
+from qmd.surface.cli.progress import bar
 
 if TYPE_CHECKING:
     from qmd.pipeline.export import Exported
@@ -72,7 +70,7 @@ def export(
         not no_vectors,
         parted is not None,
     )
-    with state(context).engine() as engine, _progress("Exporting") as progress:
+    with state(context).engine() as engine, bar("Exporting") as progress:
         done = engine.export(folder, wish=wish, force=force, progress=progress)
     if as_json:
         say(formats.as_json({**done._asdict(), "folder": str(done.folder)}))
@@ -118,7 +116,7 @@ def import_(
     as_json: Json = False,
 ) -> None:
     """Make an index of an export, with its vectors; nothing is embedded again."""
-    with state(context).engine() as engine, _progress("Importing") as progress:
+    with state(context).engine() as engine, bar("Importing") as progress:
         done = engine.import_(folder, replace=replace, trusting=trust, progress=progress)
     if as_json:
         record = {
@@ -151,29 +149,3 @@ def _imported(done: Imported) -> str:
         f"{wording.amount(vectors, 'vector')} into {done.database} in "
         f"{wording.duration(done.seconds)}."
     )
-
-
-@contextmanager
-def _progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
-    """A progress bar on a terminal; None elsewhere."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

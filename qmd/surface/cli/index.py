@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from textwrap import indent
@@ -16,6 +16,7 @@ from qmd import environment
 from qmd.errors import QmdError, UsageError
 from qmd.surface import formats, wording
 from qmd.surface.cli.common import Collections, Json, State, notice, say, state
+from qmd.surface.cli.progress import bar, bars, busy, unseen
 from qmd.text.paths import on_one_line
 
 if TYPE_CHECKING:
@@ -94,10 +95,10 @@ def report_updates(
             begun(collection)
             await hooks.run(collection)
 
-        with _progress() as progress:
+        with bars() as progress:
 
             def shown(collection: Collection) -> Callable[[int, int], None]:
-                return progress(f"Indexing {collection.name}") if progress else _unseen
+                return progress(f"Indexing {collection.name}") if progress else unseen
 
             reports = anyio.run(
                 lambda: engine.update(
@@ -149,59 +150,6 @@ def _as_record(report: Report) -> dict[str, object]:
     record["skipped"] = [{"file": path, "reason": why} for path, why in report.skipped]
     record["notes"] = [{"file": path, "note": what} for path, what in report.notes]
     return record
-
-
-def _unseen(done: int, total: int) -> None:
-    """How far it has come, told to nobody."""
-
-
-@contextmanager
-def _bar(task: str) -> Iterator[Callable[[int, int], None] | None]:
-    """A progress bar for one task on a terminal; None elsewhere."""
-    with _progress() as progress:
-        yield progress(task) if progress else None
-
-
-@contextmanager
-def _busy(task: str) -> Iterator[None]:
-    """Word of a task that cannot say how far it has come, on a terminal."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status(f"{task}..."):
-        yield
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str], Callable[[int, int], None]] | None]:
-    """Progress bars on a terminal, each for the task that it is given; None elsewhere."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-
-        def of(task: str) -> Callable[[int, int], None]:
-            number = bar.add_task(task, total=None)
-            return lambda done, total: bar.update(number, completed=done, total=total)
-
-        yield of
 
 
 def watch(
@@ -262,7 +210,7 @@ def doctor(
     with state(context).engine(warm=deep) as engine:
         findings = examine(engine)
         if deep and not any(finding.status == "problem" for finding in findings):
-            with _bar("Comparing") as progress:
+            with bar("Comparing") as progress:
                 findings += prove(engine, progress=progress)
     if as_json:
         say(formats.as_json([finding._asdict() for finding in findings]))
@@ -286,7 +234,7 @@ def cleanup(
     """Remove what nothing needs any more, put the index in order, and make its file small."""
     from qmd.cleaning import clean
 
-    with state(context).engine() as engine, nullcontext() if dry_run else _busy("Cleaning up"):
+    with state(context).engine() as engine, nullcontext() if dry_run else busy("Cleaning up"):
         done = clean(engine, dry_run=dry_run)
     if done.notice:
         notice(done.notice)
