@@ -190,6 +190,7 @@ class Engine(Asking, Reading, Arranging):
         """
         from anyio import to_thread
 
+        from qmd.errors import IndexFailure
         from qmd.pipeline import embed
         from qmd.store import maintenance
         from qmd.store.gate import errand
@@ -210,7 +211,8 @@ class Engine(Asking, Reading, Arranging):
             )
         if report.chunks and within is None:
             merge = partial(maintenance.merge, self.database, at_leisure=True)
-            await to_thread.run_sync(merge)
+            with suppress(IndexFailure):  # the vectors are there; another time will do
+                await to_thread.run_sync(merge)
         return report
 
     # -- other places ----------------------------------------------------------

@@ -12,7 +12,7 @@ def keep_memory() -> None:
     By default glibc returns each to the system, and the next one costs its page faults again: a
     tenth of the time of indexing. The largest are still returned, and Arrow has no allocator of
     its own, so that all that is kept is of use to all: else it took a quarter more of memory.
-    Elsewhere there is nothing to be set.
+    Both hold for the whole process. Without glibc, only what is said of Arrow does.
     """
     import ctypes
 

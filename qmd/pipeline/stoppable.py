@@ -53,7 +53,8 @@ async def stoppable(work: Callable[[], Awaitable[Value]]) -> Value:
             with anyio.CancelScope(shield=True):
                 while not done.is_set():
                     stop.ask()
-                    await anyio.sleep(AGAIN)
+                    with anyio.move_on_after(AGAIN):
+                        await done.wait()
     if failure is not None:
         raise failure
     return outcome[0]

@@ -140,6 +140,8 @@ def _files(root: str, collection: Collection, found: Found) -> Iterator[tuple[st
                     info = entry.stat(follow_symlinks=follow)
                     if stat.S_ISREG(info.st_mode):
                         yield path, info.st_size, info.st_mtime_ns, info.st_ino
+                elif follow:
+                    entry.stat()  # a link that leads nowhere may have led to a folder
             except OSError as error:
                 found.skipped.append((_shown(path), error.strerror or str(error)))
                 if error.errno != errno.ENOENT:

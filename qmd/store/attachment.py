@@ -24,10 +24,8 @@ ENGINE: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "disabled_compression_methods": "alp,alprd,chimp,patas",
-    "checkpoint_threshold": "1KB",
 }
-"""Settings of whatever writes an index. What is larger than a tenth of a megabyte goes into the
-file at once: not first into the log beside it, and into the file when that is detached."""
+"""Settings of whatever writes an index."""
 
 
 class Attachment:

@@ -43,7 +43,8 @@ class Size(NamedTuple):
     @property
     def is_loose(self) -> bool:
         """Whether so many postings are out of order that a merge is worth its time, some day."""
-        return self.postings - self.merged > UNSORTED_SHARE * self.postings
+        in_order = self.runs + bool(self.merged) < 2
+        return not in_order and self.postings - self.merged > UNSORTED_SHARE * self.postings
 
     @property
     def pays(self) -> bool:

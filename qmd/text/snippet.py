@@ -60,7 +60,7 @@ class Matcher:
         # Words that no other is the beginning of, each with what those that begin so stand for.
         self._starts: dict[str, set[str]] = {}
         start = None
-        for word in sorted(filter(str.isascii, wanted)):
+        for word in sorted(word for word in wanted if word and _REST.fullmatch(word)):
             if start is None or not word.startswith(start):
                 start = word
             self._starts.setdefault(start, set()).add(wanted[word])

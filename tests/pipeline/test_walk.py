@@ -239,6 +239,14 @@ def test_of_files_that_are_not_wanted_only_the_names_are_looked_at(tmp_path, mon
     assert (found.paths, found.skipped) == ([], [])
 
 
+def test_a_link_that_leads_nowhere_is_named_where_links_are_followed(tmp_path):
+    for name in ("folder", "a.md"):
+        (tmp_path / name).symlink_to("missing")
+    found = found_in(tmp_path, follow_symlinks=True)
+    assert [path for path, _ in found.skipped] == ["a.md", "folder"]
+    assert found_in(tmp_path).skipped == []
+
+
 def test_a_file_that_is_too_large_is_named_and_not_taken_for_gone(tmp_path):
     for name, size in [("log.md", LARGEST + 1), ("most.md", LARGEST)]:
         with (tmp_path / name).open("wb") as file:

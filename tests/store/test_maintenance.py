@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from qmd.errors import IndexBusy
 from qmd.store import maintenance
 from qmd.store.maintenance import LARGEST_SLICE, OF_A_RUN, SLICE, Size
 
@@ -20,6 +21,22 @@ from qmd.store.maintenance import LARGEST_SLICE, OF_A_RUN, SLICE, Size
 )
 def test_a_slice_has_enough_of_each_run_and_not_too_much_at_once(postings, runs, slices):
     assert Size(postings, 0, runs, 0, 1).slices == slices
+
+
+@pytest.mark.parametrize(
+    ("postings", "merged", "runs", "loose"),
+    [
+        (0, 0, 0, False),
+        (100, 0, 1, False),
+        (100, 0, 2, True),
+        (100, 100, 0, False),
+        (100, 80, 1, True),
+        (100, 90, 1, False),
+        (100, 95, 9, False),
+    ],
+)
+def test_postings_of_several_commits_are_out_of_order(postings, merged, runs, loose):
+    assert Size(postings, merged, runs, 0, 1).is_loose is loose
 
 
 def falls(library):
@@ -61,3 +78,15 @@ def test_postings_are_put_in_order_after_documents_have_got_their_vectors(faked)
     assert falls(faked) > 0
     faked.embed(force=True)
     assert falls(faked) == 0
+
+
+def test_vectors_are_there_though_a_merge_has_failed(faked, monkeypatch):
+    def fail(*_, **__):
+        raise IndexBusy(faked.engine.database.path, holder=None, waited=30.0)
+
+    monkeypatch.setattr(maintenance, "merge", fail)
+    faked.write("tea.md", "# Tea\n")
+    assert maintenance.merge is fail
+    with pytest.raises(IndexBusy):
+        faked.update()
+    assert faked.embed().chunks == 1

@@ -187,13 +187,19 @@ RAW = [
     "x" * 70,
     "-",
     "\n",
+    "(1)",
+    "1.",
+    "⑴",
 ]
 
 
 @given(st.lists(st.sampled_from(RAW) | st.text(max_size=6), max_size=12).map(" ".join))
 def test_a_line_has_the_words_that_its_raw_words_stand_for(line):
     match = Matcher(
-        {word: word.upper() for word in ("tea", "teapot", "json", "茶", "leaves", "te")}
+        {
+            word: word.upper()
+            for word in ("tea", "teapot", "json", "茶", "leaves", "te", "(1)", "1.", " ")
+        }
     )
     assert match.found_in(line) == {match(raw) for raw in words.split(line)} - {None}
 
@@ -206,7 +212,22 @@ def test_what_is_taken_for_a_separator_is_part_of_no_word(mark):
 
 ODD_LINE = st.lists(
     st.sampled_from(
-        ["tea", "TEA", "teaPot", "pot_", "té", "‘tea’", "İ", "茶", "x", " ", "’", "\u0301"]
+        [
+            "tea",
+            "TEA",
+            "teaPot",
+            "pot_",
+            "té",
+            "‘tea’",
+            "İ",
+            "茶",
+            "x",
+            " ",
+            "’",
+            "\u0301",
+            "(1)",
+            "⑴",
+        ]
     )
 ).map("".join)
 
@@ -215,7 +236,8 @@ ODD_LINE = st.lists(
 @example("İ\ntea")
 @example("teatea tea pot\n‘tea’ té\nteaPot Pot")
 def test_the_lines_with_words_of_a_query_are_those_whose_raw_words_stand_for_some(body):
-    match = Matcher({"tea": "tea", "te": "te", "teatea": "te", "pot": "pot", "茶": "茶"})
+    wanted = {"tea": "tea", "te": "te", "teatea": "te", "pot": "pot", "茶": "茶"}
+    match = Matcher(wanted | {"(1)": "⑴", " ": "ͺ"})
     lines = body.split("\n")
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
     expected = [{match(raw) for raw in words.split(line)} - {None} for line in lines]

@@ -111,12 +111,13 @@ def _write_at_once(descriptor: int, data: bytes) -> memoryview:
     Returns:
         The rest.
 
-    Source: POSIX, write(): what can be written to takes so much at least.
+    Source: POSIX, write(): a pipe that can be written to takes so much at least, and so does a
+    socket. A terminal need not.
     """
     taken = select.poll()
     taken.register(descriptor, select.POLLOUT)
     left = memoryview(data)
-    while left and taken.poll(0):
+    while left and not os.isatty(descriptor) and taken.poll(0):
         left = left[os.write(descriptor, left[: select.PIPE_BUF]) :]
     return left
 

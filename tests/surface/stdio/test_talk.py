@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import threading
+import tty
+from contextlib import suppress
 
 import anyio
 import pytest
@@ -15,16 +18,28 @@ from qmd.surface.mcp.patience import Patience
 from qmd.surface.mcp.talk import Talk
 
 
+def _terminal():
+    reading, writing = os.openpty()
+    tty.setraw(writing)
+    return reading, writing
+
+
+def _sockets():
+    return tuple(each.detach() for each in socket.socketpair())
+
+
+@pytest.mark.parametrize("wire", [os.pipe, _terminal, _sockets])
 @pytest.mark.parametrize("size", [10, 4_096, 100_000, 1_000_000])
-def test_a_client_that_reads_late_gets_all_and_keeps_nobody_waiting(size):
-    reading, writing = os.pipe()
+def test_a_client_that_reads_late_gets_all_and_keeps_nobody_waiting(wire, size):
+    reading, writing = wire()
     read, waited = [], []
     late = threading.Event()
 
     def client() -> None:
         waited.append(late.wait(5))
-        while piece := os.read(reading, 1 << 16):
-            read.append(piece)
+        with suppress(OSError):  # so a terminal ends
+            while piece := os.read(reading, 1 << 16):
+                read.append(piece)
 
     async def main() -> None:
         incoming, received = anyio.create_memory_object_stream(0)
