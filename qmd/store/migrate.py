@@ -7,13 +7,14 @@ after it ran is refused, and so is an index that a later qmd has migrated furthe
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from qmd import __version__
 from qmd.errors import IndexTooNew, IndexUnreadable, MigrationEdited
-from qmd.store.cursor import Cursor, NoSuchTable
+from qmd.store.cursor import Cursor, DatabaseError, NoSuchTable
 from qmd.store.statements import shipped
 
 
@@ -81,7 +82,8 @@ def bring_up_to_date(cursor: Cursor, path: Path, *, last: int | None = None) -> 
             )
             cursor.connection.commit()
         except BaseException:
-            cursor.connection.rollback()
+            with suppress(DatabaseError):  # after a fatal error, of no transaction
+                cursor.connection.rollback()
             raise
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import threading
 
+import _duckdb
 import pytest
 
+from qmd.store.cursor import NoSuchTable
+from qmd.store.migrate import bring_up_to_date
 from tests.store.database.uses import LONG, Held, setting, tea, wait_for_writer
 
 
@@ -27,6 +30,30 @@ def test_two_databases_in_one_process_see_what_the_other_wrote(database, warm):
     for number in range(8):
         both[number % 2].write(setting(f"{number}"))
         assert both[1 - number % 2].read(tea) == f"{number}"
+
+
+def test_a_migration_that_cannot_even_be_undone_says_what_went_wrong_first(tmp_path):
+    class Connection:
+        def begin(self):
+            pass
+
+        def execute(self, text):
+            raise _duckdb.IOException("no space left")
+
+        def rollback(self):
+            raise _duckdb.TransactionException("no transaction is active")
+
+    class Cursor:
+        connection = Connection()
+
+        def rows(self, *_):
+            raise NoSuchTable
+
+        def run(self, *_, **__):
+            return []
+
+    with pytest.raises(_duckdb.IOException, match="no space left"):
+        bring_up_to_date(Cursor(), tmp_path / "index.duckdb")
 
 
 def test_work_that_fails_changes_nothing_and_the_next_goes_on(database):
