@@ -112,14 +112,18 @@ def _exchanged(
             except Exception as error:
                 wrong.append(f"{door}, between two: {type(error).__name__} {error}")
 
+    def put(source: Path) -> None:
+        new = index.with_name("next.duckdb")
+        shutil.copyfile(source, new)
+        new.replace(index)
+
+    put(kept[0])  # what was done to the index before may have left nothing to be asked
     threads = [threading.Thread(target=ask, args=each) for each in enumerate(doors)]
     for thread in threads:
         thread.start()
     ends = time.monotonic() + EXCHANGING
     for source in itertools.cycle(kept):
-        new = index.with_name("next.duckdb")
-        shutil.copyfile(source, new)
-        new.replace(index)
+        put(source)
         if time.monotonic() > ends:
             break
     over.set()
