@@ -103,7 +103,7 @@ def snippet() -> Iterator[Target]:
     from qmd.text.snippet import Matcher, snippet, whole_lines
 
     wanted = {word: word for word in ("tea", "pot", "日本", "日", "json", "é", "parse_json")}
-    match = Matcher(wanted)
+    match = Matcher(wanted | {"(1)": "⑴", " ": "ͺ"})  # a folded word may be none any more
 
     def made(source: Bytes) -> Input:
         length, distinct = source.number(1, 600), source.pick([None, 1, 2, 3])
@@ -122,7 +122,7 @@ def snippet() -> Iterator[Target]:
         assert isinstance(found.text, str)
         assert isinstance(whole_lines(text, min(start, end), max(start, end)), str)
 
-    words = ["tea", " pot ", "日本", "parse_json", "\n", "\n\n", "teapot", "x" * 40]
+    words = ["tea", " pot ", "日本", "parse_json", "\n", "\n\n", "teapot", "x" * 40, "(1)"]
     yield Target(made, check, words, (b"# Tea\n\nA pot of tea.\nparse_json\n",))
 
 
