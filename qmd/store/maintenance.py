@@ -140,7 +140,7 @@ def merge(database: Database, *, always: bool = False, at_leisure: bool = False)
 
     Args:
         always: not only if it pays.
-        at_leisure: also after few commits: what was done before has taken far longer. A search of
+        at_leisure: also after few commits: what was done before has taken far longer. To score
             postings that were put in order takes two thirds of the time.
 
     Returns:

@@ -15,8 +15,8 @@ from typing import NamedTuple
 from qmd.text import words
 
 _CHUNK = re.compile(r"\S+")
-_WORD = frozenset(string.ascii_letters + string.digits + "_")
-_REST = re.compile(r"\w*", re.ASCII)
+_WORD = re.compile(r"\w+", re.ASCII)
+_OF_WORDS = frozenset(string.ascii_letters + string.digits + "_")
 _NEAR = 1000
 """Characters of a chunk in which its next word is looked for."""
 
@@ -60,7 +60,7 @@ class Matcher:
         # Words that no other is the beginning of, each with what those that begin so stand for.
         self._starts: dict[str, set[str]] = {}
         start = None
-        for word in sorted(word for word in wanted if word and _REST.fullmatch(word)):
+        for word in sorted(filter(_WORD.fullmatch, wanted)):
             if start is None or not word.startswith(start):
                 start = word
             self._starts.setdefault(start, set()).add(wanted[word])
@@ -157,11 +157,11 @@ class _Places:
 
 def _word_at(text: str, at: int) -> tuple[str, int]:
     """The raw word that has the character at `at`, and where it ends, in ASCII."""
-    if at and text[at - 1] in _WORD:
-        at = next((before + 1 for before in range(at - 1, -1, -1) if text[before] not in _WORD), 0)
-    rest = _REST.match(text, at)
-    assert rest is not None  # it may be empty
-    return rest[0][: words.LONGEST], rest.end()
+    while at and text[at - 1] in _OF_WORDS:
+        at -= 1
+    found = _WORD.match(text, at)
+    assert found is not None  # at least that character
+    return found[0][: words.LONGEST], found.end()
 
 
 def _other_lines(text: str) -> Iterator[int]:

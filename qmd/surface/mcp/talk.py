@@ -114,10 +114,12 @@ def _write_at_once(descriptor: int, data: bytes) -> memoryview:
     Source: POSIX, write(): a pipe that can be written to takes so much at least, and so does a
     socket. A terminal need not.
     """
+    left = memoryview(data)
+    if os.isatty(descriptor):
+        return left
     taken = select.poll()
     taken.register(descriptor, select.POLLOUT)
-    left = memoryview(data)
-    while left and not os.isatty(descriptor) and taken.poll(0):
+    while left and taken.poll(0):
         left = left[os.write(descriptor, left[: select.PIPE_BUF]) :]
     return left
 
