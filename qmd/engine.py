@@ -21,11 +21,11 @@ from qmd.store import lookup
 from qmd.store.database import Database
 from qmd.store.searches import Log
 from qmd.store.stemmer import Stemmer
-from qmd.types import Collection, Report
+from qmd.types import ALL, Collection, Report
 from qmd.verbs.arranging import Arranging
 from qmd.verbs.asking import Asking
 from qmd.verbs.reading import LARGEST_OF_SEVERAL, Reading
-from qmd.verbs.searching import ALL, NONE_INCLUDED, UNLIMITED, Answer
+from qmd.verbs.searching import NONE_INCLUDED, UNLIMITED, Answer
 
 if TYPE_CHECKING:
     from qmd.pipeline.compare import Comparison

@@ -143,6 +143,9 @@ class Filter(NamedTuple):
     conditions: tuple[Condition, ...] = ()
 
 
+ALL = Filter()
+
+
 @dataclass(slots=True)
 class Report:
     """What an update did to one collection.

@@ -53,6 +53,7 @@ def filters() -> Iterator[Target]:
     from qmd.errors import UsageError
     from qmd.store import search
     from qmd.text.filters import parse_filter
+    from qmd.types import ALL
 
     with library() as engine:
 
@@ -63,7 +64,7 @@ def filters() -> Iterator[Target]:
                 return
             assert all(condition.operator for condition in conditions)
             if len(conditions) < 20:
-                among = search.ALL._replace(conditions=conditions)
+                among = ALL._replace(conditions=conditions)
                 engine.read(lambda cursor: search.allowed(cursor, among))
 
         words = " and ¦ = ¦!=¦<=¦>¦~¦\"¦'¦status¦tags¦a.b¦open".split("¦")

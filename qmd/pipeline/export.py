@@ -32,7 +32,7 @@ from qmd.store.cursor import Cursor, DatabaseError
 from qmd.store.database import Database
 from qmd.store.exchange import Column, Table
 from qmd.store.gate import errand
-from qmd.types import Filter
+from qmd.types import ALL, Filter
 
 if TYPE_CHECKING:
     from qmd.config import Settings
@@ -49,7 +49,7 @@ class Wish(NamedTuple):
         parted: documents by collection, in folders of their own.
     """
 
-    among: Filter = search.ALL
+    among: Filter = ALL
     where: str | None = None
     tables: tuple[str, ...] = ()
     vectors: bool = True

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from qmd.store.cursor import Cursor, Value, as_json
 from qmd.store.stemmer import Stemmer
 from qmd.text.query import Phrase, Query
-from qmd.types import Filter, Hit, Text
+from qmd.types import ALL, Filter, Hit, Text
 
 PREFIX_WEIGHT = 0.3
 """What the longer words that start with a word of the query count, together, next to the word.
@@ -26,8 +26,6 @@ attached."""
 
 ALL_ROWS = 1 << 62
 """More than any index has."""
-
-ALL = Filter()
 
 
 class Found(NamedTuple):

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Protocol
 from qmd import config
 from qmd.store import collections
 from qmd.store.cursor import Cursor
+from qmd.types import ALL
 from qmd.verbs.base import Stale
-from qmd.verbs.searching import ALL, Searching
+from qmd.verbs.searching import Searching
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -9,11 +9,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.errors import ModelError, NotEmbedded, QueryError
-from qmd.results import Form, Presenter
-from qmd.store import search, searches
+from qmd.store import searches
 from qmd.store.cursor import Cursor
-from qmd.text import query
-from qmd.types import Filter, Result
+from qmd.types import ALL, Filter, Result
 from qmd.verbs.base import Base
 
 if TYPE_CHECKING:
@@ -22,11 +20,11 @@ if TYPE_CHECKING:
 
     from qmd.models.choice import Space
     from qmd.pipeline.hybrid import Helpers, Ranking, Recipe
+    from qmd.results import Form, Presenter
     from qmd.store import embeddings
     from qmd.store.shortcut import Shortcut
+    from qmd.text.query import Query
     from qmd.text.questions import Question
-
-ALL = search.ALL
 
 UNLIMITED = 1_000_000
 """Results when all are asked for."""
@@ -80,6 +78,8 @@ class Searching(Base):
             QueryError: the query cannot be read.
             CollectionNotFound: a collection of the filter does not exist.
         """
+        from qmd.text import query
+
         made = searches.begin("search", text, among.collections, limit)
         asked = query.parse(text)
         return self.read(
@@ -97,7 +97,7 @@ class Searching(Base):
 
     def _search(
         self,
-        asked: query.Query,
+        asked: Query,
         made: searches.Search,
         cursor: Cursor,
         *,
@@ -107,11 +107,14 @@ class Searching(Base):
         length: int,
         full: bool,
     ) -> Answer:
+        from qmd.results import Form
+        from qmd.store import search
+
         narrowed = self._narrowed(cursor, among)
         if narrowed is None:
             return Answer([], NONE_INCLUDED)
         found = search.bm25(cursor, asked, self.stemmer, among=narrowed, limit=limit)
-        presenter = Presenter(Form(found.words, length, full), self._described(cursor))
+        presenter = self._presenter(cursor, Form(found.words, length, full))
         results = [
             presenter.result(hit.document, hit.score)
             for hit in found.hits
@@ -119,6 +122,11 @@ class Searching(Base):
         ]
         self._note(cursor, made, results)
         return Answer(results, words=found.words)
+
+    def _presenter(self, cursor: Cursor, form: Form) -> Presenter:
+        from qmd.results import Presenter
+
+        return Presenter(form, self._described(cursor))
 
     def _note(self, cursor: Cursor, made: searches.Search, results: Sequence[Result]) -> None:
         """Put a search into the log, if it is kept."""
@@ -173,6 +181,8 @@ class Searching(Base):
             NotEmbedded: there are no vectors of the model in use.
             ModelError: it cannot run here, or did not answer.
         """
+        from qmd.text import query
+
         made = searches.begin("vsearch", text, among.collections, limit)
         problem = query.check_semantic(text)
         if problem or not text.strip():
@@ -227,7 +237,8 @@ class Searching(Base):
         length: int,
         full: bool,
     ) -> Answer:
-        from qmd.store import embeddings
+        from qmd.results import Form
+        from qmd.store import embeddings, search
 
         narrowed = self._narrowed(cursor, among)
         if narrowed is None:
@@ -246,7 +257,7 @@ class Searching(Base):
             shortcut=self._shortcut_to(space, number, vectors),
         )
         documents = search.documents(cursor, (hit.document_id for hit in found))
-        presenter = Presenter(Form(words, length, full), self._described(cursor))
+        presenter = self._presenter(cursor, Form(words, length, full))
         results = [
             presenter.result(documents[hit.document_id], hit.score, near=hit, by_words=False)
             for hit in found
@@ -313,7 +324,8 @@ class Searching(Base):
         from anyio import to_thread
 
         from qmd.pipeline import hybrid
-        from qmd.text import questions
+        from qmd.results import Form
+        from qmd.text import query, questions
 
         question = questions.parse(document) if isinstance(document, str) else document
         if intent:
@@ -347,8 +359,10 @@ class Searching(Base):
         self, made: searches.Search, cursor: Cursor, *, ranking: Ranking, form: Form
     ) -> list[Result]:
         """Ranked documents as results; without those that are gone since they were found."""
+        from qmd.store import search
+
         documents = search.documents(cursor, (each.document_id for each in ranking.documents))
-        presenter = Presenter(form, self._described(cursor))
+        presenter = self._presenter(cursor, form)
         results = [
             presenter.result(
                 documents[each.document_id],

@@ -4,19 +4,17 @@
 -- out  documents    bigint    in all
 -- out  lacking      bigint    documents without all of their vectors
 -- out  vectors      bigint    of the model, with those of texts that no document has any more
-with lacking as (
-    select hash
-    from (select distinct hash from documents)
-    where hash not in (select hash from chunks where model_id = $model_id)
-    union all
+with embedded as (
     select hash
     from chunks
-    where
-        model_id = $model_id
-        and chunk_id not in (select chunk_id from embeddings where model_id = $model_id)
+    where model_id = $model_id
+    group by hash
+    having bool_and(chunk_id in (select chunk_id from embeddings where model_id = $model_id))
 )
 
 select
-    (select count(*) from documents) as documents,
-    (select count(*) from documents where hash in (select hash from lacking)) as lacking,
+    count(*) as documents,
+    count(*) - count(embedded.hash) as lacking,
     (select count(*) from embeddings where model_id = $model_id) as vectors
+from documents
+left join embedded on documents.hash = embedded.hash

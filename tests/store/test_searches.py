@@ -14,7 +14,7 @@ import pytest
 from qmd.errors import QueryError
 from qmd.store import searches
 from qmd.store.searches import Log, begin
-from qmd.verbs.searching import ALL
+from qmd.types import ALL
 
 
 @pytest.fixture

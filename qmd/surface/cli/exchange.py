@@ -54,9 +54,8 @@ def export(
 ) -> None:
     """Write the index to a folder as Parquet; there again, only what has changed."""
     from qmd.pipeline.export import Wish
-    from qmd.store.search import ALL
     from qmd.text.filters import parse_filter
-    from qmd.types import Filter
+    from qmd.types import ALL, Filter
 
     if parted not in (None, PARTED):
         raise UsageError(f"Documents can be parted by {PARTED}, not by '{parted}'.")
