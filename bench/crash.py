@@ -30,8 +30,8 @@ LETTERS = "bcdfghjklmnpqrtvwz"
 SMALL = (
     "-c",
     """
-from qmd.pipeline import index
-index.BATCH_FILES = 20
+from qmd.pipeline import batches
+batches.BATCH_FILES = 20
 from qmd.__main__ import main
 main()
 """,

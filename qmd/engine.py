@@ -98,6 +98,53 @@ class Engine(Asking, Reading, Arranging):
                 compared[collection.name] = compare(self.database, collection)
         return compared
 
+    def update_at_once(
+        self,
+        names: Sequence[str],
+        compared: Mapping[str, Comparison],
+        *,
+        begun: Callable[[Collection], None],
+        told: Callable[[Collection, Report], None],
+    ) -> list[Report]:
+        """Carry out what was just compared, in this thread: for a few small changes.
+
+        Args:
+            names: of collections; none means all.
+            compared: of each of them, how it differs.
+            begun: is told of each collection before anything is done.
+            told: is given each report as it is ready.
+
+        Returns:
+            A report for each collection that is there in the end; a failure of one does not
+            stop the others.
+        """
+        from qmd.errors import CannotUpdate, CollectionNotFound
+        from qmd.store import maintenance
+
+        reports = []
+        met, waiting = set(compared), list(compared.values())
+        for comparison in waiting:
+            collection = comparison.collection
+            begun(collection)
+            report = comparison.nothing_changed
+            if report is None:
+                from qmd.pipeline.at_once import carry_out
+
+                try:
+                    report = carry_out(self.database, comparison, self.stemmer)
+                except (CollectionNotFound, CannotUpdate) as error:
+                    if isinstance(error, CollectionNotFound) and not names:
+                        # It was removed, or has another name by now.
+                        waiting += [now for name, now in self.compare().items() if name not in met]
+                        met.update(each.collection.name for each in waiting)
+                        continue
+                    report = Report(collection.name, collection.mask, failure=str(error))
+            reports.append(report)
+            told(collection, report)
+        if any(comparison.changes for comparison in waiting):
+            maintenance.merge(self.database)
+        return reports
+
     async def update(
         self,
         names: Sequence[str] = (),

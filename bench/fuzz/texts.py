@@ -59,7 +59,8 @@ def syntax() -> Iterator[Target]:
 
 def tokens() -> Iterator[Target]:
     """Postings: those of a batch are those of its words, one by one."""
-    from qmd.pipeline.tokens import Vocabulary, tokenise
+    from qmd.pipeline.tokens import tokenise
+    from qmd.pipeline.vocabulary import Vocabulary
     from qmd.text import words
 
     met: dict[str, int] = {}

@@ -16,6 +16,10 @@ from qmd.store.documents import Change
 from qmd.store.lookup import check_collections
 from qmd.types import Collection, Report
 
+FEW_BYTES = 500_000
+"""Bytes of changed files that are few. Measured: a new process takes as long
+for so many without what makes more of them fast as it takes to load that, and half the memory."""
+
 
 class Comparison(NamedTuple):
     """A folder beside the index.
@@ -28,6 +32,12 @@ class Comparison(NamedTuple):
     found: Found
     changes: list[Change]
     began: int
+
+    @property
+    def is_small(self) -> bool:
+        """Whether there is so little to read that it is done at once."""
+        sizes = [self.found.sizes[each.place] for each in self.changes if each.place is not None]
+        return sum(sizes) <= FEW_BYTES
 
     @property
     def nothing_changed(self) -> Report | None:

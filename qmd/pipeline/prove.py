@@ -17,7 +17,8 @@ from qmd.types import EXPERIENCES
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from qmd.pipeline.tokens import Postings, Vocabulary
+    from qmd.pipeline.tokens import Postings
+    from qmd.pipeline.vocabulary import Vocabulary
 
 PART = 500
 """Documents that are read at once: writers wait for no longer than that takes."""
@@ -60,7 +61,7 @@ def prove(database: Database, *, progress: Callable[[int], None] | None = None) 
     Returns:
         For each of `FACTS` how often it does not hold.
     """
-    from qmd.pipeline.tokens import Vocabulary
+    from qmd.pipeline.vocabulary import Vocabulary
 
     vocabulary = Vocabulary(Stemmer().terms)  # not what the index knows of words
     problems = Counter(dict.fromkeys(FACTS, 0))

@@ -3,54 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from qmd.pipeline.columns import documents
 from qmd.pipeline.outlines import outlines
-from qmd.pipeline.reading import EPOCH
-from qmd.pipeline.tokens import Vocabulary, tokenise
+from qmd.pipeline.tokens import tokenise
 from qmd.store.documents import Batch
 
 if TYPE_CHECKING:
     from qmd.pipeline.reading import File, Parsed
+    from qmd.pipeline.vocabulary import Term, Vocabulary
 
-NO_TIME = -1
-"""Nanoseconds: no file has this time, so that the file is compared again."""
+_KINDS = {
+    "number": pa.uint32(),
+    "seen_id": pa.uint32(),
+    "collection": pa.string(),
+    "path": pa.string(),
+    "title": pa.string(),
+    "hash": pa.string(),
+    "metadata": pa.string(),
+    "dated": pa.int64(),
+    "modified": pa.int64(),
+    "lossy": pa.bool_(),
+    "size": pa.uint64(),
+    "mtime_ns": pa.int64(),
+    "inode": pa.uint64(),
+    "checksum": pa.string(),
+}
 
 
 def batch(
     collection: str, parsed: Sequence[Parsed], vocabulary: Vocabulary, *, named: bool = True
-) -> Batch:
+) -> Batch[pa.Table]:
     """Documents, contents, postings and new words of a batch.
 
     Args:
         named: whether the words of a path say something, so that a search is to find them.
     """
-    files = [item.file for item in parsed]
     postings = tokenise(
         [(item.title, item.file.path if named else "", _body(item.file)) for item in parsed],
         vocabulary,
     )
     learnt = vocabulary.take_new()
     contents = {item.file.hash: item for item in parsed}
+    columns = documents(collection, parsed)
     return Batch(
         incoming=pa.table(
             {
-                "number": _column(np.arange(len(files), dtype=np.uint32)),
-                "seen_id": pa.array([f.change.document_id or 0 for f in files], pa.uint32()),
-                "collection": pa.array([collection] * len(files), pa.string()),
-                "path": pa.array([f.path for f in files], pa.string()),
-                "title": pa.array([item.title for item in parsed], pa.string()),
-                "hash": pa.array([f.hash for f in files], pa.string()),
-                "metadata": pa.array([item.metadata for item in parsed], pa.string()),
-                "dated": pa.array([_microseconds(item.dated) for item in parsed], pa.int64()),
-                "modified": pa.array([_microseconds(item.modified) for item in parsed], pa.int64()),
-                "lossy": pa.array([f.lossy for f in files], pa.bool_()),
-                **_stats(files),
+                **{name: pa.array(column, _KINDS[name]) for name, column in columns.items()},
                 "title_length": _column(postings.lengths[0]),
                 "path_length": _column(postings.lengths[1]),
                 "body_length": _column(postings.lengths[2]),
@@ -78,13 +82,19 @@ def batch(
                 ),
             }
         ),
-        learnt=pa.table(
-            {
-                "word": pa.array([word for word, _ in learnt], pa.string()),
-                "term": pa.array([term for _, (_, term) in learnt], pa.string()),
-                "term_id": pa.array([term_id for _, (term_id, _) in learnt], pa.int64()),
-            }
-        ),
+        learnt=_words(learnt) if learnt else None,
+        documents=len(parsed),
+        replaces=any(item.file.change.document_id for item in parsed),
+    )
+
+
+def _words(learnt: Sequence[tuple[str, Term]]) -> pa.Table:
+    return pa.table(
+        {
+            "word": pa.array([word for word, _ in learnt], pa.string()),
+            "term": pa.array([term for _, (_, term) in learnt], pa.string()),
+            "term_id": pa.array([term_id for _, (term_id, _) in learnt], pa.int64()),
+        }
     )
 
 
@@ -110,27 +120,3 @@ def outlined(texts: Sequence[tuple[bytes, int]]) -> pa.StructArray:
     found = outlines([data for data, _ in texts], [start for _, start in texts])
     columns = [pa.array(column, pa.string()) for column in found]
     return pa.StructArray.from_arrays(columns, names=list(found._fields))
-
-
-def touched_table(files: Sequence[File]) -> pa.Table:
-    """New times of files whose content is the same."""
-    return pa.table(
-        {
-            "document_id": pa.array([f.change.document_id for f in files], pa.uint32()),
-            "modified": pa.array([f.mtime_ns // 1000 for f in files], pa.int64()),
-            **_stats(files),
-        }
-    )
-
-
-def _stats(files: Sequence[File]) -> dict[str, pa.Array]:
-    return {
-        "size": pa.array([f.size for f in files], pa.uint64()),
-        "mtime_ns": pa.array([NO_TIME if f.fresh else f.mtime_ns for f in files], pa.int64()),
-        "inode": pa.array([f.inode for f in files], pa.uint64()),
-        "checksum": pa.array([f.checksum for f in files], pa.string()),
-    }
-
-
-def _microseconds(moment: datetime) -> int:
-    return (moment - EPOCH) // timedelta(microseconds=1)

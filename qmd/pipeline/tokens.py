@@ -11,14 +11,14 @@ work in Polars (extract, explode, group, sort), equal postings.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from qmd.pipeline.vocabulary import Vocabulary
 from qmd.text import words
 
 FIELDS = ("title", "path", "body")
@@ -26,9 +26,6 @@ FIELDS = ("title", "path", "body")
 
 FEW = 150_000
 """Words that are sorted to tell them apart: to load what hashes them would take longer."""
-
-Term = tuple[int, str]
-"""A term's number in the index and its text."""
 
 _WORD_BYTE = bytes(code >= 128 or chr(code).isalnum() or code == 95 for code in range(256))
 _FIRST_BYTES = np.array(
@@ -77,69 +74,6 @@ class Pieces:
     shift: npt.NDArray[np.int64]
 
 
-class Vocabulary:
-    """The words met so far and the terms they stand for.
-
-    Args:
-        resolve: gives the terms of folded words never met before, in order.
-        known: of those, the words that are not new: somebody else has met them.
-    """
-
-    def __init__(
-        self, resolve: Callable[[list[str]], list[Term]], known: Container[str] = frozenset()
-    ) -> None:
-        self._resolve = resolve
-        self._elsewhere = known
-        # A plain word is the number of its folded form; any other, -1 minus its place in _cut.
-        self._known: dict[str, int] = {}
-        self._cut: list[tuple[int, list[int], list[int]]] = []
-        self._folded: dict[str, int] = {}
-        self._term_ids: list[int] = []
-        self._new: list[tuple[str, Term]] = []
-
-    def cut(self, raw_words: Sequence[str]) -> Pieces:
-        """The pieces of distinct raw words; new ones are learnt."""
-        self._learn([word for word in raw_words if word not in self._known])
-        known = np.fromiter(map(self._known.__getitem__, raw_words), np.int64, len(raw_words))
-        plain = known >= 0
-        width, count = np.ones(len(known), np.int64), np.ones(len(known), np.int64)
-        others = [self._cut[-1 - number] for number in known[~plain].tolist()]
-        width[~plain] = [taken for taken, _, _ in others]
-        count[~plain] = [len(shifts) for _, _, shifts in others]
-        number = np.repeat(known, count)
-        shift = np.zeros(len(number), np.int64)
-        compound = np.repeat(~plain, count)
-        number[compound] = [n for _, numbers, _ in others for n in numbers]
-        shift[compound] = [s for _, _, shifts in others for s in shifts]
-        return Pieces(width, count, np.array(self._term_ids, np.int64)[number], shift)
-
-    def _learn(self, unknown: list[str]) -> None:
-        folded, known = self._folded, self._known
-        already = len(folded)
-        for word in unknown:
-            alone = words.plain(word)
-            if alone is not None:
-                known[word] = folded.setdefault(alone, len(folded))
-                continue
-            width, parts = words.pieces(word)
-            numbers = [folded.setdefault(part, len(folded)) for part, _ in parts]
-            if width == len(parts) == 1:
-                known[word] = numbers[0]
-            else:
-                known[word] = -1 - len(self._cut)
-                self._cut.append((width, numbers, [shift for _, shift in parts]))
-        fresh = list(islice(folded, already, None))
-        terms = self._resolve(fresh)
-        self._term_ids += [term_id for term_id, _ in terms]
-        pairs = zip(fresh, terms, strict=True)
-        self._new += [(word, term) for word, term in pairs if word not in self._elsewhere]
-
-    def take_new(self) -> list[tuple[str, Term]]:
-        """Folded words learnt since the last call that are new, with their terms."""
-        new, self._new = self._new, []
-        return new
-
-
 def tokenise(documents: Sequence[tuple[str, str, str | bytes]], vocabulary: Vocabulary) -> Postings:
     """Postings of (title, path, body) triples. A body of nothing but ASCII may be bytes.
 
@@ -153,7 +87,7 @@ def tokenise(documents: Sequence[tuple[str, str, str | bytes]], vocabulary: Voca
             for field in document
         ]
     )
-    return _grouped(vocabulary.cut(distinct), number, words_in_field)
+    return _grouped(_cut(vocabulary, distinct), number, words_in_field)
 
 
 def _words(
@@ -171,6 +105,24 @@ def _words(
     field_ends = np.cumsum([len(field) + 1 for field in fields])
     words_before = np.searchsorted(starts, field_ends)
     return number, distinct, np.diff(words_before, prepend=0)
+
+
+def _cut(vocabulary: Vocabulary, raw_words: Sequence[str]) -> Pieces:
+    """The pieces of distinct raw words; the vocabulary learns new ones."""
+    vocabulary.learn(raw_words)
+    numbers = map(vocabulary.numbers.__getitem__, raw_words)
+    known = np.fromiter(numbers, np.int64, len(raw_words))
+    plain = known >= 0
+    width, count = np.ones(len(known), np.int64), np.ones(len(known), np.int64)
+    others = [vocabulary.compounds[-1 - number] for number in known[~plain].tolist()]
+    width[~plain] = [taken for taken, _, _ in others]
+    count[~plain] = [len(shifts) for _, _, shifts in others]
+    number = np.repeat(known, count)
+    shift = np.zeros(len(number), np.int64)
+    compound = np.repeat(~plain, count)
+    number[compound] = [n for _, numbers, _ in others for n in numbers]
+    shift[compound] = [s for _, _, shifts in others for s in shifts]
+    return Pieces(width, count, np.array(vocabulary.term_ids, np.int64)[number], shift)
 
 
 def _word_bounds(raw: bytes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

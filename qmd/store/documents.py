@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import compress
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from qmd.store.cursor import Cursor, as_json
 
@@ -26,21 +29,28 @@ class Change(NamedTuple):
     checksum: str | None
 
 
-class Batch(NamedTuple):
-    """A batch of documents, ready to be committed.
+Relation = TypeVar("Relation")
+
+
+class Batch(NamedTuple, Generic[Relation]):
+    """A batch of documents, ready to be committed: all of it as Arrow tables, or as JSON.
 
     Attributes:
         incoming: one row per document: `number` within the batch, `seen_id`, and the
             columns of `documents`.
         texts: hash, body and outline, no hash twice.
         postings: `number` and the columns of `postings`, sorted by (term, number).
-        learnt: words never met before: word, term, term_id.
+        learnt: words never met before: word, term, term_id; None: there are none.
+        documents: in all.
+        replaces: whether some document takes the place of another.
     """
 
-    incoming: pa.Table
-    texts: pa.Table
-    postings: pa.Table
-    learnt: pa.Table
+    incoming: Relation
+    texts: Relation
+    postings: Relation
+    learnt: Relation | None
+    documents: int
+    replaces: bool
 
 
 def changes(
@@ -65,39 +75,53 @@ def changes(
     ]
 
 
-def put(cursor: Cursor, batch: Batch) -> set[int]:
+def put(cursor: Cursor, batch: Batch[Any]) -> set[int]:
     """Commit a batch.
 
     Returns:
         The numbers of the documents that were accepted. One that another process has
         changed since it was compared is not: its file is to be compared again.
     """
-    with cursor.staged(incoming=batch.incoming, texts=batch.texts):
-        cursor.run("documents/accept")
-        accepted = cursor.run("documents/accepted")
-        if not accepted:
-            return set()
-        if any(batch.incoming["seen_id"].to_pylist()):
-            cursor.run("documents/bury")
-            cursor.run("documents/replace")
-        cursor.run("documents/add_content")
-        cursor.run("documents/add")
+    with _taken(cursor, incoming=batch.incoming) as given:
+        cursor.run("documents/accept", **given)
+    accepted = cursor.run("documents/accepted")
+    if not accepted:
+        return set()
+    if batch.replaces:
+        cursor.run("documents/bury")
+        cursor.run("documents/replace")
+    with _taken(cursor, texts=batch.texts) as given:
+        cursor.run("documents/add_content", **given)
+    cursor.run("documents/add")
     numbers = {number for number, _ in accepted}
     postings = batch.postings
-    if len(numbers) < batch.incoming.num_rows:
+    if len(numbers) < batch.documents:
         postings = _of_documents(postings, numbers)
-    with cursor.staged(found=postings):
+    with _taken(cursor, found=postings) as given:
         first, document_id = accepted[0]
-        cursor.run("documents/add_postings", base=document_id - first)
-    if batch.learnt.num_rows:
-        with cursor.staged(learnt=batch.learnt):
-            cursor.run("words/learn")
+        cursor.run("documents/add_postings", base=document_id - first, **given)
+    if batch.learnt is not None:
+        with _taken(cursor, learnt=batch.learnt) as given:
+            cursor.run("words/learn", **given)
     cursor.run("documents/count_up")
     return numbers
 
 
-def _of_documents(postings: pa.Table, numbers: set[int]) -> pa.Table:
+@contextmanager
+def _taken(cursor: Cursor, **relations: Any) -> Iterator[dict[str, str | None]]:
+    """What a statement takes for relations: JSON is a parameter, Arrow tables are staged."""
+    as_text = {name: part if isinstance(part, str) else None for name, part in relations.items()}
+    tables = {name: part for name, part in relations.items() if as_text[name] is None}
+    with cursor.staged(**tables):
+        yield as_text
+
+
+def _of_documents(postings: Any, numbers: set[int]) -> Any:
     """The postings of some documents. Here, not in SQL, where it triples the time of the rest."""
+    if isinstance(postings, str):
+        columns = json.loads(postings)
+        kept = [number in numbers for number in columns["number"]]
+        return as_json({name: list(compress(column, kept)) for name, column in columns.items()})
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -131,10 +155,13 @@ def add_outlines(cursor: Cursor, *, made: pa.Table) -> None:
         cursor.run("documents/add_outlines")
 
 
-def touch(cursor: Cursor, touched: pa.Table) -> None:
-    """Note new times of files whose content is the same."""
-    with cursor.staged(touched=touched):
-        cursor.run("documents/touch")
+def touch(cursor: Cursor, touched: Mapping[str, list[Any]]) -> None:
+    """Note new times of files whose content is the same.
+
+    Args:
+        touched: columns. See sql/documents/touch.
+    """
+    cursor.run("documents/touch", touched=as_json(touched))
 
 
 def remove(cursor: Cursor, document_ids: Sequence[int]) -> set[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
@@ -60,21 +61,19 @@ class Page(NamedTuple):
     found: list[Found]
 
 
-def add(cursor: Cursor, records: Sequence[Record], batch: Batch) -> None:
+def add(cursor: Cursor, records: Sequence[Record], batch: Batch[str]) -> None:
     """Add records with their documents.
 
     Args:
         batch: their documents; `learnt` are all of their words, known or not.
     """
-    import pyarrow as pa
-
     if all(each.name != EXPERIENCES for each in collections(cursor)):
         cursor.run("experiences/add_collection")
         cursor.run("experiences/add_context", body=UNREVIEWED)
-    words = batch.learnt["word"].to_pylist()
-    known = documents.known_words(cursor, words)
-    new = pa.array([word not in known for word in words], pa.bool_())
-    documents.put(cursor, batch._replace(learnt=batch.learnt.filter(new)))
+    learnt = json.loads(batch.learnt or "[]")
+    known = documents.known_words(cursor, [each["word"] for each in learnt])
+    new = [each for each in learnt if each["word"] not in known]
+    documents.put(cursor, batch._replace(learnt=as_json(new) if new else None))
     rows = [_row(record) for record in records]
     cursor.run("experiences/add", records=as_json(rows))
 

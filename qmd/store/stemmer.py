@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -11,29 +12,56 @@ import _duckdb
 
 from qmd.store.cursor import Cursor
 from qmd.store.statements import filled
+from qmd.text.identity import term_id
+
+FEW, MOST = 1_000, 10_000
+"""Words that are remembered if no more are asked for at once, and how many."""
+
+_WITH_STEM = re.compile("[a-z]+")
+
+Term = tuple[int, str]
+"""term_id and term."""
 
 
 class Stemmer:
     """Stems by the extension that the `duckdb-extension-fts` wheel carries.
 
     It is loaded when first needed, into a database of its own: loading takes longer than
-    a search, and most searches are for words that the index knows.
+    a search, and most searches are for words that the index knows. What is no English word at
+    sight, such as a number, stays as it is.
     """
 
     def __init__(self) -> None:
         self._cursor: Cursor | None = None
+        self._met: dict[str, Term] = {}
         self._turn = threading.Lock()
 
-    def terms(self, words: Sequence[str]) -> list[tuple[int, str]]:
+    def terms(self, words: Sequence[str]) -> list[Term]:
         """(term_id, term) of each word, in order. The words are distinct and folded."""
-        if not words:
-            return []
         with self._turn:
-            if self._cursor is None:
-                self._cursor = self._loaded()
-            rows = self._cursor.run("words/stems", words="\n".join(words))
-        found = {word: (term_id, term) for word, term_id, term in rows}
+            found = {word: self._met[word] for word in words if word in self._met}
+            stemmed = []
+            for word in words:
+                if word in found:
+                    continue
+                if _WITH_STEM.fullmatch(word):
+                    stemmed.append(word)
+                else:
+                    found[word] = term_id(word), word
+            if stemmed:
+                found |= self._stems(stemmed)
         return [found[word] for word in words]
+
+    def _stems(self, words: Sequence[str]) -> dict[str, Term]:
+        if self._cursor is None:
+            self._cursor = self._loaded()
+        rows = self._cursor.run("words/stems", words="\n".join(words))
+        found = {word: (number, term) for word, number, term in rows}
+        if len(found) <= FEW:
+            if len(self._met) + len(found) > MOST:
+                self._met.clear()
+            self._met |= found
+        return found
 
     @staticmethod
     def _loaded() -> Cursor:

@@ -1,4 +1,4 @@
-"""What a text is called: its hash, its docid, its checksum."""
+"""What a text is called: its hash, its docid, its checksum; and what a term is."""
 
 from __future__ import annotations
 
@@ -21,6 +21,12 @@ def checksum(data: bytes) -> str:
     import xxhash
 
     return xxhash.xxh3_128_hexdigest(data)
+
+
+def term_id(term: str) -> int:
+    """The number of a term: 63 bits of its MD5, `md5_number_lower(term) >> 1` in DuckDB."""
+    digest = hashlib.md5(term.encode(), usedforsecurity=False).digest()
+    return int.from_bytes(digest[8:], "little") >> 1
 
 
 def docid_digits(name: str) -> str | None:

@@ -1,6 +1,22 @@
 -- Note new times of files whose content is the same.
 --
--- in   touched  relation  document_id, size, mtime_ns, inode, checksum, modified (microseconds)
+-- in   $touched  json  object of columns: document_id, modified (microseconds), size, mtime_ns, inode,
+--                      checksum
+with touched as (
+    select
+        unnest(document_id) as document_id, unnest(modified) as modified, unnest(size) as size,
+        unnest(mtime_ns) as mtime_ns, unnest(inode) as inode, unnest(checksum) as checksum
+    from (
+        select unnest(
+            from_json(
+                $touched,
+                '{"document_id": ["UINTEGER"], "modified": ["BIGINT"], "size": ["UBIGINT"],
+                  "mtime_ns": ["BIGINT"], "inode": ["UBIGINT"], "checksum": ["VARCHAR"]}'
+            )
+        )
+    )
+)
+
 update documents
 set
     size = touched.size,

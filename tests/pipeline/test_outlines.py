@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from qmd.pipeline import few
 from qmd.pipeline.outlines import outlines
 from qmd.text import markdown
 from qmd.text.outline import BETWEEN, outline
@@ -100,6 +101,12 @@ def batched(texts: list[str]) -> list[list[tuple[int, str, str, str]]]:
 @given(st.lists(st.builds(lambda a, b, c: a + b + c, FRONT, TEXTS, ENDS), max_size=4))
 def test_the_outlines_of_a_batch_are_those_of_its_texts(texts):
     assert batched(texts) == [plain(text) for text in texts]
+    starts = [len(text[: markdown.frontmatter(text).end].encode()) for text in texts]
+    data = [text.encode() for text in texts]
+    one_by_one = [few.outlined(*each) for each in zip(data, starts, strict=True)]
+    found = outlines(data, starts)
+    columns = zip(*found, strict=True)
+    assert [dict(zip(found._fields, row, strict=True)) for row in columns] == one_by_one
 
 
 @settings(max_examples=400)

@@ -11,7 +11,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from qmd.pipeline.tokens import FIELDS, Vocabulary, tokenise
+from qmd.pipeline import few
+from qmd.pipeline.tokens import FIELDS, tokenise
+from qmd.pipeline.vocabulary import Vocabulary
 from qmd.text import words
 
 LETTERS = "abABZ019_ .-\n\t\0éÉßǅжЖ\u0301\ufe0f日本語のカﾃ한국\u1112\u1161ภาษा🙂\u3000_"
@@ -94,6 +96,17 @@ def tokens(*documents):
 def test_the_postings_are_those_of_the_words_one_by_one(documents, key):
     number = numbering(key)
     assert listed(tokenise(documents, vocabulary(number))) == reference(documents, number)
+    found = few.tokenised(documents, vocabulary(number))
+    frequencies = zip(
+        found.title_frequency, found.path_frequency, found.body_frequency, strict=True
+    )
+    counted = map(list, frequencies)
+    rows = list(zip(found.term_id, found.number, counted, found.positions, strict=True))
+    by_field = [
+        [list(column) for column in zip(*part, strict=True)]
+        for part in (found.starts, found.lengths)
+    ]
+    assert (rows, *by_field) == reference(documents, number)
 
 
 @given(st.lists(DOCUMENTS, min_size=2, max_size=4), st.binary(min_size=1, max_size=8))

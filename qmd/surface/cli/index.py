@@ -82,12 +82,10 @@ def report_updates(
     compared = {}
     if not any(hooks.wants(collection) for collection in chosen):
         compared = engine.compare(names)
-    reports = [report for c in compared.values() if (report := c.nothing_changed)]
-    if len(reports) == len(chosen) and not engine.has_arrears():
+    small = [comparison for comparison in compared.values() if comparison.is_small]
+    if len(small) == len(chosen) and not engine.has_arrears():
         # The usual case needs no pipeline, which takes longer to load than this took.
-        for collection, report in zip(chosen, reports, strict=True):
-            begun(collection)
-            told(collection, report)
+        reports = engine.update_at_once(names, compared, begun=begun, told=told)
     else:
         import anyio
 

@@ -1,0 +1,42 @@
+"""Small changes, carried out at once in one thread: without what makes large ones fast, which takes
+longer to load than they take."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+from qmd.pipeline.batches import ROUNDS, Batches
+from qmd.pipeline.compare import Comparison, compare
+from qmd.store.database import Database
+from qmd.store.stemmer import Stemmer
+from qmd.types import Report
+
+
+def carry_out(database: Database, comparison: Comparison, stemmer: Stemmer) -> Report:
+    """Bring one collection up to date, of which was just found what has changed.
+
+    Raises:
+        CollectionNotFound: it was removed, or got another name.
+        RootMissing, RootUnreadable: the folder is not there any more, or cannot be read.
+        IndexFailure: the index is busy or cannot be written.
+    """
+    collection = comparison.collection
+    report = Report(collection.name, collection.mask)
+    for _ in range(ROUNDS):
+        with ExitStack() as held:
+            batches = Batches(database, collection, stemmer, report, comparison, held)
+            settled = all([_committed(batches), batches.remove()])
+            batches.finish()
+        if settled:
+            break
+        comparison = compare(database, collection)
+    return report
+
+
+def _committed(batches: Batches) -> bool:
+    """Commit all batches; whether all documents were accepted."""
+    settled = True
+    for changes in batches.cut():
+        files = batches.read(changes)
+        settled &= batches.commit(files, batches.prepared(files))
+    return settled

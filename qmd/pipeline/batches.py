@@ -1,0 +1,200 @@
+"""A comparison carried out batch by batch: what is done with each, one step after the other.
+
+Everything but the commit happens outside the lock of the index. A batch commits on its own, so a
+run that is cut off leaves whole documents behind and the next one goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import partial
+from typing import Any
+
+from qmd.pipeline import reading
+from qmd.pipeline.columns import touched
+from qmd.pipeline.compare import FEW_BYTES, Comparison
+from qmd.pipeline.memory import keep_memory
+from qmd.pipeline.reading import File
+from qmd.pipeline.vocabulary import Vocabulary
+from qmd.store import documents
+from qmd.store.cursor import Cursor
+from qmd.store.database import Database
+from qmd.store.documents import Batch, Change
+from qmd.store.gate import dictionary
+from qmd.store.stemmer import Stemmer
+from qmd.types import Collection, Report
+
+BATCH_BYTES = 8_000_000
+"""Bytes of text that are committed at once: about a fifth of a second with the lock held."""
+
+BATCH_FILES = 2_000
+
+ROUNDS = 20
+"""Times that what other processes changed in the meantime is compared again."""
+
+
+class Batches:
+    """One comparison, carried out.
+
+    Args:
+        report: what is done is added to it.
+        held: what is held until it is done, and is let go of by who made this.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        collection: Collection,
+        stemmer: Stemmer,
+        report: Report,
+        comparison: Comparison,
+        held: ExitStack,
+    ) -> None:
+        self._held = held
+        self._database = database
+        self._collection = collection
+        self._stemmer = stemmer
+        self._report = report
+        self._found = comparison.found
+        report.skipped[:] = comparison.found.skipped
+        self._began = comparison.began
+        self._met: int | None = None  # words in the index when this began
+        self._indexed: set[str] = set()  # those of them that were asked for
+        self._vocabulary = Vocabulary(self._resolve, self._indexed)
+        self._unusable = 0
+        self._renamed = 0
+        changes = comparison.changes
+        self.changed = [change for change in changes if change.place is not None]
+        gone = [change for change in changes if change.place is None]
+        self._gone = [change for change in gone if not self._unread(change)]
+        self._moved = {change.hash: change for change in self._gone}
+
+    def cut(self) -> Iterator[list[Change]]:
+        """What has changed, in batches."""
+        batch: list[Change] = []
+        size = 0
+        for change in self.changed:
+            assert change.place is not None
+            batch.append(change)
+            size += self._found.sizes[change.place]
+            if size >= BATCH_BYTES or len(batch) >= BATCH_FILES:
+                yield batch
+                batch, size = [], 0
+        if batch:
+            yield batch
+
+    def read(self, batch: list[Change]) -> list[File]:
+        """A batch with the contents of its files."""
+        return [
+            reading.opened(change, self._found, self._collection, began=self._began)
+            for change in batch
+        ]
+
+    def prepared(self, files: list[File]) -> Batch[Any] | None:
+        """Documents, contents and postings of a batch; None: it has no text."""
+        readable = [file for file in files if file.text is not None]
+        if not readable:
+            return None
+        parsed = [reading.parsed(file) for file in readable]
+        self._report.notes += [(item.file.path, item.remark) for item in parsed if item.remark]
+        if sum(len(file.data) for file in readable) <= FEW_BYTES:
+            from qmd.pipeline import few
+
+            return few.batch(self._collection.name, parsed, self._vocabulary)
+        keep_memory()
+        from qmd.pipeline import tables
+
+        return tables.batch(self._collection.name, parsed, self._vocabulary)
+
+    def commit(self, files: list[File], batch: Batch[Any] | None) -> bool:
+        """Commit a batch, and what else its files told.
+
+        Returns:
+            Whether every document was accepted.
+        """
+        same = [f for f in files if f.text is None and f.hash and not f.problem]
+        emptied = [
+            f.change.document_id for f in files if f.empty and f.change.document_id is not None
+        ]
+
+        def work(cursor: Cursor) -> set[int]:
+            if same:
+                documents.touch(cursor, touched(same))
+            if emptied:
+                self._report.removed += len(documents.remove(cursor, emptied))
+            return documents.put(cursor, batch) if batch is not None else set()
+
+        accepted = set()
+        if batch is not None or same or emptied:
+            accepted = self._database.write(work)
+        paths = [file.path for file in files if file.text is not None]
+        return self._count(files, {paths[number] for number in accepted})
+
+    def remove(self) -> bool:
+        """Remove the documents whose files are gone.
+
+        Returns:
+            Whether all were still there.
+        """
+        if not self._gone:
+            return True
+        ids = [change.document_id for change in self._gone if change.document_id is not None]
+        removed = self._database.write(partial(documents.remove, document_ids=ids))
+        self._report.removed += len(removed) - self._renamed
+        return len(removed) == len(ids)
+
+    def finish(self) -> None:
+        """Add to the report what stayed as it was."""
+        report = self._report
+        reported = report.new + report.updated + report.renamed + self._unusable
+        report.unchanged = max(0, len(self._found.paths) - reported)
+
+    def _unread(self, change: Change) -> bool:
+        """Whether a document lies where nothing could be listed, so that nobody knows."""
+        return any(
+            change.path == place or (change.path.startswith(place) and place.endswith("/"))
+            for place in self._found.unread
+        )
+
+    def _resolve(self, words: list[str]) -> list[tuple[int, str]]:
+        """Terms of folded words: as the index knows them, else from the stemmer."""
+        if not words:
+            return []
+        if self._met is None:
+            self._held.enter_context(dictionary(self._database.path, shared=True))
+            self._met = self._database.read(documents.word_count)
+        if not self._met:
+            return self._stemmer.terms(words)
+        known = self._database.read(partial(documents.known_words, words=words))
+        self._indexed.update(known)
+        unknown = [word for word in words if word not in known]
+        known.update(zip(unknown, self._stemmer.terms(unknown), strict=True))
+        return [known[word] for word in words]
+
+    def _count(self, files: list[File], accepted: set[str]) -> bool:
+        """Add a batch to the report.
+
+        Returns:
+            Whether every document was accepted.
+        """
+        report = self._report
+        settled = True
+        for file in files:
+            if file.problem:
+                report.skipped.append((file.path, file.problem))
+                self._unusable += 1
+            elif file.vanished:
+                self._unusable += 1
+            elif file.text is None:
+                continue
+            elif file.path not in accepted:
+                settled = False
+            elif file.change.document_id is not None:
+                report.updated += 1
+            elif self._moved.pop(file.hash, None) is not None:
+                report.renamed += 1
+                self._renamed += 1
+            else:
+                report.new += 1
+        return settled

@@ -1,0 +1,56 @@
+"""What a commit has to know of documents, a column each, whatever they are then made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from qmd.pipeline.reading import EPOCH
+
+if TYPE_CHECKING:
+    from qmd.pipeline.reading import File, Parsed
+
+NO_TIME = -1
+"""Nanoseconds: no file has this time, so that the file is compared again."""
+
+
+def documents(collection: str, parsed: Sequence[Parsed]) -> dict[str, list[Any]]:
+    """Documents of a batch, without what their postings say of them."""
+    files = [item.file for item in parsed]
+    return {
+        "number": list(range(len(files))),
+        "seen_id": [file.change.document_id or 0 for file in files],
+        "collection": [collection] * len(files),
+        "path": [file.path for file in files],
+        "title": [item.title for item in parsed],
+        "hash": [file.hash for file in files],
+        "metadata": [item.metadata for item in parsed],
+        "dated": [_microseconds(item.dated) for item in parsed],
+        "modified": [_microseconds(item.modified) for item in parsed],
+        "lossy": [file.lossy for file in files],
+        **stats(files),
+    }
+
+
+def touched(files: Sequence[File]) -> dict[str, list[Any]]:
+    """New times of files whose content is the same."""
+    return {
+        "document_id": [file.change.document_id for file in files],
+        "modified": [file.mtime_ns // 1000 for file in files],
+        **stats(files),
+    }
+
+
+def stats(files: Sequence[File]) -> dict[str, list[Any]]:
+    """What is compared of files."""
+    return {
+        "size": [file.size for file in files],
+        "mtime_ns": [NO_TIME if file.fresh else file.mtime_ns for file in files],
+        "inode": [file.inode for file in files],
+        "checksum": [file.checksum for file in files],
+    }
+
+
+def _microseconds(moment: datetime) -> int:
+    return (moment - EPOCH) // timedelta(microseconds=1)

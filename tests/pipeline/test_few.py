@@ -1,0 +1,201 @@
+"""A few files are made into the same rows, without numpy and Arrow, as many are with them."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from qmd import curation
+from qmd.errors import CollectionNotFound
+from qmd.pipeline import at_once, batches, few, tables
+from qmd.pipeline.compare import compare
+from qmd.pipeline.reading import opened, parsed
+from qmd.pipeline.vocabulary import Vocabulary
+from qmd.pipeline.walk import Found
+from qmd.store import documents
+from qmd.store.documents import Change
+from qmd.types import Collection
+from tests.library import STEMMER, Library
+
+WORDS = [
+    "Tea",
+    "tea_pot",
+    "parseHTTP2",
+    "日本語",
+    "Zürich",
+    "[link](tea.md)",
+    "#tag",
+    "`code`",
+    "7",
+]
+WORDS += ["\n# Pot\n", "\n\n", "'", '"', "\\"]
+NOTES = st.lists(
+    st.one_of(
+        st.lists(
+            st.sampled_from(WORDS),
+            max_size=30,
+        ).map(" ".join),
+        st.text(max_size=40),
+        st.just("---\ntitle: Cups\ntags: [a]\ndate: 2025-03-04\n---\n# Cups\n\x1e [a](b\x1ec)\n"),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+def files(folder, texts):
+    """The files of some texts, read, and what they say of themselves."""
+    found = Found()
+    for number, text in enumerate(texts):
+        file = folder / f"{number}-note.md"
+        file.write_bytes(text.encode("utf-8", "replace"))
+        info = file.stat()
+        found.paths.append(file.name)
+        found.sizes.append(info.st_size)
+        found.mtimes.append(info.st_mtime_ns)
+        found.inodes.append(info.st_ino)
+    collection = Collection("notes", str(folder), "**/*.md")
+    read = [
+        opened(Change(place, place or None, path, None, None), found, collection, began=0)
+        for place, path in enumerate(found.paths)
+    ]
+    return [parsed(file) for file in read if file.text is not None]
+
+
+@pytest.mark.parametrize("named", [True, False])
+@settings(deadline=None, max_examples=100)
+@given(texts=NOTES)
+def test_both_say_the_same_of_a_batch(tmp_path_factory, texts, named):
+    made = files(tmp_path_factory.mktemp("notes"), texts)
+    assume(made)
+    words = [Vocabulary(STEMMER.terms) for _ in range(2)]
+    small = few.batch("notes", made, words[0], named=named)
+    large = tables.batch("notes", made, words[1], named=named)
+    for part in ("incoming", "texts", "postings"):
+        assert json.loads(getattr(small, part)) == getattr(large, part).to_pydict(), part
+    assert (small.documents, small.replaces) == (large.documents, large.replaces)
+    assert (small.learnt is None) == (large.learnt is None)
+    if small.learnt is not None:
+        learnt = json.loads(small.learnt)
+        assert sorted(map(str, learnt)) == sorted(map(str, large.learnt.to_pylist()))
+
+
+def rows(library):
+    """What the index says, but for where files are on the disk."""
+    return {
+        table: library.ask(f"select {columns} from {table} order by all")
+        for table, columns in {
+            "content": "*",
+            "postings": "*",
+            "documents": "* exclude inode",
+            "words": "*",
+        }.items()
+    }
+
+
+TEXTS = {
+    "tea.md": "# Tea\n\nA [cup](cup.md) of tea_leaves, 'quoted' \"twice\" \\ and\ttabs.\n",
+    "日本.md": "# 日本\n\nお茶 🍵 #tag\n",
+    "front.md": "---\ntitle: It's\ndate: 2025-02-03\nn: 1e400\n---\nX\u2028y\ufffd\n",
+}
+
+
+def test_the_index_has_the_same_rows_either_way(tmp_path, monkeypatch):
+    found = []
+    for few_bytes in (0, 500_000):
+        monkeypatch.setattr(batches, "FEW_BYTES", few_bytes)
+        folder = tmp_path / str(few_bytes)
+        folder.mkdir()
+        library = Library(folder)
+        for name, text in TEXTS.items():
+            library.write(name, text)
+            os.utime(library.root / name, (1_700_000_000, 1_700_000_000))
+        library.update()
+        found.append(rows(library))
+        assert library.problems() == []
+    assert found[0] == found[1]
+    assert len(found[0]["postings"]) > 20
+
+
+@pytest.mark.parametrize("few_bytes", [0, 500_000])
+def test_postings_of_documents_that_are_not_accepted_are_left_out(library, monkeypatch, few_bytes):
+    monkeypatch.setattr(batches, "FEW_BYTES", few_bytes)
+    put, times = documents.put, []
+
+    def meanwhile(cursor, batch):
+        if not times:
+            cursor.connection.execute(
+                "update documents set document_id = document_id + 100 where path = 'b.md'"
+            )
+        times.append(batch.documents)
+        return put(cursor, batch)
+
+    for name in "abc":
+        library.write(f"{name}.md", f"# {name}\n\nfirst\n")
+    library.update()
+    for name in "abc":
+        library.write(f"{name}.md", f"# {name}\n\nsecond {name * 5}\n")
+    monkeypatch.setattr(documents, "put", meanwhile)
+    report = library.update()
+    assert times == [3, 1]
+    assert report.updated == 3
+    assert library.found("bbbbb") == ["b.md"]
+    assert len(library.found("second")) == 3
+
+
+def compared(library):
+    [collection] = library.engine.folders()
+    return compare(library.engine.database, collection)
+
+
+def carried_out(library, comparison):
+    return at_once.carry_out(library.engine.database, comparison, STEMMER)
+
+
+def test_small_changes_are_carried_out_at_once(library):
+    for name in "abcd":
+        library.write(f"{name}.md", f"# {name}\n\nleaf {name}\n")
+    report = carried_out(library, compared(library))
+    assert (report.new, report.unchanged) == (4, 0)
+    library.write("a.md", "# a\n\nbud\n")
+    (library.root / "b.md").unlink()
+    (library.root / "c.md").rename(library.root / "e.md")
+    (library.root / "f.md").write_bytes(b"\0")
+    report = carried_out(library, compared(library))
+    assert (report.new, report.updated, report.renamed, report.removed) == (0, 1, 1, 1)
+    assert (report.unchanged, report.skipped) == (1, [("f.md", "not a text file")])
+    assert sorted(library.found("leaf")) == ["d.md", "e.md"]
+    assert library.problems() == []
+
+
+def test_what_another_process_changed_meanwhile_is_compared_again(library):
+    library.write("a.md", "# a\n\nleaf\n")
+    before = compared(library)
+    library.update()
+    library.write("a.md", "# a\n\nbud\n")
+    report = carried_out(library, before)
+    assert (report.new, report.updated) == (0, 1)
+    assert len(library.found("bud")) == 1
+
+
+def test_a_collection_that_is_removed_meanwhile_is_named(library):
+    library.write("a.md", "# a\n\nleaf\n")
+    before = compared(library)
+    curation.remove_collection(library.engine, "notes")
+    with pytest.raises(CollectionNotFound):
+        carried_out(library, before)
+
+
+def test_what_is_small_is_told_by_the_bytes_to_read(library):
+    library.write("a.md", "x" * 400_000)
+    assert compared(library).is_small
+    library.write("b.md", "y" * 100_001)
+    assert not compared(library).is_small
+    library.update()
+    (library.root / "a.md").unlink()
+    (library.root / "b.md").unlink()
+    assert compared(library).is_small

@@ -1,0 +1,49 @@
+"""Terms of words: stems by DuckDB's extension, numbers by MD5."""
+
+from __future__ import annotations
+
+import _duckdb
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qmd.store.stemmer import Stemmer
+from qmd.text.identity import term_id
+from tests.library import STEMMER
+
+
+@given(st.text(min_size=1))
+def test_a_number_is_that_of_the_database(term):
+    [(number,)] = _duckdb.execute("select md5_number_lower($term) >> 1", {"term": term}).fetchall()
+    assert term_id(term) == number
+
+
+def test_words_have_stems_and_what_is_none_stays():
+    words = ["running", "2025", "tea_pot", "日本", "zürich", "cups"]
+    assert STEMMER.terms(words) == [
+        (term_id(term), term) for term in ("run", "2025", "tea_pot", "日本", "zürich", "cup")
+    ]
+
+
+def test_the_extension_is_loaded_for_words_alone_and_asked_for_each_once(monkeypatch):
+    stemmer = Stemmer()
+    loaded = []
+
+    def load():
+        loaded.append(STEMMER)
+        assert STEMMER._cursor is not None
+        return STEMMER._cursor
+
+    monkeypatch.setattr(stemmer, "_loaded", load)
+    assert stemmer.terms(["12", "v2"]) == [(term_id("12"), "12"), (term_id("v2"), "v2")]
+    assert loaded == []
+    found = stemmer.terms(["cups", "12"])
+    assert len(loaded) == 1
+    monkeypatch.setattr(stemmer, "_cursor", None)
+    assert stemmer.terms(["12", "cups"]) == found[::-1]
+    assert len(loaded) == 1
+
+
+@pytest.mark.parametrize("words", [[], ["cups"] * 1])
+def test_as_many_terms_as_words(words):
+    assert len(STEMMER.terms(words)) == len(words)
