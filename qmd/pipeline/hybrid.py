@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import anyio
 from anyio import from_thread, to_thread
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from qmd.store.database import Database
     from qmd.store.shortcut import Shortcut
     from qmd.store.stemmer import Stemmer
+
+Shown = TypeVar("Shown")
 
 ONLY_MEANING = (
     "The question only asks by meaning, which is not searched.\n\n"
@@ -92,6 +94,10 @@ class Ranking(NamedTuple):
     words: dict[str, str]
 
 
+Show = Callable[[Ranking, "Cursor"], Shown]
+"""Shows documents, in the read that ranked them or another one."""
+
+
 class _Run:
     """One question on its way."""
 
@@ -125,8 +131,8 @@ class _Run:
         self._depth = DEPTH[recipe.fusion]
         self._count = 0
 
-    async def ranking(self, limit: int) -> Ranking:
-        """The best documents."""
+    async def answer(self, limit: int, show: Show[Shown]) -> tuple[Ranking, Shown]:
+        """The best documents, and how they are shown."""
         reranks = self._helpers.reranker is not None
         wanted = max(limit, self._recipe.candidates) if reranks else limit
         searches = await self._expansion.searches()
@@ -135,19 +141,27 @@ class _Run:
             self._depth = wanted  # nothing can change its order
         else:
             self._depth = max(self._depth, limit)
-        lists = await self._lists(searches)
-        documents = await to_thread.run_sync(
-            self._database.read,
-            partial(
-                fused,
-                lists=lists,
-                fusion=self._recipe.fusion,
-                banned=self._banned,
-                half_life=self._recipe.half_life,
-                limit=wanted,
-            ),
+        fuse = partial(
+            fused,
+            lists=await self._lists(searches),
+            fusion=self._recipe.fusion,
+            banned=self._banned,
+            half_life=self._recipe.half_life,
+            limit=wanted,
         )
-        if self._helpers.reranker is not None and documents:
+
+        def finished(
+            cursor: Cursor, documents: list[Ranked] | None = None
+        ) -> tuple[Ranking, Shown]:
+            best = fuse(cursor) if documents is None else documents
+            ranking = Ranking(best[:limit], self._aid.notices, self._words)
+            return ranking, show(ranking, cursor)
+
+        read = self._database.read
+        if self._helpers.reranker is None:
+            return await to_thread.run_sync(read, finished)
+        documents = await to_thread.run_sync(read, fuse)
+        if documents:
             asked = " ".join(dict.fromkeys(self._question.texts))
             if self._question.intent:
                 asked = f"{asked}\n{self._question.intent}"
@@ -160,7 +174,7 @@ class _Run:
                 words=self._words,
                 aid=self._aid,
             )
-        return Ranking(documents[:limit], self._aid.notices, self._words)
+        return await to_thread.run_sync(read, partial(finished, documents=documents))
 
     # -- lists -------------------------------------------------------------------
 
@@ -184,16 +198,11 @@ class _Run:
             banned.set()
 
         async def by_meaning() -> None:
+            if lexical and query.EXCLUSION.search(self._question.plain or ""):
+                await banned.wait()
             try:
-                asked = [each for _, each, _ in semantic]
-                work = partial(self._embedded, asked, alone=not lexical)
-                vectors = await to_thread.run_sync(work)
-                if vectors is None:
-                    return
-                if query.EXCLUSION.search(self._question.plain or ""):
-                    await banned.wait()
-                near = partial(self._by_meaning, semantic, vectors)
-                found.update(await to_thread.run_sync(self._database.read, near))
+                work = partial(self._by_meaning, semantic, alone=not lexical)
+                found.update(await to_thread.run_sync(work))
             except (ModelError, NotEmbedded) as error:
                 if not lexical:
                     raise
@@ -277,6 +286,19 @@ class _Run:
         return vectors
 
     def _by_meaning(
+        self, searches: Sequence[tuple[int, Asked, float]], *, alone: bool
+    ) -> dict[int, Listed]:
+        """The lists by meaning; none, if the model does not know what is asked.
+
+        Args:
+            alone: nothing else is searched.
+        """
+        vectors = self._embedded([each for _, each, _ in searches], alone=alone)
+        if vectors is None:
+            return {}
+        return self._database.read(partial(self._near, searches, vectors))
+
+    def _near(
         self,
         searches: Sequence[tuple[int, Asked, float]],
         vectors: NDArray[np.float32],
@@ -317,14 +339,15 @@ async def ranking(
     recipe: Recipe,
     among: Filter,
     limit: int,
-) -> Ranking:
-    """The documents that answer a question best.
+    show: Show[Shown],
+) -> tuple[Ranking, Shown]:
+    """The documents that answer a question best, and what `show` makes of them.
 
     Raises:
         QueryError: a search cannot be read.
         NotEmbedded, ModelError: nothing but meaning is searched, and cannot be.
     """
-    return await _Run(database, stemmer, helpers, recipe, question, among).ranking(limit)
+    return await _Run(database, stemmer, helpers, recipe, question, among).answer(limit, show)
 
 
 def _first(failure: BaseException) -> BaseException:

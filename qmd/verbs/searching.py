@@ -332,13 +332,24 @@ class Searching(Base):
             question = question._replace(intent=intent)
         made = searches.begin("query", question.document, among.collections, limit)
         recipe = recipe or hybrid.Recipe()
-        narrowed = await to_thread.run_sync(self.read, partial(self._narrowed, among=among))
+        meaning = recipe.meaning
+
+        def begun() -> tuple[Filter | None, Helpers]:
+            narrowed = self.read(partial(self._narrowed, among=among))
+            return narrowed, self._helpers(meaning=meaning, expand=expand, rerank=rerank)
+
+        narrowed, helpers = await to_thread.run_sync(begun)
         if narrowed is None:
             return Answer([], NONE_INCLUDED)
-        helpers = await to_thread.run_sync(
-            partial(self._helpers, meaning=recipe.meaning, expand=expand, rerank=rerank)
-        )
-        ranking = await hybrid.ranking(
+
+        def told(ranking: Ranking) -> Mapping[str, str]:
+            return ranking.words or query.content_words(" ".join(question.texts))
+
+        def shown(ranking: Ranking, cursor: Cursor) -> list[Result]:
+            about = {**told(ranking), **query.content_words(question.intent or "")}
+            return self._shown(made, cursor, ranking=ranking, form=Form(about, length, full))
+
+        ranking, results = await hybrid.ranking(
             self.database,
             self.stemmer,
             question,
@@ -346,14 +357,9 @@ class Searching(Base):
             recipe=recipe,
             among=narrowed,
             limit=limit,
+            show=shown,
         )
-        words = ranking.words or query.content_words(" ".join(question.texts))
-        about = words | query.content_words(question.intent or "")
-        form = Form(about, length, full)
-        results = await to_thread.run_sync(
-            self.read, partial(self._shown, made, ranking=ranking, form=form)
-        )
-        return Answer(results, "\n".join(ranking.notices) or None, words)
+        return Answer(results, "\n".join(ranking.notices) or None, told(ranking))
 
     def _shown(
         self, made: searches.Search, cursor: Cursor, *, ranking: Ranking, form: Form
