@@ -29,6 +29,10 @@ class Change(NamedTuple):
     checksum: str | None
 
 
+FEW_FILES = 100_000
+"""Files of a collection that are few enough to be held twice, to see at a glance that all are the
+same: mostly they are, and to join them takes three times as long."""
+
 Relation = TypeVar("Relation")
 
 
@@ -67,6 +71,10 @@ def changes(
         f"{size} {time} {inode}/{path}"
         for path, size, time, inode in zip(paths, sizes, mtimes, inodes, strict=True)
     ]
+    if len(files) <= FEW_FILES:
+        known = (cursor.one("documents/files", collection=collection) or "").split("\0")
+        if len(known) == len(files) and set(files).issuperset(known):
+            return []
     rows = cursor.run("documents/changes", collection=collection, files="\0".join(files))
     places = {path: place for place, path in enumerate(paths)} if rows else {}
     return [
