@@ -58,7 +58,8 @@ def syntax() -> Iterator[Target]:
 
 
 def tokens() -> Iterator[Target]:
-    """Postings: those of a batch are those of its words, one by one."""
+    """Postings: those of a batch are those of its words, one by one, and those of a few files."""
+    from qmd.pipeline import few
     from qmd.pipeline.tokens import tokenise
     from qmd.pipeline.vocabulary import Vocabulary
     from qmd.text import words
@@ -94,6 +95,9 @@ def tokens() -> Iterator[Target]:
             place += 1
         assert ours == {term: sorted(at) for term, at in theirs.items()}
         assert found.lengths[:, 0].tolist() == lengths
+        same = few.tokenised([(title, path, body)], Vocabulary(numbered))
+        assert dict(zip(same.term_id, same.positions, strict=True)) == ours
+        assert same.lengths == [lengths]
 
     some = ["parseHTTP", "snake_case", "_", "v2", "x" * 70, " "]
     yield Target(made, check, some, (b"green tea parse_json camelCase 80",))
