@@ -105,7 +105,7 @@ class Engine(Asking, Reading, Arranging):
         *,
         begun: Callable[[Collection], None],
         told: Callable[[Collection, Report], None],
-    ) -> list[Report]:
+    ) -> tuple[list[Report], list[str]]:
         """Carry out what was just compared, in this thread: for a few small changes.
 
         Args:
@@ -115,15 +115,14 @@ class Engine(Asking, Reading, Arranging):
             told: is given each report as it is ready.
 
         Returns:
-            A report for each collection that is there in the end; a failure of one does not
-            stop the others.
+            A report for each collection that is still there, as a failure of one does not stop the
+            others; and if some is not, though none was named, those that have come meanwhile.
         """
         from qmd.errors import CannotUpdate, CollectionNotFound
         from qmd.store import maintenance
 
-        reports = []
-        met, waiting = set(compared), list(compared.values())
-        for comparison in waiting:
+        reports, others = [], list[str]()
+        for comparison in compared.values():
             collection = comparison.collection
             begun(collection)
             report = comparison.nothing_changed
@@ -135,15 +134,15 @@ class Engine(Asking, Reading, Arranging):
                 except (CollectionNotFound, CannotUpdate) as error:
                     if isinstance(error, CollectionNotFound) and not names:
                         # It was removed, or has another name by now.
-                        waiting += [now for name, now in self.compare().items() if name not in met]
-                        met.update(each.collection.name for each in waiting)
+                        now = [each.name for each in self.folders()]
+                        others = [name for name in now if name not in compared]
                         continue
                     report = Report(collection.name, collection.mask, failure=str(error))
             reports.append(report)
             told(collection, report)
-        if any(comparison.changes for comparison in waiting):
+        if any(comparison.changes for comparison in compared.values()):
             maintenance.merge(self.database)
-        return reports
+        return reports, others
 
     async def update(
         self,

@@ -13,7 +13,7 @@ from typing import Any
 
 from qmd.pipeline import reading
 from qmd.pipeline.columns import touched
-from qmd.pipeline.compare import FEW_BYTES, Comparison
+from qmd.pipeline.compare import FEW_BYTES, FEW_FILES, Comparison
 from qmd.pipeline.memory import keep_memory
 from qmd.pipeline.reading import File
 from qmd.pipeline.vocabulary import Vocabulary
@@ -98,7 +98,8 @@ class Batches:
             return None
         parsed = [reading.parsed(file) for file in readable]
         self._report.notes += [(item.file.path, item.remark) for item in parsed if item.remark]
-        if sum(len(file.data) for file in readable) <= FEW_BYTES:
+        size = sum(len(file.data) for file in readable)
+        if size <= FEW_BYTES and len(readable) <= FEW_FILES:
             from qmd.pipeline import few
 
             return few.batch(self._collection.name, parsed, self._vocabulary)

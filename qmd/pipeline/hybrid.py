@@ -198,10 +198,15 @@ class _Run:
             banned.set()
 
         async def by_meaning() -> None:
-            if lexical and query.EXCLUSION.search(self._question.plain or ""):
-                await banned.wait()
+            asked = [each for _, each, _ in semantic]
+            embedded = partial(self._embedded, asked, alone=not lexical)
             try:
-                work = partial(self._by_meaning, semantic, alone=not lexical)
+                if lexical and query.EXCLUSION.search(self._question.plain or ""):
+                    vectors = await to_thread.run_sync(embedded)
+                    await banned.wait()
+                    work = partial(self._by_meaning, semantic, lambda: vectors)
+                else:
+                    work = partial(self._by_meaning, semantic, embedded)
                 found.update(await to_thread.run_sync(work))
             except (ModelError, NotEmbedded) as error:
                 if not lexical:
@@ -286,14 +291,12 @@ class _Run:
         return vectors
 
     def _by_meaning(
-        self, searches: Sequence[tuple[int, Asked, float]], *, alone: bool
+        self,
+        searches: Sequence[tuple[int, Asked, float]],
+        embedded: Callable[[], NDArray[np.float32] | None],
     ) -> dict[int, Listed]:
-        """The lists by meaning; none, if the model does not know what is asked.
-
-        Args:
-            alone: nothing else is searched.
-        """
-        vectors = self._embedded([each for _, each, _ in searches], alone=alone)
+        """The lists by meaning; none, if the model does not know what is asked."""
+        vectors = embedded()
         if vectors is None:
             return {}
         return self._database.read(partial(self._near, searches, vectors))

@@ -64,8 +64,10 @@ def headings(batch: Batch) -> tuple[Marks, list[Mark]]:
     start = batch.start(line)
     indented = np.flatnonzero(at > start)
     if len(indented):
-        bare = batch.trimmed(start[indented], at[indented])[0] == at[indented]
-        deep = indented[~bare | (at[indented] - start[indented] > 3)]
+        first, last = start[indented], at[indented]
+        for _ in range(3):
+            first = first + ((first < last) & (batch.bytes[first] == SPACE))
+        deep = indented[first < last]
         at, line, start = (np.delete(part, deep) for part in (at, line, start))
     level = np.ones(len(at), np.int64)
     more = np.flatnonzero(batch.bytes[at + 1] == HASH)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from qmd import curation
 from qmd.errors import CollectionNotFound
 from qmd.pipeline import at_once, batches, few, tables
-from qmd.pipeline.compare import compare
+from qmd.pipeline.compare import are_few, compare
 from qmd.pipeline.reading import opened, parsed
 from qmd.pipeline.vocabulary import Vocabulary
 from qmd.pipeline.walk import Found
@@ -32,7 +32,7 @@ WORDS = [
     "`code`",
     "7",
 ]
-WORDS += ["\n# Pot\n", "\n\n", "'", '"', "\\"]
+WORDS += ["\n# Pot\n", "\n\t# code\n", "\n\n", "'", '"', "\\"]
 NOTES = st.lists(
     st.one_of(
         st.lists(
@@ -190,12 +190,41 @@ def test_a_collection_that_is_removed_meanwhile_is_named(library):
         carried_out(library, before)
 
 
-def test_what_is_small_is_told_by_the_bytes_to_read(library):
-    library.write("a.md", "x" * 400_000)
-    assert compared(library).is_small
-    library.write("b.md", "y" * 100_001)
-    assert not compared(library).is_small
+def test_what_is_little_is_told_by_all_that_has_to_be_read(library):
+    library.configure("other")
+    library.write("a.md", "x" * 150_000)
+    library.write("b.md", "y" * 100_000, collection="other")
+    engine = library.engine
+    assert are_few(engine.compare().values())
+    library.write("c.md", "z", collection="other")
+    assert not are_few(engine.compare().values())
     library.update()
-    (library.root / "a.md").unlink()
-    (library.root / "b.md").unlink()
-    assert compared(library).is_small
+    for file in ("notes/a.md", "other/b.md", "other/c.md"):
+        (library.folder / file).unlink()
+    assert are_few(engine.compare().values())
+    for number in range(501):
+        library.write(f"{number}.md", "x")
+    assert not are_few(engine.compare().values())
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_of_several_collections_one_that_is_gone_keeps_no_other_from_its_update(library, named):
+    library.configure("other", "third")
+    for collection in ("notes", "other", "third"):
+        library.write("a.md", "leaf", collection=collection)
+    engine = library.engine
+    names = ["notes", "other", "third"] if named else []
+    compared = engine.compare(names)
+    begun, told = [], []
+    engine.rename("other", "another")
+    reports, others = engine.update_at_once(
+        names,
+        compared,
+        begun=lambda collection: begun.append(collection.name),
+        told=lambda collection, _: told.append(collection.name),
+    )
+    assert begun == ["notes", "other", "third"]
+    assert [report.new for report in reports if not report.failure] == [1, 1]
+    assert others == ([] if named else ["another"])
+    assert told == (begun if named else ["notes", "third"])
+    assert [report.collection for report in reports if report.failure] == ["other"] * named

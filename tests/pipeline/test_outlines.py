@@ -52,10 +52,11 @@ LINES = st.sampled_from(
         "\x1e[sep](a\x1eb)",
         "https://a.b/[x](y)",
         "\ttext [t](u)\f#v",
+        "\t# code\n \t# code\n\r# code\n   # Tea\n    # code",
     ]
 )
 TEXTS = st.lists(LINES, max_size=8).map("\n".join)
-NOISE = st.text(alphabet="\n\n #`[]()!\\<>-=~|x1é/:", max_size=60)
+NOISE = st.text(alphabet="\n\n #`[]()!\\<>-=~|x1é/:\t\r\v\f", max_size=60)
 FRONT = st.sampled_from(["", "", "---\ntags: [x]\n---\n", "---\n# no [a](b) ```\n---"])
 ENDS = st.sampled_from(["", "\n", "\r\n"])
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import _duckdb
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,8 +41,3 @@ def test_the_extension_is_loaded_for_words_alone_and_asked_for_each_once(monkeyp
     monkeypatch.setattr(stemmer, "_cursor", None)
     assert stemmer.terms(["12", "cups"]) == found[::-1]
     assert len(loaded) == 1
-
-
-@pytest.mark.parametrize("words", [[], ["cups"] * 1])
-def test_as_many_terms_as_words(words):
-    assert len(STEMMER.terms(words)) == len(words)

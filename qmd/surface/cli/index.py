@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
@@ -21,6 +21,7 @@ from qmd.text.paths import on_one_line
 
 if TYPE_CHECKING:
     from qmd.engine import Engine
+    from qmd.pipeline.compare import Comparison
     from qmd.types import Collection, Embedded, Report
 
 PARTLY = 2
@@ -82,11 +83,13 @@ def report_updates(
     compared = {}
     if not any(hooks.wants(collection) for collection in chosen):
         compared = engine.compare(names)
-    small = [comparison for comparison in compared.values() if comparison.is_small]
-    if len(small) == len(chosen) and not engine.has_arrears():
+    reports: list[Report] = []
+    rest: Sequence[str] | None = names
+    if _at_once(engine, chosen, compared):
         # The usual case needs no pipeline, which takes longer to load than this took.
-        reports = engine.update_at_once(names, compared, begun=begun, told=told)
-    else:
+        reports, others = engine.update_at_once(names, compared, begun=begun, told=told)
+        rest = others or None
+    if rest is not None:
         import anyio
 
         async def before(collection: Collection) -> None:
@@ -98,9 +101,9 @@ def report_updates(
             def shown(collection: Collection) -> Callable[[int, int], None]:
                 return progress(f"Indexing {collection.name}") if progress else unseen
 
-            reports = anyio.run(
+            reports += anyio.run(
                 lambda: engine.update(
-                    names, compared=compared, progress=shown, before=before, told=told
+                    rest, compared=compared, progress=shown, before=before, told=told
                 )
             )
     failed = [report for report in reports if report.failure]
@@ -113,6 +116,16 @@ def report_updates(
     if failed:
         notice("Not updated: " + ", ".join(report.collection for report in failed))
         raise typer.Exit(PARTLY)
+
+
+def _at_once(
+    engine: Engine, chosen: Sequence[Collection], compared: Mapping[str, Comparison]
+) -> bool:
+    """Whether all has been compared, and little has to be done."""
+    from qmd.pipeline.compare import are_few
+
+    few = len(compared) == len(chosen) and are_few(compared.values())
+    return few and not engine.has_arrears()
 
 
 def _lacking(engine: Engine) -> str:

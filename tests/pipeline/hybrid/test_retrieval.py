@@ -92,14 +92,14 @@ def test_what_a_question_excludes_never_comes_back_nor_takes_the_place_of_others
 ):
     """No document has the word automobile; those that are excluded are nearer in meaning.
 
-    What is excluded is known late: to search by meaning has to wait for it.
+    What is excluded is known only after the question has its vector.
     """
     embedded = threading.Event()
     scored = hybrid.search.scored
 
     def late(*arguments, **options):
-        if embedded.wait(0.1):  # it did not wait: let it go on as far as it can
-            from_thread.run(anyio.wait_all_tasks_blocked)
+        assert embedded.wait(LONG)
+        from_thread.run(anyio.wait_all_tasks_blocked)
         return scored(*arguments, **options)
 
     for number in range(25):
