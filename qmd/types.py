@@ -144,6 +144,7 @@ class Filter(NamedTuple):
 
 
 ALL = Filter()
+"""No document is left out but those of collections that are excluded by default."""
 
 
 @dataclass(slots=True)

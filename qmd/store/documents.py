@@ -29,7 +29,7 @@ class Change(NamedTuple):
     checksum: str | None
 
 
-FEW_FILES = 100_000
+AT_A_GLANCE = 100_000
 """Files of a collection that are few enough to be held twice, to see at a glance that all are the
 same: mostly they are, and to join them takes three times as long."""
 
@@ -71,7 +71,7 @@ def changes(
         f"{size} {time} {inode}/{path}"
         for path, size, time, inode in zip(paths, sizes, mtimes, inodes, strict=True)
     ]
-    if len(files) <= FEW_FILES:
+    if len(files) <= AT_A_GLANCE:
         known = (cursor.one("documents/files", collection=collection) or "").split("\0")
         if len(known) == len(files) and set(files).issuperset(known):
             return []
