@@ -30,8 +30,8 @@ CANDIDATES, CANDIDATE_SHARE = 400, 0.004
 PASSAGES = 20_000
 """Chunks whose documents are remembered while the index stays attached."""
 
-DEPTH, DEEPER = 100, 10
-"""Chunks to find at first, and how many times as many if their documents are too few."""
+DEPTH = 100
+"""Chunks to find at first, at least."""
 
 
 class Stored(NamedTuple):
@@ -275,7 +275,8 @@ def nearest(
         found = _placed(cursor, scores, among=allowed, limit=limit, per_file=per_file)
         if len(found) >= limit or depth >= compared:
             return found
-        depth *= DEEPER
+        # Twice as many as would do if those that follow have as many documents.
+        depth *= 2 * limit // max(1, len(found))
 
 
 def _placed(

@@ -20,6 +20,7 @@ _LONGEST = 32
 """Bytes of a token that are looked at: no keyword is longer."""
 
 _TOKEN = re.compile(r"\w+|.", re.S)
+_PARAMETER = re.compile(rb"\$([\w\x80-\xff]+)")
 
 
 class _Token(NamedTuple):
@@ -44,6 +45,16 @@ def tokens(text: str) -> list[_Token]:
         _Token(_TOKEN.match(word)[0], start)  # type: ignore[index]
         for word, start in zip(words, starts, strict=True)
     ]
+
+
+def parameters(text: str) -> frozenset[str]:
+    """The names, or numbers, of the parameters that a text has, in lower case: DuckDB compares
+    them without it.
+    """
+    data = text.encode()
+    places = (token.start for token in tokens(text) if token.text == "$")
+    named = (_PARAMETER.match(data, place) for place in places)
+    return frozenset(found[1].decode().lower() for found in named if found)
 
 
 def only_statement(text: str) -> str:

@@ -11,6 +11,7 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
+from qmd.store import lexer
 from qmd.surface.cli import sql_shell
 
 
@@ -50,6 +51,24 @@ def test_a_mistake_is_told_and_the_shell_goes_on(typed):
 def test_searches_options_and_parameters_count_in_the_shell(typed):
     out, _ = typed("select file from bm25($w);", "--csv", "-p", "w=tea")
     assert out == "file\nnotes/tea.md\n"
+
+
+def test_a_parameter_waits_for_a_query_that_has_it(typed):
+    out, err = typed("select 1 as one, '$w' as w;\rselect $W as w;", "--csv", "-p", "w=tea")
+    assert out == "one,w\n1,$w\nw\ntea\n"
+    assert not err
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("select $a, $Größe, x where y=$ab and $a;", {"a", "größe", "ab"}),
+        ("select $1, '$b', \"$c\" -- $d\n", {"1"}),
+        ("select 1", set()),
+    ],
+)
+def test_the_parameters_of_a_text_are_told(text, named):
+    assert lexer.parameters(text) == named
 
 
 @pytest.mark.parametrize(

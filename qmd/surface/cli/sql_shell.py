@@ -82,9 +82,11 @@ def _answer(
     limit: int | None,
     text: str,
 ) -> None:
-    """Run one statement and show what comes of it."""
+    """Run one statement and show what comes of it; parameters that it does not have wait."""
     try:
-        answer = sql.answered(engine, text, parameters, limits)
+        named = lexer.parameters(text)
+        given = {name: value for name, value in parameters.items() if name.lower() in named}
+        answer = sql.answered(engine, text, given, limits)
         try:
             for each in answer.notices:
                 notice(each)
