@@ -8,6 +8,7 @@ from pathlib import Path
 from qmd.config import DEFAULT_MASK, Settings, check_name
 from qmd.editing import Parsed, set_context
 from qmd.editing import add_collection as write_collection
+from qmd.editing import remove_collection as write_no_collection
 from qmd.editing import remove_context as write_no_context
 from qmd.engine import Engine
 from qmd.errors import AlreadyExists, ContextNotFound, UsageError
@@ -84,7 +85,7 @@ def remove_collection(engine: Engine, name: str) -> None:
     engine.configured(name)
 
     def edit(_: Settings, document: Parsed) -> None:
-        del document["collections"][name]
+        write_no_collection(document, name)
 
     engine.change(edit)
 

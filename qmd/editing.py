@@ -5,26 +5,25 @@ Import this where something is changed: a search has no need of it.
 
 from __future__ import annotations
 
-import fcntl
-import os
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import IO, Any
 
-from qmd import config
+from qmd import config, guarded
 from qmd.config import Settings
 from qmd.environment import Place
-from qmd.errors import ConfigError
+from qmd.errors import CollectionNotFound, ConfigError
 from qmd.types import Collection, Context
 
 Parsed = Any
 """A parsed index.yml, with its comments: nested mappings."""
 
 
-def edit(place: Place, change: Callable[[Parsed], None]) -> None:
+def edit(place: Place, change: Callable[[Parsed], None]) -> Settings:
     """Change index.yml, keeping its comments and the order of its keys.
+
+    Returns:
+        What it says now.
 
     Raises:
         ConfigError: what is there, or would be there, cannot be read.
@@ -33,7 +32,7 @@ def edit(place: Place, change: Callable[[Parsed], None]) -> None:
 
     try:
         place.config.parent.mkdir(parents=True, exist_ok=True)
-        with _locked(place.config.with_name(place.config.name + ".lock")):
+        with guarded.locked(place.config.with_name(place.config.name + ".lock")):
             text = config.written(place.config)
             document = config.parsed(text, place.config)
             comments = ""
@@ -42,8 +41,9 @@ def edit(place: Place, change: Callable[[Parsed], None]) -> None:
             config.understood(document, place)
             _name(document)
             change(document)
-            config.understood(document, place)
-            _write(place.config.resolve(), comments, document)
+            settings = config.understood(document, place)
+            guarded.replace(place.config.resolve(), partial(_write, comments, document))
+            return settings
     except OSError as error:
         raise ConfigError(place.config, error.strerror or str(error)) from error
 
@@ -54,29 +54,9 @@ def _comments(text: str) -> str:
     return "".join(f"{x}\n" for x in lines if not x.strip() or x.lstrip().startswith("#"))
 
 
-def _write(path: Path, comments: str, document: object) -> None:
-    """Replace a file at once: another process sees the old text or the new."""
-    handle, name = tempfile.mkstemp(prefix=path.name, dir=path.parent)
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(comments)
-            config.yaml().dump(document, file)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(path.stat().st_mode if path.exists() else 0o644)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Wait for other processes that edit the same file."""
-    with path.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+def _write(comments: str, document: Parsed, file: IO[str]) -> None:
+    file.write(comments)
+    config.yaml().dump(document, file)
 
 
 def _name(document: Parsed) -> None:
@@ -87,8 +67,15 @@ def _name(document: Parsed) -> None:
 
 
 def entry(document: Parsed, name: str) -> Parsed:
-    """The lines of a collection."""
-    return document["collections"][name]
+    """The lines of a collection.
+
+    Raises:
+        CollectionNotFound: there are none: another process has removed them meanwhile.
+    """
+    known = document.get("collections") or {}
+    if name not in known:
+        raise CollectionNotFound(name, known=list(known))
+    return known[name]
 
 
 def add_collection(document: Parsed, collection: Collection) -> None:
@@ -107,6 +94,12 @@ def add_collection(document: Parsed, collection: Collection) -> None:
     if document.get("collections") is None:
         document["collections"] = {}
     document["collections"][collection.name] = lines
+
+
+def remove_collection(document: Parsed, name: str) -> None:
+    """Remove the lines of a collection. See `entry`."""
+    entry(document, name)
+    del document["collections"][name]
 
 
 def rename_collection(document: Parsed, old: object, new: str) -> None:

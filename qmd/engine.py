@@ -80,8 +80,8 @@ class Engine(Asking, Reading, Arranging):
     # -- upkeep ----------------------------------------------------------------
 
     def compare(self, names: Sequence[str] = ()) -> dict[str, Comparison]:
-        """Collections beside their folders, by name; without those whose folder is missing
-        or whose mask makes no sense.
+        """Collections beside their folders, by name; without those whose folder is missing or must
+        not be read, or whose mask makes no sense.
 
         Args:
             names: of collections; none means all.
@@ -95,8 +95,30 @@ class Engine(Asking, Reading, Arranging):
         compared = {}
         for collection in self.folders(names):
             with suppress(CollectionNotFound, CannotUpdate, UsageError):  # told of by the update
+                self._check_approved(collection)
                 compared[collection.name] = compare(self.database, collection)
         return compared
+
+    def may_read(self, collection: Collection) -> bool:
+        """Whether the folder of a collection may be read: nobody approved one that is outside of
+        the project.
+        """
+        if self.place.project is None:
+            return True
+        from qmd import trust
+
+        return trust.may_read(self.place, self.settings(), collection)
+
+    def _check_approved(self, collection: Collection) -> None:
+        """Refuse to read a folder that may not be.
+
+        Raises:
+            NotApproved: it is one.
+        """
+        if not self.may_read(collection):
+            from qmd.errors import NotApproved
+
+            raise NotApproved(collection.name, collection.root)
 
     def update_at_once(
         self,
@@ -180,6 +202,7 @@ class Engine(Asking, Reading, Arranging):
             try:
                 if before is not None:
                     await before(collection)
+                self._check_approved(collection)
                 report = await index.update(
                     self.database,
                     collection,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -99,11 +100,34 @@ def at(environ: Mapping[str, str], path: Path) -> Place:
 
 
 def _in_project(user: Place, project: Path) -> Place:
-    """The index of a project, for a user with an index of their own."""
+    """The index of a project, for a user with an index of their own.
+
+    Raises:
+        UsageError: it leads out of the project, and so to what is not the project's.
+    """
     local = project / LOCAL_FOLDER
+    stray = None if user.trust_all else _stray(local, project)
+    if stray is not None:
+        raise UsageError(
+            f"{stray} is a link that leads out of this project, to {os.path.realpath(stray)}.\n\n"
+            "Look who put it there, and remove it. To use that index on purpose, name it: "
+            "QMD_CONFIG_DIR and INDEX_PATH."
+        )
     return user._replace(
         name="index", config=local / "index.yml", database=local / "index.duckdb", project=project
     )
+
+
+def _stray(local: Path, project: Path) -> str | None:
+    """What is kept of a project's index outside of the project, if anything is."""
+    links = [str(local)]
+    with suppress(OSError), os.scandir(local) as entries:
+        links += [e.path for e in entries if e.name.startswith("index.") and e.is_symlink()]
+    root = os.path.realpath(project)
+    for link in links:
+        if os.path.commonpath([root, os.path.realpath(link)]) != root:
+            return link
+    return None
 
 
 class Machine(NamedTuple):

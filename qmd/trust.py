@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from qmd import guarded
 from qmd.config import Settings
 from qmd.environment import Place
 from qmd.errors import ConfigError
@@ -50,6 +53,15 @@ def is_trusted(place: Place, settings: Settings) -> bool:
     return approvals(place).get(str(place.project)) == _digest(wanted)
 
 
+def may_read(place: Place, settings: Settings, collection: Collection) -> bool:
+    """Whether the folder of a collection may be read: one outside of a project has to be approved.
+
+    Args:
+        settings: that have the collection.
+    """
+    return not is_outside(place, collection) or is_trusted(place, settings)
+
+
 def left_out(place: Place, settings: Settings) -> list[str]:
     """What needs approval, in words, if not all of it has it."""
     return [] if is_trusted(place, settings) else gated(place, settings)
@@ -69,14 +81,13 @@ def approvals(place: Place) -> dict[str, str]:
 
 
 def approve(place: Place, settings: Settings) -> None:
-    """Approve all that the settings want now."""
-    known = approvals(place)
+    """Approve all that some settings want."""
     wanted = gated(place, settings)
-    if wanted:
-        known[str(place.project)] = _digest(wanted)
-    else:
-        known.pop(str(place.project), None)
-    _save(place, known)
+    with _changing(place) as known:
+        if wanted:
+            known[str(place.project)] = _digest(wanted)
+        else:
+            known.pop(str(place.project), None)
 
 
 def revoke(place: Place, project: Path) -> bool:
@@ -85,18 +96,25 @@ def revoke(place: Place, project: Path) -> bool:
     Returns:
         Whether there was one.
     """
-    known = approvals(place)
-    found = known.pop(str(project), None) is not None
-    if found:
-        _save(place, known)
-    return found
+    with _changing(place) as known:
+        return known.pop(str(project), None) is not None
 
 
-def _save(place: Place, known: dict[str, str]) -> None:
-    place.trusted.parent.mkdir(parents=True, exist_ok=True)
-    temporary = place.trusted.with_suffix(".new")
-    temporary.write_text(json.dumps(known, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-    temporary.replace(place.trusted)
+@contextmanager
+def _changing(place: Place) -> Iterator[dict[str, str]]:
+    """The approvals, written anew in the end if they have changed."""
+    file = place.trusted.resolve()
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with guarded.locked(file.with_name(f"{file.name}.lock")):
+            known = approvals(place)
+            before = dict(known)
+            yield known
+            if known != before:
+                text = json.dumps(known, indent=2, sort_keys=True) + "\n"
+                guarded.replace(file, lambda new: new.write(text))
+    except OSError as error:
+        raise ConfigError(place.trusted, error.strerror or str(error)) from error
 
 
 def _digest(wanted: list[str]) -> str:

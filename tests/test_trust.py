@@ -147,7 +147,8 @@ def test_an_approval_is_kept_with_the_settings_of_the_user(place, tmp_path):
     file = tmp_path / ".config/qmd/trusted.json"
     assert place.trusted == file
     assert list(json.loads(file.read_text())) == [str(place.project)]
-    assert [each.name for each in file.parent.iterdir()] == ["trusted.json"]
+    left = sorted(each.name for each in file.parent.iterdir())
+    assert left == ["trusted.json", "trusted.json.lock"]
 
 
 def test_an_approval_of_nothing_takes_the_old_one_back(place):

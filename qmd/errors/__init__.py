@@ -43,6 +43,7 @@
     └── IndexFailure               exit code 3
         ├── IndexBusy             another process holds the file
         ├── JobRunning            another process is doing the same job
+        ├── LockUnusable          a lock of the index is no file
         ├── IndexUnreadable       truncated, foreign or not a database
         ├── IndexNotWritable      read-only media, permissions, a full disk
         └── IndexTooNew           written by a later qmd
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
         IndexTooNew,
         IndexUnreadable,
         JobRunning,
+        LockUnusable,
         MigrationEdited,
         NotApproved,
         RootMissing,
@@ -133,6 +135,7 @@ __all__ = [
     "IndexTooNew",
     "IndexUnreadable",
     "JobRunning",
+    "LockUnusable",
     "MigrationEdited",
     "ModelError",
     "ModelFailure",

@@ -42,6 +42,17 @@ class JobRunning(IndexFailure):
         self.holder = holder
 
 
+class LockUnusable(IndexFailure):
+    """Something else stands where a lock of the index has to be."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"{path} is a lock of the index, and has to be a file: it is a link, a pipe or a "
+            "folder.\n\nLook who put it there, remove it, and try again."
+        )
+        self.path = path
+
+
 class IndexUnreadable(IndexFailure):
     """The file is truncated, damaged, or not a qmd index."""
 

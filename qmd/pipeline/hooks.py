@@ -32,11 +32,7 @@ class Hooks:
 
     def wants(self, collection: Collection) -> bool:
         """Whether anything has to be done, or told, before `collection` is indexed."""
-        return (
-            self._pull
-            or collection.update_command is not None
-            or (not self._trusted and trust.is_outside(self._place, collection))
-        )
+        return self._pull or collection.update_command is not None
 
     async def run(self, collection: Collection) -> None:
         """What has to be done before `collection` is indexed.

@@ -117,12 +117,14 @@ def import_(
             before = config.load(place)
             if not place.config.exists():
                 before = recorded()
-            editing.edit(place, partial(wanted.add, before=before))
+            # What was not approved before is not approved with what comes.
+            approves = trusting and trust.is_trusted(place, before)
+            settings = editing.edit(place, partial(wanted.add, before=before))
             database.replace(path, partial(_agree, path=database.path, replace=replace, seen=seen))
             if replace:
-                editing.edit(place, partial(wanted.settle, place=place))
-            if trusting:
-                trust.approve(place, config.load(place))
+                settings = editing.edit(place, partial(wanted.settle, place=place))
+            if approves:
+                trust.approve(place, settings)
     return Imported(
         database.path,
         {part.name: part.rows for part in document.parts},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import stat
 from datetime import datetime, timedelta
 from functools import partial
 from typing import NamedTuple
@@ -87,10 +88,15 @@ def opened(change: Change, found: Found, collection: Collection, *, began: int) 
         fresh=mtime_ns > began - FRESH_NS,
     )
     follow = collection.follow_symlinks
-    flags = os.O_RDONLY | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW)
+    path = os.path.join(collection.root, change.path)  # noqa: PTH118
     try:
-        descriptor = os.open(os.path.join(collection.root, change.path), flags)  # noqa: PTH118
+        descriptor = os.open(path, flags)
         try:
+            info = os.fstat(descriptor)
+            same = follow or info.st_ino == found.inodes[place] or _is_below(path, change.path)
+            if not (same and stat.S_ISREG(info.st_mode)):
+                return known(vanished=True)
             data = _content(descriptor, found.sizes[place])
         finally:
             os.close(descriptor)
@@ -111,6 +117,16 @@ def opened(change: Change, found: Found, collection: Collection, *, began: int) 
         return known(problem="empty", empty=True)
     data = text.encode() if lossy else data.removeprefix(codecs.BOM_UTF8)
     return known(checksum=digest, hash=content_hash(data), text=text, data=data, lossy=lossy)
+
+
+def _is_below(path: str, inside: str) -> bool:
+    """Whether no folder has been put a link in the place of, since files were found there.
+
+    Args:
+        inside: the part of the path that is below the collection's folder.
+    """
+    root = path.removesuffix(inside)
+    return os.path.realpath(path) == os.path.join(os.path.realpath(root), inside)  # noqa: PTH118
 
 
 def _content(descriptor: int, expected: int) -> bytes:

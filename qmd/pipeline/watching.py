@@ -8,14 +8,15 @@ Making vectors may take long, and is a task of its own: words are found meanwhil
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 import anyio
 import watchfiles
 from anyio import to_thread
 
-from qmd.errors import IndexBusy, QmdError, UsageError
+from qmd.errors import CollectionNotFound, IndexBusy, QmdError, UsageError
 from qmd.pipeline.flow import only
 from qmd.types import Collection, Embedded, Report
 
@@ -34,7 +35,7 @@ RETRY = 60.0
 
 async def watch(
     engine: Engine,
-    collections: Sequence[Collection],
+    names: Sequence[str] = (),
     *,
     told: Callable[[Collection, Report], None],
     embedded: Callable[[Embedded], None] | None = None,
@@ -43,50 +44,79 @@ async def watch(
     """Update collections once, and again whenever a file below their folders changes.
 
     Update commands do not run: they would change files, and so run for ever. A folder that is not
-    there, or cannot be read, is not watched.
+    there, cannot be read, or must not, is not watched until that changes.
 
     Args:
+        names: of collections; none means all, with those that come later.
         embedded: told what vectors were made of what changed; None: none are made.
         failed: told why something could not be done yet. It is tried again.
 
     Raises:
-        UsageError: none of the folders can be watched.
+        CollectionNotFound: there is none of one of the names.
+        UsageError: none of the folders can be watched, or all collections have been removed.
         IndexFailure: the index is unreadable, or cannot be written.
     """
-    await engine.update([each.name for each in collections], told=told)
-    watched = await to_thread.run_sync(_readable, collections)
+    await engine.update(names, told=told)
+    watched = await to_thread.run_sync(_watchable, engine, names)
     if not watched:
         raise UsageError("There is nothing to watch: none of the folders is there.")
+    vectors = _Vectors(engine, embedded, failed) if embedded else None
+    # At first all: what changed after the update, but before this began, is not told.
+    waiting = {each.name for each in watched}
+
+    async def turn(paths: Sequence[str]) -> None:
+        """Update what waits, and find out what is to be watched from now on."""
+        nonlocal watched
+        waiting.update(_concerned(watched, paths, engine))
+        before, watched = watched, await to_thread.run_sync(_watchable, engine, names)
+        waiting.update(each.name for each in watched if each not in before)
+        waiting.intersection_update(each.name for each in watched)
+        if not waiting:
+            return
+        reports = await engine.update(sorted(waiting), told=told)
+        waiting.clear()
+        if vectors is not None:
+            vectors.want(r.collection for r in reports if r.new or r.updated or r.renamed)
+
     try:
         async with anyio.create_task_group() as tasks:
-            vectors = _Vectors(engine, embedded, failed) if embedded else None
             if vectors is not None:
-                vectors.want(each.name for each in watched)
+                vectors.want(waiting)
                 tasks.start_soon(vectors.keep_up)
-            # At first all: what changed after the update, but before this began, is not told.
-            waiting = {each.name for each in watched}
-            async for changes in watchfiles.awatch(
-                *{each.root for each in watched},
-                debounce=QUIET_MS,
-                step=50,
-                rust_timeout=TURN_MS,
-                yield_on_timeout=True,
-                raise_interrupt=True,
-                ignore_permission_denied=True,
-            ):
-                waiting |= _concerned(watched, [path for _, path in changes], engine)
-                if not waiting:
-                    continue
-                try:
-                    reports = await engine.update(sorted(waiting), told=told)
-                except IndexBusy as error:
-                    failed(error)
-                    continue
-                waiting = set()
-                if vectors is not None:
-                    vectors.want(r.collection for r in reports if r.new or r.updated or r.renamed)
+            while True:
+                roots = {each.root for each in watched}
+                async with aclosing(_changes(roots)) as turns:
+                    async for changes in turns:
+                        try:
+                            await turn([path for _, path in changes])
+                        except IndexBusy as error:
+                            failed(error)
+                        except CollectionNotFound:
+                            continue  # it has just been removed
+                        if roots != {each.root for each in watched}:
+                            break
     except BaseExceptionGroup as group:
         raise only(group) from None
+
+
+async def _changes(roots: set[str]) -> AsyncGenerator[set[tuple[watchfiles.Change, str]], None]:
+    """What changes below some folders, and now and then that nothing did."""
+    if not roots:
+        while True:
+            await anyio.sleep(TURN_MS / 1000)
+            yield set()
+    told = watchfiles.awatch(
+        *roots,
+        debounce=QUIET_MS,
+        step=50,
+        rust_timeout=TURN_MS,
+        yield_on_timeout=True,
+        raise_interrupt=True,
+        ignore_permission_denied=True,
+    )
+    async with aclosing(told):
+        async for changes in told:
+            yield changes
 
 
 class _Vectors:
@@ -115,9 +145,15 @@ class _Vectors:
         while True:
             await self._wanted.wait()
             self._wanted = anyio.Event()
-            names, self._names = sorted(self._names), set()
+            names, self._names = self._names, set()
             try:
-                report = await self._engine.embed(names)
+                known = await to_thread.run_sync(self._engine.folders)
+                names &= {each.name for each in known}
+                if not names:
+                    continue
+                report = await self._engine.embed(sorted(names))
+            except CollectionNotFound:  # it has just been removed
+                self.want(names)
             except QmdError as error:
                 self._failed(error)
                 self._names.update(names)
@@ -128,22 +164,33 @@ class _Vectors:
                 self._embedded(report)
 
 
-def _readable(collections: Sequence[Collection]) -> list[Collection]:
-    """Those whose folders can be listed."""
-    found = []
-    for each in collections:
-        try:
-            os.scandir(each.root).close()
-        except OSError:
-            continue
-        found.append(each)
-    return found
+def _watchable(engine: Engine, names: Sequence[str]) -> list[Collection]:
+    """Collections whose folders can be listed, and may be.
+
+    Raises:
+        UsageError: all collections have been removed.
+    """
+    known = [each for each in engine.folders() if not names or each.name in names]
+    if not known:
+        raise UsageError("There is nothing to watch any more: the collections were removed.")
+    return [each for each in known if engine.may_read(each) and _is_readable(each)]
+
+
+def _is_readable(collection: Collection) -> bool:
+    try:
+        os.scandir(collection.root).close()
+    except OSError:
+        return False
+    return True
 
 
 def _concerned(collections: Sequence[Collection], paths: Sequence[str], engine: Engine) -> set[str]:
     """The names of collections below whose folders files have changed, but for the index itself."""
     own = os.path.realpath(engine.place.database)
-    others = [path for path in paths if not os.path.realpath(path).startswith(own)]
+    reals = {path: os.path.realpath(path) for path in paths}
+    others = [
+        path for path in paths if reals[path] != own and not reals[path].startswith(f"{own}.")
+    ]
     return {
         each.name
         for each in collections

@@ -90,6 +90,9 @@ def put(cursor: Cursor, batch: Batch[Any]) -> set[int]:
         The numbers of the documents that were accepted. One that another process has
         changed since it was compared is not: its file is to be compared again.
     """
+    if batch.learnt is not None:  # in any case: they are not new to the batches that follow
+        with _taken(cursor, learnt=batch.learnt) as given:
+            cursor.run("words/learn", **given)
     with _taken(cursor, incoming=batch.incoming) as given:
         cursor.run("documents/accept", **given)
     accepted = cursor.run("documents/accepted")
@@ -108,9 +111,6 @@ def put(cursor: Cursor, batch: Batch[Any]) -> set[int]:
     with _taken(cursor, found=postings) as given:
         first, document_id = accepted[0]
         cursor.run("documents/add_postings", base=document_id - first, **given)
-    if batch.learnt is not None:
-        with _taken(cursor, learnt=batch.learnt) as given:
-            cursor.run("words/learn", **given)
     cursor.run("documents/count_up")
     return numbers
 

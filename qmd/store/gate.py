@@ -28,7 +28,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from qmd.errors import IndexBusy, JobRunning
+from qmd import guarded
+from qmd.errors import IndexBusy, JobRunning, LockUnusable
 from qmd.store import stopping
 
 POLL = 0.002
@@ -77,19 +78,20 @@ class _Lock:
     def holder(self) -> str | None:
         """Who signed last."""
         try:
-            return self._path.read_text(encoding="utf-8").strip() or None
+            with os.fdopen(guarded.opened(self._path, os.O_RDONLY), "rb") as file:
+                return file.read().decode(errors="replace").strip() or None
         except OSError:
             return None
 
     def _open(self) -> int | None:
-        flags = os.O_CLOEXEC
-        try:
-            return os.open(self._path, flags | os.O_RDWR | os.O_CREAT, 0o666)
-        except OSError:
+        for flags in (os.O_RDWR | os.O_CREAT, os.O_RDONLY):
             try:
-                return os.open(self._path, flags | os.O_RDONLY)
+                return guarded.opened(self._path, flags, 0o666)
+            except guarded.NotAFile as error:
+                raise LockUnusable(self._path) from error
             except OSError:
-                return None
+                continue
+        return None
 
 
 @contextmanager

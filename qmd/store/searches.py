@@ -10,11 +10,9 @@ grown large becomes the older of two, and takes the place of the one before: the
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import json
 import os
-import stat
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -22,6 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from qmd import guarded
 from qmd.store.cursor import Cursor
 
 SETTING = "query_log"
@@ -93,7 +92,7 @@ class Log:
             self._append(data)
 
     def _append(self, data: bytes) -> None:
-        descriptor = _opened(self._file, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+        descriptor = guarded.opened(self._file, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         try:
             size = os.fstat(descriptor).st_size
             if size and os.pread(descriptor, 1, size - 1) != b"\n":
@@ -116,23 +115,9 @@ class Log:
         """All lines, the oldest first. The last one may be cut off."""
         found: list[str] = []
         for file in (self._older, self._file):
-            with suppress(OSError), os.fdopen(_opened(file, os.O_RDONLY), "rb") as opened:
+            with suppress(OSError), os.fdopen(guarded.opened(file, os.O_RDONLY), "rb") as opened:
                 found += filter(None, opened.read().decode(errors="replace").splitlines())
         return found
-
-
-def _opened(path: Path, flags: int) -> int:
-    """A descriptor of a file that is one: who fetched a folder with a link or a pipe of this name
-    in it does not write into what that leads to, nor wait for who reads it.
-
-    Raises:
-        OSError: it is none, or cannot be opened.
-    """
-    descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), path)
-    return descriptor
 
 
 def is_kept(cursor: Cursor) -> bool:

@@ -9,6 +9,7 @@ pointer. So those that may be called are listed here, and all others are refused
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
@@ -52,6 +53,9 @@ _MORE_FILES = "A query reads the index and nothing else. Allow it to read files 
 
 _QUALIFIERS = frozenset("memory qmd_index main temp system information_schema pg_catalog".split())
 """What may stand before the name of a table: the catalogs, and their schemas."""
+
+_LOCAL = re.compile("^file:(//(localhost)?)?/")
+"""How DuckDB writes that a file is on this machine."""
 
 _OF_ROWS = "TABLE_FUNCTION"
 
@@ -144,27 +148,25 @@ class Reader:
 
     def _calls(self, tree: dict[str, Any], parameters: Parameters) -> Iterator[Call]:
         """The searches; refuses what a query may not do."""
-        nodes = list(_nodes(tree))
-        own = _own(tree)
-        giving_rows = {id(node["function"]) for node in nodes if node.get("type") == _OF_ROWS}
-        for node in nodes:
+        nodes = list(_within(tree))
+        giving_rows = {id(node["function"]) for node, _ in nodes if node.get("type") == _OF_ROWS}
+        for node, own in nodes:
             kind = node.get("type")
             if kind == _OF_ROWS:
                 function = node["function"]
                 name = function["function_name"].lower()
                 if name in OF_FILES:
-                    _check_here(function, parameters)
+                    for file in _files(function, parameters):
+                        self._check_file(file)
                 self._check_function(name)
                 if name in SEARCHES:
                     yield call(name, function.get("children", ()), parameters)
-            elif kind == "BASE_TABLE" and node.get("table_name", "").lower() not in own:
-                self._check_table(node)
+            elif kind == "BASE_TABLE":
+                self._check_table(node, own)
             elif kind == "FUNCTION" and id(node) not in giving_rows:
                 name = node["function_name"].lower()
                 if name in SEARCHES:
                     raise SqlError(f"{name} gives rows: write … FROM {name}('words').")
-            elif kind == "VALUE_CONSTANT" and self._files:
-                self._check_not_index(node["value"].get("value"))
 
     def _check_function(self, name: str) -> None:
         if name in HARMLESS or name in self._functions or (name in OF_FILES and self._files):
@@ -177,8 +179,12 @@ class Reader:
             "others that only give rows: see docs/sql.md."
         )
 
-    def _check_table(self, node: dict[str, Any]) -> None:
-        """Refuse a name that DuckDB would take for that of a file."""
+    def _check_table(self, node: dict[str, Any], own: frozenset[str]) -> None:
+        """Refuse a name that DuckDB would take for that of a file.
+
+        Args:
+            own: names that WITH has given here.
+        """
         if "table_name" not in node:
             raise SqlError("A table has a name, and '' is none.")
         parts = [node.get("catalog_name"), node.get("schema_name"), node["table_name"]]
@@ -186,6 +192,8 @@ class Reader:
         name = ".".join(named)
         if _is_elsewhere(named[-1]):
             raise not_here(named[-1])
+        if len(named) == 1 and name.lower() in own:
+            return
         is_file = any(mark in named[-1] for mark in "./\\")
         if len(named) > 1 and named[0].lower() not in _QUALIFIERS:
             is_file = True  # DuckDB takes a.csv for the file, even without quotes
@@ -193,12 +201,17 @@ class Reader:
             raise SqlError(f"There is no table '{name}', and a file is not read.\n\n{_MORE_FILES}")
         self._check_not_index(name)
 
-    def _check_not_index(self, value: object) -> None:
+    def _check_file(self, name: str) -> None:
+        """Refuse a file that may not be read, though others may."""
+        if _is_elsewhere(name):
+            raise not_here(name)
+        if self._files:
+            self._check_not_index(name)
+
+    def _check_not_index(self, value: str) -> None:
         """Refuse the index: DuckDB's lock of it goes when anything else in a process closes it."""
-        if not isinstance(value, str) or not any(mark in value for mark in "./\\*"):
-            return
         try:
-            named = Path(value.removeprefix("file://")).expanduser().resolve()
+            named = Path(_LOCAL.sub("/", value)).expanduser().resolve()
             index = self._index.resolve()
             taken = any(fnmatch(f"{index}{more}", str(named)) for more in ("", ".wal")) or (
                 named.exists() and index.exists() and named.samefile(index)
@@ -223,21 +236,28 @@ def _is_elsewhere(name: str) -> bool:
     return bool(found) and scheme.isidentifier() and scheme.lower() != "file"
 
 
-def _check_here(function: dict[str, Any], parameters: Parameters) -> None:
-    """Refuse files of other machines.
+def _files(function: dict[str, Any], parameters: Parameters) -> Iterator[str]:
+    """Files that a function is to read, by name or pattern.
 
     Raises:
-        SqlError: a function is to read one.
+        SqlError: which they are is only known when it runs.
     """
-    for node in _nodes({"files": function.get("children", ())[:1]}):
-        value = None
-        if node.get("class") == "PARAMETER":
-            value = parameter(node["identifier"], parameters)
-        elif node.get("type") == "VALUE_CONSTANT":
-            value = node["value"].get("value")
-        for each in value if isinstance(value, list | tuple) else [value]:
-            if isinstance(each, str) and _is_elsewhere(each):
-                raise not_here(each)
+    for first in function.get("children", ())[:1]:
+        several = first.get("function_name") == "list_value"
+        for node in first.get("children", ()) if several else [first]:
+            if node.get("class") == "PARAMETER":
+                value = parameter(node["identifier"], parameters)
+            elif node.get("type") == "VALUE_CONSTANT":
+                value = node["value"].get("value")
+            else:
+                name = function["function_name"]
+                raise SqlError(
+                    f"{name} takes the names of files as texts or parameters, nothing that is "
+                    f"computed: {name}('a.csv'), {name}($file)."
+                )
+            for each in value if isinstance(value, list | tuple) else [value]:
+                if isinstance(each, str):
+                    yield each
 
 
 def _nodes(tree: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -250,6 +270,30 @@ def _nodes(tree: dict[str, Any]) -> Iterator[dict[str, Any]]:
             waiting += each.values()
         elif isinstance(each, list):
             waiting += each
+
+
+def _within(tree: dict[str, Any]) -> Iterator[tuple[dict[str, Any], frozenset[str]]]:
+    """All nodes of a tree, each with the names that WITH has given there, in lower case.
+
+    A name counts in the query that its WITH begins, and in those that its WITH gives names to
+    after it; in its own only if that is recursive.
+    """
+    waiting: list[tuple[Any, frozenset[str]]] = [(tree, frozenset())]
+    while waiting:
+        each, names = waiting.pop()
+        if isinstance(each, dict):
+            given = each.get("cte_map", {}).get("map", ())
+            for entry in given:
+                name = entry["key"].lower()
+                named = names | {name}
+                node = entry["value"].get("query", {}).get("node", {})
+                recursive = node.get("type") == "RECURSIVE_CTE_NODE"
+                waiting.append((entry["value"], named if recursive else names))
+                names = named
+            yield each, names
+            waiting += [(part, names) for key, part in each.items() if key != "cte_map"]
+        elif isinstance(each, list):
+            waiting += [(part, names) for part in each]
 
 
 def _names(tree: dict[str, Any]) -> frozenset[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from qmd import config
 from qmd.config import Settings
-from qmd.errors import UsageError
+from qmd.errors import AlreadyExists, UsageError
 from qmd.store import collections, lookup
 from qmd.store.cursor import Cursor
 from qmd.types import EXPERIENCES, Collection, Context
@@ -89,20 +89,21 @@ class Arranging(Base):
         """
         from qmd import editing, trust
 
-        before = self.settings()
-        if not self.place.config.exists():
-            before = self._as_recorded()
-        trusted = trust.is_trusted(self.place, before)
+        recorded = Settings() if self.place.config.exists() else self._as_recorded()
+        trusted = False
 
         def change(document: Parsed) -> None:
+            nonlocal trusted
             if not document:
-                editing.write_all(document, before)
+                editing.write_all(document, recorded)
+            before = config.understood(document, self.place)
+            trusted = trust.is_trusted(self.place, before)
             edit(before, document)
 
         self.database.write(lambda _: None)  # an index that cannot follow stops it here
-        editing.edit(self.place, change)
+        settings = editing.edit(self.place, change)
         if trusted:
-            trust.approve(self.place, self.settings())
+            trust.approve(self.place, settings)
         self.sync()
 
     def _as_recorded(self) -> Settings:
@@ -117,13 +118,21 @@ class Arranging(Base):
         )
 
     def rename(self, old: str, new: str) -> None:
-        """Give a collection another name; its documents keep their postings."""
+        """Give a collection another name; its documents keep their postings.
+
+        Raises:
+            CollectionNotFound: there is none of this name.
+            AlreadyExists: there is one of the new name.
+        """
         from qmd import editing
 
         config.check_name(new)
         self.configured(old)
 
         def edit(_: Settings, document: Parsed) -> None:
+            editing.entry(document, old)
+            if new in document["collections"]:
+                raise AlreadyExists(f"Collection '{new}' already exists.")
             editing.rename_collection(document, old, new)
 
         self.change(edit)

@@ -1,4 +1,5 @@
--- Note new times of files whose content is the same.
+-- Note new times of files whose content is the same. Where nothing else dates a document, its date
+-- is such a time.
 --
 -- in   $touched  json  object of columns: document_id, modified (microseconds), size, mtime_ns, inode,
 --                      checksum
@@ -23,6 +24,7 @@ set
     mtime_ns = touched.mtime_ns,
     inode = touched.inode,
     checksum = touched.checksum,
-    modified = make_timestamp(touched.modified)
+    modified = make_timestamp(touched.modified),
+    dated = case when dated = documents.modified then make_timestamp(touched.modified) else dated end
 from touched
 where documents.document_id = touched.document_id

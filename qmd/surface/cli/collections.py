@@ -10,7 +10,6 @@ import typer
 from qmd import curation
 from qmd.config import DEFAULT_MASK, Settings
 from qmd.editing import Parsed, entry
-from qmd.errors import AlreadyExists
 from qmd.surface import formats, wording
 from qmd.surface.cli.common import Json, collection_names, notice, say, state
 from qmd.surface.cli.index import report_updates
@@ -144,8 +143,6 @@ def rename(
 ) -> None:
     """Give a collection another name."""
     with state(context).engine() as engine:
-        if any(collection.name == new for collection in engine.collections()):
-            raise AlreadyExists(f"Collection '{new}' already exists.")
         engine.rename(old, new)
     say(f"Renamed collection '{old}' to '{new}'.")
 

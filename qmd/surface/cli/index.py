@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import asdict
 from pathlib import Path
 from textwrap import indent
@@ -203,7 +203,11 @@ def watch(
 
         anyio.run(
             lambda: watched(
-                engine, chosen, told=told, embedded=embedded if embed else None, failed=failed
+                engine,
+                collection or [],
+                told=told,
+                embedded=embedded if embed else None,
+                failed=failed,
             )
         )
 
@@ -284,12 +288,13 @@ def init(context: typer.Context) -> None:
         raise UsageError(f"{settings} is there already.")
     try:
         folder.mkdir(exist_ok=True)
-        settings.write_text(
-            "# Settings of this project's own qmd index. See 'qmd collection --help'.\n"
-            "collections:\n",
-            encoding="utf-8",
-        )
-        (folder / ".gitignore").write_text("index.duckdb*\nindex.yml.lock\n", encoding="utf-8")
+        with settings.open("x", encoding="utf-8") as file:
+            file.write(
+                "# Settings of this project's own qmd index. See 'qmd collection --help'.\n"
+                "collections:\n"
+            )
+        with suppress(FileExistsError), (folder / ".gitignore").open("x") as file:
+            file.write("index.duckdb*\nindex.yml.lock\n")
     except OSError as error:
         raise UsageError(f"{folder} cannot be made: {error.strerror}") from error
     with State(here.environ, None).engine() as engine:
