@@ -19,6 +19,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import anyio
 import ir_measures
@@ -50,7 +51,7 @@ def engine_over(folder: Path, work: Path) -> Engine:
 
 def written(rows: list[dict[str, str]], folder: Path) -> None:
     """Each row as a Markdown file whose title is its heading."""
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     for row in rows:
         title = row.get("title", "").strip()
         text = f"# {title}\n\n{row['text']}" if title else row["text"]
@@ -111,34 +112,47 @@ def cosines(engine: Engine) -> Search:
     return search
 
 
+class Judged(NamedTuple):
+    """A set: documents, questions that somebody has judged, and judgements."""
+
+    documents: list[dict[str, str]]
+    questions: list[dict[str, str]]
+    judgements: list[Qrel]
+
+    @classmethod
+    def of(cls, folder: Path) -> Judged:
+        """The set in a folder."""
+        documents, queries = (_records(folder / f"{name}.jsonl") for name in ("corpus", "queries"))
+        lines = (folder / "qrels.tsv").read_text(encoding="utf-8").splitlines()[1:]
+        judgements = [
+            Qrel(query, document, int(score))
+            for query, document, score in (line.split("\t") for line in lines)
+        ]
+        asked = {each.query_id for each in judgements}
+        return cls(documents, [each for each in queries if each["_id"] in asked], judgements)
+
+    def ndcg(self, engine: Engine, search: Search) -> float:
+        """nDCG@10 of a way to search; a question without results counts 0."""
+        run = [
+            ScoredDoc(each["_id"], Path(file).stem, score)
+            for each in self.questions
+            for file, score in search(engine, each["text"])
+        ]
+        return float(ir_measures.calc_aggregate([nDCG @ 10], self.judgements, run)[nDCG @ 10])
+
+
 def ndcg(folder: Path, *, vectors: bool = False) -> dict[str, float]:
-    """nDCG@10 over all judged queries of a set, by each way; a query without results counts 0."""
-    rows, queries = (_records(folder / name) for name in ("corpus.jsonl", "queries.jsonl"))
-    judged = [
-        Qrel(query, document, int(score))
-        for query, document, score in (
-            line.split("\t")
-            for line in (folder / "qrels.tsv").read_text(encoding="utf-8").splitlines()[1:]
-        )
-    ]
-    asked = {qrel.query_id for qrel in judged}
+    """nDCG@10 over all judged queries of a set, by each way."""
+    judged = Judged.of(folder)
     with tempfile.TemporaryDirectory() as name:
         work = Path(name)
-        written(rows, work / "docs")
+        written(judged.documents, work / "docs")
         engine = engine_over(work / "docs", work)
         searches: dict[str, Search] = {"words": words}
         if vectors:
             anyio.run(engine.embed)
             searches |= {"meaning": meaning, "exact cosine": cosines(engine), "both": both}
-        found: dict[str, float] = {}
-        for way, search in searches.items():
-            run = [
-                ScoredDoc(query["_id"], Path(file).stem, score)
-                for query in queries
-                if query["_id"] in asked
-                for file, score in search(engine, query["text"])
-            ]
-            found[way] = float(ir_measures.calc_aggregate([nDCG @ 10], judged, run)[nDCG @ 10])
+        found = {way: judged.ndcg(engine, search) for way, search in searches.items()}
         engine.close()
     return found
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
@@ -21,6 +22,9 @@ from qmd.types import EXPERIENCES, Collection, Context
 
 DEFAULT_MASK = "**/*.md"
 CHUNK_STRATEGIES = ("auto", "plain")
+
+TICK = 2_000_000_000
+"""Nanoseconds: how exactly a file system notes when a file was written, at worst (FAT)."""
 
 _SEVERAL_WAYS = re.compile(r"<<|!|(?<![\w./-])[-+]?(?:0+\d|\d+_|\d{4}-\d)")
 """What not everybody who reads YAML takes for the same: merged keys and tags; numbers such as 012
@@ -49,13 +53,32 @@ class Settings(NamedTuple):
 
 
 def digest(place: Place) -> str | None:
-    """SHA-256 of the text of index.yml, or None if there is none."""
+    """SHA-256 of index.yml and of where its paths begin; None if there is none.
+
+    A project that was copied or moved has another.
+    """
     try:
-        return hashlib.sha256(place.config.read_bytes()).hexdigest()
+        text = place.config.read_bytes()
     except FileNotFoundError:
         return None
     except OSError as error:
         raise ConfigError(place.config, error.strerror or str(error)) from error
+    begins = "\0".join(str(folder or "") for folder in (place.project, place.home))
+    return hashlib.sha256(b"\0".join((os.fsencode(begins), text))).hexdigest()
+
+
+def stamp(place: Place) -> Hashable:
+    """What is another one after index.yml has changed; None if it has just been written.
+
+    Two changes within one tick of the clock of a file system look the same.
+
+    Raises:
+        FileNotFoundError: there is none.
+    """
+    info = place.config.stat()
+    if time.time_ns() - info.st_mtime_ns < TICK:
+        return None
+    return info.st_mtime_ns, info.st_ctime_ns, info.st_ino, info.st_size
 
 
 def load(place: Place) -> Settings:

@@ -246,8 +246,9 @@ class Engine(Asking, Reading, Arranging):
 
         Args:
             names: of collections; none means all.
-            force: make those anew that are there.
-            batch_tokens: tokens between two commits.
+            force: make those anew that are there, which stay until all are made; what was made
+                before an interruption is gone on with.
+            batch_tokens: tokens between two commits; None: as many as there is time for.
             within: seconds after which to stop.
             something: do not stop before something is committed, so that who calls again and
                 again comes to the end.
@@ -273,7 +274,7 @@ class Engine(Asking, Reading, Arranging):
                 space,
                 collections=names,
                 force=force,
-                batch_tokens=batch_tokens or embed.BATCH_TOKENS,
+                batch_tokens=batch_tokens,
                 within=within,
                 something=something,
                 progress=progress,

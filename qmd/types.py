@@ -176,11 +176,12 @@ class Embedded:
     Attributes:
         chunks: that got a vector.
         bytes: of their texts.
-        documents: in the index.
+        documents: of the collections that were asked for.
         lacking: of them, still without all of their vectors.
         failed: (`collection/path:line`, reason) of chunks that got none.
         foreign: chunks in a language that the model does not know.
         stopped: the time was over before all was done.
+        draft: and what was made is not in use yet: all of it was to be made anew.
     """
 
     model: str
@@ -193,6 +194,7 @@ class Embedded:
     failed: list[tuple[str, str]] = field(default_factory=list)
     foreign: int = 0
     stopped: bool = False
+    draft: bool = False
 
 
 class Result(NamedTuple):

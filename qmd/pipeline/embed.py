@@ -5,6 +5,7 @@
     chunks without vectors ──────────────┘
 
 Chunks are committed before their vectors: what is cut off at any moment goes on from there.
+Vectors that are made anew are a draft beside the old ones, and take their place in the end.
 """
 
 from __future__ import annotations
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
 
 BATCH_TOKENS = 16_384
 """Tokens that are embedded between two commits: a few seconds of work on a small processor."""
+
+SOON, HASTY = 60.0, 1024
+"""Seconds that are little time, and tokens between two commits then: less is lost at its end."""
 
 GROUP_TEXTS, GROUP_BYTES = 64, 1_000_000
 """Texts, and bytes of them, that are cut at once."""
@@ -93,7 +97,7 @@ async def embed(
     *,
     collections: Sequence[str] = (),
     force: bool = False,
-    batch_tokens: int = BATCH_TOKENS,
+    batch_tokens: int | None = None,
     within: float | None = None,
     something: bool = False,
     progress: Progress | None = None,
@@ -102,8 +106,8 @@ async def embed(
 
     Args:
         collections: only documents of these; none means all.
-        force: also those that have one.
-        batch_tokens: tokens between two commits.
+        force: also those that have one, which they keep until all are made.
+        batch_tokens: tokens between two commits; None: as many as there is time for.
         within: seconds after which to stop.
         something: do not stop before something is committed, so that who calls again and
             again comes to the end.
@@ -115,8 +119,13 @@ async def embed(
     """
     began = time.monotonic()
     report = Embedded(space.model.name)
-    run = _Run(database, embedder, space, list(collections) or None, batch_tokens)
-    await run.begin(force=force)
+    if batch_tokens is None:
+        batch_tokens = HASTY if within is not None and within < SOON else BATCH_TOKENS
+    pending = partial(embeddings.pending, fingerprint=space.fingerprint)
+    anew = force and bool((await to_thread.run_sync(database.read, pending)).vectors)
+    made = embeddings.draft(space) if anew else space
+    run = _Run(database, embedder, made, list(collections) or None, batch_tokens)
+    await run.begin(check=force)
     until = math.inf if within is None else anyio.current_time() + within
     with anyio.CancelScope(deadline=math.inf if something else until) as limited:
         async with flow() as stage:
@@ -133,13 +142,15 @@ async def embed(
                     progress(report.bytes, max(run.total, report.bytes))
     report.stopped = limited.cancelled_caught
     report.foreign = run.foreign
+    report.draft = anew and report.stopped
+    if anew and not report.stopped:
+        work = partial(embeddings.put_in_place, space=space, dimensions=run.dimensions)
+        await to_thread.run_sync(database.write, work)
     report.seconds = time.monotonic() - began
-    state = await to_thread.run_sync(
-        database.read, partial(embeddings.pending, fingerprint=space.fingerprint)
-    )
+    state = await to_thread.run_sync(database.read, partial(pending, collections=collections))
     report.documents, report.lacking = state.documents, state.lacking
-    if not state.lacking:
-        await to_thread.run_sync(database.write, run.supersede)
+    if not report.stopped and not (await to_thread.run_sync(database.read, pending)).lacking:
+        await to_thread.run_sync(database.write, partial(_supersede, space=space))
     return report
 
 
@@ -162,20 +173,20 @@ class _Run:
         self._model_id = 0
         self._left: list[Chunk] = []
         self._uncut: list[tuple[str, int]] = []
+        self.dimensions = 0
         self.total = 0
         self.foreign = 0
 
-    async def begin(self, *, force: bool) -> None:
-        """Find what there is to do. What is there is removed only if the model works."""
-        if force:
+    async def begin(self, *, check: bool) -> None:
+        """Find what there is to do.
+
+        Args:
+            check: whether the model works, first.
+        """
+        if check:
             await to_thread.run_sync(self._embedder.embed, [PROBE])
-        dimensions = await to_thread.run_sync(lambda: self._embedder.dimensions)
-
-        def meet(cursor: Cursor) -> int:
-            if force and (known := embeddings.model_id(cursor, self._space.fingerprint)):
-                embeddings.remove(cursor, model_id=known, collections=self._collections)
-            return embeddings.meet(cursor, self._space, dimensions)
-
+        self.dimensions = await to_thread.run_sync(lambda: self._embedder.dimensions)
+        meet = partial(embeddings.meet, space=self._space, dimensions=self.dimensions)
         self._model_id = await to_thread.run_sync(self._database.write, meet)
 
         def look(cursor: Cursor) -> tuple[list[Chunk], list[tuple[str, int]]]:
@@ -328,12 +339,12 @@ class _Run:
 
         return self._database.write(checked)
 
-    def supersede(self, cursor: Cursor) -> None:
-        """Remove the vectors of this model that were made with other settings."""
-        for stored in embeddings.models(cursor):
-            same = stored.name == self._space.model.name
-            if same and stored.fingerprint != self._space.fingerprint:
-                embeddings.remove(cursor, model_id=stored.model_id)
+
+def _supersede(cursor: Cursor, space: Space) -> None:
+    """Remove the vectors of this model that were made with other settings, or not to the end."""
+    for stored in embeddings.models(cursor):
+        if stored.name == space.model.name and stored.fingerprint != space.fingerprint:
+            embeddings.remove(cursor, model_id=stored.model_id)
 
 
 def _cut_table(rows: Sequence[tuple[str | int, ...]]) -> pa.Table:

@@ -6,7 +6,7 @@ along, so that a score can be added up by hand.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
 
@@ -73,15 +73,18 @@ def fused(
     banned: Container[int],
     half_life: float | None,
     limit: int,
+    unknown: Collection[int] = (),
 ) -> list[Ranked]:
     """The best documents of some lists, best first.
 
     Args:
         banned: documents that may not answer.
+        unknown: documents that have no vector, of which lists by meaning say nothing.
         half_life: days after which a document's claim to be recent is half; None: all are alike.
         limit: documents at most.
     """
     weights = _weights(lists, fusion)
+    share = _share(lists, weights)
     entries = [
         (document_id, number, rank, score)
         for number, each in enumerate(lists)
@@ -117,6 +120,8 @@ def fused(
             lexical=[lists[number].kind == "lex" for _, number, _, _ in entries],
             floors=[floors[number] for _, number, _, _ in entries],
             least=sum(part["contribution"] for part in absent),
+            unknown=sorted(unknown) or None,
+            share=share,
             **given,
         )
     near = _nearest(lists)
@@ -129,7 +134,11 @@ def fused(
             document_id in by_words,
             {
                 "fusion": fusion,
-                "lists": _explained(lists, parts, absent),
+                "lists": _explained(
+                    lists,
+                    parts,
+                    _as_by_words(lists, parts, absent, share) if document_id in unknown else absent,
+                ),
                 "bonus": bonus,
                 "recency": recency,
                 "fused": score,
@@ -148,6 +157,30 @@ def _floors(
         lowest = score if lists[number].kind != "lex" and score > 0 else 0.0
         floors[number] = min(floors.get(number, lowest), lowest)
     return floors
+
+
+def _share(lists: Sequence[Listed], weights: Sequence[float]) -> float:
+    """What all keyword lists count together."""
+    pairs = zip(lists, weights, strict=True)
+    return sum(weight for each, weight in pairs if each.kind == "lex")
+
+
+def _as_by_words(
+    lists: Sequence[Listed], parts: Iterable[_Part], absent: Iterable[_Part], share: float
+) -> list[_Part]:
+    """What a document without a vector gets of each list that does not have it."""
+    mean = sum(part["contribution"] for part in parts) / share
+    return [
+        part
+        if lists[part["list"]].kind == "lex"
+        else _Part(
+            list=part["list"],
+            rank=None,
+            weight=part["weight"],
+            contribution=part["weight"] * mean,
+        )
+        for part in absent
+    ]
 
 
 def _weights(lists: Sequence[Listed], fusion: Fusion) -> list[float]:

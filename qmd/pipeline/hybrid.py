@@ -130,6 +130,7 @@ class _Run:
         self._space: Space | None = None
         self._depth = DEPTH[recipe.fusion]
         self._count = 0
+        self._is_partial = False  # some documents have no vectors
 
     async def answer(self, limit: int, show: Show[Shown]) -> tuple[Ranking, Shown]:
         """The best documents, and how they are shown."""
@@ -142,11 +143,8 @@ class _Run:
         else:
             self._depth = max(self._depth, limit)
         fuse = partial(
-            fused,
+            self._fused,
             lists=await self._lists(searches),
-            fusion=self._recipe.fusion,
-            banned=self._banned,
-            half_life=self._recipe.half_life,
             limit=wanted,
         )
 
@@ -175,6 +173,27 @@ class _Run:
                 aid=self._aid,
             )
         return await to_thread.run_sync(read, partial(finished, documents=documents))
+
+    def _fused(self, cursor: Cursor, *, lists: Sequence[Listed], limit: int) -> list[Ranked]:
+        """The best documents of some lists; those without a vector by their words alone."""
+        unknown: set[int] = set()
+        if self._is_partial and self._space is not None:
+            number = embeddings.model_id(cursor, self._space.fingerprint)
+            near = {n for each in lists if each.kind != "lex" for n in each.scores}
+            found = {n for each in lists if each.kind == "lex" for n in each.scores}
+            if number is not None and found - near:
+                unknown = embeddings.lacking(
+                    cursor, model_id=number, documents=sorted(found - near)
+                )
+        return fused(
+            cursor,
+            lists,
+            self._recipe.fusion,
+            banned=self._banned,
+            unknown=unknown,
+            half_life=self._recipe.half_life,
+            limit=limit,
+        )
 
     # -- lists -------------------------------------------------------------------
 
@@ -271,11 +290,12 @@ class _Run:
                 self._aid.notices.append(f"Searched by words alone: {space.model.limits}")
                 return None
             self._aid.notices.append(space.model.chance)
+        collections = self._among.collections
         state = self._database.remembered(
-            ("pending", space.fingerprint),
-            partial(embeddings.pending, fingerprint=space.fingerprint),
+            ("pending", space.fingerprint, collections),
+            partial(embeddings.pending, fingerprint=space.fingerprint, collections=collections),
         )
-        self._count = state.vectors
+        self._count, self._is_partial = state.vectors, bool(state.lacking)
         if not state.vectors:
             raise NotEmbedded
         model = space.model

@@ -136,10 +136,22 @@ def meet(cursor: Cursor, space: Space, dimensions: int) -> int:
     return int(number)
 
 
-def pending(cursor: Cursor, fingerprint: str) -> Pending:
-    """How much has no vectors of a model yet."""
+def pending(cursor: Cursor, fingerprint: str, collections: Sequence[str] | None = None) -> Pending:
+    """How much has no vectors of a model yet.
+
+    Args:
+        collections: of whose documents; none or None means all.
+    """
     number = model_id(cursor, fingerprint)
-    return cursor.rows(Pending, "embeddings/pending", model_id=number)[0]
+    return cursor.rows(
+        Pending, "embeddings/pending", model_id=number, collections=_names(collections)
+    )[0]
+
+
+def lacking(cursor: Cursor, *, model_id: int, documents: Sequence[int]) -> set[int]:
+    """Those of some documents, by number, whose text has no vector of a model."""
+    rows = cursor.run("embeddings/lacking", model_id=model_id, documents=as_json(list(documents)))
+    return {document_id for (document_id,) in rows}
 
 
 def uncut(
@@ -216,6 +228,33 @@ def remove(cursor: Cursor, *, model_id: int, collections: Sequence[str] | None =
     cursor.run("embeddings/remove_embeddings")
     if collections is None:
         cursor.run("embeddings/forget_model", model_id=model_id)
+
+
+def draft(space: Space) -> Space:
+    """Where vectors of a space are made anew, beside those that are there."""
+    return space._replace(fingerprint=draft_of(space.fingerprint))
+
+
+def draft_of(fingerprint: str) -> str:
+    """The fingerprint of a draft."""
+    return f"{fingerprint}.draft"
+
+
+def put_in_place(cursor: Cursor, space: Space, dimensions: int) -> None:
+    """Replace the vectors of the texts that have been embedded anew by those of the draft.
+
+    Raises:
+        VectorsRemoved: another process has removed the draft.
+    """
+    draft_id = model_id(cursor, draft(space).fingerprint)
+    if draft_id is None:
+        raise VectorsRemoved(space.model.name)
+    number = meet(cursor, space, dimensions)
+    cursor.run("embeddings/remove_replaced", model_id=number, draft_id=draft_id)
+    cursor.run("embeddings/remove_embeddings")
+    cursor.run("embeddings/take_chunks", model_id=number, draft_id=draft_id)
+    cursor.run("embeddings/take_embeddings", model_id=number, draft_id=draft_id)
+    cursor.run("embeddings/forget_model", model_id=draft_id)
 
 
 def nearest(

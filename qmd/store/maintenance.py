@@ -128,7 +128,8 @@ def _unused_models(cursor: Cursor, space: str | None) -> list[int]:
     """The models whose vectors nothing needs."""
     if space is None or embeddings.pending(cursor, space).lacking:
         return []
-    return [m.model_id for m in embeddings.models(cursor) if m.fingerprint != space]
+    needed = (space, embeddings.draft_of(space))  # somebody may be at work on the draft
+    return [m.model_id for m in embeddings.models(cursor) if m.fingerprint not in needed]
 
 
 def merge(database: Database, *, always: bool = False, at_leisure: bool = False) -> bool:

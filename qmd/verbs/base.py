@@ -35,7 +35,7 @@ class Base:
     database: Database
     stemmer: Stemmer
     log: searches.Log | None
-    _mirrored: tuple[tuple[int, int] | None, str | None] = None, None
+    _mirrored: tuple[Hashable, str | None] = None, None
 
     def settings(self) -> Settings:
         """What index.yml says now."""
@@ -80,12 +80,12 @@ class Base:
             key: what is asked, if the answer may come from memory while nobody writes.
         """
         try:
-            info = self.place.config.stat()
+            stamp = config.stamp(self.place)
         except FileNotFoundError:
             return self.database.read(work)
-        stamp = (info.st_mtime_ns, info.st_ino)
         known, digest = self._mirrored
-        if stamp != known:
+        is_known = stamp is not None and stamp == known
+        if not is_known:
             digest = config.digest(self.place)
 
         def checked(cursor: Cursor) -> Found:
@@ -95,7 +95,7 @@ class Base:
             return work(cursor)
 
         try:
-            if key and stamp == known:
+            if key and is_known:
                 return self.database.remembered(key, checked)
             found = self.database.read(checked)
         except Stale:

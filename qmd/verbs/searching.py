@@ -135,8 +135,13 @@ class Searching(Base):
 
     # -- by meaning ----------------------------------------------------------------
 
-    def vectors(self) -> tuple[Space, embeddings.Pending]:
+    def vectors(
+        self, collections: tuple[str, ...] | None = None
+    ) -> tuple[Space, embeddings.Pending]:
         """The space that is searched, and how much has no vectors in it.
+
+        Args:
+            collections: of whose documents; None means all.
 
         Raises:
             ModelMissing: the file of the model is not here.
@@ -144,8 +149,8 @@ class Searching(Base):
         from qmd.store import embeddings
 
         space = self.models.space()
-        work = partial(embeddings.pending, fingerprint=space.fingerprint)
-        return space, self.read(work, key=("pending", space.fingerprint))
+        work = partial(embeddings.pending, fingerprint=space.fingerprint, collections=collections)
+        return space, self.read(work, key=("pending", space.fingerprint, collections))
 
     def in_use(self) -> str | None:
         """The fingerprint of the vectors that are searched; None if their model is not here."""
@@ -187,7 +192,7 @@ class Searching(Base):
         problem = query.check_semantic(text)
         if problem or not text.strip():
             raise QueryError(problem or query.NOTHING_TO_FIND)
-        space, state = self.vectors()
+        space, state = self.vectors(among.collections)
         if not state.vectors:
             raise NotEmbedded(self.other_vectors())
         [vector] = self.models.vectors(space, [space.model.as_query(text)])

@@ -1,9 +1,10 @@
 -- How much of what documents say has no vectors of a model yet.
 --
--- in   $model_id    integer?  null: a model that is not here
--- out  documents    bigint    in all
--- out  lacking      bigint    documents without all of their vectors
--- out  vectors      bigint    of the model, with those of texts that no document has any more
+-- in   $model_id     integer?  null: a model that is not here
+-- in   $collections  json?     array of names: only of their documents
+-- out  documents     bigint    in all
+-- out  lacking       bigint    documents without all of their vectors
+-- out  vectors       bigint    of the model, with those of texts that no document has any more
 with embedded as (
     select hash
     from chunks
@@ -18,3 +19,6 @@ select
     (select count(*) from embeddings where model_id = $model_id) as vectors
 from documents
 left join embedded on documents.hash = embedded.hash
+-- if $collections
+where list_contains(from_json($collections, '["VARCHAR"]'), collection)
+-- end

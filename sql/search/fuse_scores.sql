@@ -3,7 +3,8 @@
 -- A keyword score becomes bm25 / (bm25 + 20), so that it is 0 to 1 and means the same in every
 -- query; a cosine is taken as it is, but never below 0. A document that a list does not have gets
 -- nothing from a keyword list, and from a list by meaning the lowest score there is in it, since
--- it cannot have more: its floor. The weights of all lists add up to 1.
+-- it cannot have more: its floor. Lists by meaning know nothing of a document without a vector: from
+-- them it gets what it gets from keyword lists, in the mean. The weights of all lists add up to 1.
 --
 -- A recent document gets up to 0.05 more, but never a score above 1; those that would have more
 -- keep the order that they have without it.
@@ -19,6 +20,8 @@
 -- in   $lexical     json       array of boolean: whether it is a keyword list
 -- in   $floors      json       array of double: of the list, 0 or more; of a keyword list 0
 -- in   $least       double     what a document has that no list has: the weighted sum of all floors
+-- in   $unknown     json?      array of document_id: those without a vector
+-- in   $share       double     weight of all keyword lists together
 -- in   $half_life   double?    days after which what a recent document gets is half; null: nothing
 -- in   $now         timestamp  UTC
 -- in   $limit       integer    documents
@@ -46,7 +49,17 @@ with entries as (
 added as (
     select
         document_id,
-        $least + sum(weight * (normal - floor)) as total,
+        -- if $unknown
+        case
+            when document_id in (select unnest(from_json($unknown, '["UINTEGER"]')))
+                then sum(weight * normal) / $share::double
+            else
+        -- end
+        $least + sum(weight * (normal - floor))
+        -- if $unknown
+        end
+        -- end
+        as total,
         list(
             {'list': list, 'rank': rank, 'weight': weight, 'contribution': weight * normal}
         ) as parts

@@ -90,12 +90,14 @@ def drawn(cursor, name, chance):
         "lexical": [n % 2 == 0 for n in range(len(ids))],
         "floors": [0.0] * len(ids),
         "least": chance.random(),
+        "unknown": chance.choice([None, ids[::2]]),
+        "share": 0.3,
         "half_life": chance.choice([None, 30.0]),
         "now": "2026-03-14 09:26:53",
         "limit": chance.choice([3, 10]),
     }
     if name == "search/fuse_ranks":
-        for key in ("scores", "lexical", "floors", "least"):
+        for key in ("scores", "lexical", "floors", "least", "unknown", "share"):
             del fused[key]
     return fused
 

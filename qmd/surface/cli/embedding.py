@@ -25,7 +25,12 @@ app = typer.Typer(no_args_is_help=True, help="Show and fetch the models that qmd
 def embed(
     context: typer.Context,
     force: Annotated[
-        bool, typer.Option("-f", "--force", help="Embed again what has vectors already.")
+        bool,
+        typer.Option(
+            "-f",
+            "--force",
+            help="Embed all anew. The vectors from before stay in use until all are made.",
+        ),
     ] = False,
     collection: Collections = None,
     batch_tokens: Annotated[
@@ -57,8 +62,7 @@ def embed(
         say(formats.as_json(_record(report)))
     else:
         say(summary(report))
-    left = bool(report.lacking) and not collection
-    if report.failed or report.stopped or left:
+    if report.failed or report.stopped or report.lacking:
         raise typer.Exit(PARTLY)
 
 
@@ -78,7 +82,7 @@ def _record(report: Embedded) -> dict[str, object]:
 def summary(report: Embedded) -> str:
     """What was embedded, for people."""
     lines = []
-    if not report.chunks and not report.lacking:
+    if not report.chunks and not report.lacking and not report.draft:
         documents = wording.amount(report.documents, "document")
         lines.append(f"No vector is missing: {documents}, {report.model}.")
     else:
@@ -98,6 +102,11 @@ def summary(report: Embedded) -> str:
         lines.append(
             f"Documents that still lack vectors: {report.lacking} of {report.documents}. "
             "Run 'qmd embed' again to go on."
+        )
+    if report.draft:
+        lines.append(
+            "The vectors from before are in use until all are made. "
+            "Run 'qmd embed --force' again to go on."
         )
     return "\n".join(lines)
 

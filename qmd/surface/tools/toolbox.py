@@ -41,9 +41,6 @@ SOON, LATER = 10.0, 60.0
 HELPER = 20.0
 """Seconds for a model that expands or reranks; without it the order is that of the fusion."""
 
-HASTY = 1024
-"""Tokens between two commits of what is embedded, where there is little time."""
-
 MOST_NAMES = 500
 """Documents that can be asked for at once by name."""
 
@@ -354,7 +351,6 @@ class Toolbox:
         async def work(tell: Tell) -> Embedded:
             return await self.engine.embed(
                 asked.get("collections", []),
-                batch_tokens=HASTY if seconds else None,
                 within=seconds,
                 something=True,
                 progress=lambda done, total: tell(done, total, "bytes of text"),

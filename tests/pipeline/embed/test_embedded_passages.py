@@ -96,8 +96,9 @@ def test_only_the_collections_that_are_named_are_embedded(faked, fake):
     write_many(faked, 2)
     report = faked.embed("work")
     assert fake.made == ["# Plan\n\nOf work."]
-    assert counted(report) == (1, 3, 2, 0)
+    assert counted(report) == (1, 1, 0, 0)
     assert not report.stopped
+    assert lacking(faked) == 2
 
 
 def test_force_removes_nothing_if_the_model_does_not_work(faked, fake):
@@ -117,7 +118,7 @@ def test_force_makes_all_anew_or_those_of_a_collection(faked, fake):
     faked.embed()
     first = set(vectors(faked))
     fake.made.clear()
-    assert counted(faked.embed("work", force=True)) == (1, 3, 0, 0)
+    assert counted(faked.embed("work", force=True)) == (1, 1, 0, 0)
     assert fake.made == [PROBE, "# Plan\n\nOf work."]
     second = set(vectors(faked))
     assert len(first & second) == 2

@@ -110,6 +110,62 @@ Library(folder, machine).embed(batch_tokens=50)
 """
 
 
+def test_vectors_made_anew_are_a_draft_until_all_are_made(faked, fake):
+    write_many(faked, 6)
+    faked.embed()
+    first = set(vectors(faked))
+    fake.made.clear()
+    found = faked.nearest("seven")
+
+    def fail(batch, between):
+        if len(fake.made) > 3:
+            raise RuntimeError
+
+    fake.before = fail
+    with pytest.raises(RuntimeError):
+        faked.embed(force=True, batch_tokens=22)
+    assert lacking(faked) == 0
+    assert first < set(vectors(faked))
+    assert faked.nearest("seven") == found
+    assert faked.problems() == []
+    fake.before = lambda batch, between: None
+    faked.write("new.md", "# New\n\nWritten meanwhile.")
+    faked.update()
+    assert faked.embed(force=True).chunks < 7
+    made = Counter(text for text in fake.made if text.startswith("# "))
+    assert (len(made), set(made.values())) == (7, {1})
+    assert not first & set(vectors(faked))
+    assert_whole(faked)
+
+
+def test_a_draft_that_nobody_goes_on_with_is_dropped(faked, fake):
+    write_many(faked, 3)
+    faked.embed()
+    first = set(vectors(faked))
+    fake.made.clear()
+    fake.before = lambda batch, between: work(between) if len(fake.made) > 1 else None
+    report = faked.embed(force=True, batch_tokens=11, within=1, something=True)
+    assert (report.stopped, report.draft, report.lacking) == (True, True, 0)
+    assert first < set(vectors(faked))
+    fake.before = lambda batch, between: None
+    assert counted(faked.embed()) == (0, 3, 0, 0)
+    assert set(vectors(faked)) == first
+    assert_whole(faked)
+
+
+def test_a_cleanup_leaves_a_draft_to_who_may_be_at_work_on_it(faked, fake):
+    write_many(faked, 3)
+    faked.embed()
+    fake.made.clear()
+    fake.before = lambda batch, between: work(between) if len(fake.made) > 1 else None
+    faked.embed(force=True, batch_tokens=11, within=1, something=True)
+    made = len(vectors(faked))
+    assert made > 3
+    maintenance.clean(faked.engine.database, space=faked.engine.in_use())
+    assert len(vectors(faked)) == made
+    assert faked.problems() == []
+
+
 def test_a_run_that_was_killed_is_gone_on_with(faked, fake):
     write_many(faked, 30)
     process = subprocess.Popen(

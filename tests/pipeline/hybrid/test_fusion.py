@@ -26,7 +26,7 @@ def run(library, name, **parameters):
     return library.engine.read(lambda cursor: cursor.run(name, **parameters))
 
 
-def fused(library, fusion, rows, *, limit=100, half_life=None, now="2031-01-01"):
+def fused(library, fusion, rows, *, limit=100, half_life=None, now="2031-01-01", unknown=()):
     """(document, score, bonus, recency, parts) as search/fuse_scores or fuse_ranks gives them."""
     fields = {"documents": "document_id", "lists": "list", "ranks": "rank", "weights": "weight"}
     given = {}
@@ -40,6 +40,10 @@ def fused(library, fusion, rows, *, limit=100, half_life=None, now="2031-01-01")
             floors[row["list"]] = min(lowest, known), row["weight"]
         rows = [row | {"floor": floors[row["list"]][0]} for row in rows]
         given["least"] = sum(floor * weight for floor, weight in floors.values())
+        given["unknown"] = sorted(unknown) or None
+        given["share"] = sum(
+            {row["list"]: row["weight"] for row in rows if row["lexical"]}.values()
+        )
     found = run(
         library,
         f"search/fuse_{fusion}",
@@ -133,6 +137,29 @@ def test_scores_are_fused_as_the_header_says(town, lists):
             weight * least for place, (weight, least) in floors.items() if place not in listed
         )
         assert (contributed, *more) == (pytest.approx(score, abs=1e-11), 0, 0)
+
+
+@settings(max_examples=30)
+@given(ranked, st.data())
+def test_a_document_without_a_vector_is_as_good_as_its_words_are(town, lists, data):
+    rows = as_rows(lists)
+    words = [row for row in rows if row["kind"] == "lex"]
+    near = {row["document_id"] for row in rows} - {row["document_id"] for row in words}
+    unknown = (
+        data.draw(st.sets(st.sampled_from([row["document_id"] for row in words]))) if words else ()
+    )
+    rows = [row for row in rows if row["kind"] == "lex" or row["document_id"] not in unknown]
+    plain, found = (dict(scores_of(fused(town, "scores", rows, unknown=u))) for u in ((), unknown))
+    assert found.keys() == plain.keys() >= near
+    weight = {row["list"]: row["weight"] for row in words}
+    for document in found:
+        mean = sum(
+            row["weight"] * row["score"] / (row["score"] + 20)
+            for row in words
+            if row["document_id"] == document
+        ) / (sum(weight.values()) or 1)
+        expected = mean if document in unknown else plain[document]
+        assert found[document] == pytest.approx(expected, abs=1e-11)
 
 
 @settings(max_examples=30)
