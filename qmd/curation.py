@@ -48,7 +48,8 @@ def add_collection(
     if any(collection.name == chosen for collection in known):
         raise AlreadyExists(
             f"Collection '{chosen}' already exists.\n\n"
-            f"Choose another name with --name, or index it with 'qmd update -c {chosen}'."
+            f"Choose another name with --name, or index it with 'qmd update -c {chosen}'. "
+            "In Python: name=NAME, or update(NAME)."
         )
     for collection in known:
         if collection.root == str(root) and collection.mask == mask:

@@ -28,7 +28,7 @@ class SqlTimeout(SqlError):
     def __init__(self, seconds: float) -> None:
         super().__init__(
             f"The query was stopped after {amount(seconds, 'second')}.\n\n"
-            "Ask for less, or give it more time with --timeout SECONDS."
+            "Ask for less, or give it more time with --timeout SECONDS. In Python: timeout=SECONDS."
         )
         self.seconds = seconds
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 from qmd.errors import SqlError
@@ -53,7 +54,7 @@ def call(search: str, arguments: Sequence[dict[str, Any]], parameters: Parameter
     if not isinstance(query, str):
         raise SqlError(f"{search} takes {_usage(search)}: what to look for is a text.")
     if not isinstance(n, int) or isinstance(n, bool) or not 1 <= n <= LARGEST_N:
-        raise SqlError(f"n of {search} is a number of documents, 1 to {LARGEST_N}.")
+        raise SqlError(f"n of {search} is a number of documents: a whole number, 1 to {LARGEST_N}.")
     if collection is not None and not isinstance(collection, str):
         raise SqlError(f"collection of {search} is the name of one.")
     return Call(search, query, n, collection)
@@ -64,10 +65,16 @@ def _usage(search: str) -> str:
 
 
 def _value(search: str, name: str, argument: dict[str, Any], parameters: Parameters) -> object:
-    """A constant, or the value of a parameter."""
+    """A constant, or the value of a parameter.
+
+    The tree leaves out the value of a text that is empty, and has a decimal without its point.
+    """
     if argument.get("class") == "CONSTANT":
         value = argument["value"]
-        return None if value["is_null"] else value["value"]
+        if value["is_null"]:
+            return None
+        kind, told = value["type"]["id"], value.get("value", "")
+        return Decimal(told) if kind == "DECIMAL" else told
     if argument.get("class") == "PARAMETER":
         return parameter(argument["identifier"], parameters)
     raise SqlError(
@@ -90,7 +97,10 @@ def check(names: Iterable[str], parameters: Parameters) -> None:
     taken, given = ({str(name).lower(): name for name in each} for each in (names, values))
     if missing := taken.keys() - given.keys():
         name = taken[min(missing)]
-        raise SqlError(f"There is no value for ${name}.\n\nGive one with -p {name}=VALUE.")
+        raise SqlError(
+            f"There is no value for ${name}.\n\n"
+            f"Give one with -p {name}=VALUE. In Python it is one of the parameters."
+        )
     if unknown := given.keys() - taken.keys():
         name = given[min(unknown)]
         raise SqlError(

@@ -28,7 +28,7 @@ from qmd.errors import IndexFailure, SqlError, SqlTimeout, UsageError
 from qmd.store import stopping, trees, workplaces
 from qmd.store.cursor import Connection, Cursor, DatabaseError, as_json
 from qmd.store.query_answer import Answer
-from qmd.store.statements import bare
+from qmd.store.statements import bare, filled
 from qmd.store.views import View, needed, views
 
 if TYPE_CHECKING:
@@ -48,14 +48,18 @@ UNDISTURBED = 3.0
 LOOK = 0.1
 """Seconds between two looks at whether somebody does."""
 
-LEAST, LEAST_BYTES = "8MB", 8_000_000
-"""Memory of the smallest query: with less, DuckDB gets as far as a constant, but reads no view."""
+LEAST, LEAST_BYTES = "32MB", 32_000_000
+"""Memory of the smallest query: with less, DuckDB gets as far as a constant, but not through some
+views of a few documents."""
 
 UNCOUNTED = 512 << 20
 """Bytes that an engine takes besides those that it counts: threads, parts of files, plans."""
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) *([KMGT])(i?)B", re.I)
 _FAR = re.compile(r"File (\S+) requires the extension")
+_OF_DISK = "max_temp_directory_size"
+"""What DuckDB names if it is the disk that has no more room for a query."""
+
 _LINE = re.compile(r"^LINE (\d+):", re.M)
 
 
@@ -125,7 +129,6 @@ class Sandbox:
             config={
                 "memory_limit": limits.memory,
                 "temp_directory": str(workplaces.spill(index)),
-                "max_temp_directory_size": SPILL,
                 "autoinstall_known_extensions": "false",
                 "autoload_known_extensions": "false",
                 "allow_community_extensions": "false",
@@ -133,6 +136,7 @@ class Sandbox:
                 "python_enable_replacements": "false",
             },
         )
+        self._connection.execute(filled("sandbox/bound_disk", most=SPILL))
         self._cursor = Cursor(self._connection)
 
     def close(self) -> None:
@@ -298,9 +302,10 @@ class Sandbox:
                 error.__cause__, _duckdb.OutOfMemoryException
             ):
                 raise
+            disk = f", and {SPILL} on disk" if _OF_DISK in str(error.__cause__ or error) else ""
             raise SqlError(
-                f"The query needs more than {self._limits.memory} of memory, and {SPILL} on disk.\n"
-                "\nAsk for less, or allow it more with --memory SIZE."
+                f"The query needs more than {self._limits.memory} of memory{disk}.\n\n"
+                "Ask for less, or allow it more with --memory SIZE. In Python: memory=SIZE."
             ) from error
 
     @contextmanager

@@ -43,7 +43,7 @@ def bare(name: str) -> str:
     return _HEADER.sub("", statement(name))
 
 
-def filled(name: str, **values: Path | int) -> str:
+def filled(name: str, **values: Path | str | int) -> str:
     """A statement with values in its text, for what takes no parameters, like ATTACH.
 
     Args:

@@ -49,7 +49,10 @@ OF_FILES = frozenset(
 )
 """Functions that read files."""
 
-_MORE_FILES = "A query reads the index and nothing else. Allow it to read files with --allow-files."
+_MORE_FILES = (
+    "A query reads the index and nothing else. "
+    "Allow it to read files with --allow-files. In Python: files=True."
+)
 
 _QUALIFIERS = frozenset("memory qmd_index main temp system information_schema pg_catalog".split())
 """What may stand before the name of a table: the catalogs, and their schemas."""
@@ -226,7 +229,8 @@ def not_here(name: str) -> SqlError:
     """Why a file of another machine is not read."""
     return SqlError(
         f"'{name}' is not on this machine, and a query does not reach the network.\n\n"
-        "Fetch the file first, and let the query read it with --allow-files."
+        "Fetch the file first, and let the query read it with --allow-files. "
+        "In Python: files=True."
     )
 
 

@@ -1,7 +1,8 @@
 -- Links that lead to a document or a heading that is not there.
 --
 -- What is no document of the index may still be a file: a link with an extension is here only if its
--- collection has documents with that one. Of a document without any headings none is missed.
+-- collection has documents with that one. So a link to a picture, or to any other file that the mask
+-- of the collection does not take, is never here. Of a document without any headings none is missed.
 --
 -- needs  documents, links, headings
 -- out  file         text      of `documents`

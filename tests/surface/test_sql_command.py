@@ -241,6 +241,13 @@ def test_a_query_comes_from_words_a_file_or_stdin(indexed, tmp_path, monkeypatch
         assert indexed("sql", "--csv", option)[1] == "x\n3\n"
 
 
+def test_a_query_on_stdin_that_is_not_utf_8_is_refused(indexed, monkeypatch):
+    for option, errors in (("-", "strict"), ("--stdin", "surrogateescape")):
+        typed = io.TextIOWrapper(io.BytesIO(b"\xff\xfe"), encoding="utf-8", errors=errors)
+        monkeypatch.setattr(sys, "stdin", typed)
+        assert indexed("sql", option) == (1, "", "The query is not valid UTF-8 text.\n")
+
+
 def test_parameters_are_json_scalars_or_text(indexed):
     query = "select typeof($a), typeof($b), typeof($c), $d, $e, $f, $g"
     given = ["a=1", "b=1.5", "c=true", 'd="1"', "e=[1]", "f=2025-01-01", "g=null"]

@@ -181,8 +181,10 @@ def _text(words: Sequence[str], file: Path | None, stdin: bool) -> str:
         if file is not None:
             return file.read_text(encoding="utf-8-sig")
         if stdin or list(words) == ["-"]:
-            return sys.stdin.read()
-    except UnicodeDecodeError as error:
+            text = sys.stdin.read()
+            text.encode()  # bytes that are no UTF-8 are kept as halves of characters
+            return text
+    except UnicodeError as error:
         raise UsageError("The query is not valid UTF-8 text.") from error
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror or error}.") from error

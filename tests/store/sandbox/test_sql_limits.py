@@ -46,11 +46,22 @@ def test_a_query_gets_no_more_memory_than_it_may_have(answered):
             )
 
 
+def test_the_disk_is_named_only_if_there_is_not_enough_of_it(answered, monkeypatch):
+    rows = "select md5(range::text) || md5((range + 1)::text) as t from range(2_000_000)"
+    with pytest.raises(SqlError) as raised:
+        answered("select list(range) from range(100_000_000)", memory="50MB")
+    assert "on disk" not in str(raised.value)
+    monkeypatch.setattr(sandbox, "SPILL", "5MB")
+    with pytest.raises(SqlError, match="more than 50MB of memory, and 5MB on disk"):
+        answered(f"select max(t) from ({rows} order by t limit 1_999_999)", memory="50MB")
+
+
 def test_too_little_memory_for_any_query_is_refused_with_what_is_enough(answered, monkeypatch):
-    for memory in ("1KB", "100KB", "0MB", "7999KB"):
-        with pytest.raises(UsageError, match=f"{memory} of memory is too little.*at least 8MB"):
+    for memory in ("1KB", "100KB", "0MB", "31999KB"):
+        with pytest.raises(UsageError, match=f"{memory} of memory is too little.*at least 32MB"):
             answered("select 1", memory=memory)
-    assert answered("select title from documents order by all limit 1", memory=sandbox.LEAST)
+    for view in ("documents", "terms", "postings", "links", "bm25('tea')"):
+        assert answered(f"select count(*) from (from {view} limit 1)", memory=sandbox.LEAST)
     # What is enough to begin with may not be for an index that is large.
     monkeypatch.setattr(sandbox, "LEAST_BYTES", 0)
     for memory in ("1KB", "100KB", "500KB", "1MB", "2MB"):
