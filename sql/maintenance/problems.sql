@@ -73,6 +73,10 @@ from embeddings
 join embedding_models on embeddings.model_id = embedding_models.model_id
 where len(vector) <> dimensions or bit_length(signs) <> dimensions
 union all
+select 'every number of a vector is finite', count(*)
+from embeddings
+where not isfinite(list_inner_product(vector, vector))
+union all
 select 'every experience record has its document', count(*)
 from experiences
 where

@@ -21,7 +21,7 @@ from qmd.errors import (
 )
 from qmd.pipeline import manifest
 from qmd.store.exchange import Unread
-from tests.exchange.indexes import contents, parquet, retold, told
+from tests.exchange.indexes import TEA, contents, empty, parquet, retold, told
 from tests.library import STEMMER, Library
 
 
@@ -150,6 +150,18 @@ def test_tables_that_do_not_fit_together_are_refused(two, tmp_path, name, sql, p
         problem = "it has 2 rows, not 1"
     resigned(tmp_path / "out", name, sql)
     unchanged(two, tmp_path / "out", ExportDamaged, problem)
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf"])
+def test_vectors_that_nothing_is_near_to_are_refused(faked, tmp_path, number):
+    faked.write("tea.md", TEA)
+    faked.update()
+    faked.embed()
+    faked.engine.export(tmp_path / "out")
+    sql = f"select * replace (['{number}'::float] || vector[2:] as vector) from old"
+    resigned(tmp_path / "out", "embeddings", sql)
+    with pytest.raises(ExportDamaged, match="every number of a vector is finite"):
+        empty(tmp_path / "copy").import_(tmp_path / "out")
 
 
 def test_a_later_format_or_schema_is_refused(two, tmp_path):
