@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.errors import ModelError, NotEmbedded, QueryError
-from qmd.store import searches
+from qmd.store import collections, searches
 from qmd.store.cursor import Cursor
 from qmd.types import ALL, Filter, Result
 from qmd.verbs.base import Base
@@ -33,6 +33,9 @@ NONE_INCLUDED = (
     "All collections are excluded from searches that name none. "
     "Name one with -c, or run 'qmd collection include NAME'."
 )
+
+NO_COLLECTIONS = "Nothing is indexed yet. Add a folder with 'qmd collection add PATH'."
+NO_DOCUMENTS = "Nothing is indexed yet. Run 'qmd update'."
 
 
 class Answer(NamedTuple):
@@ -121,7 +124,18 @@ class Searching(Base):
             if hit.score >= min_score
         ]
         self._note(cursor, made, results)
-        return Answer(results, words=found.words)
+        notice = None if results else self._emptiness(cursor)
+        return Answer(results, notice, found.words)
+
+    def emptiness(self) -> str | None:
+        """What to do about an index without documents; None: it has some."""
+        return self.read(self._emptiness)
+
+    def _emptiness(self, cursor: Cursor) -> str | None:
+        if not cursor.one("documents/is_empty"):
+            return None
+        known = self.database.remembered("collections", collections.collections, cursor=cursor)
+        return NO_DOCUMENTS if known else NO_COLLECTIONS
 
     def _presenter(self, cursor: Cursor, form: Form) -> Presenter:
         from qmd.results import Presenter
@@ -193,6 +207,8 @@ class Searching(Base):
         if problem or not text.strip():
             raise QueryError(problem or query.NOTHING_TO_FIND)
         space, state = self.vectors(among.collections)
+        if not state.documents and (empty := self.emptiness()):
+            return Answer([], empty)
         if not state.vectors:
             raise NotEmbedded(self.other_vectors())
         [vector] = self.models.vectors(space, [space.model.as_query(text)])
@@ -354,17 +370,23 @@ class Searching(Base):
             about = {**told(ranking), **query.content_words(question.intent or "")}
             return self._shown(made, cursor, ranking=ranking, form=Form(about, length, full))
 
-        ranking, results = await hybrid.ranking(
-            self.database,
-            self.stemmer,
-            question,
-            helpers=helpers,
-            recipe=recipe,
-            among=narrowed,
-            limit=limit,
-            show=shown,
-        )
-        return Answer(results, "\n".join(ranking.notices) or None, told(ranking))
+        try:
+            ranking, results = await hybrid.ranking(
+                self.database,
+                self.stemmer,
+                question,
+                helpers=helpers,
+                recipe=recipe,
+                among=narrowed,
+                limit=limit,
+                show=shown,
+            )
+        except NotEmbedded:
+            if empty := await to_thread.run_sync(self.emptiness):
+                return Answer([], empty)
+            raise
+        empty = None if results else await to_thread.run_sync(self.emptiness)
+        return Answer(results, empty or "\n".join(ranking.notices) or None, told(ranking))
 
     def _shown(
         self, made: searches.Search, cursor: Cursor, *, ranking: Ranking, form: Form

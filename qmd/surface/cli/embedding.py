@@ -58,9 +58,12 @@ def embed(
                 progress=progress,
             )
         )
+        empty = None if report.documents else engine.emptiness()
+    if empty:
+        notice(empty)
     if as_json:
         say(formats.as_json(_record(report)))
-    else:
+    elif not empty:
         say(summary(report))
     if report.failed or report.stopped or report.lacking:
         raise typer.Exit(PARTLY)

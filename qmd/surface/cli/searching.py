@@ -84,7 +84,11 @@ class Options(NamedTuple):
     min_score: Annotated[
         float | None,
         typer.Option(
-            "--min-score", min=0, max=1, callback=a_number, help="Leave out lower scores."
+            "--min-score",
+            min=0,
+            max=1,
+            callback=a_number,
+            help="Leave out lower scores (0; vsearch: 0.3, also with --all).",
         ),
     ] = None
     full: Annotated[bool, typer.Option("--full", help="Whole documents, no snippets.")] = False
@@ -355,8 +359,6 @@ def show(here: State, engine: Engine, answer: Answer, options: Options, *, lowes
     template = _editor(here, engine) if here.colour else None
     if answer.notice:
         notice(answer.notice)
-    if not answer.results and not engine.collections():
-        notice("Nothing is indexed yet. Add a folder with 'qmd collection add PATH'.")
     least = lowest if options.min_score is None else options.min_score
     results = [result for result in answer.results if result.score >= least]
 

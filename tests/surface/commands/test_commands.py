@@ -14,6 +14,8 @@ import unicodedata
 import _duckdb
 import pytest
 
+from qmd.verbs.searching import NO_DOCUMENTS
+
 
 def test_no_arguments_print_the_help(qmd):
     code, out, _ = qmd()
@@ -299,6 +301,15 @@ def test_a_folder_that_is_made_for_an_index_is_the_users_alone(qmd, notes, tmp_p
     monkeypatch.setenv("INDEX_PATH", str(folder / "index.duckdb"))
     assert qmd("collection", "add", notes)[0] == 0
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_who_has_collections_and_no_documents_is_told_to_update(qmd, notes, tmp_path, monkeypatch):
+    assert qmd("collection", "add", notes)[0] == 0
+    monkeypatch.setenv("INDEX_PATH", str(tmp_path / "other.duckdb"))
+    for command in ("search", "vsearch", "query"):
+        code, out, err = qmd(command, "tea")
+        assert (code, out, err) == (0, "No results found.\n", f"{NO_DOCUMENTS}\n")
+    assert qmd("embed") == (0, "", f"{NO_DOCUMENTS}\n")
 
 
 def test_who_has_indexed_nothing_yet_is_told_how_to(qmd, notes):
