@@ -146,6 +146,8 @@ def _checked(searches: list[Search]) -> tuple[Search, ...]:
     for search in searches:
         check = check_lexical if search.kind == "lex" else check_semantic
         problem = check(search.text)
+        if not (problem or search.text.strip()):
+            problem = NOTHING_TO_FIND
         if problem:
             raise QueryError(f"Line {search.line} ({search.kind}): {problem}")
     return tuple(searches)

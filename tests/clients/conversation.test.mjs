@@ -135,6 +135,7 @@ test('search finds words, and says the same in words and for programs', LIMIT, a
   assert.deepEqual(texts(result), [
     `Found 1 result for "green tea":\n\n${found.docid} ${Math.round(found.score * 100)}% ` +
       'notes/tea.md - Green tea',
+    'Best lines:\n\nnotes/tea.md:1: # Green tea',
   ]);
 });
 

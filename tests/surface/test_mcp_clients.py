@@ -150,6 +150,16 @@ def test_a_document_is_read_by_a_tool_and_as_a_resource(talk):
     talk(work)
 
 
+def test_a_resource_that_cannot_be_read_is_not_called_a_mistake_of_the_caller(talk, shelf):
+    shelf.engine.place.config.write_text("collections: [")
+
+    async def work(client):
+        error = await fault(client.read_resource(URI))
+        assert (error.code, error.data["code"]) == (-32603, "DATABASE_BUSY")
+
+    talk(work)
+
+
 def test_a_resource_that_several_documents_could_be_is_an_error_with_all(talk, shelf):
     shelf.write("deep/tea.md", "# Deep tea\n")
     shelf.write("flat/tea.md", "# Flat tea\n")

@@ -202,7 +202,7 @@ async def _while_connected(request: Request, work: Callable[[], Awaitable[Value]
 
 
 def _results(reply: Reply) -> object:
-    return {"results": (reply.structured or {}).get("results", []), "content": _first_text(reply)}
+    return {"results": [], **(reply.structured or {}), "content": _first_text(reply)}
 
 
 def _documents(reply: Reply) -> object:

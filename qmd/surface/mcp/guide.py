@@ -52,9 +52,13 @@ Its lines are numbered, and a comment on top says what its folder is about.
 ## Search Strategy
 
 1. Begin with `search` if you know a word that must occur, with `query` if you do not.
-2. Scores go from 0 to 1. Above 0.7 is usually what was meant; below 0.3 is a guess.
+2. Scores go from 0 to 1 and say which result of one answer is better; those of different \
+tools or questions cannot be compared.
 3. Nothing found? Try other words with `vsearch`, or `query` with several `searches`: \
-`lex` for words, `vec` for a question, `hyde` for a sentence as the answer might be written.
+`lex` for words, `vec` for a question, `hyde` for a sentence as the answer might be written. \
+Their scores are added, weighted; the very first search counts double among those of its kind, \
+by words (`lex`) or by meaning (`vec`, `hyde`). A model expands a plain question, or \
+reranks, only where one is at hand.
 4. Read the best two or three with `get` from the line of the match before you answer.
 
 ## Tips

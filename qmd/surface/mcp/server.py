@@ -17,7 +17,7 @@ from qmd.errors import Ambiguous, DocumentNotFound, QmdError
 from qmd.surface.mcp import guide
 from qmd.surface.tools import schemas
 from qmd.surface.tools.answers import UnknownTool, code_of
-from qmd.surface.tools.replies import MARKDOWN, Reply, Resource
+from qmd.surface.tools.replies import MARKDOWN, Code, Reply, Resource
 from qmd.surface.tools.toolbox import Toolbox
 from qmd.text import paths
 
@@ -26,6 +26,14 @@ Context = ServerRequestContext[Any, Any]
 
 ERROR_CODE = "qmd/errorCode"
 """Where a result that is an error says which, in its `_meta`."""
+
+_OF_CALLER = (
+    Code.INVALID_PARAMS,
+    Code.UNKNOWN_COLLECTION,
+    Code.NOT_FOUND,
+    Code.AMBIGUOUS_PATH,
+)
+"""Errors that another name would mend."""
 
 SETTLED = CacheHint(ttl_ms=3_600_000, scope="public")
 """Lists that only change with the server."""
@@ -143,12 +151,13 @@ class _Served:
                 raise DocumentNotFound(uri)
             found = await self._toolbox.resource(uri.removeprefix(paths.SCHEME))
         except QmdError as error:
-            data["code"] = code_of(error)
+            code = data["code"] = code_of(error)
             if isinstance(error, DocumentNotFound):
                 data["suggestions"] = list(error.similar)
             if isinstance(error, Ambiguous):
                 data["suggestions"] = list(error.candidates)
-            raise MCPError(types.INVALID_PARAMS, str(error), data) from error
+            number = types.INVALID_PARAMS if code in _OF_CALLER else types.INTERNAL_ERROR
+            raise MCPError(number, str(error), data) from error
         except TimeoutError as error:
             raise MCPError(types.INTERNAL_ERROR, "Timed out.", data) from error
         return types.ReadResourceResult(contents=[_contents(found, uri=uri)])

@@ -53,7 +53,9 @@ def results(question: str, answer: Answer) -> Reply:
     notes = [answer.notice] if answer.notice else []
     if len(kept) < len(records):
         notes.append(f"{len(records) - len(kept)} more found; the answer is full.")
-    return Reply((texts.summary(question, kept), *notes), {"results": kept})
+    told = {"notice": "\n".join(notes)} if notes else {}
+    parts = (texts.summary(question, kept), *notes, *texts.places(kept))
+    return Reply(parts, {"results": kept, **told})
 
 
 def documents(pattern: str, passages: Sequence[Passage], *, numbered: bool) -> Reply:

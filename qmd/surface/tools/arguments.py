@@ -1,7 +1,8 @@
 """Arguments of a call: read generously, checked strictly, all faults told at once.
 
 Models write `"5"` for 5, one string where several may stand, `min_score` for `minScore`: what
-is meant is clear, so it is taken. What lies out of bounds is refused, not bent.
+is meant is clear, so it is taken. What lies out of bounds is refused, not bent; only a line before
+the first means the first.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +14,9 @@ MOST_BYTES = 256 * 1024
 
 SNIPPET = 300
 """Characters of a snippet with its line numbers. Source: tobi/qmd (MIT), MCP server."""
+
+LONGEST_PLACE = 160
+"""Characters of a line that says where a result matches."""
 
 NEVER = datetime(1970, 1, 1)
 
@@ -51,6 +54,19 @@ def summary(question: str, results: Sequence[Mapping[str, Any]]) -> str:
     return f'Found {count} for "{question}":\n\n' + "\n".join(lines)
 
 
+def places(results: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Where the results match, a line for each, as `get` takes it; nothing if nothing was found."""
+    lines = []
+    for each in results:
+        found = next(
+            (text for text in each["snippet"].split("\n") if text.startswith(f"{each['line']}: ")),
+            f"{each['line']}:",
+        )
+        lines.append(f"{each['file']}:{found}"[:LONGEST_PLACE].rstrip())
+    if lines:
+        yield "Best lines:\n\n" + "\n".join(lines)
+
+
 def document(passage: Passage, *, numbered: bool, rest: bool = False) -> Resource:
     """A document, or lines of it, under its context; cut where an answer is full.
 
@@ -68,15 +84,17 @@ def document(passage: Passage, *, numbered: bool, rest: bool = False) -> Resourc
         body = body.rstrip("\n") + f"\n\n[... truncated {left} more lines]"
     head = f"<!-- Context: {passage.context} -->\n\n" if passage.context else ""
     head = head.encode()[: MOST_BYTES // 2].decode(errors="ignore")
-    body = _cut(body, passage.first, most=MOST_BYTES - len(head.encode()))
+    room = MOST_BYTES - len(head.encode())
+    body = _cut(body, passage.first, passage.total, most=room)
     return Resource(passage.uri, passage.file, passage.title, head + body)
 
 
-def _cut(body: str, first: int, *, most: int) -> str:
+def _cut(body: str, first: int, total: int, *, most: int) -> str:
     """A text of at most `most` bytes: cut at a line, with how to go on.
 
     Args:
         first: number of its first line.
+        total: lines of the document.
     """
     data = body.encode()
     if len(data) <= most:
@@ -84,7 +102,8 @@ def _cut(body: str, first: int, *, most: int) -> str:
     head = data[: most - 200].decode(errors="ignore")
     whole = head.rfind("\n")
     if whole <= 0:
-        note = f"[... line {first} is too long for an answer; go on with fromLine={first + 1}]"
+        rest = f"go on with fromLine={first + 1}" if first < total else "it is the last"
+        note = f"[... line {first} is too long for an answer; {rest}]"
         return f"{head}\n\n{note}"
     following = first + head.count("\n", 0, whole) + 1
     return f"{head[:whole]}\n\n[... the answer is full; go on with fromLine={following}]"

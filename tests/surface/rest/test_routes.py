@@ -52,6 +52,12 @@ def test_search_by_meaning_without_vectors_is_unavailable(served):
     }
 
 
+def test_what_should_be_known_of_an_answer_comes_with_it(served):
+    fallen_back = served.post("/query", {"query": "tea"}).json()
+    assert fallen_back["notice"].startswith("Searched by words alone.")
+    assert "notice" not in served.post("/search", {"query": "tea"}).json()
+
+
 def test_search_by_meaning_finds_what_has_vectors(shelf):
     shelf.embed()
     with service(Toolbox(shelf.engine)) as server:

@@ -132,11 +132,13 @@ def test_where_an_answer_goes_on_does_not_depend_on_its_context(faked, toolbox):
 
 
 def test_a_line_that_is_too_long_is_cut(faked, toolbox):
-    faked.write("line.md", "é" * 200_000)
+    long = "é" * 200_000
+    faked.write("line.md", f"{long}\n{long}\n")
     faked.update()
-    [found] = call(toolbox, "get", file="line.md").content
-    assert len(found.text.encode()) <= texts.MOST_BYTES
-    assert found.text.endswith("[... line 1 is too long for an answer; go on with fromLine=2]")
+    for line, note in ((1, "go on with fromLine=2]"), (2, "it is the last]")):
+        [found] = call(toolbox, "get", file="line.md", fromLine=line).content
+        assert len(found.text.encode()) <= texts.MOST_BYTES
+        assert found.text.endswith(f"[... line {line} is too long for an answer; {note}")
 
 
 def test_many_documents_that_do_not_fit_are_named(faked, toolbox):

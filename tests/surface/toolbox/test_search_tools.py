@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from qmd.errors import NotEmbedded
 from qmd.surface.tools.replies import Code, Reply
+from qmd.surface.tools.texts import LONGEST_PLACE
 from qmd.surface.tools.toolbox import Toolbox
+from qmd.text.query import NOTHING_TO_FIND
+from qmd.verbs.searching import NO_DOCUMENTS
 from tests.surface.toolbox.calling import call, text
 
 
@@ -24,6 +27,7 @@ def test_a_search_gives_records_and_a_summary(toolbox):
     percent = round(found["score"] * 100)
     assert reply.content == (
         f'Found 1 result for "boil":\n\n{found["docid"]} {percent}% notes/tea.md - Green tea',
+        "Best lines:\n\nnotes/tea.md:4: Never boil it.",
     )
 
 
@@ -80,6 +84,38 @@ def test_without_vectors_a_query_searches_by_words_and_says_so(toolbox):
     assert [r["file"] for r in reply.structured["results"]] == ["notes/tea.md"]
     assert text(reply).startswith('Found 1 result for "boil":')
     assert "words alone" in reply.content[1]
+    assert reply.structured["notice"] == reply.content[1]
+
+
+def test_an_index_without_documents_says_what_to_do(faked):
+    toolbox = Toolbox(faked.engine)
+    asked = [
+        ("search", {"query": "tea"}),
+        ("vsearch", {"query": "tea"}),
+        ("query", {"query": "tea"}),
+        ("query", {"searches": [{"type": "vec", "query": "tea"}]}),
+    ]
+    for name, arguments in asked:
+        reply = call(toolbox, name, **arguments)
+        assert reply.content == ('No results found for "tea"', NO_DOCUMENTS)
+        assert reply.structured == {"results": [], "notice": NO_DOCUMENTS}
+
+
+def test_a_line_that_matches_is_told_in_short(faked):
+    faked.write("long.md", "kettle " + "x" * 500)
+    faked.update()
+    reply = call(Toolbox(faked.engine), "search", query="kettle")
+    [_, told] = reply.content[1].split("\n\n")
+    assert told.startswith("notes/long.md:1: kettle xxx")
+    assert len(told) == LONGEST_PLACE
+
+
+def test_a_blank_search_is_refused_whatever_its_kind(toolbox):
+    for kind in ("lex", "vec", "hyde"):
+        searches = [{"type": "lex", "query": "tea"}, {"type": kind, "query": " \t"}]
+        reply = call(toolbox, "query", searches=searches)
+        assert reply.error is Code.INVALID_PARAMS
+        assert NOTHING_TO_FIND in text(reply)
 
 
 def test_with_vectors_meaning_is_searched(faked, toolbox):
@@ -90,7 +126,8 @@ def test_with_vectors_meaning_is_searched(faked, toolbox):
     reply = call(toolbox, "query", query="boil")
     assert "notes/tea.md" in {each["file"] for each in reply.structured["results"]}
     assert len(reply.structured["results"]) == 3  # by its words alone, only one
-    assert len(reply.content) == 1
+    assert not any("words alone" in each for each in reply.content)
+    assert "notice" not in reply.structured
     assert toolbox.model_loaded
 
 
