@@ -142,6 +142,17 @@ def folder_of(engine: Engine, path: str) -> Folder:
     virtual = paths.parse_virtual(path)
     if virtual is not None:
         return engine.configured(virtual.collection).name, virtual.path.strip("/")
+    inside = on_disk(engine, path)
+    if inside is None:
+        raise UsageError(
+            f"{'The current folder' if path == '.' else path} is in no collection.\n\n"
+            "Name a folder of one, qmd://collection/folder, or / for all."
+        )
+    return inside
+
+
+def on_disk(engine: Engine, path: str) -> tuple[str, str] | None:
+    """The collection that has a folder, and where in it; None: none has."""
     folder = Path(os.path.abspath(paths.at_home(path)))  # noqa: PTH100
     for collection in sorted(engine.collections(), key=lambda c: -len(c.root)):
         root = Path(collection.root)
@@ -149,10 +160,7 @@ def folder_of(engine: Engine, path: str) -> Folder:
             if place == root or root in place.parents:
                 inside = place.relative_to(root).as_posix()
                 return collection.name, "" if inside == "." else inside
-    raise UsageError(
-        f"{'The current folder' if path == '.' else path} is in no collection.\n\n"
-        "Name a folder of one, qmd://collection/folder, or / for all."
-    )
+    return None
 
 
 def shown(folder: Folder) -> str:

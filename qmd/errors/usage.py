@@ -50,8 +50,12 @@ class NotFound(QmdError):
 class DocumentNotFound(NotFound):
     """No document has this path or docid."""
 
-    def __init__(self, name: str, *, similar: Sequence[str] = ()) -> None:
+    def __init__(
+        self, name: str, *, similar: Sequence[str] = (), on_disk: str | None = None
+    ) -> None:
         message = f"Document not found: {on_one_line(name)}"
+        if on_disk:
+            message += f". {on_disk}"
         if similar:
             message += "\n\nDid you mean one of these?\n" + "\n".join(
                 f"  - {on_one_line(s)}" for s in similar
@@ -59,6 +63,7 @@ class DocumentNotFound(NotFound):
         super().__init__(message)
         self.name = name
         self.similar = tuple(similar)
+        self.on_disk = on_disk
 
 
 class CollectionNotFound(NotFound):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qmd.errors import RootMissing, RootUnreadable
-from qmd.text.masks import Matches, matcher, split_mask
+from qmd.text.masks import taking
 from qmd.types import Collection
 
 if TYPE_CHECKING:
@@ -89,21 +89,12 @@ def _bounded(mtime: int) -> int:
     return min(max(mtime, -LATEST), LATEST)
 
 
-def _wanted(collection: Collection) -> Matches:
-    """Whether a path is of a collection, going by its name."""
-    wanted = matcher(split_mask(collection.mask))
-    if not collection.ignored:
-        return wanted
-    unwanted = matcher(collection.ignored)
-    return lambda path: wanted(path) and not unwanted(path)
-
-
 def _files(root: str, collection: Collection, found: Found) -> Iterator[tuple[str, int, int, int]]:
     """Path, size, time and inode of every regular file that is of a collection.
 
     Of the others, nothing but their names is looked at.
     """
-    wanted = _wanted(collection)
+    wanted = taking(collection.mask, collection.ignored)
     entered = {root}
     waiting: list[tuple[str, str, tuple[_Rules, ...]]] = [(root, "", ())]
     while waiting:

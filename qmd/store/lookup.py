@@ -3,42 +3,54 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from qmd.errors import Ambiguous, CollectionNotFound, DocumentNotFound, UsageError
 from qmd.store.collections import collections
 from qmd.store.cursor import Cursor, as_json
-from qmd.text import paths
+from qmd.text import masks, paths
 from qmd.text.identity import docid_digits
-from qmd.types import Document
+from qmd.types import Collection, Document
 
 LONGEST = 20_000
 """Characters of a name: the longest path there is (4,096 bytes), each byte as `%2F`, and more."""
 
 
-def resolve(cursor: Cursor, name: str) -> Document:
+def resolve(cursor: Cursor, name: str, folder: Path | None = None) -> Document:
     """The one document that answers to a name.
 
     A virtual path, `collection/path`, an absolute path or `~/…`, a path that is unique
     in the index, the end of one at a folder, or a docid.
 
+    Args:
+        folder: where paths such as `./tea.md` begin, for who is at this machine; of several
+            documents that answer, the one in there is meant. None: there are no such paths.
+
     Raises:
-        DocumentNotFound: with names that are like it.
+        DocumentNotFound: with names that are like it, or that it is on the disk alone.
         Ambiguous: several answer.
     """
     name = name.strip()
-    document = found(cursor, name)
+    document = found(cursor, name, folder)
     if document is None:
         if not _may_be_one(name):
             shown = name[:200].replace("\0", "\\0")
             raise DocumentNotFound(shown if len(name) <= 200 else f"{shown}…")
+        on_disk = _on_disk(cursor, name, folder) if folder is not None else None
+        if on_disk:
+            raise DocumentNotFound(name, on_disk=on_disk)
         similar = cursor.run("documents/similar", name=name.removeprefix(paths.SCHEME))
         raise DocumentNotFound(name, similar=[row[0] for row in similar])
     return document
 
 
-def found(cursor: Cursor, name: str) -> Document | None:
+def found(cursor: Cursor, name: str, folder: Path | None = None) -> Document | None:
     """The one document that answers to a name, or None. What is like it is not looked for.
+
+    Args:
+        folder: see `resolve`.
 
     Raises:
         Ambiguous: several answer.
@@ -53,8 +65,8 @@ def found(cursor: Cursor, name: str) -> Document | None:
         return _with_docid(cursor, name, digits)
     return (
         _virtual(cursor, name)
-        or _absolute(cursor, name)
-        or _named(cursor, name)
+        or _absolute(cursor, name, folder)
+        or _named(cursor, name, folder)
         or (_with_docid(cursor, name, digits) if digits else None)
     )
 
@@ -77,21 +89,46 @@ def _virtual(cursor: Cursor, name: str) -> Document | None:
     return None
 
 
-def _absolute(cursor: Cursor, name: str) -> Document | None:
-    if not name.startswith(("/", "~/")):
-        return None
+def _absolute(cursor: Cursor, name: str, folder: Path | None) -> Document | None:
+    if folder is not None and name.startswith(("./", "../")):
+        return _at_place(cursor, str(folder / name))
+    return _at_place(cursor, name) if name.startswith(("/", "~/")) else None
+
+
+def _at_place(cursor: Cursor, name: str) -> Document | None:
     wanted = os.path.normpath(paths.at_home(name))
     escaped = os.path.normpath(paths.at_home(paths.decoded(name)))
     for place in dict.fromkeys((wanted, os.path.realpath(wanted), escaped)):
-        for collection in collections(cursor):
-            if not collection.root:
-                continue
-            for root in dict.fromkeys((collection.root, os.path.realpath(collection.root))):
-                if place.startswith(root.rstrip("/") + "/"):
-                    path = place[len(root.rstrip("/")) + 1 :]
-                    found = _at(cursor, collection.name, path)
-                    if found is not None:
-                        return found
+        for collection, path in _inside(cursor, place):
+            found = _at(cursor, collection.name, path)
+            if found is not None:
+                return found
+    return None
+
+
+def _inside(cursor: Cursor, place: str) -> Iterator[tuple[Collection, str]]:
+    """The collections that have a place on the disk in their folders, each with its path there."""
+    for collection in collections(cursor):
+        if not collection.root:
+            continue
+        for root in dict.fromkeys((collection.root, os.path.realpath(collection.root))):
+            if place.startswith(root.rstrip("/") + "/"):
+                yield collection, place[len(root.rstrip("/")) + 1 :]
+
+
+def _on_disk(cursor: Cursor, name: str, folder: Path) -> str | None:
+    """Why a file that a collection has in its folder is not in the index; None: there is none."""
+    place = os.path.normpath(folder / paths.at_home(name))
+    if not os.path.isfile(place):  # noqa: PTH113  # nor an error: who may not look
+        return None
+    inside = list(_inside(cursor, place)) or list(_inside(cursor, os.path.realpath(place)))
+    for collection, path in inside:
+        if masks.taking(collection.mask, collection.ignored)(path):
+            command = f"qmd update -c {shlex.quote(collection.name)}"
+            return f"It is not indexed yet. Run '{command}'."
+    if inside:
+        collection, _ = inside[0]
+        return f"It is no file that collection '{collection.name}' takes ({collection.mask})."
     return None
 
 
@@ -103,11 +140,14 @@ def _at(cursor: Cursor, collection: str, path: str) -> Document | None:
     return rows[0] if rows else None
 
 
-def _named(cursor: Cursor, name: str) -> Document | None:
+def _named(cursor: Cursor, name: str, folder: Path | None) -> Document | None:
     for wanted in dict.fromkeys((name.lstrip("/"), paths.decoded(name).lstrip("/"))):
         rows = cursor.run("documents/named", name=wanted, composed=paths.composed(wanted))
         best = [Document(*row) for rank, *row in rows if rank == rows[0][0]]
         if len(best) > 1:
+            near = _at_place(cursor, str(folder / wanted)) if folder is not None else None
+            if near is not None:
+                return near
             raise Ambiguous(name, [document.name for document in best])
         if best:
             return best[0]

@@ -217,7 +217,7 @@ def passages(
                         p.title,
                         p.context or "",
                         str(p.reason is not None).lower(),
-                        p.reason or "",
+                        _told(p.reason),
                         text,
                     ]
                     for p, text in shown
@@ -227,7 +227,7 @@ def passages(
             return "".join(
                 _row(
                     [p.docid, on_one_line(p.file), _one_line(p.context or "")]
-                    + ([f"[SKIPPED: {_one_line(p.reason)}]"] if p.reason else []),
+                    + ([f"[SKIPPED: {_told(p.reason)}]"] if p.reason else []),
                     {2},
                 )
                 for p, _ in shown
@@ -247,7 +247,7 @@ def passages(
                         "name": p.file,
                         "title": p.title,
                         "context": p.context,
-                        "skipped": p.reason,
+                        "skipped": _told(p.reason),
                     },
                     text,
                 )
@@ -265,17 +265,22 @@ def passages(
 
 def _passage_record(passage: Passage, text: str) -> dict[str, object]:
     record: dict[str, object] = {
-        "docid": passage.docid,
+        "docid": passage.docid or None,
         "file": passage.file,
-        "title": passage.title,
+        "title": passage.title if passage.docid else None,
         "context": passage.context,
-        "uri": passage.uri,
+        "uri": passage.uri or None,
     }
     if passage.reason:
-        record |= {"skipped": True, "reason": passage.reason}
+        record |= {"skipped": True, "reason": _told(passage.reason)}
     else:
         record |= {"line": passage.first, "lines": passage.total, "body": text}
     return record
+
+
+def _told(reason: str | None) -> str:
+    """A reason for programs, without the names that people might have meant; else nothing."""
+    return reason.partition("\n")[0].rstrip(":") if reason else ""
 
 
 def _with_context(passage: Passage, text: str) -> str:

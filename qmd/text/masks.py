@@ -88,6 +88,19 @@ def matcher(patterns: Sequence[str]) -> Matches:
     )
 
 
+def taking(mask: str, ignored: Sequence[str]) -> Matches:
+    """Whether a path is of a collection, going by its name.
+
+    Args:
+        ignored: globs of what is not, though the mask has it.
+    """
+    wanted = matcher(split_mask(mask))
+    if not ignored:
+        return wanted
+    unwanted = matcher(ignored)
+    return lambda path: wanted(path) and not unwanted(path)
+
+
 def _too_many(patterns: Sequence[str], what: str) -> UsageError:
     shown = ",".join(patterns)
     shown = shown if len(shown) <= 60 else shown[:60] + "…"

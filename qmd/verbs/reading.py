@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qmd.errors import Ambiguous, DocumentNotFound, UsageError
@@ -23,62 +25,76 @@ LARGEST_OF_SEVERAL = 10_240
 class Reading(Base):
     """Gives documents."""
 
-    def get(self, name: str, *, first: int | None = None, count: int | None = None) -> Passage:
+    def get(
+        self,
+        name: str,
+        *,
+        first: int | None = None,
+        count: int | None = None,
+        folder: Path | None = None,
+    ) -> Passage:
         """A document, or some of its lines; `name:first:count` says it as well, and wins.
 
         Args:
             first: line to begin with, from 1.
             count: lines at most.
+            folder: where paths such as `./tea.md` begin; see `lookup.resolve`.
 
         Raises:
             DocumentNotFound, Ambiguous: the name names none, or several.
             UsageError: the range lies outside the document.
         """
-        return self.read(partial(self._get, name, first=first, count=count))
+        return self.read(partial(self._get, name, first=first, count=count, folder=folder))
 
-    def _get(self, name: str, cursor: Cursor, *, first: int | None, count: int | None) -> Passage:
-        asked = paths.Range(name, first, count)
-        try:
-            document = lookup.resolve(cursor, name)
-        except DocumentNotFound as error:
-            asked = paths.split_range(name)
-            if asked.first is None:
-                raise
-            try:
-                document = lookup.resolve(cursor, asked.name)
-            except DocumentNotFound:
-                raise error from None
-            lines = asked.lines if asked.lines is not None else count
-            asked = asked._replace(first=max(1, asked.first), lines=lines)
+    def _get(
+        self,
+        name: str,
+        cursor: Cursor,
+        *,
+        first: int | None,
+        count: int | None,
+        folder: Path | None,
+    ) -> Passage:
+        document, asked = _resolved(cursor, paths.Range(name, first, count), folder)
         body = lookup.bodies(cursor, [document.hash])[document.hash]
         context = self._context(cursor, document)
         return _passage(document, body, context, asked.first, asked.lines)
 
     def multi_get(
-        self, pattern: str, *, count: int | None = None, largest: int = LARGEST_OF_SEVERAL
+        self,
+        pattern: str,
+        *,
+        count: int | None = None,
+        largest: int = LARGEST_OF_SEVERAL,
+        folder: Path | None = None,
     ) -> list[Passage]:
-        """Documents by glob, brace set, or comma list of paths and docids.
+        """Documents by glob, brace set, or comma list of paths and docids, with `:first:count`.
 
         The path of one document is no list, though it has a comma in it. A document that is not
-        found, or larger than `largest` bytes, is told with the reason.
+        found, or is larger than `largest` bytes, as far as it is asked for, is told with the
+        reason.
+
+        Args:
+            folder: where paths such as `./tea.md` begin; see `lookup.resolve`.
         """
-        return self.read(partial(self._multi_get, pattern, count=count, largest=largest))
+        return self.read(
+            partial(self._multi_get, pattern, count=count, largest=largest, folder=folder)
+        )
 
     def _multi_get(
-        self, pattern: str, cursor: Cursor, *, count: int | None, largest: int
+        self, pattern: str, cursor: Cursor, *, count: int | None, largest: int, folder: Path | None
     ) -> list[Passage]:
         parts = masks.split_mask(pattern)
         if not parts:
             raise UsageError("Name documents by a glob such as 'notes/2025-*.md' or by a list.")
-        if "," in pattern and self._is_one(cursor, pattern):
+        if "," in pattern and self._is_one(cursor, pattern, folder):
             parts = [pattern]
-        chosen: dict[int, Document] = {}
+        chosen: dict[tuple[object, ...], tuple[Document, paths.Range]] = {}
         missing = []
         everything: list[Document] | None = None
         for part in parts:
             try:
-                document = lookup.resolve(cursor, part)
-                chosen[document.document_id] = document
+                found = [_resolved(cursor, paths.Range(part, None, count), folder)]
             except (DocumentNotFound, Ambiguous) as error:
                 if not any(mark in part for mark in "*?[{"):
                     missing.append(Passage.missing(part, str(error)))
@@ -86,26 +102,37 @@ class Reading(Base):
                 if everything is None:
                     everything = lookup.below(cursor, None)
                 matches = masks.matcher([part.removeprefix(paths.SCHEME)])
-                found = [d for d in everything if matches(d.name) or matches(d.path)]
-                chosen.update((document.document_id, document) for document in found)
+                whole = paths.Range(part, None, count)
+                found = [(d, whole) for d in everything if matches(d.name) or matches(d.path)]
                 if not found:
                     missing.append(Passage.missing(part, f"No documents match: {part}"))
-        small = [d for d in chosen.values() if d.size <= largest]
-        bodies = lookup.bodies(cursor, [document.hash for document in small])
+            for document, asked in found:
+                chosen[document.document_id, asked.first, asked.lines] = document, asked
+        wanted = [d.hash for d, asked in chosen.values() if asked.first or d.size <= largest]
+        bodies = lookup.bodies(cursor, wanted)
         passages = list(missing)
-        for document in chosen.values():
+        for document, asked in chosen.values():
             context = self._context(cursor, document)
-            if document.hash in bodies and document.size <= largest:
-                passages.append(_passage(document, bodies[document.hash], context, None, count))
-            else:
-                passages.append(_left_out(document, context, largest))
+            if asked.first is None and document.size > largest:
+                passages.append(_left_out(document, context, document.size, largest))
+                continue
+            body = bodies[document.hash]
+            try:
+                passage = _passage(document, body, context, asked.first, asked.lines)
+            except UsageError as error:
+                passages.append(Passage.missing(asked.name, str(error)))
+                continue
+            size = len(passage.body.encode()) if asked.first else document.size
+            if size > largest:
+                passage = _left_out(document, context, size, largest, asked.first)
+            passages.append(passage)
         return passages
 
     @staticmethod
-    def _is_one(cursor: Cursor, name: str) -> bool:
+    def _is_one(cursor: Cursor, name: str, folder: Path | None) -> bool:
         """Whether it is what one document is called, or several."""
         try:
-            return lookup.found(cursor, name) is not None
+            return lookup.found(cursor, name, folder) is not None
         except Ambiguous:
             return True
 
@@ -124,7 +151,33 @@ class Reading(Base):
         return self.read(maintenance.totals)
 
 
-def _left_out(document: Document, context: str | None, largest: int) -> Passage:
+def _resolved(
+    cursor: Cursor, asked: paths.Range, folder: Path | None
+) -> tuple[Document, paths.Range]:
+    """The document that is asked for, and which lines; those of a suffix win.
+
+    Raises:
+        DocumentNotFound, Ambiguous: the name names none, or several.
+    """
+    try:
+        return lookup.resolve(cursor, asked.name, folder), asked
+    except DocumentNotFound as error:
+        name, first, lines = paths.split_range(asked.name)
+        if first is None:
+            raise
+        try:
+            document = lookup.resolve(cursor, name, folder)
+        except DocumentNotFound as other:
+            raise (other if other.on_disk else error) from None
+        lines = lines if lines is not None else asked.lines
+        return document, asked._replace(first=max(1, first), lines=lines)
+
+
+def _left_out(
+    document: Document, context: str | None, size: int, largest: int, first: int | None = None
+) -> Passage:
+    """A document that is larger than wanted, or what is asked for of it from a line on."""
+    name = paths.on_one_line(document.name) + (f":{first}" if first else "")
     return Passage(
         docid=document.docid,
         file=document.name,
@@ -134,8 +187,7 @@ def _left_out(document: Document, context: str | None, largest: int) -> Passage:
         first=1,
         total=0,
         body="",
-        reason=f"{document.size} bytes, more than {largest}; "
-        f"use: qmd get {paths.on_one_line(document.name)}",
+        reason=f"{size} bytes, more than {largest}; use: qmd get {shlex.quote(name)}",
         size=document.size,
     )
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from qmd.errors import UsageError
 from qmd.surface import formats, render, wording
-from qmd.surface.cli.common import Json, say, state
+from qmd.surface.cli.common import Json, here, say, state
 from qmd.surface.cli.searching import FormatName, chosen_format
+from qmd.text import paths
+
+if TYPE_CHECKING:
+    from qmd.engine import Engine
 
 LineNumbers = Annotated[bool, typer.Option("--line-numbers", help="Number the lines.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
@@ -36,7 +41,14 @@ def get(
     """Show one document."""
     chosen = chosen_format(form, json=as_json, csv=as_csv, md=as_md, xml=as_xml, files=as_files)
     with state(context).engine() as engine:
-        passage = engine.get(file, first=first, count=count)
+        passage = engine.get(file, first=first, count=count, folder=here())
+    asked = paths.split_range(file)
+    suffix = file.strip().removeprefix(asked.name)
+    if suffix and not passage.file.endswith(suffix):
+        if first is not None:
+            raise UsageError(f"Give the first line either with {suffix} or with --from.")
+        if count is not None and asked.lines is not None:
+            raise UsageError(f"Give the number of lines either with {suffix} or with -l.")
     say(render.passages([passage], chosen, numbered=line_numbers, single=True))
 
 
@@ -62,7 +74,7 @@ def multi_get(
     """Show several documents."""
     chosen = chosen_format(form, json=as_json, csv=as_csv, md=as_md, xml=as_xml, files=as_files)
     with state(context).engine() as engine:
-        passages = engine.multi_get(pattern, count=count, largest=largest)
+        passages = engine.multi_get(pattern, count=count, largest=largest, folder=here())
     say(render.passages(passages, chosen, numbered=line_numbers))
     missing = [passage for passage in passages if passage.reason and not passage.docid]
     if missing:
@@ -72,13 +84,14 @@ def multi_get(
 def ls(
     context: typer.Context,
     path: Annotated[
-        str | None, typer.Argument(metavar="[COLLECTION[/PREFIX]]", help="What to list.")
+        str | None,
+        typer.Argument(
+            metavar="[COLLECTION[/PREFIX]]", help="What to list; also a folder: ./drafts."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """List collections, or the files of one."""
-    from qmd.text import paths
-
     with state(context).engine() as engine:
         if path is None:
             collections = engine.overview()
@@ -100,7 +113,7 @@ def ls(
                 ]
                 say(formats.table(rows, right=frozenset({1})))
             return
-        collection, _, prefix = path.removeprefix(paths.SCHEME).strip("/").partition("/")
+        collection, prefix = _listed(engine, path)
         documents = engine.documents(collection, prefix)
     if as_json:
         say(
@@ -125,3 +138,24 @@ def ls(
         for d in documents
     ]
     say(formats.table(rows, right=frozenset({0})) if rows else f"No files below {path}.")
+
+
+def _listed(engine: Engine, path: str) -> tuple[str, str]:
+    """The collection that is meant, and what of it: by its name, or by a folder on the disk.
+
+    Raises:
+        UsageError: a folder is in no collection.
+    """
+    begins = path.partition("/")[0]
+    if begins in (".", "..", "~") or (path.startswith("/") and not path.startswith("//")):
+        from qmd.curation import on_disk
+
+        inside = on_disk(engine, path)
+        if inside is not None:
+            return inside
+        if begins:
+            raise UsageError(
+                f"{path} is in no collection.\n\n'qmd ls' lists the collections that there are."
+            )
+    collection, _, prefix = path.removeprefix(paths.SCHEME).strip("/").partition("/")
+    return collection, prefix

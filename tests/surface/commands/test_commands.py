@@ -216,7 +216,7 @@ def test_a_control_character_in_a_name_is_shown_as_get_takes_it(qmd, notes):
     assert f"  - {name}\n" in qmd("get", "notes/work/50% of al.md")[2]
     assert qmd("multi-get", shown, "--files")[1].count("\n") == 1
     assert f"\nFile: {name}\n" in qmd("multi-get", shown)[1]
-    assert f"qmd get {name}" in qmd("multi-get", shown, "--max-bytes", 1, "--format=cli")[1]
+    assert f"qmd get '{name}'" in qmd("multi-get", shown, "--max-bytes", 1, "--format=cli")[1]
     assert f",{name}," in found("--files")
     assert f"**file:** `{name}`" in found("--md")
     assert found().split("\n")[1].startswith("Title: 50%20 of")

@@ -1,0 +1,116 @@
+"""Names that begin in the current folder, files on the disk alone, and lines of several."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def inside(indexed, notes, monkeypatch):
+    """The notes and others of the same names, from a folder inside of them."""
+    for name in ("work/tea.md", "old/tea.md"):
+        (notes / name).parent.mkdir(exist_ok=True)
+        (notes / name).write_text(f"# {name}\n")
+    (notes / "tea.md").unlink()
+    assert indexed("update")[0] == 0
+    monkeypatch.chdir(notes / "work")
+    return indexed
+
+
+@pytest.mark.parametrize("name", ["./tea.md", "../work/tea.md", "tea.md", "tea.md:1", "./tea.md:1"])
+def test_a_path_begins_in_the_current_folder(inside, name):
+    assert inside("get", name) == (0, "# work/tea.md\n", "")
+    assert "# work/tea.md\n" in inside("multi-get", f"plan.md, {name}")[1]
+
+
+def test_a_name_of_several_documents_is_told_where_none_is_in_the_current_folder(
+    inside, notes, monkeypatch
+):
+    monkeypatch.chdir(notes)
+    code, _, err = inside("get", "tea.md")
+    assert code == 1
+    assert "tea.md names 2 documents" in err
+
+
+@pytest.mark.parametrize("path", [".", "../work", "./../work/"])
+def test_ls_takes_a_folder_on_the_disk(inside, notes, path):
+    whole = inside("ls", "notes/work")[1]
+    assert "notes/work/plan.md" in whole
+    assert inside("ls", path) == (0, whole, "")
+    assert inside("ls", notes / "work") == (0, whole, "")
+    assert inside("ls", notes)[1] == inside("ls", "/notes")[1] == inside("ls", "notes")[1]
+
+
+def test_ls_says_that_a_folder_is_in_no_collection(indexed, notes, monkeypatch):
+    monkeypatch.chdir(notes.parent)
+    code, out, err = indexed("ls", ".")
+    assert (code, out) == (1, "")
+    assert err.startswith(". is in no collection.")
+
+
+def test_a_file_that_is_not_indexed_is_told_with_what_indexes_it(inside, notes):
+    (notes / "work" / "new.md").write_text("# New\n")
+    (notes / "work" / "new.txt").write_text("New\n")
+    wanted = "It is not indexed yet. Run 'qmd update -c notes'."
+    for name in ("new.md", "./new.md:3", notes / "work" / "new.md"):
+        code, _, err = inside("get", name)
+        assert code == 1
+        assert wanted in err
+    assert "no file that collection 'notes' takes (**/*.md)" in inside("get", "new.txt")[2]
+    assert inside("get", "notes/new.md")[2].startswith("Document not found: notes/new.md\n")
+
+
+def test_multi_get_takes_lines_of_each_document(indexed, notes):
+    (notes / "odd.md:2").write_text("# Odd\n")
+    indexed("collection", "add", notes, "--name", "odd", "--mask", "odd.md:2")
+    asked = "plan.md:3:1, plan.md:5, tea.md:99, plan.md, odd.md:2"
+    code, out, _ = indexed("multi-get", asked, "--json")
+    assert code == 2
+    found = {(r["file"], r.get("line")): r.get("body") for r in json.loads(out)}
+    assert found == {
+        ("tea.md:99", None): None,
+        ("notes/work/plan.md", 3): "Buy tea, then parse_json the list.",
+        ("notes/work/plan.md", 5): "End.",
+        ("notes/work/plan.md", 1): (notes / "work" / "plan.md").read_text(),
+        ("odd/odd.md:2", 1): "# Odd\n",
+    }
+    assert indexed("multi-get", "plan.md:3", "-l", 1)[1].endswith(
+        "Buy tea, then parse_json the list.\n"
+    )
+
+
+def test_multi_get_gives_few_lines_of_a_large_document(indexed, notes):
+    (notes / "large.md").write_text("# Large\n" + "tea\n" * 5_000)
+    indexed("update")
+    assert json.loads(indexed("multi-get", "large.md:2:1", "--json")[1])[0]["body"] == "tea"
+    [left_out] = json.loads(indexed("multi-get", "large.md:3", "--json")[1])
+    assert left_out["reason"] == "19995 bytes, more than 10240; use: qmd get notes/large.md:3"
+
+
+def test_what_multi_get_did_not_find_has_no_facts_and_a_reason_of_one_line(inside):
+    code, out, _ = inside("multi-get", "te.md, notes/*/tea.md", "--json")
+    assert code == 2
+    assert json.loads(out)[0] == {
+        "docid": None,
+        "file": "te.md",
+        "title": None,
+        "context": None,
+        "uri": None,
+        "skipped": True,
+        "reason": "Document not found: te.md",
+    }
+    assert "Did you mean one of these?" in inside("multi-get", "te.md")[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["plan.md:3:1", "-l", 1], "Give the number of lines either with :3:1 or with -l."),
+        (["plan.md:3", "--from", 1], "Give the first line either with :3 or with --from."),
+    ],
+)
+def test_lines_are_given_one_way(indexed, options, message):
+    assert indexed("get", *options) == (1, "", f"{message}\n")
+    assert indexed("get", "plan.md:3", "-l", 1)[0] == 0
