@@ -12,6 +12,7 @@ from qmd.editing import remove_collection as write_no_collection
 from qmd.editing import remove_context as write_no_context
 from qmd.engine import Engine
 from qmd.errors import AlreadyExists, ContextNotFound, UsageError
+from qmd.suggesting import command
 from qmd.text import paths
 from qmd.text.masks import check_mask, matcher, split_mask
 from qmd.types import Collection, Context
@@ -48,14 +49,14 @@ def add_collection(
     if any(collection.name == chosen for collection in known):
         raise AlreadyExists(
             f"Collection '{chosen}' already exists.\n\n"
-            f"Choose another name with --name, or index it with 'qmd update -c {chosen}'. "
-            "In Python: name=NAME, or update(NAME)."
+            "Choose another name with --name, or index it with "
+            f"{command('qmd', 'update', '-c', chosen)}. In Python: name=NAME, or update(NAME)."
         )
     for collection in known:
         if collection.root == str(root) and collection.mask == mask:
             raise AlreadyExists(
                 f"Collection '{collection.name}' already has {root} ({mask}).\n\n"
-                f"Index it with 'qmd update -c {collection.name}'."
+                f"Index it with {command('qmd', 'update', '-c', collection.name)}."
             )
 
     def edit(_: Settings, document: Parsed) -> None:

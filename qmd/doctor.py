@@ -15,6 +15,7 @@ from qmd.errors import NOT_REBUILT, ModelError, QmdError
 from qmd.models.registry import is_installed
 from qmd.store import maintenance, workplaces
 from qmd.store.stemmer import extension
+from qmd.suggesting import command
 from qmd.surface.wording import size
 
 LITTLE_SPACE = 200_000_000
@@ -180,14 +181,14 @@ def _folders(engine: Engine) -> Iterator[Finding]:
                 f"collection {collection.name}",
                 "problem",
                 f"its folder is missing, or cannot be reached: {collection.root}",
-                f"Bring it back, or run 'qmd collection remove {collection.name}'.",
+                f"Bring it back, or run {command('qmd', 'collection', 'remove', collection.name)}.",
             )
         elif not collection.documents:
             yield Finding(
                 f"collection {collection.name}",
                 "warning",
                 f"no file of {collection.root} is indexed ({collection.mask})",
-                f"Run 'qmd update -c {collection.name}', or give it another mask.",
+                f"Run {command('qmd', 'update', '-c', collection.name)}, or give it another mask.",
             )
         else:
             files = amount(collection.documents, "file")

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from qmd.errors import UsageError
+from qmd.errors import IndexNotFound, UsageError
 
 LOCAL_FOLDER = ".qmd"
 YES = frozenset({"1", "true", "yes", "on"})
@@ -65,6 +65,19 @@ def locate(environ: Mapping[str, str], folder: Path, *, index: str | None = None
     own = environ.get("INDEX_PATH") or environ.get("QMD_CONFIG_DIR")
     project = _project(folder) if index is None and not own else None
     return user if project is None else _in_project(user, project)
+
+
+def check_exists(place: Place) -> None:
+    """Refuse an index of the user's that has neither settings nor a file.
+
+    Raises:
+        IndexNotFound: with the names of those that there are.
+    """
+    if place.config.exists() or place.database.exists():
+        return
+    known = {file.stem for file in place.config.parent.glob("*.yml")}
+    known |= {file.stem for file in place.database.parent.glob("*.duckdb")}
+    raise IndexNotFound(place.name, known=sorted(known))
 
 
 def at(environ: Mapping[str, str], path: Path) -> Place:

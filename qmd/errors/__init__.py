@@ -9,7 +9,8 @@
     ├── NotFound
     │   ├── DocumentNotFound
     │   ├── CollectionNotFound
-    │   └── ContextNotFound
+    │   ├── ContextNotFound
+    │   └── IndexNotFound
     ├── Ambiguous                 several documents answer to one name
     ├── AlreadyExists
     ├── CannotUpdate              exit code 2: one collection, not the others
@@ -102,6 +103,7 @@ if TYPE_CHECKING:
         ConfigError,
         ContextNotFound,
         DocumentNotFound,
+        IndexNotFound,
         NotFound,
         QueryError,
         SqlError,
@@ -130,6 +132,7 @@ __all__ = [
     "HubFailure",
     "IndexBusy",
     "IndexFailure",
+    "IndexNotFound",
     "IndexNotWritable",
     "IndexTaken",
     "IndexTooNew",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from qmd.amounts import amount
 from qmd.errors.base import QmdError
+from qmd.suggesting import command as suggested
 
 NOT_REBUILT = "Experience records and kept answers of models are in this file alone."
 """What to know before an index is built anew."""
@@ -115,7 +116,7 @@ class RootMissing(CannotUpdate):
         super().__init__(
             f"The folder of collection '{collection}' is missing: {root}\n\n"
             "Nothing was removed. Bring the folder back, or run "
-            f"'qmd collection remove {collection}'."
+            f"{suggested('qmd', 'collection', 'remove', collection)}."
         )
         self.collection = collection
 
@@ -138,7 +139,7 @@ class HookFailed(CannotUpdate):
         super().__init__(
             f"The update command of '{collection}' failed ({problem}): {command}\n\n"
             "The collection was not indexed. Mend the command with "
-            f"'qmd collection update-cmd {collection} CMD'."
+            f"{suggested('qmd', 'collection', 'update-cmd', collection, 'CMD')}."
         )
         self.collection = collection
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from qmd.amounts import amount
 from qmd.errors.base import QmdError
+from qmd.suggesting import command
 from qmd.text.paths import on_one_line
 
 
@@ -76,6 +77,19 @@ class CollectionNotFound(NotFound):
             else "There are none yet. Add one with 'qmd collection add PATH'."
         )
         super().__init__(f"Collection not found: {name}. {hint}")
+        self.name = name
+        self.known = tuple(known)
+
+
+class IndexNotFound(NotFound):
+    """No index has this name."""
+
+    def __init__(self, name: str, *, known: Sequence[str] = ()) -> None:
+        others = f" Known: {', '.join(known)}." if known else ""
+        super().__init__(
+            f"There is no index '{name}'.{others}\n\n"
+            f"Make one with {command('qmd', '--index', name, 'collection', 'add', 'PATH')}."
+        )
         self.name = name
         self.known = tuple(known)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,6 +15,7 @@ from qmd.pictures import check, write
 from qmd.rows import Rows
 from qmd.store import lookup, stats
 from qmd.store.cursor import Cursor
+from qmd.suggesting import command
 
 if TYPE_CHECKING:
     import numpy as np
@@ -143,9 +143,10 @@ def make(engine: Engine, names: Sequence[str] = (), *, method: Method = "pca") -
     space, state = engine.vectors()
     found, vectors = engine.read(partial(_vectors, space=space, names=names))
     if not found and state.vectors and names:
-        chosen = " ".join(f"-c {shlex.quote(name)}" for name in names)
+        chosen = (word for name in names for word in ("-c", name))
         raise UsageError(
-            f"No document of {', '.join(names)} has vectors yet.\n\nRun 'qmd embed {chosen}' first."
+            f"No document of {', '.join(names)} has vectors yet.\n\nRun "
+            f"{command('qmd', 'embed', *chosen)} first."
         )
     if not found:
         raise NotEmbedded(engine.other_vectors())

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from qmd.errors import Ambiguous, CollectionNotFound, DocumentNotFound, UsageError
 from qmd.store.collections import collections
 from qmd.store.cursor import Cursor, as_json
+from qmd.suggesting import command
 from qmd.text import masks, paths
 from qmd.text.identity import docid_digits
 from qmd.types import Collection, Document
@@ -124,8 +124,8 @@ def _on_disk(cursor: Cursor, name: str, folder: Path) -> str | None:
     inside = list(_inside(cursor, place)) or list(_inside(cursor, os.path.realpath(place)))
     for collection, path in inside:
         if masks.taking(collection.mask, collection.ignored)(path):
-            command = f"qmd update -c {shlex.quote(collection.name)}"
-            return f"It is not indexed yet. Run '{command}'."
+            update = command("qmd", "update", "-c", collection.name)
+            return f"It is not indexed yet. Run {update}."
     if inside:
         collection, _ = inside[0]
         return f"It is no file that collection '{collection.name}' takes ({collection.mask})."

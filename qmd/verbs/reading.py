@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 from qmd.errors import Ambiguous, DocumentNotFound, UsageError
 from qmd.store import collections, lookup
 from qmd.store.cursor import Cursor
+from qmd.suggesting import line
 from qmd.text import masks, paths
 from qmd.types import Document, Passage
 from qmd.verbs.base import Base
@@ -187,7 +187,7 @@ def _left_out(
         first=1,
         total=0,
         body="",
-        reason=f"{size} bytes, more than {largest}; use: qmd get {shlex.quote(name)}",
+        reason=f"{size} bytes, more than {largest}; use: {line('qmd', 'get', name)}",
         size=document.size,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -37,7 +38,7 @@ def add(
     ] = DEFAULT_MASK,
 ) -> None:
     """Register a folder and index it."""
-    with state(context).engine(warm=True) as engine:
+    with state(context).engine(warm=True, new=True) as engine:
         added = curation.add_collection(engine, path, name=name, mask=mask)
         report_updates(state(context), engine, [added.name], added=True)
 
@@ -176,7 +177,7 @@ def include(context: typer.Context, name: Name) -> None:
 def exclude(context: typer.Context, name: Name) -> None:
     """Let only searches that name this collection look into it."""
     _set(context, name, "includeByDefault", False)
-    say(f"Searches look into '{name}' only with -c {name}.")
+    say(f"Searches look into '{name}' only with -c {quote(name)}.")
 
 
 @app.command(name="update-cmd")

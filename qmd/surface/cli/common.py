@@ -39,17 +39,26 @@ class State(NamedTuple):
         return environment.locate(self.environ, here(), index=self.index_name)
 
     @contextmanager
-    def engine(self, *, warm: bool = False, gpu: bool = True) -> Iterator[Engine]:
+    def engine(
+        self, *, warm: bool = False, gpu: bool = True, new: bool = False
+    ) -> Iterator[Engine]:
         """The index that the command means.
 
         Args:
             warm: for a command that reads more than once.
             gpu: whether models may use one.
+            new: for a command that makes the index whose name is given, if there is none.
+
+        Raises:
+            IndexNotFound: there is none, and the command makes none.
         """
         from qmd import environment
         from qmd.engine import Engine
 
-        engine = Engine(self.place, environment.machine(self.environ, gpu=gpu), warm=warm)
+        place = self.place
+        if self.index_name is not None and not new:
+            environment.check_exists(place)
+        engine = Engine(place, environment.machine(self.environ, gpu=gpu), warm=warm)
         patience = None
         try:
             yield engine

@@ -10,6 +10,7 @@ from qmd import curation
 from qmd.curation import shown
 from qmd.errors import UsageError
 from qmd.store.collections import folders
+from qmd.suggesting import command
 from qmd.surface import formats
 from qmd.surface.cli.common import Json, notice, say, state
 
@@ -28,14 +29,15 @@ def add(
     if len(words) > 2:
         raise UsageError('Put the text in quotes: qmd context add PATH "TEXT".')
     path, text = words if len(words) == 2 else (None, words[0])
-    with state(context).engine() as engine:
+    with state(context).engine(new=True) as engine:
         added = curation.add_context(engine, path or ".", text)
         name = added.collection
         empty = name is not None and not engine.documents(name, added.prefix)
     place = shown((name, added.prefix))
     say(f"Added context to {place}.")
-    if empty:
-        notice(f"No document is in {place} yet. 'qmd ls {name}' shows those that there are.")
+    if empty and name is not None:
+        others = command("qmd", "ls", name)
+        notice(f"No document is in {place} yet. {others} shows those that there are.")
 
 
 @app.command(name="list")

@@ -115,7 +115,7 @@ def import_(
     as_json: Json = False,
 ) -> None:
     """Make an index of an export, with its vectors; nothing is embedded again."""
-    with state(context).engine() as engine, bar("Importing") as progress:
+    with state(context).engine(new=True) as engine, bar("Importing") as progress:
         done = engine.import_(folder, replace=replace, trusting=trust, progress=progress)
     if as_json:
         record = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
@@ -299,4 +300,5 @@ def init(context: typer.Context) -> None:
         raise UsageError(f"{folder} cannot be made: {error.strerror}") from error
     with State(here.environ, None).engine() as engine:
         engine.read(lambda _: None)
-    say(f"Made {settings}.\n\nAdd this folder with: qmd collection add . --name {Path.cwd().name}")
+    name = shlex.quote(Path.cwd().name)
+    say(f"Made {settings}.\n\nAdd this folder with: qmd collection add . --name {name}")
