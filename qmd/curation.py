@@ -138,6 +138,10 @@ def folder_of(engine: Engine, path: str) -> Folder:
         CollectionNotFound: a virtual path names none.
         UsageError: a folder is in no collection.
     """
+    if not path.strip():
+        raise UsageError(
+            "The path is empty.\n\nName a folder, qmd://collection/folder, or / for all."
+        )
     if path == "/":
         return None, ""
     virtual = paths.parse_virtual(path)

@@ -15,7 +15,7 @@ from qmd.errors import UsageError
 from qmd.evaluation import Backend
 from qmd.surface import formats, wording
 from qmd.surface.cli.bench_outcome import Outcome, amount_of_queries, record, report
-from qmd.surface.cli.common import Collections, Json, notice, say, state
+from qmd.surface.cli.common import READ, WRITTEN, Collections, Json, notice, say, state
 from qmd.surface.cli.progress import bars, unseen
 
 if TYPE_CHECKING:
@@ -45,7 +45,9 @@ def bench(
     context: typer.Context,
     fixture: Annotated[
         Path,
-        typer.Argument(help="JSON with queries and expected files, or a BEIR or TREC folder."),
+        typer.Argument(
+            click_type=READ, help="JSON with queries and expected files, or a BEIR or TREC folder."
+        ),
     ],
     backend: Annotated[
         list[Backend] | None,
@@ -65,13 +67,18 @@ def bench(
         typer.Option(
             "--run",
             metavar="FILE",
-            readable=False,
+            click_type=WRITTEN,
             help="Write what was found as TREC run files.",
         ),
     ] = None,
     score: Annotated[
         list[Path] | None,
-        typer.Option("--score", metavar="RUN", help="Score this TREC run too; may be repeated."),
+        typer.Option(
+            "--score",
+            metavar="RUN",
+            click_type=READ,
+            help="Score this TREC run too; may be repeated.",
+        ),
     ] = None,
     no_search: Annotated[
         bool, typer.Option("--no-search", help="Only score the runs of --score.")
@@ -81,7 +88,7 @@ def bench(
         typer.Option(
             "--chart",
             metavar="FILE",
-            readable=False,
+            click_type=WRITTEN,
             help="Draw quality against time: .png or .svg.",
         ),
     ] = None,

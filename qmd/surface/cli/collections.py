@@ -12,7 +12,7 @@ from qmd import curation
 from qmd.config import DEFAULT_MASK, Settings
 from qmd.editing import Parsed, entry
 from qmd.surface import formats, wording
-from qmd.surface.cli.common import Json, collection_names, notice, say, state
+from qmd.surface.cli.common import READ, Json, collection_names, notice, say, state
 from qmd.surface.cli.index import report_updates
 
 app = typer.Typer(no_args_is_help=True, help="Folders whose files are indexed.")
@@ -26,7 +26,9 @@ Name = Annotated[
 @app.command()
 def add(
     context: typer.Context,
-    path: Annotated[Path, typer.Argument(help="The folder; . is the current one.")],
+    path: Annotated[
+        Path, typer.Argument(click_type=READ, help="The folder; . is the current one.")
+    ],
     name: Annotated[
         str | None, typer.Option("--name", help="Its name; else that of the folder.")
     ] = None,

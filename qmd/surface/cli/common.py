@@ -8,9 +8,10 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
+from typer.models import TyperPath
 
 from qmd.errors import UsageError
 
@@ -88,6 +89,19 @@ def collection_names(context: typer.Context) -> list[str]:
     except QmdError:
         return []
 
+
+class NamedPath(TyperPath):
+    """A path that has a name: an empty one, of a variable that is not set, is no current folder."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """See `TyperPath`."""
+        if not str(value):
+            self.fail("it is empty. The current folder is '.'.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+READ, WRITTEN = NamedPath(path_type=Path), NamedPath(path_type=Path, readable=False)
+"""Of an option or argument that is a path."""
 
 Json = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 Collections = Annotated[

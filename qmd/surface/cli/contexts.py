@@ -28,9 +28,9 @@ def add(
     """Describe a folder: the current one, if no PATH is given."""
     if len(words) > 2:
         raise UsageError('Put the text in quotes: qmd context add PATH "TEXT".')
-    path, text = words if len(words) == 2 else (None, words[0])
+    path, text = words if len(words) == 2 else (".", words[0])
     with state(context).engine(new=True) as engine:
-        added = curation.add_context(engine, path or ".", text)
+        added = curation.add_context(engine, path, text)
         name = added.collection
         empty = name is not None and not engine.documents(name, added.prefix)
     place = shown((name, added.prefix))

@@ -146,6 +146,8 @@ def _listed(engine: Engine, path: str) -> tuple[str, str]:
     Raises:
         UsageError: a folder is in no collection.
     """
+    if not path.strip():
+        raise UsageError("The path is empty.\n\n'qmd ls' alone lists the collections.")
     begins = path.partition("/")[0]
     if begins in (".", "..", "~") or (path.startswith("/") and not path.startswith("//")):
         from qmd.curation import on_disk

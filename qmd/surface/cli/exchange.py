@@ -9,7 +9,7 @@ import typer
 
 from qmd.errors import UsageError
 from qmd.surface import formats, wording
-from qmd.surface.cli.common import Collections, Json, notice, say, state
+from qmd.surface.cli.common import READ, Collections, Json, notice, say, state
 from qmd.surface.cli.progress import bar
 
 if TYPE_CHECKING:
@@ -23,7 +23,9 @@ PARTED = "collection"
 
 def export(
     context: typer.Context,
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to write to.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", click_type=READ, help="Folder to write to.")
+    ],
     collection: Collections = None,
     where: Annotated[
         str | None,
@@ -104,7 +106,9 @@ def _exported(done: Exported) -> str:
 
 def import_(
     context: typer.Context,
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of an export.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", click_type=READ, help="Folder of an export.")
+    ],
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace the index, if it has documents.")
     ] = False,

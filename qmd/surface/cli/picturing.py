@@ -15,7 +15,7 @@ import typer
 from qmd import extras
 from qmd.errors import UsageError
 from qmd.surface import formats, wording
-from qmd.surface.cli.common import Collections, Json, notice, say, state
+from qmd.surface.cli.common import WRITTEN, Collections, Json, notice, say, state
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -45,7 +45,7 @@ def stats(
     context: typer.Context,
     file: Annotated[
         Path | None,
-        typer.Argument(readable=False, help="With --plot: .svg or .png (qmd-stats.svg)."),
+        typer.Argument(click_type=WRITTEN, help="With --plot: .svg or .png (qmd-stats.svg)."),
     ] = None,
     plot: Annotated[bool, typer.Option("--plot", help="Draw them, and say where.")] = False,
     collection: Collections = None,
@@ -211,7 +211,7 @@ def _bar(count: int, most: int) -> str:
 
 def map(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(readable=False, help=".html or .svg.")] = Path(
+    file: Annotated[Path, typer.Argument(click_type=WRITTEN, help=".html or .svg.")] = Path(
         "qmd-map.html"
     ),
     collection: Collections = None,

@@ -18,7 +18,7 @@ from qmd.surface.cli.access import (
     token_of,
     tools_of,
 )
-from qmd.surface.cli.common import Json, State, notice, say, state
+from qmd.surface.cli.common import READ, Json, State, notice, say, state
 from qmd.surface.cli.server_process import files_of, serve, start
 from qmd.surface.clients import Client
 
@@ -56,7 +56,8 @@ Token = Annotated[
     ),
 ]
 TokenFile = Annotated[
-    Path | None, typer.Option("--token-file", metavar="FILE", help="File with the token.")
+    Path | None,
+    typer.Option("--token-file", metavar="FILE", click_type=READ, help="File with the token."),
 ]
 Listed = Annotated[
     ToolNames, typer.Option("--tool-names", help="List tools as search, qmd_search, or both.")

@@ -14,7 +14,7 @@ import typer
 
 from qmd import environment
 from qmd.errors import UsageError
-from qmd.surface.cli.common import here, notice, say, state
+from qmd.surface.cli.common import READ, here, notice, say, state
 
 app = typer.Typer(no_args_is_help=True, help="The skill that teaches an assistant to use qmd.")
 
@@ -36,7 +36,7 @@ def install(
         bool, typer.Option("--global", help="For all projects, in ~/.claude/skills.")
     ] = False,
     folder: Annotated[
-        Path | None, typer.Option("--dir", metavar="DIR", help="Folder of skills.")
+        Path | None, typer.Option("--dir", metavar="DIR", click_type=READ, help="Folder of skills.")
     ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Replace a file that was changed.")

@@ -18,6 +18,8 @@ from qmd.errors import SqlError, SqlTimeout, UsageError
 from qmd.surface.cli.common import (
     INTERRUPTED,
     PATIENCE,
+    READ,
+    WRITTEN,
     State,
     complain,
     is_interactive,
@@ -50,7 +52,10 @@ def sql(
         list[str] | None, typer.Argument(help="One query; - reads stdin. None: a shell.")
     ] = None,
     file: Annotated[
-        Path | None, typer.Option("-f", "--file", metavar="FILE", help="Read the query from here.")
+        Path | None,
+        typer.Option(
+            "-f", "--file", metavar="FILE", click_type=READ, help="Read the query from here."
+        ),
     ] = None,
     stdin: Annotated[bool, typer.Option("--stdin", help="Read the query from stdin.")] = False,
     parameter: Annotated[
@@ -80,10 +85,13 @@ def sql(
             "-o",
             "--output",
             metavar="FILE",
-            readable=False,
+            click_type=WRITTEN,
             help="Write here; the name tells the format.",
         ),
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace FILE, if it is there already.")
+    ] = False,
     limit: Annotated[
         int | None,
         typer.Option(
@@ -130,7 +138,7 @@ def sql(
     text = _text(query or [], file, stdin)
     parameters = _parameters(parameter or ())
     if output is not None:
-        _check_output(output, here)
+        _check_output(output, here, force=force)
     elif chosen.is_binary and sys.stdout.isatty():
         name = chosen.capitalize()
         raise UsageError(f"{name} is not for a terminal.\n\nWrite a file: -o answer.{chosen}")
@@ -297,8 +305,12 @@ def show_answer(answer: Answer, form: TableFormat, limit: int | None) -> None:
         notice("No rows.")
 
 
-def _check_output(path: Path, here: State) -> None:
-    """Refuse a file that cannot be written, or must not be."""
+def _check_output(path: Path, here: State, *, force: bool) -> None:
+    """Refuse a file that cannot be written, or must not be.
+
+    Args:
+        force: one that is there may be replaced.
+    """
     from qmd.store import files
 
     files.check_writable(path)
@@ -307,6 +319,10 @@ def _check_output(path: Path, here: State) -> None:
         path.samefile(own) for own in (index, here.place.config) if own.exists()
     ):
         raise UsageError(f"{path} is what qmd itself needs. Name another file.")
+    if not force and path.exists() and path.stat().st_size and not files.is_stream(path):
+        raise UsageError(
+            f"{path} is there already.\n\nName another file, or replace this one with --force."
+        )
 
 
 def _write_file(answer: Answer, form: TableFormat, path: Path, limit: int | None) -> None:

@@ -10,7 +10,7 @@ import typer
 from qmd import trust
 from qmd.errors import UsageError
 from qmd.surface import formats
-from qmd.surface.cli.common import Json, is_interactive, notice, say, state
+from qmd.surface.cli.common import READ, Json, is_interactive, notice, say, state
 from qmd.text import paths
 
 app = typer.Typer(
@@ -65,7 +65,8 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
 def revoke(
     context: typer.Context,
     project: Annotated[
-        Path | None, typer.Argument(help="Folder of the project; else the current one.")
+        Path | None,
+        typer.Argument(click_type=READ, help="Folder of the project; else the current one."),
     ] = None,
 ) -> None:
     """Take an approval back."""
