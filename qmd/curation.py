@@ -14,7 +14,7 @@ from qmd.engine import Engine
 from qmd.errors import AlreadyExists, ContextNotFound, UsageError
 from qmd.suggesting import command
 from qmd.text import paths
-from qmd.text.masks import check_mask, matcher, split_mask
+from qmd.text.masks import check_closed, check_mask, matcher, split_mask
 from qmd.types import Collection, Context
 
 Folder = tuple[str | None, str]
@@ -43,6 +43,7 @@ def add_collection(
     chosen = name if name is not None else root.name or "root"
     check_name(chosen)
     check_mask(mask)
+    check_closed(mask)
     matcher(split_mask(mask))
     added = Collection(chosen, str(root), mask)
     known = engine.collections()

@@ -10,6 +10,8 @@ from qmd.errors import UsageError
 
 _ANY_WITH_SUFFIX = re.compile(r"\*\*/\*(?P<suffix>\.[A-Za-z0-9_]+)")
 
+_SET = re.compile(r"\[[!^]?+\]?+(?:\\.|[^\]\\/])*\]")
+
 MOST, MOST_DEPTHS, LONGEST = 200, 6, 4096
 """Globs without braces that one with braces may stand for; `**` in a glob; characters of a glob.
 More is no mask that anybody needs, but may take minutes."""
@@ -47,6 +49,40 @@ def check_mask(mask: str) -> None:
                 f"The mask '{part}' leaves the collection.\n\n"
                 "A mask is a glob below the collection's folder, such as 'docs/**/*.md'."
             )
+
+
+def check_closed(mask: str) -> None:
+    """Refuse a mask with a bracket or brace that is never closed, and so would stand for itself.
+
+    Raises:
+        UsageError: it has one; a name that really has it is matched by one after a backslash.
+    """
+    for part in split_mask(mask):
+        mark = _unclosed(part)
+        if mark:
+            raise UsageError(
+                f"The '{mark}' in the mask '{part}' is never closed.\n\n"
+                f"For a name that has one, write '\\{mark}'."
+            )
+
+
+def _unclosed(pattern: str) -> str | None:
+    at, braces = 0, 0
+    while at < len(pattern):
+        match pattern[at]:
+            case "\\":
+                at += 1
+            case "[":
+                closed = _SET.match(pattern, at)
+                if closed is None:
+                    return "["
+                at = closed.end() - 1
+            case "{":
+                braces += 1
+            case "}":
+                braces = max(0, braces - 1)
+        at += 1
+    return "{" if braces else None
 
 
 def matcher(patterns: Sequence[str]) -> Matches:

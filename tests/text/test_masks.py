@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from wcmatch import glob
 
 from qmd.errors import UsageError
-from qmd.text.masks import check_mask, matcher, split_mask
+from qmd.text.masks import check_closed, check_mask, matcher, split_mask
 
 NAME = st.text(".abm_dtx-\n é", min_size=1, max_size=6)
 PATH = st.lists(NAME | st.sampled_from(["a.md", ".md", ".git"]), min_size=1, max_size=4).map(
@@ -160,3 +160,33 @@ def test_how_characters_are_composed_makes_no_difference(form, written, pattern,
     matches = matcher([unicodedata.normalize(written, pattern)])
     assert matches(unicodedata.normalize(form, path))
     assert not matches("d/resume.md")
+
+
+@pytest.mark.parametrize(
+    ("mask", "mark"),
+    [("[a", "["), ("a,**/[b*.md", "["), ("[!]x", "["), ("[a/b]", "["), ("*.{md,txt", "{")],
+)
+def test_a_mark_that_is_never_closed_is_told_with_what_a_name_that_has_it_needs(mask, mark):
+    with pytest.raises(UsageError) as caught:
+        check_closed(mask)
+    assert f"The '{mark}' in the mask" in str(caught.value)
+    assert str(caught.value).endswith(f"write '\\{mark}'.")
+
+
+@pytest.mark.parametrize(
+    ("mask", "path"),
+    [
+        ("[ab]*.md", "a.md"),
+        ("[]a].md", "].md"),
+        ("[!a].md", "b.md"),
+        (r"\[a.md", "[a.md"),
+        ("[[]a.md", "[a.md"),
+        ("a].md", "a].md"),
+        ("{a,b}.{md,txt}", "b.txt"),
+        (r"\{a.md", "{a.md"),
+        ("a}.md", "a}.md"),
+    ],
+)
+def test_a_mark_that_is_closed_or_meant_as_it_is_is_accepted(mask, path):
+    check_closed(mask)
+    assert matcher(split_mask(mask))(path)

@@ -114,6 +114,9 @@ def report_updates(
         say("All collections updated." + _lacking(engine))
     elif not failed and not as_json and (lacking := _lacking(engine).strip()):
         say(lacking)
+    for report in reports if added else ():
+        if not (report.failure or report.skipped or report.new or report.unchanged):
+            notice(f"No file matches the mask {report.mask}. Another one is given with --mask.")
     if failed:
         notice("Not updated: " + ", ".join(report.collection for report in failed))
         raise typer.Exit(PARTLY)

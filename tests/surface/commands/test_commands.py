@@ -42,6 +42,7 @@ def test_no_arguments_print_the_help(qmd):
         (["get", "notes/tea.md:99"], "has 8 lines; line 99 is past its end"),
         (["collection", "add", ""], "it is empty. The current folder is '.'."),
         (["collection", "add", ".", "--name", ""], "'' cannot be the name of a collection"),
+        (["collection", "add", ".", "--mask", "[a"], "The '[' in the mask '[a' is never closed."),
         (["context", "add", "", "Drinks"], "The path is empty."),
         (["context", "rm", ""], "The path is empty."),
         (["ls", ""], "The path is empty."),
@@ -411,3 +412,12 @@ def test_a_mistake_that_only_quotes_the_word_is_told_as_one(qmd, monkeypatch):
     code, _, err = qmd("status")
     assert code == 1
     assert err.startswith("qmd failed: ValueError: no note is called KeyboardInterrupt\n")
+
+
+def test_a_mask_that_matches_no_file_is_told(qmd, notes):
+    code, out, err = qmd("collection", "add", notes, "--mask", "**/*.mdd")
+    assert code == 0
+    assert "Indexed: 0 new" in out
+    assert err == "No file matches the mask **/*.mdd. Another one is given with --mask.\n"
+    (notes / "empty.text").write_text(" ")
+    assert qmd("collection", "add", notes, "--name", "b", "--mask", "*.text")[2] == ""
