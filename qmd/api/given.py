@@ -187,15 +187,15 @@ def among(collection: Names, since: Day, before: Day, filter: str | None) -> Fil
 
 
 def _moment(value: Day, name: str) -> datetime | None:
-    from qmd.text.markdown import parsed_date
+    from qmd.text.days import DAYS, named_day
 
     if value is None:
         return None
     if not isinstance(value, date | str):
         raise _wrong(name, "a date, or a text such as 2025-03-14", value)
-    found = parsed_date(value)
+    found = named_day(value)
     if found is None:
-        raise UsageError(f"{name} takes a date such as 2025-03-14, not {value!r}.")
+        raise UsageError(f"{name} takes a date such as {DAYS}, not {value!r}.")
     return found
 
 

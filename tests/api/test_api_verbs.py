@@ -32,7 +32,9 @@ def test_what_narrows_a_search_is_that_of_the_command_line(kb):
     assert len(kb.search("tea", limit=None)) == 2
     with pytest.raises(qmd.CollectionNotFound, match="Known: notes"):
         kb.search("tea", collection="nots")
-    with pytest.raises(qmd.UsageError, match="since takes a date such as 2025-03-14, not 'soon'"):
+    with pytest.raises(
+        qmd.UsageError, match=r"since takes a date such as 2025-03-14, .*, not 'soon'"
+    ):
         kb.search("tea", since="soon")
 
 

@@ -218,4 +218,10 @@ def _usage(error: Exception) -> str:
     message = getattr(error, "format_message", lambda: str(error))()
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "qmd"
-    return f"{message}\n\nSee '{path} --help'."
+    searches = {f"qmd {name}" for name, module in COMMANDS.items() if module == "searching"}
+    if getattr(error, "option_name", "--").startswith("--") or path not in searches:
+        return f"{message}\n\nSee '{path} --help'."
+    return (
+        f"{message}\n\nA query that leaves out words is quoted, or comes after --: "
+        f"{path} -- tea -green\nSee '{path} --help'."
+    )

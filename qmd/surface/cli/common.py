@@ -184,9 +184,9 @@ def parsed_day(value: str | None, option: str) -> object:
     """
     if value is None:
         return None
-    from qmd.text.markdown import parsed_date
+    from qmd.text.days import DAYS, named_day
 
-    found = parsed_date(value)
+    found = named_day(value)
     if found is None:
-        raise UsageError(f"{option} takes a date such as 2025-03-14, not '{value}'.")
+        raise UsageError(f"{option} takes a date such as {DAYS}, not '{value}'.")
     return found

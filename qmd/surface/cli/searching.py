@@ -77,7 +77,9 @@ class Options(NamedTuple):
 
     limit: Annotated[
         int | None,
-        typer.Option("-n", "--limit", min=1, help="Results at most (5; 20 for programs)."),
+        typer.Option(
+            "-n", "--limit", min=1, help="Results at most (5; 20 with --json and --files)."
+        ),
     ] = None
     collection: Collections = None
     everything: Annotated[bool, typer.Option("--all", help="All results.")] = False
@@ -99,7 +101,10 @@ class Options(NamedTuple):
         bool, typer.Option("--full-path", help="Show where the files are on disk.")
     ] = False
     since: Annotated[
-        str | None, typer.Option(metavar="DATE", help="Documents of this day or later.")
+        str | None,
+        typer.Option(
+            metavar="DATE", help="Documents of this day or later: 2025-03-14, 2025-03, 7d."
+        ),
     ] = None
     before: Annotated[
         str | None, typer.Option(metavar="DATE", help="Documents from before this day.")
@@ -133,6 +138,8 @@ class Options(NamedTuple):
         from qmd.engine import UNLIMITED
 
         if self.everything:
+            if self.limit is not None:
+                raise UsageError("Choose one: --all, or so many with -n.")
             return UNLIMITED
         for_programs = self.format in (Format.JSON, Format.FILES)
         return self.limit if self.limit is not None else MANY if for_programs else FEW
@@ -189,17 +196,20 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
 def search(
     context: typer.Context,
     query: Annotated[
-        list[str], typer.Argument(help='Words to look for. "exact phrase", -without.')
+        list[str],
+        typer.Argument(
+            help='Words to look for. "exact phrase"; "tea -green" or -- tea -green; - reads stdin.'
+        ),
     ],
     *,
     options: Options,
 ) -> None:
     """Find documents by keyword (BM25). Fast: no model is loaded."""
-    among, length = options.among, options.length
+    among, length, text = options.among, options.length, _asked(query)
     here = state(context)
     with here.engine() as engine:
         answer = engine.search(
-            " ".join(query),
+            text,
             among=among,
             limit=options.wanted,
             length=length,
@@ -211,7 +221,10 @@ def search(
 @with_options
 def vsearch(
     context: typer.Context,
-    query: Annotated[list[str], typer.Argument(help="What you want to know, in your own words.")],
+    query: Annotated[
+        list[str],
+        typer.Argument(help="What you want to know, in your own words; - reads stdin."),
+    ],
     *,
     options: Options,
     per_file: Annotated[
@@ -220,11 +233,11 @@ def vsearch(
     no_gpu: Annotated[bool, typer.Option("--no-gpu", help="Run the model on the CPU.")] = False,
 ) -> None:
     """Find documents by meaning: passages that say what you ask, in whatever words."""
-    among, length = options.among, options.length
+    among, length, text = options.among, options.length, _asked(query)
     here = state(context)
     with here.engine(gpu=not no_gpu) as engine:
         answer = engine.vector_search(
-            " ".join(query),
+            text,
             among=among,
             limit=options.wanted,
             per_file=per_file,
@@ -308,7 +321,7 @@ def query(
     from qmd.pipeline.hybrid import Recipe
 
     among, length = options.among, options.length
-    document = _typed_in() if question == ["-"] else " ".join(question)
+    document = _asked(question)
     here = state(context)
     with here.engine(warm=True, gpu=not no_gpu) as engine:
         helping = mode is Mode.FULL or (mode is None and engine.models.help_at_once())
@@ -339,10 +352,12 @@ def query(
         show(here, engine, answer, options, lowest=0.0)
 
 
-def _typed_in() -> str:
-    """What comes on stdin."""
+def _asked(words: list[str]) -> str:
+    """What is asked: words, or what comes on stdin."""
+    if words != ["-"]:
+        return " ".join(words)
     try:
-        return sys.stdin.read()
+        return sys.stdin.read().rstrip("\n")
     except UnicodeDecodeError as error:
         raise UsageError("What came on stdin is not valid UTF-8 text.") from error
 

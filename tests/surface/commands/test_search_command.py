@@ -192,3 +192,24 @@ def test_links_lead_where_a_project_says_once_that_is_approved(qmd, notes, monke
     assert "]8;;file://" in qmd("search", "tea")[1]
     assert qmd("trust", "--yes")[0] == 0
     assert "]8;;odd://" in qmd("search", "tea")[1]
+
+
+def test_a_search_reads_its_query_from_stdin(indexed, monkeypatch):
+    wanted = indexed("search", '"green tea"')
+    assert "notes/tea.md" in wanted[1]
+    monkeypatch.setattr(sys, "stdin", io.StringIO('"green tea"\n'))
+    assert indexed("search", "-") == wanted
+    for command in ("search", "vsearch"):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xff"), "utf-8"))
+        assert "not valid UTF-8" in indexed(command, "-")[2]
+
+
+def test_a_day_may_be_a_month_or_so_long_ago(indexed, notes):
+    def found(*options):
+        return [r["file"] for r in json.loads(indexed("search", "green", "--json", *options)[1])]
+
+    for day in ("2025", "2025-03", "2025-03-14"):
+        assert found("--since", day) == ["notes/tea.md"]
+    for day in ("2025-04", "7d", "today"):
+        assert found("--since", day) == []
+        assert found("--before", day) == ["notes/tea.md"]

@@ -1,0 +1,37 @@
+"""Days as people name them to a search."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, datetime, timedelta
+
+from qmd.text.markdown import parsed_date
+
+DAYS = "2025-03-14, 2025-03, 2025, today, yesterday, 7d or 2w"
+"""What a day can be said to be."""
+
+_MONTH = re.compile(r"(?P<year>\d{4})(?:[-/](?P<month>\d{1,2}))?")
+_AGO = re.compile(r"(?P<count>\d{1,4})(?P<unit>[dw])")
+
+
+def named_day(value: object, *, today: date | None = None) -> datetime | None:
+    """The moment that a day, or a text that names one, begins with; None: it names none.
+
+    Args:
+        value: a date or time; a month or a year stands for its first day, `7d` and `2w` for the day
+            that is so many days or weeks past.
+        today: the day that it is, if that is not to be asked of the clock.
+    """
+    if isinstance(value, str):
+        text = value.strip().lower()
+        if month := _MONTH.fullmatch(text):
+            try:
+                return datetime(int(month["year"]), int(month["month"] or 1), 1)
+            except ValueError:
+                return None
+        ago = _AGO.fullmatch({"today": "0d", "yesterday": "1d"}.get(text, text))
+        if ago:
+            days = int(ago["count"]) * (7 if ago["unit"] == "w" else 1)
+            day = (today or date.today()) - timedelta(days)
+            return datetime(day.year, day.month, day.day)
+    return parsed_date(value)
