@@ -30,6 +30,8 @@ _SEVERAL_WAYS = re.compile(r"<<|!|(?<![\w./-])[-+]?(?:0+\d|\d+_|\d{4}-\d)")
 """What not everybody who reads YAML takes for the same: merged keys and tags; numbers such as 012
 and 1_000, and dates, which some take for text."""
 
+_TWICE = re.compile('found duplicate key "(?P<key>.*?)" with value')
+
 
 class Settings(NamedTuple):
     """What an index.yml says.
@@ -151,6 +153,9 @@ def parsed(text: str, path: Path) -> Any:
     except YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+        twice = _TWICE.match(problem)
+        if twice:
+            problem = f"duplicate key '{twice['key']}': keep one of the two"
         raise ConfigError(path, str(problem), line=mark.line + 1 if mark else None) from error
     except RecursionError as error:
         raise ConfigError(path, "this is nested too deeply") from error
@@ -193,10 +198,15 @@ class _Reader:
         strategy = self._text(chunk, "strategy") or "auto"
         if strategy not in CHUNK_STRATEGIES:
             self._fail(chunk, "strategy", "'strategy' has to be one of auto, plain")
+        editor = self._text(top, "editor_uri")
+        if editor and "{path}" not in editor:
+            self._fail(
+                top, "editor_uri", "'editor_uri' needs {path}, where the name of a file goes"
+            )
         return Settings(
             tuple(collections),
             tuple(contexts),
-            self._text(top, "editor_uri"),
+            editor,
             {str(role): model for role in models if (model := self._text(models, role))},
             tokens,
             float(overlap),
@@ -224,9 +234,12 @@ class _Reader:
         here = self._mapping(entry, known, f"collection '{name}'", parent=entries, key=key)
         with self._failing(entries, key):
             check_name(name)
-        path = self._text(here, "path")
-        if not path:
-            self._fail(entries, key, f"collection '{name}' needs a path")
+        path = here.get("path")
+        if path is None or path == "":
+            mapping, at = (here, "path") if "path" in here else (entries, key)
+            self._fail(mapping, at, f"collection '{name}' needs a path")
+        if not isinstance(path, str):
+            self._fail(here, "path", f"'path' has to be text; for a folder of that name: '{path}'")
         mask = self._text(here, "pattern") or DEFAULT_MASK
         with self._failing(here, "pattern"):
             check_mask(mask)

@@ -43,8 +43,8 @@ def locate(environ: Mapping[str, str], folder: Path, *, index: str | None = None
     """The index that a command means: `--index`, else the project's, else the user's.
 
     Raises:
-        UsageError: the name of the index is a path, or `INDEX_PATH` begins with the home
-            of somebody who is not known here.
+        UsageError: the name of the index is a path, or `INDEX_PATH` is a folder, or begins with
+            the home of somebody who is not known here.
     """
     home = Path(environ.get("HOME") or Path.home())
     config_home = Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "qmd"
@@ -61,6 +61,11 @@ def locate(environ: Mapping[str, str], folder: Path, *, index: str | None = None
     database = cache / f"{name}.duckdb"
     if index is None and environ.get("INDEX_PATH"):
         database = expanded(environ["INDEX_PATH"], home)
+        if os.path.isdir(database):  # noqa: PTH112  # nor an error: who may not look
+            raise UsageError(
+                f"INDEX_PATH is a folder: {database}\n\n"
+                f"Name a file, which need not be there yet: {database / 'index.duckdb'}"
+            )
     user = Place(name, config / f"{name}.yml", database.absolute(), None, trusted, trust_all, home)
     own = environ.get("INDEX_PATH") or environ.get("QMD_CONFIG_DIR")
     project = _project(folder) if index is None and not own else None
@@ -73,7 +78,7 @@ def check_exists(place: Place) -> None:
     Raises:
         IndexNotFound: with the names of those that there are.
     """
-    if place.config.exists() or place.database.exists():
+    if any(os.path.exists(file) for file in (place.config, place.database)):  # noqa: PTH110
         return
     known = {file.stem for file in place.config.parent.glob("*.yml")}
     known |= {file.stem for file in place.database.parent.glob("*.duckdb")}

@@ -112,6 +112,11 @@ def test_a_place_in_the_environment_comes_before_a_project(tmp_path, variable, v
     assert (found.project is None) is is_place
 
 
+def test_a_folder_is_no_index(tmp_path):
+    with pytest.raises(UsageError, match=r"^INDEX_PATH is a folder: .*\n\nName a file"):
+        locate({"HOME": "/h", "INDEX_PATH": str(tmp_path)}, tmp_path)
+
+
 @pytest.mark.parametrize(
     "text", [None, "", "# only a comment\n", "collections:\nmodels: {embed: }\n"]
 )
@@ -148,7 +153,12 @@ collections:
     ("text", "line", "problem"),
     [
         ("models: [\n", 2, "expected the node content"),
-        ("editor_uri: a\neditor_uri: b\n", 2, "duplicate key"),
+        ("editor_uri: a\neditor_uri: b\n", 2, "duplicate key 'editor_uri': keep one"),
+        ("editor_uri: vscode://x\n", 1, "'editor_uri' needs {path}"),
+        ("collections:\n  a:\n    path: 5\n", 3, "'path' has to be text"),
+        ('collections:\n  a:\n    pattern: x\n    path: ""\n', 4, "'a' needs a path"),
+        ("collections:\n  a:\n    pattern: x\n    path:\n", 4, "'a' needs a path"),
+        (f"{NOTES}  notes:\n    path: /x\n", 4, "duplicate key 'notes': keep one of the two"),
         ("# c\n\nmodel: x\n", 3, "unknown key 'model' in index.yml. Known: global_context"),
         (f"{NOTES}    patern: x\n", 4, "unknown key 'patern' in collection 'notes'"),
         ("collections:\n  notes:\n    path: ~nobody-/n\n", 3, "~nobody-/n"),
