@@ -10,6 +10,10 @@ from qmd.text import paths, snippet
 from qmd.text.snippet import Matcher, Snippet
 from qmd.types import Context, Nearest, Result, Text
 
+CHOICE = 300
+"""Characters of the lines that answer best. The shortest snippets have so many: a result has the
+same line in all forms."""
+
 
 class Form(NamedTuple):
     """How results are to look.
@@ -69,7 +73,9 @@ class Presenter:
             body = snippet.whole_lines(body, passage.position, passage.position + passage.length)
             before = passage.line - 1
         form = self._form
-        shown = snippet.snippet(body, self._match, length=form.length, distinct=self._distinct)
+        shown = snippet.snippet(
+            body, self._match, length=form.length, choice=CHOICE, distinct=self._distinct
+        )
         return shown.shifted(before)
 
 

@@ -184,7 +184,14 @@ def whole_lines(body: str, start: int, end: int, *, most: int = 300) -> str:
     return body[first : end if last < 0 else last]
 
 
-def snippet(body: str, match: Matcher, *, length: int, distinct: int | None = None) -> Snippet:
+def snippet(
+    body: str,
+    match: Matcher,
+    *,
+    length: int,
+    choice: int | None = None,
+    distinct: int | None = None,
+) -> Snippet:
     """The lines that match most, with what stands around them.
 
     The window is at most `length` characters, and at least one line; a line longer than
@@ -193,6 +200,8 @@ def snippet(body: str, match: Matcher, *, length: int, distinct: int | None = No
     Args:
         match: see `Matcher`.
         length: characters.
+        choice: characters of the lines that match most, if what stands around them is to get the
+            rest: so long a snippet and a longer one have the same.
         distinct: words that a window could match at most: the first that has them all is
             taken, and the rest of the document not looked at.
     """
@@ -200,7 +209,9 @@ def snippet(body: str, match: Matcher, *, length: int, distinct: int | None = No
     before = accumulate(map(len, lines), initial=0)
     starts = [size + breaks for breaks, size in enumerate(before)]
     matching = match.lines_with(body, starts)
-    (start, end), first_match = _best_window(lines, starts, matching, length, distinct)
+    size = min(length, choice or length)
+    (start, end), first_match = _best_window(lines, starts, matching, size, distinct)
+    start, end = _grown(lines, start, end, length)
     shown = [line.rstrip("\r") for line in lines[start:end]]
     if len(shown) == 1 and len(shown[0]) > length:
         shown = [_cut(shown[0], match, length)]
@@ -239,8 +250,8 @@ def _best_window(
         ahead.popleft()
     if best is None:
         start = next((at for at, line in enumerate(lines) if line.strip()), 0)
-        return _grown(lines, start, start + 1, length), start
-    return _grown(lines, *best, length), best[0]
+        return (start, start + 1), start
+    return best, best[0]
 
 
 def _grown(lines: list[str], start: int, end: int, length: int) -> tuple[int, int]:

@@ -46,6 +46,16 @@ def test_the_window_holds_the_most_different_words():
     assert found.lines[:2] == ("tea", "pot")
 
 
+def test_a_longer_snippet_has_the_same_line_if_a_shorter_one_chooses_it():
+    body = "\n".join(["tea", *["x" * 50] * 4, "pot", *["x" * 50] * 12, "tea", "pot", "x"])
+    match = Matcher({"tea": "tea", "pot": "pot"})
+    found = [snippet(body, match, length=length, choice=60) for length in (30, 60, 500)]
+    assert [each.line for each in found] == [19, 19, 19]
+    assert snippet(body, match, length=500).line == 1
+    assert found[0].lines == ("tea", "pot", "x")
+    assert len(found[2].lines) > 9
+
+
 def test_among_equals_the_first_window_is_shown():
     body = "\n".join(["tea one", "x" * 90, "tea two"])
     assert shown(body, "tea", length=50).lines == ("tea one",)

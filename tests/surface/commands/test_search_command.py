@@ -213,3 +213,14 @@ def test_a_day_may_be_a_month_or_so_long_ago(indexed, notes):
     for day in ("2025-04", "7d", "today"):
         assert found("--since", day) == []
         assert found("--before", day) == ["notes/tea.md"]
+
+
+def test_a_result_has_the_same_line_in_all_formats(indexed, notes):
+    filler = ["x" * 50] * 6
+    lines = ["# Oolong", "", "gaiwan", *filler, "teapot", *filler, *filler, "gaiwan teapot"]
+    (notes / "pot.md").write_text("\n".join(lines) + "\n")
+    indexed("update")
+    [found] = json.loads(indexed("search", "gaiwan teapot", "--json")[1])
+    [row] = csv.DictReader(io.StringIO(indexed("search", "gaiwan teapot", "--csv")[1]))
+    assert (found["line"], row["line"]) == (len(lines), str(len(lines)))
+    assert indexed("search", "gaiwan teapot")[1].startswith(f"notes/pot.md:{len(lines)} ")
