@@ -80,9 +80,13 @@ def check_exists(place: Place) -> None:
     """
     if any(os.path.exists(file) for file in (place.config, place.database)):  # noqa: PTH110
         return
-    known = {file.stem for file in place.config.parent.glob("*.yml")}
-    known |= {file.stem for file in place.database.parent.glob("*.duckdb")}
-    raise IndexNotFound(place.name, known=sorted(known))
+    raise IndexNotFound(place.name, known=known(place))
+
+
+def known(place: Place) -> list[str]:
+    """Names of the user's indexes, those that have settings or a file where this one has them."""
+    names = {file.stem for file in place.config.parent.glob("*.yml")}
+    return sorted(names | {file.stem for file in place.database.parent.glob("*.duckdb")})
 
 
 def at(environ: Mapping[str, str], path: Path) -> Place:

@@ -12,8 +12,8 @@ from typing import Annotated, Any
 import typer
 
 from qmd import __version__
-from qmd.errors import QmdError
-from qmd.surface.cli.common import INTERRUPTED, State, complain, is_text
+from qmd.errors import QmdError, UsageError
+from qmd.surface.cli.common import INTERRUPTED, State, complain, is_text, state
 
 COMMANDS = {
     "search": "searching",
@@ -38,6 +38,9 @@ COMMANDS = {
     "server": "serving",
 }
 """Each command and the module of its function, which has its name, or that and an underscore."""
+
+_COMPLETE = "_QMD_COMPLETE"
+"""Variable by which a shell asks for completions."""
 
 ALIASES = {"vector-search": "vsearch", "deep-search": "query"}
 """Other names of commands, not shown in the help."""
@@ -116,6 +119,37 @@ def _module(name: str) -> Any:
     return import_module(f"qmd.surface.cli.{name}")
 
 
+def _complete(option: str, shells: Sequence[str]) -> None:
+    """Show or install completion for a shell that is named; typer itself takes no name.
+
+    Raises:
+        UsageError: it is no shell that can be completed in.
+    """
+    from typer._completion_shared import Shells, get_completion_script, install
+
+    known = [shell.value for shell in Shells]
+    if len(shells) > 1 or shells[0] not in known:
+        raise UsageError(
+            f"{option} takes the name of a shell, not '{' '.join(shells)}'. "
+            f"Valid: {', '.join(known)}; without a name: the current one."
+        )
+    if option == "--show-completion":
+        typer.echo(get_completion_script(prog_name="qmd", complete_var=_COMPLETE, shell=shells[0]))
+        return
+    shell, path = install(shells[0], "qmd", _COMPLETE)
+    typer.echo(f"Completion for {shell} is in {path}. It works in a shell that is started now.")
+
+
+def _index_names(context: typer.Context) -> list[str]:
+    """Names of indexes, for a shell that completes one."""
+    from qmd import environment
+
+    try:
+        return environment.known(state(context).place)
+    except QmdError:
+        return []
+
+
 def _version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"qmd {__version__}")
@@ -125,7 +159,13 @@ def _version(wanted: bool) -> None:
 def options(
     context: typer.Context,
     index: Annotated[
-        str | None, typer.Option("--index", metavar="NAME", help="Use a separate, named index.")
+        str | None,
+        typer.Option(
+            "--index",
+            metavar="NAME",
+            help="Use a separate, named index.",
+            autocompletion=_index_names,
+        ),
     ] = None,
     version: Annotated[
         bool,
@@ -150,6 +190,9 @@ def run(arguments: Sequence[str]) -> int:
         return 1
     try:
         arguments = hoisted(arguments)
+        if len(arguments) > 1 and arguments[0] in ("--show-completion", "--install-completion"):
+            _complete(arguments[0], arguments[1:])
+            return 0
         app = application(arguments)
         code = app(arguments, standalone_mode=False, prog_name="qmd")
         sys.stdout.flush()

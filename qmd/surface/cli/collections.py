@@ -141,7 +141,12 @@ app.command(name="rm", hidden=True)(remove)
 @app.command()
 def rename(
     context: typer.Context,
-    old: Annotated[str, typer.Argument(metavar="OLD", help="Name of the collection.")],
+    old: Annotated[
+        str,
+        typer.Argument(
+            metavar="OLD", help="Name of the collection.", autocompletion=collection_names
+        ),
+    ],
     new: Annotated[str, typer.Argument(metavar="NEW", help="Its new name.")],
 ) -> None:
     """Give a collection another name."""

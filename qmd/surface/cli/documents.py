@@ -8,7 +8,7 @@ import typer
 
 from qmd.errors import UsageError
 from qmd.surface import formats, render, wording
-from qmd.surface.cli.common import Json, here, say, state
+from qmd.surface.cli.common import Json, collection_names, here, say, state
 from qmd.surface.cli.searching import FormatName, chosen_format
 from qmd.text import paths
 
@@ -86,7 +86,9 @@ def ls(
     path: Annotated[
         str | None,
         typer.Argument(
-            metavar="[COLLECTION[/PREFIX]]", help="What to list; also a folder: ./drafts."
+            metavar="[COLLECTION[/PREFIX]]",
+            help="What to list; also a folder: ./drafts.",
+            autocompletion=collection_names,
         ),
     ] = None,
     as_json: Json = False,

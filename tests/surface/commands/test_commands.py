@@ -299,7 +299,15 @@ def test_index_may_stand_before_or_after_the_command(indexed, notes, tmp_path):
     assert indexed("ls")[1].startswith("notes/")
 
 
-@pytest.mark.parametrize(("line", "names"), [("qmd sea", "search"), ("qmd search -c no", "notes")])
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("qmd sea", "search"),
+        ("qmd search -c no", "notes"),
+        ("qmd ls no", "notes"),
+        ("qmd --index ind", "index"),
+    ],
+)
 def test_a_shell_completes_commands_and_collections(indexed, line, names):
     environ = {
         "_QMD_COMPLETE": "complete_bash",
@@ -309,6 +317,25 @@ def test_a_shell_completes_commands_and_collections(indexed, line, names):
     command = [sys.executable, "-m", "qmd"]
     done = subprocess.run(command, env=os.environ | environ, capture_output=True, text=True)
     assert done.stdout.split() == [names]
+
+
+@pytest.mark.parametrize(("shell", "part"), [("zsh", "#compdef qmd"), ("bash", "complete -o")])
+def test_completion_is_for_the_shell_that_is_named(qmd, tmp_path, shell, part):
+    code, out, _ = qmd("--show-completion", shell)
+    assert code == 0
+    assert part in out
+    code, out, _ = qmd("--install-completion", shell)
+    assert code == 0
+    assert out.startswith(f"Completion for {shell} is in {tmp_path}")
+    assert f".{shell}rc" in {each.name for each in (tmp_path / "home").iterdir()}
+
+
+def test_completion_for_an_unknown_shell_is_refused_and_writes_nothing(qmd, tmp_path):
+    for option in ("--show-completion", "--install-completion"):
+        code, out, err = qmd(option, "foo")
+        assert (code, out) == (1, "")
+        assert f"{option} takes the name of a shell, not 'foo'. Valid: bash, zsh, fish" in err
+    assert not (tmp_path / "home").exists()
 
 
 def test_a_folder_that_is_made_for_an_index_is_the_users_alone(qmd, notes, tmp_path, monkeypatch):
