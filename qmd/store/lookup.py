@@ -91,11 +91,12 @@ def _virtual(cursor: Cursor, name: str) -> Document | None:
 
 def _absolute(cursor: Cursor, name: str, folder: Path | None) -> Document | None:
     if folder is not None and name.startswith(("./", "../")):
-        return _at_place(cursor, str(folder / name))
-    return _at_place(cursor, name) if name.startswith(("/", "~/")) else None
+        return at_place(cursor, str(folder / name))
+    return at_place(cursor, name) if name.startswith(("/", "~/")) else None
 
 
-def _at_place(cursor: Cursor, name: str) -> Document | None:
+def at_place(cursor: Cursor, name: str) -> Document | None:
+    """The document that is at a place on the disk, or None."""
     wanted = os.path.normpath(paths.at_home(name))
     escaped = os.path.normpath(paths.at_home(paths.decoded(name)))
     for place in dict.fromkeys((wanted, os.path.realpath(wanted), escaped)):
@@ -145,7 +146,7 @@ def _named(cursor: Cursor, name: str, folder: Path | None) -> Document | None:
         rows = cursor.run("documents/named", name=wanted, composed=paths.composed(wanted))
         best = [Document(*row) for rank, *row in rows if rank == rows[0][0]]
         if len(best) > 1:
-            near = _at_place(cursor, str(folder / wanted)) if folder is not None else None
+            near = at_place(cursor, str(folder / wanted)) if folder is not None else None
             if near is not None:
                 return near
             raise Ambiguous(name, [document.name for document in best])

@@ -114,10 +114,6 @@ def test_the_name_of_a_file_tells_its_format(indexed, name, tmp_path):
     file.write_text("what was there before")
     query = "select title, date, metadata from documents order by title"
     code, out, err = indexed("sql", query, "-o", file)
-    assert (code, out) == (1, "")
-    assert f"{file} is there already." in err
-    assert file.read_text() == "what was there before"
-    code, out, err = indexed("sql", query, "-o", file, "--force")
     assert (code, out, err) == (0, "", "")
     match file.suffix:
         case ".parquet":
@@ -158,9 +154,9 @@ def test_arrow_and_parquet_can_be_piped(indexed):
 def test_a_file_that_cannot_be_written_stays_as_it_is(indexed, tmp_path):
     file = tmp_path / "old.parquet"
     file.write_text("old")
-    code, _, err = indexed("sql", "select 3 month as m", "-o", file, "--force")
+    code, _, err = indexed("sql", "select 3 month as m", "-o", file)
     assert (code, "Parser Error" in err) == (1, True)
-    code, _, err = indexed("sql", "select interval 3 month as m", "-o", file, "--force")
+    code, _, err = indexed("sql", "select interval 3 month as m", "-o", file)
     assert (code, "Parquet cannot hold this answer" in err) == (1, True)
     assert file.read_text() == "old"
     code, _, err = indexed("sql", "select 1", "-o", tmp_path / "absent" / "x.csv")
@@ -179,8 +175,7 @@ def test_a_link_stays_and_a_file_keeps_its_mode(indexed, tmp_path):
     link = tmp_path / "link.csv"
     link.symlink_to("between.csv")
     (tmp_path / "between.csv").symlink_to(real)
-    assert indexed("sql", "select 1 as x", "-o", link)[0] == 1
-    assert indexed("sql", "select 1 as x", "-o", link, "--force") == (0, "", "")
+    assert indexed("sql", "select 1 as x", "-o", link) == (0, "", "")
     assert (link.is_symlink(), real.read_text()) == (True, "x\n1\n")
     assert stat.S_IMODE(real.stat().st_mode) == 0o600
     assert [each.name for each in real.parent.iterdir()] == ["answer.csv"]
@@ -233,10 +228,24 @@ def test_a_file_need_not_be_readable_to_be_written(indexed, tmp_path, monkeypatc
     file.write_text("old")
     allowed = os.access
     monkeypatch.setattr(os, "access", lambda path, mode: mode != os.R_OK and allowed(path, mode))
-    assert indexed("sql", "select 1 as x", "-o", file, "--force") == (0, "", "")
-    assert file.read_text() == "x\n1\n"
-    file.write_text("")
     assert indexed("sql", "select 1 as x", "-o", file) == (0, "", "")
+    assert file.read_text() == "x\n1\n"
+
+
+def test_a_document_is_not_replaced_by_mistake(indexed, tmp_path):
+    notes = tmp_path / "notes"
+    link = tmp_path / "link.md"
+    link.symlink_to(notes / "tea.md")
+    before = (notes / "tea.md").read_text()
+    for file in (notes / "tea.md", link):
+        code, out, err = indexed("sql", "select 1 as x", "-o", file)
+        assert (code, out) == (1, "")
+        assert f"{file} is the document notes/tea.md." in err
+        assert (notes / "tea.md").read_text() == before
+    assert indexed("sql", "select 1 as x", "-o", notes / "new.csv") == (0, "", "")
+    assert indexed("sql", "select 2 as x", "-o", notes / "new.csv") == (0, "", "")
+    assert indexed("sql", "select 1 as x", "-o", link, "--force") == (0, "", "")
+    assert (notes / "tea.md").read_text().startswith("| x")
 
 
 def test_a_query_comes_from_words_a_file_or_stdin(indexed, tmp_path, monkeypatch):

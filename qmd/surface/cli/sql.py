@@ -90,7 +90,7 @@ def sql(
         ),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace FILE, if it is there already.")
+        bool, typer.Option("--force", help="Replace FILE even if it is a document of a collection.")
     ] = False,
     limit: Annotated[
         int | None,
@@ -138,11 +138,13 @@ def sql(
     text = _text(query or [], file, stdin)
     parameters = _parameters(parameter or ())
     if output is not None:
-        _check_output(output, here, force=force)
+        _check_output(output, here)
     elif chosen.is_binary and sys.stdout.isatty():
         name = chosen.capitalize()
         raise UsageError(f"{name} is not for a terminal.\n\nWrite a file: -o answer.{chosen}")
     with here.engine() as engine:
+        if output is not None and not force:
+            _check_no_document(output, engine)
         answer = answered(engine, text, parameters, limits)
         for each in answer.notices:
             notice(each)
@@ -305,12 +307,8 @@ def show_answer(answer: Answer, form: TableFormat, limit: int | None) -> None:
         notice("No rows.")
 
 
-def _check_output(path: Path, here: State, *, force: bool) -> None:
-    """Refuse a file that cannot be written, or must not be.
-
-    Args:
-        force: one that is there may be replaced.
-    """
+def _check_output(path: Path, here: State) -> None:
+    """Refuse a file that cannot be written, or must not be."""
     from qmd.store import files
 
     files.check_writable(path)
@@ -319,9 +317,17 @@ def _check_output(path: Path, here: State, *, force: bool) -> None:
         path.samefile(own) for own in (index, here.place.config) if own.exists()
     ):
         raise UsageError(f"{path} is what qmd itself needs. Name another file.")
-    if not force and path.exists() and path.stat().st_size and not files.is_stream(path):
+
+
+def _check_no_document(path: Path, engine: Engine) -> None:
+    """Refuse to replace what somebody has written, and the index has."""
+    from qmd.store import lookup
+
+    document = engine.read(partial(lookup.at_place, name=os.path.abspath(path)))  # noqa: PTH100
+    if document is not None:
         raise UsageError(
-            f"{path} is there already.\n\nName another file, or replace this one with --force."
+            f"{path} is the document {document.name}.\n\n"
+            "Name another file, or replace this one with --force."
         )
 
 
