@@ -1,4 +1,4 @@
-"""Counts with what is counted, for whoever tells of them: errors as well as commands."""
+"""Counts and sizes, for whoever tells of them: errors as well as commands."""
 
 from __future__ import annotations
 
@@ -7,3 +7,13 @@ def amount(count: float, noun: str) -> str:
     """`1 document`, `2 documents`, `0.5 seconds`."""
     text = str(count) if isinstance(count, int) else f"{count:g}"
     return f"{text} {noun}" if text == "1" else f"{text} {noun}s"
+
+
+def size(count: int) -> str:
+    """Bytes for people: `1.4 MB`."""
+    value = float(count)
+    for unit in ("B", "KB", "MB", "GB"):
+        if value < 1000 or unit == "GB":
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1000
+    raise AssertionError

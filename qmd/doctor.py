@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from qmd import extras, trust
-from qmd.amounts import amount
+from qmd.amounts import amount, size
 from qmd.engine import Engine
 from qmd.errors import NOT_REBUILT, ModelError, QmdError
 from qmd.models.registry import is_installed
 from qmd.store import maintenance, workplaces
 from qmd.store.stemmer import extension
 from qmd.suggesting import command
-from qmd.surface.wording import size
 
 LITTLE_SPACE = 200_000_000
 """Bytes free, below which a warning is due."""

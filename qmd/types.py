@@ -10,6 +10,9 @@ from typing import NamedTuple
 EXPERIENCES = "experiences"
 """The collection of the records that agents submit: without a folder, and not in index.yml."""
 
+SIMILAR = 0.3
+"""Cosine below which passages have little to do with the question. Source: tobi/qmd (MIT)."""
+
 
 class Collection(NamedTuple):
     """A folder whose files are indexed; without a root, documents that are in the index alone."""

@@ -16,16 +16,13 @@ from qmd.pipeline.stoppable import stoppable
 from qmd.rows import Results, Rows, Table
 from qmd.status import Status
 from qmd.text import paths
-from qmd.types import Passage
+from qmd.types import SIMILAR, Passage
 
 if TYPE_CHECKING:
     from qmd.doctor import Finding
     from qmd.pictures.map import Map
     from qmd.stats import Stats
     from qmd.store.calls import Parameters
-
-SIMILAR = 0.3
-"""Cosine below which passages have little to do with the question. Source: tobi/qmd (MIT)."""
 
 
 class Asking(Base):

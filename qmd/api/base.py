@@ -12,13 +12,10 @@ import anyio
 from anyio import CapacityLimiter, to_thread
 
 from qmd.engine import Engine
-from qmd.pipeline.stoppable import stoppable
+from qmd.pipeline.stoppable import MODELS, READERS, stoppable
 
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
-
-READERS, MODELS = 4, 1
-"""Calls at once that only read the index, and that use a model."""
 
 
 class Base:

@@ -12,6 +12,9 @@ from qmd.store.stopping import CURRENT, Stop, Stopped
 
 Value = TypeVar("Value")
 
+READERS, MODELS = 4, 1
+"""Calls at once, of a process that stays, that only read the index, and that use a model."""
+
 AGAIN = 0.02
 """Seconds after which what runs is asked again: between two statements nothing listens."""
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from qmd.text.columns import columns_of, padded
 
 if TYPE_CHECKING:
     from qmd.store.query_answer import Answer
@@ -93,10 +94,10 @@ def _is_plan(answer: Answer) -> bool:
 def _table(answer: Answer, limit: int | None, width: int | None) -> Iterator[str]:
     names = [_shown(heading.name) for heading in answer.headings]
     right = [_NUMBERS.fullmatch(heading.kind) is not None for heading in answer.headings]
-    widths = [_width(name) for name in names]
+    widths = [columns_of(name) for name in names]
     for row in answer.texts(limit):
         for at, value in enumerate(row):
-            widths[at] = max(widths[at], _width(_shown(value)))
+            widths[at] = max(widths[at], columns_of(_shown(value)))
     if width is not None:
         widths = _narrowed(widths, width)
 
@@ -120,32 +121,18 @@ def _sign(control: re.Match[str]) -> str:
 
 
 def _cell(text: str, width: int, right: bool) -> str:
-    missing = width - _width(text)
-    if missing < 0:
-        text = _cut(text, width)
-        missing = width - _width(text)
-    return " " * missing + text if right else text + " " * missing
+    return padded(text if columns_of(text) <= width else _cut(text, width), width, right=right)
 
 
 def _cut(text: str, width: int) -> str:
     """As much of a text as fits, with `…`."""
     kept, used = [], 1
     for mark in text:
-        used += _width(mark)
+        used += columns_of(mark)
         if used > width:
             break
         kept.append(mark)
     return "".join(kept) + "…"
-
-
-def _width(text: str) -> int:
-    """Columns that a text takes on a terminal."""
-    if text.isascii():
-        return len(text)
-    return sum(
-        0 if unicodedata.combining(mark) else 2 if unicodedata.east_asian_width(mark) in "WF" else 1
-        for mark in text
-    )
 
 
 def _narrowed(widths: Sequence[int], width: int) -> list[int]:

@@ -1,10 +1,10 @@
-"""Counts, sizes, times and places, as people read them."""
+"""Times and places, as people read them; with counts and sizes."""
 
 from __future__ import annotations
 
 from datetime import date, datetime
 
-from qmd.amounts import amount
+from qmd.amounts import amount, size
 
 __all__ = ["amount", "day", "duration", "folder", "minute", "month", "size"]
 
@@ -27,16 +27,6 @@ def month(moment: date) -> str:
 def minute(moment: datetime) -> str:
     """`2025-03-14 09:26`."""
     return moment.isoformat(sep=" ")[:16]
-
-
-def size(count: int) -> str:
-    """Bytes for people: `1.4 MB`."""
-    value = float(count)
-    for unit in ("B", "KB", "MB", "GB"):
-        if value < 1000 or unit == "GB":
-            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
-        value /= 1000
-    raise AssertionError
 
 
 def duration(seconds: float) -> str:

@@ -15,7 +15,7 @@ from qmd.errors import UsageError
 from qmd.evaluation import Backend
 from qmd.surface import formats, wording
 from qmd.surface.cli.bench_outcome import Outcome, amount_of_queries, record, report
-from qmd.surface.cli.common import READ, WRITTEN, Collections, Json, notice, say, state
+from qmd.surface.cli.common import PARTLY, READ, WRITTEN, Collections, Json, notice, say, state
 from qmd.surface.cli.progress import bars, unseen
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from qmd.evaluation.indexes import Bench, Progress
     from qmd.evaluation.runs import Run, Spread
 
-PARTLY = 2
-"""Exit code when some of several things could not be done."""
 
 NAMED = 5
 """Names that a notice lists at most."""

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from qmd.engine import Engine
     from qmd.environment import Place
 
+PARTLY = 2
+"""Exit code when some of several things could not be done."""
+
 INTERRUPTED = 130
 """Exit code after Ctrl-C: 128 and the number of the signal."""
 

@@ -9,15 +9,13 @@ import typer
 
 from qmd.errors import UsageError
 from qmd.surface import formats, wording
-from qmd.surface.cli.common import Collections, Json, notice, say, state
+from qmd.surface.cli.common import PARTLY, Collections, Json, notice, say, state
 from qmd.surface.cli.progress import bar
 from qmd.text.paths import on_one_line
 
 if TYPE_CHECKING:
     from qmd.types import Embedded
 
-PARTLY = 2
-"""Exit code when some of several things could not be done."""
 
 app = typer.Typer(no_args_is_help=True, help="Show and fetch the models that qmd uses.")
 

@@ -16,7 +16,7 @@ import typer
 from qmd import environment
 from qmd.errors import QmdError, UsageError
 from qmd.surface import formats, wording
-from qmd.surface.cli.common import Collections, Json, State, notice, say, state
+from qmd.surface.cli.common import PARTLY, Collections, Json, State, notice, say, state
 from qmd.surface.cli.progress import bar, bars, busy, unseen
 from qmd.text.paths import on_one_line
 
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from qmd.engine import Engine
     from qmd.pipeline.compare import Comparison
     from qmd.types import Collection, Embedded, Report
-
-PARTLY = 2
-"""Exit code when some of several things could not be done."""
 
 
 def update(

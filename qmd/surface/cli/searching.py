@@ -16,6 +16,7 @@ from qmd.errors import UsageError
 from qmd.surface import render
 from qmd.surface.cli.common import Collections, State, notice, parsed_day, say, state
 from qmd.surface.formats import Format
+from qmd.types import SIMILAR
 
 if TYPE_CHECKING:
     from qmd.engine import Answer, Engine
@@ -26,9 +27,6 @@ FEW, MANY = 5, 20
 
 SHORT, LONG = 300, 500
 """Characters of a snippet in JSON, and elsewhere. Source: tobi/qmd (MIT)."""
-
-SIMILAR = 0.3
-"""Cosine below which passages have little to do with the question. Source: tobi/qmd (MIT)."""
 
 FormatName = Annotated[
     str | None,

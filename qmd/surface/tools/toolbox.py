@@ -13,7 +13,7 @@ import anyio
 from anyio import CapacityLimiter, to_thread
 
 from qmd.errors import ModelError, QmdError
-from qmd.pipeline.stoppable import stoppable
+from qmd.pipeline.stoppable import MODELS, READERS, stoppable
 from qmd.store import stopping
 from qmd.store.stopping import CURRENT, Stop, Stopped
 from qmd.surface.tools import answers, schemas, texts
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 
 Found = TypeVar("Found")
 log = logging.getLogger("qmd.tools")
-
-READERS, MODELS = 4, 1
-"""Calls at once that only read the index, and that use a model."""
 
 SOON, LATER = 10.0, 60.0
 """Seconds that a call may take: one that reads, and one that asks models."""
