@@ -12,7 +12,7 @@ from qmd.store import collections
 from qmd.store.cursor import Cursor
 from qmd.types import ALL
 from qmd.verbs.base import Stale
-from qmd.verbs.searching import Searching
+from qmd.verbs.meaning import Meaning
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,7 +32,7 @@ class Work(Protocol):
     ) -> SqlAnswer: ...
 
 
-class Asking(Searching):
+class Asking(Meaning):
     """Answers queries of the views."""
 
     def sql(

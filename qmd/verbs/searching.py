@@ -1,30 +1,20 @@
-"""Searching: by words, by meaning, by both."""
+"""Searching by words, and what all searches have in common."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from qmd.errors import ModelError, NotEmbedded, QueryError
 from qmd.store import collections, searches
 from qmd.store.cursor import Cursor
 from qmd.types import ALL, Filter, Result
 from qmd.verbs.base import Base
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from qmd.models.choice import Space
-    from qmd.pipeline.hybrid import Helpers, Ranking, Recipe
     from qmd.results import Form, Presenter
-    from qmd.store import embeddings
-    from qmd.store.shortcut import Shortcut
     from qmd.text.query import Query
-    from qmd.text.questions import Question
 
 UNLIMITED = 1_000_000
 """Results when all are asked for."""
@@ -52,11 +42,7 @@ class Answer(NamedTuple):
 
 
 class Searching(Base):
-    """Finds documents."""
-
-    _stays: bool
-    _shortcut: tuple[str, Shortcut] | None
-    _making: threading.Lock
+    """Finds documents by words."""
 
     def search(
         self,
@@ -146,278 +132,3 @@ class Searching(Base):
         """Put a search into the log, if it is kept."""
         if self.log and self.database.remembered("log", searches.is_kept, cursor=cursor):
             self.log.add(made, [result.file for result in results])
-
-    # -- by meaning ----------------------------------------------------------------
-
-    def vectors(
-        self, collections: tuple[str, ...] | None = None
-    ) -> tuple[Space, embeddings.Pending]:
-        """The space that is searched, and how much has no vectors in it.
-
-        Args:
-            collections: of whose documents; None means all.
-
-        Raises:
-            ModelMissing: the file of the model is not here.
-        """
-        from qmd.store import embeddings
-
-        space = self.models.space()
-        work = partial(embeddings.pending, fingerprint=space.fingerprint, collections=collections)
-        return space, self.read(work, key=("pending", space.fingerprint, collections))
-
-    def in_use(self) -> str | None:
-        """The fingerprint of the vectors that are searched; None if their model is not here."""
-        try:
-            return self.models.space().fingerprint
-        except ModelError:
-            return None
-
-    def vector_search(
-        self,
-        text: str,
-        *,
-        among: Filter = ALL,
-        limit: int = 5,
-        min_score: float = -1.0,
-        per_file: int = 1,
-        length: int = 500,
-        full: bool = False,
-    ) -> Answer:
-        """Documents with a passage that means what a question asks, best first.
-
-        Args:
-            among: documents that may answer; without collections, those included by default.
-            limit: results at most.
-            min_score: cosine, from which on a passage counts.
-            per_file: passages of one document at most.
-            length: characters of a snippet.
-            full: give whole bodies instead of snippets.
-
-        Raises:
-            QueryError: the question cannot be read.
-            CollectionNotFound: a collection of the filter does not exist.
-            NotEmbedded: there are no vectors of the model in use.
-            ModelError: it cannot run here, or did not answer.
-        """
-        from qmd.text import query
-
-        made = searches.begin("vsearch", text, among.collections, limit)
-        problem = query.check_semantic(text)
-        if problem or not text.strip():
-            raise QueryError(problem or query.NOTHING_TO_FIND)
-        space, state = self.vectors(among.collections)
-        if not state.documents and (empty := self.emptiness()):
-            return Answer([], empty)
-        if not state.vectors:
-            raise NotEmbedded(self.other_vectors())
-        [vector] = self.models.vectors(space, [space.model.as_query(text)])
-        answer = self.read(
-            partial(
-                self._nearest,
-                vector,
-                made,
-                space=space,
-                vectors=state.vectors,
-                words=query.content_words(text),
-                among=among,
-                limit=limit,
-                min_score=min_score,
-                per_file=per_file,
-                length=length,
-                full=full,
-            )
-        )
-        chance = None if space.model.knows(text) else space.model.chance
-        notices = [answer.notice] if answer.notice else [chance, state.notice]
-        return answer._replace(notice="\n".join(filter(None, notices)) or None)
-
-    def other_vectors(self) -> str:
-        """Whose vectors there are, where those of the model in use are missing."""
-        from qmd.store import embeddings
-
-        stored = [each for each in self.read(embeddings.models) if each.embeddings]
-        if not stored:
-            return ""
-        names = ", ".join(dict.fromkeys(each.name for each in stored))
-        return f"The index has vectors of {names}, made with other settings than those in use now."
-
-    def _nearest(
-        self,
-        vector: NDArray[np.float32],
-        made: searches.Search,
-        cursor: Cursor,
-        *,
-        space: Space,
-        vectors: int,
-        words: dict[str, str],
-        among: Filter,
-        limit: int,
-        min_score: float,
-        per_file: int,
-        length: int,
-        full: bool,
-    ) -> Answer:
-        from qmd.results import Form
-        from qmd.store import embeddings, search
-
-        narrowed = self._narrowed(cursor, among)
-        if narrowed is None:
-            return Answer([], NONE_INCLUDED)
-        number = embeddings.model_id(cursor, space.fingerprint, dimensions=len(vector))
-        if number is None:
-            raise NotEmbedded
-        found = embeddings.nearest(
-            cursor,
-            vector,
-            model_id=number,
-            vectors=vectors,
-            documents=search.allowed(cursor, narrowed),
-            limit=limit,
-            per_file=per_file,
-            shortcut=self._shortcut_to(space, number, vectors),
-        )
-        documents = search.documents(cursor, (hit.document_id for hit in found))
-        presenter = self._presenter(cursor, Form(words, length, full))
-        results = [
-            presenter.result(documents[hit.document_id], hit.score, near=hit, by_words=False)
-            for hit in found
-            if hit.score >= min_score
-        ]
-        self._note(cursor, made, results)
-        return Answer(results, words=words)
-
-    def _shortcut_to(self, space: Space, model_id: int, vectors: int) -> Shortcut | None:
-        """A faster way to the nearest vectors, where there are very many and this process stays.
-
-        If it is missing or out of date, it is made in the background for later.
-        """
-        from qmd.store import shortcut
-
-        if not self._stays or vectors < shortcut.WORTH:
-            return None
-        with self._making:
-            if self._shortcut is None or self._shortcut[0] != space.fingerprint:
-                if self._shortcut is not None:
-                    self._shortcut[1].close()
-                width = self.models.embedder(space).dimensions
-                made = shortcut.Shortcut(self.place.database, space.fingerprint, width)
-                self._shortcut = space.fingerprint, made
-            found = self._shortcut[1]
-        if found.fits(vectors):
-            return found
-        found.prepare(self.database, model_id)
-        return None
-
-    # -- by both -------------------------------------------------------------------
-
-    async def query(
-        self,
-        document: str | Question,
-        *,
-        among: Filter = ALL,
-        limit: int = 5,
-        recipe: Recipe | None = None,
-        expand: bool = False,
-        rerank: bool = False,
-        length: int = 500,
-        full: bool = False,
-        intent: str | None = None,
-    ) -> Answer:
-        """Documents that answer a question best, by words and by meaning.
-
-        Args:
-            document: one plain line, or lines `lex:`, `vec:`, `hyde:`, `intent:`; or that, read.
-            among: documents that may answer; without collections, those included by default.
-            limit: results at most.
-            recipe: how lists become one.
-            expand: let a model put the question in other words, if there is one.
-            rerank: let a model judge the best candidates, if there is one.
-            length: characters of a snippet.
-            full: give whole bodies instead of snippets.
-            intent: what the question is about; over that of the document.
-
-        Raises:
-            QueryError: the question cannot be read.
-            CollectionNotFound: a collection of the filter does not exist.
-            NotEmbedded, ModelError: nothing but meaning is asked for, and cannot be searched.
-        """
-        from anyio import to_thread
-
-        from qmd.pipeline import hybrid
-        from qmd.results import Form
-        from qmd.text import query, questions
-
-        question = questions.parse(document) if isinstance(document, str) else document
-        if intent:
-            question = question._replace(intent=intent)
-        made = searches.begin("query", question.document, among.collections, limit)
-        recipe = recipe or hybrid.Recipe()
-        meaning = recipe.meaning
-
-        def begun() -> tuple[Filter | None, Helpers]:
-            narrowed = self.read(partial(self._narrowed, among=among))
-            return narrowed, self._helpers(meaning=meaning, expand=expand, rerank=rerank)
-
-        narrowed, helpers = await to_thread.run_sync(begun)
-        if narrowed is None:
-            return Answer([], NONE_INCLUDED)
-
-        def told(ranking: Ranking) -> Mapping[str, str]:
-            return ranking.words or query.content_words(" ".join(question.texts))
-
-        def shown(ranking: Ranking, cursor: Cursor) -> list[Result]:
-            about = {**told(ranking), **query.content_words(question.intent or "")}
-            return self._shown(made, cursor, ranking=ranking, form=Form(about, length, full))
-
-        try:
-            ranking, results = await hybrid.ranking(
-                self.database,
-                self.stemmer,
-                question,
-                helpers=helpers,
-                recipe=recipe,
-                among=narrowed,
-                limit=limit,
-                show=shown,
-            )
-        except NotEmbedded:
-            if empty := await to_thread.run_sync(self.emptiness):
-                return Answer([], empty)
-            raise
-        empty = None if results else await to_thread.run_sync(self.emptiness)
-        return Answer(results, empty or "\n".join(ranking.notices) or None, told(ranking))
-
-    def _shown(
-        self, made: searches.Search, cursor: Cursor, *, ranking: Ranking, form: Form
-    ) -> list[Result]:
-        """Ranked documents as results; without those that are gone since they were found."""
-        from qmd.store import search
-
-        documents = search.documents(cursor, (each.document_id for each in ranking.documents))
-        presenter = self._presenter(cursor, form)
-        results = [
-            presenter.result(
-                documents[each.document_id],
-                each.score,
-                near=each.near,
-                by_words=each.by_words,
-                explain=each.explain,
-            )
-            for each in ranking.documents
-            if each.document_id in documents
-        ]
-        self._note(cursor, made, results)
-        return results
-
-    def _helpers(self, *, meaning: bool, expand: bool, rerank: bool) -> Helpers:
-        """The models that are at hand, none of them loaded yet."""
-        from qmd.pipeline.hybrid import Helpers
-
-        return Helpers(
-            self.models.space if meaning else None,
-            self.models.vectors if meaning else None,
-            self._shortcut_to,
-            self.models.generator() if expand else None,
-            self.models.reranker() if rerank else None,
-        )

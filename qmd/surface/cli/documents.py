@@ -9,7 +9,7 @@ import typer
 from qmd.errors import UsageError
 from qmd.surface import formats, render, wording
 from qmd.surface.cli.common import Json, collection_names, here, say, state
-from qmd.surface.cli.searching import FormatName, chosen_format
+from qmd.surface.cli.search_options import FormatName, chosen_format
 from qmd.text import paths
 
 if TYPE_CHECKING:

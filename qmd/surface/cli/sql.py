@@ -4,28 +4,33 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import copy_context
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from qmd.errors import SqlError, SqlTimeout, UsageError
+from qmd.errors import SqlTimeout, UsageError
 from qmd.surface.cli.common import (
     INTERRUPTED,
     PATIENCE,
     READ,
     WRITTEN,
-    State,
     complain,
     is_interactive,
     notice,
     say,
     state,
+)
+from qmd.surface.cli.sql_answers import (
+    check_no_document,
+    check_output,
+    show_answer,
+    write_binary,
+    write_file,
 )
 from qmd.surface.tables import SUFFIXES, TableFormat
 
@@ -38,9 +43,6 @@ if TYPE_CHECKING:
     from qmd.store.stopping import Stop
 
 Found = TypeVar("Found")
-
-ON_A_TERMINAL = 100
-"""Rows that are shown on a terminal, if nothing else is asked for."""
 
 AGAIN = 0.05
 """Seconds after which it is asked again: what has not begun cannot be stopped."""
@@ -138,20 +140,20 @@ def sql(
     text = _text(query or [], file, stdin)
     parameters = _parameters(parameter or ())
     if output is not None:
-        _check_output(output, here)
+        check_output(output, here)
     elif chosen.is_binary and sys.stdout.isatty():
         name = chosen.capitalize()
         raise UsageError(f"{name} is not for a terminal.\n\nWrite a file: -o answer.{chosen}")
     with here.engine() as engine:
         if output is not None and not force:
-            _check_no_document(output, engine)
+            check_no_document(output, engine)
         answer = answered(engine, text, parameters, limits)
         for each in answer.notices:
             notice(each)
         if output is not None:
-            _write_file(answer, chosen, output, limit or None)
+            write_file(answer, chosen, output, limit or None)
         elif chosen.is_binary:
-            _write_binary(answer, chosen, sys.stdout.buffer, limit or None, whole=False)
+            write_binary(answer, chosen, sys.stdout.buffer, limit or None, whole=False)
         else:
             show_answer(answer, chosen, limit)
         answer.close()
@@ -289,90 +291,6 @@ def _end(message: str, code: int) -> None:
     complain(message)
     sys.stderr.flush()
     os._exit(code)
-
-
-def show_answer(answer: Answer, form: TableFormat, limit: int | None) -> None:
-    """Write an answer to stdout as text."""
-    from qmd.surface import tables, wording
-
-    terminal = sys.stdout.isatty()
-    most = limit if limit is not None else ON_A_TERMINAL if terminal else 0
-    width = shutil.get_terminal_size().columns if terminal else None
-    for piece in tables.written(answer, form, limit=most or None, width=width):
-        sys.stdout.write(piece)
-    if most and answer.count > most:
-        sys.stdout.flush()
-        notice(f"… {wording.amount(answer.count - most, 'more row')}; --limit 0 shows all.")
-    elif terminal and not answer.count:
-        notice("No rows.")
-
-
-def _check_output(path: Path, here: State) -> None:
-    """Refuse a file that cannot be written, or must not be."""
-    from qmd.store import files
-
-    files.check_writable(path)
-    index = here.place.database
-    if path.exists() and any(
-        path.samefile(own) for own in (index, here.place.config) if own.exists()
-    ):
-        raise UsageError(f"{path} is what qmd itself needs. Name another file.")
-
-
-def _check_no_document(path: Path, engine: Engine) -> None:
-    """Refuse to replace what somebody has written, and the index has."""
-    from qmd.store import lookup
-
-    document = engine.read(partial(lookup.at_place, name=os.path.abspath(path)))  # noqa: PTH100
-    if document is not None:
-        raise UsageError(
-            f"{path} is the document {document.name}.\n\n"
-            "Name another file, or replace this one with --force."
-        )
-
-
-def _write_file(answer: Answer, form: TableFormat, path: Path, limit: int | None) -> None:
-    """Write a file, all of it or nothing; or a stream."""
-    from qmd.store import files
-    from qmd.surface import tables
-
-    with files.written(path) as file:
-        if form.is_binary:
-            _write_binary(answer, form, file, limit, whole=not files.is_stream(path))
-        else:
-            file.writelines(piece.encode() for piece in tables.written(answer, form, limit=limit))
-
-
-def _write_binary(
-    answer: Answer, form: TableFormat, file: IO[bytes], limit: int | None, *, whole: bool
-) -> None:
-    """Write Parquet or Arrow.
-
-    Args:
-        whole: Arrow as a file that can be read anywhere, not as a stream.
-    """
-    import pyarrow as pa
-
-    batches = answer.batches(limit)
-    try:
-        if form is TableFormat.PARQUET:
-            from pyarrow import parquet
-
-            with parquet.ParquetWriter(file, batches.schema) as writer:
-                for batch in batches:
-                    writer.write_batch(batch)
-            return
-        make = pa.ipc.new_file if whole else pa.ipc.new_stream
-        with make(file, batches.schema) as sink:
-            for batch in batches:
-                sink.write_batch(batch)
-    except pa.ArrowException as error:
-        if isinstance(error, OSError):
-            raise
-        raise SqlError(
-            f"{form.capitalize()} cannot hold this answer: {error}\n\n"
-            "Cast the column to text in the query: column::text."
-        ) from error
 
 
 # -- what can be asked ---------------------------------------------------------------

@@ -21,6 +21,7 @@ from qmd.store.sandbox import vocabulary
 from qmd.store.views import views
 from qmd.surface.cli import sql
 from qmd.surface.cli.common import State, complain, notice, say
+from qmd.surface.cli.sql_answers import show_answer
 
 if TYPE_CHECKING:
     from qmd.engine import Engine
@@ -90,7 +91,7 @@ def _answer(
         try:
             for each in answer.notices:
                 notice(each)
-            sql.show_answer(answer, form, limit)
+            show_answer(answer, form, limit)
         finally:
             answer.close()
     except QmdError as error:

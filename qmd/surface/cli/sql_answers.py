@@ -1,0 +1,105 @@
+"""Where the answers of `qmd sql` go: to a terminal, a pipe, a file."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from functools import partial
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from qmd.errors import SqlError, UsageError
+from qmd.surface.cli.common import State, notice
+from qmd.surface.tables import TableFormat
+
+if TYPE_CHECKING:
+    from qmd.engine import Engine
+    from qmd.store.query_answer import Answer
+
+ON_A_TERMINAL = 100
+"""Rows that are shown on a terminal, if nothing else is asked for."""
+
+
+def show_answer(answer: Answer, form: TableFormat, limit: int | None) -> None:
+    """Write an answer to stdout as text."""
+    from qmd.surface import tables, wording
+
+    terminal = sys.stdout.isatty()
+    most = limit if limit is not None else ON_A_TERMINAL if terminal else 0
+    width = shutil.get_terminal_size().columns if terminal else None
+    for piece in tables.written(answer, form, limit=most or None, width=width):
+        sys.stdout.write(piece)
+    if most and answer.count > most:
+        sys.stdout.flush()
+        notice(f"… {wording.amount(answer.count - most, 'more row')}; --limit 0 shows all.")
+    elif terminal and not answer.count:
+        notice("No rows.")
+
+
+def check_output(path: Path, here: State) -> None:
+    """Refuse a file that cannot be written, or must not be."""
+    from qmd.store import files
+
+    files.check_writable(path)
+    index = here.place.database
+    if path.exists() and any(
+        path.samefile(own) for own in (index, here.place.config) if own.exists()
+    ):
+        raise UsageError(f"{path} is what qmd itself needs. Name another file.")
+
+
+def check_no_document(path: Path, engine: Engine) -> None:
+    """Refuse to replace what somebody has written, and the index has."""
+    from qmd.store import lookup
+
+    document = engine.read(partial(lookup.at_place, name=os.path.abspath(path)))  # noqa: PTH100
+    if document is not None:
+        raise UsageError(
+            f"{path} is the document {document.name}.\n\n"
+            "Name another file, or replace this one with --force."
+        )
+
+
+def write_file(answer: Answer, form: TableFormat, path: Path, limit: int | None) -> None:
+    """Write a file, all of it or nothing; or a stream."""
+    from qmd.store import files
+    from qmd.surface import tables
+
+    with files.written(path) as file:
+        if form.is_binary:
+            write_binary(answer, form, file, limit, whole=not files.is_stream(path))
+        else:
+            file.writelines(piece.encode() for piece in tables.written(answer, form, limit=limit))
+
+
+def write_binary(
+    answer: Answer, form: TableFormat, file: IO[bytes], limit: int | None, *, whole: bool
+) -> None:
+    """Write Parquet or Arrow.
+
+    Args:
+        whole: Arrow as a file that can be read anywhere, not as a stream.
+    """
+    import pyarrow as pa
+
+    batches = answer.batches(limit)
+    try:
+        if form is TableFormat.PARQUET:
+            from pyarrow import parquet
+
+            with parquet.ParquetWriter(file, batches.schema) as writer:
+                for batch in batches:
+                    writer.write_batch(batch)
+            return
+        make = pa.ipc.new_file if whole else pa.ipc.new_stream
+        with make(file, batches.schema) as sink:
+            for batch in batches:
+                sink.write_batch(batch)
+    except pa.ArrowException as error:
+        if isinstance(error, OSError):
+            raise
+        raise SqlError(
+            f"{form.capitalize()} cannot hold this answer: {error}\n\n"
+            "Cast the column to text in the query: column::text."
+        ) from error
