@@ -30,7 +30,7 @@ _SEVERAL_WAYS = re.compile(r"<<|!|(?<![\w./-])[-+]?(?:0+\d|\d+_|\d{4}-\d)")
 """What not everybody who reads YAML takes for the same: merged keys and tags; numbers such as 012
 and 1_000, and dates, which some take for text."""
 
-_TWICE = re.compile('found duplicate key "(?P<key>.*?)" with value')
+_TWICE = re.compile('found duplicate key "(?P<key>.*?)"')
 
 
 class Settings(NamedTuple):
