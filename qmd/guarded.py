@@ -10,7 +10,6 @@ import errno
 import fcntl
 import os
 import stat
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -69,6 +68,8 @@ def replace(path: Path, write: Callable[[IO[str]], object], *, mode: int = 0o644
     Raises:
         OSError: it cannot be written. The old one is as it was.
     """
+    import tempfile
+
     handle, name = tempfile.mkstemp(prefix=path.name, dir=path.parent)
     temporary = Path(name)
     try:
