@@ -19,6 +19,10 @@ from typing import IO
 class NotAFile(OSError):
     """A link, a pipe, a folder or a device, where a file has to be."""
 
+    def __init__(self, path: Path) -> None:
+        problem = f"{path.name} has to be a file: it is a link, a pipe or a folder"
+        super().__init__(errno.EINVAL, problem, str(path))
+
 
 def opened(path: Path, flags: int, mode: int = 0o600) -> int:
     """A descriptor of a file that is one.
@@ -32,11 +36,11 @@ def opened(path: Path, flags: int, mode: int = 0o600) -> int:
         descriptor = os.open(path, flags, mode)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.EISDIR, errno.ENXIO):
-            raise NotAFile(error.errno, error.strerror, str(path)) from error
+            raise NotAFile(path) from error
         raise
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise NotAFile(errno.EINVAL, os.strerror(errno.EINVAL), str(path))
+        raise NotAFile(path)
     return descriptor
 
 

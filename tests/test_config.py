@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -103,6 +104,49 @@ def test_the_nearest_project_comes_before_the_users_own_index(tmp_path):
     local = inner / ".qmd"
     assert (place.config, place.database) == (local / "index.yml", local / "index.duckdb")
     assert locate({"HOME": "/h"}, tmp_path / "outer/b").project == tmp_path / "outer"
+
+
+def moved(file, target):
+    """Put what is there, or will be, elsewhere, and a link in its place."""
+    if file.exists():
+        file.rename(target)
+    file.symlink_to(os.path.relpath(target, file.parent))
+
+
+LINKS = [".qmd", *(f".qmd/index.{end}" for end in ("yml", "duckdb", "duckdb.lock", "duckdb.wal"))]
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_an_index_of_a_project_that_is_a_link_out_of_it_is_refused(tmp_path, name):
+    own = project(tmp_path / "project")
+    outside = tmp_path / "outside"
+    moved(own / name, outside)
+    for find in (lambda: locate({"HOME": "/h"}, own / "a"), lambda: at({"HOME": "/h"}, own)):
+        with pytest.raises(UsageError) as refused:
+            find()
+        assert str(refused.value).startswith(
+            f"{own / name} is a link that leads out of this project, to {outside}.\n\n"
+        )
+    trusting = {"HOME": "/h", "QMD_TRUST_LOCAL_CONFIG": "1"}
+    assert locate(trusting, own).project == own
+    assert locate({"HOME": "/h"}, own, index="work").project is None
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_an_index_of_a_project_may_be_a_link_within_it(tmp_path, name):
+    own = project(tmp_path / "project")
+    moved(own / name, own / "kept")
+    assert locate({"HOME": "/h"}, own).project == own
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_a_project_below_a_link_is_one_like_others(tmp_path, name):
+    own = project(tmp_path / "project")
+    (tmp_path / "link").symlink_to("project")
+    assert locate({"HOME": "/h"}, tmp_path / "link").project == tmp_path / "link"
+    moved(own / name, tmp_path / "project-2")
+    with pytest.raises(UsageError, match="a link that leads out"):
+        locate({"HOME": "/h"}, tmp_path / "link")
 
 
 @pytest.mark.parametrize("variable", ["INDEX_PATH", "QMD_CONFIG_DIR"])

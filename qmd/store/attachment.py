@@ -110,6 +110,7 @@ def attach(connection: Connection, path: Path, name: str, *, patience: float) ->
     Raises:
         IndexFailure: the file is busy or unreadable, or cannot be written.
     """
+    check_files(path)
     text = filled(name, path=path, row_group_size=ROW_GROUP_SIZE)
     began = time.monotonic()
     while True:
@@ -124,6 +125,21 @@ def attach(connection: Connection, path: Path, name: str, *, patience: float) ->
             if waited > patience:
                 raise IndexBusy(path, holder=holder_in(problem), waited=waited) from error
             time.sleep(5 * POLL)
+
+
+def check_files(path: Path) -> None:
+    """Refuse a pipe: DuckDB would wait for who writes into it.
+
+    Raises:
+        IndexUnreadable: the index, or its log, is something else than a file.
+    """
+    for file in (path, log_of(path)):
+        if file.exists() and not file.is_file():
+            raise IndexUnreadable(
+                path,
+                f"{file.name} has to be a file: it is a pipe or a folder.",
+                mend="Look who put it there, remove it, and try again.",
+            )
 
 
 def version_of(path: Path) -> tuple[int, ...] | None:

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import _duckdb
 
-from qmd.errors import JobRunning, QmdError
+from qmd.errors import IndexUnreadable, JobRunning, QmdError
+from qmd.store.attachment import check_files
 from qmd.store.cursor import Connection, Cursor, DatabaseError
 from qmd.store.gate import errand
 from qmd.store.statements import filled, statement
@@ -202,13 +203,14 @@ class Shortcut:
             self._opened = inode
             try:
                 self._open()
-            except DatabaseError as error:
+            except (DatabaseError, IndexUnreadable) as error:
                 self._drop()
                 self._opened = inode
                 _log.warning("The HNSW copy %s cannot be used: %s", self.path, error)
         return self._facts
 
     def _open(self) -> None:
+        check_files(self.path)
         self._connection = _connected()
         self._connection.execute(filled("shortcut/attach_to_read", path=self.path))
         facts = Facts(*self._connection.execute(statement("shortcut/facts")).fetchall()[0])

@@ -12,8 +12,9 @@ import time
 
 import pytest
 
-from qmd.errors import IndexBusy
-from qmd.store.gate import Gate
+from qmd.errors import IndexBusy, LockUnusable
+from qmd.store.gate import Gate, dictionary, errand
+from tests import strays
 
 LONG = 20
 """Seconds after which something that has to happen is taken for stuck."""
@@ -254,6 +255,32 @@ def test_where_no_lock_can_be_made_nobody_waits(gate, monkeypatch):
     reader.enter_to_read()
     assert not reader.is_shut()
     reader.leave()
+
+
+@pytest.mark.parametrize("put", strays.STRAYS)
+@pytest.mark.parametrize(
+    ("name", "locks"),
+    [
+        ("lock", lambda index: Gate(index).shut()),
+        ("readers", lambda index: Gate(index).enter_to_read()),
+        ("words", lambda index: dictionary(index, shared=True).__enter__()),
+        ("embed", lambda index: errand(index, "embed").__enter__()),
+    ],
+)
+def test_what_is_no_file_is_no_lock(tmp_path, put, name, locks):
+    index = tmp_path / "index.duckdb"
+    place = tmp_path / f"index.duckdb.{name}"
+    put(place)
+    with pytest.raises(LockUnusable) as refused:
+        locks(index)
+    assert refused.value.path == place
+    assert strays.is_untouched(tmp_path)
+
+
+@pytest.mark.parametrize("put", [strays.link, os.mkfifo])
+def test_nobody_signs_what_is_no_file(gate, tmp_path, put):
+    put(tmp_path / "index.duckdb.lock")
+    assert gate().holder() is None
 
 
 def test_a_writer_that_cannot_leave_its_name_holds_the_door_all_the_same(gate, monkeypatch):

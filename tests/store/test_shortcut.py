@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from pathlib import Path
 
@@ -89,6 +90,13 @@ def test_a_copy_of_another_model_or_another_size_does_not_fit(database, shortcut
 def test_a_damaged_copy_is_no_copy(database, shortcut):
     shortcut.close()
     shortcut.path.write_bytes(b"no database")
+    assert not Shortcut(database.path, "print", WIDTH).fits(COUNT)
+
+
+def test_a_pipe_is_no_copy(database, shortcut):
+    shortcut.close()
+    shortcut.path.unlink()
+    os.mkfifo(shortcut.path)
     assert not Shortcut(database.path, "print", WIDTH).fits(COUNT)
 
 
