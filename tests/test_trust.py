@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import pytest
 
+from qmd import guarded
 from qmd.config import Settings
 from qmd.environment import locate
 from qmd.errors import ConfigError
 from qmd.trust import approvals, approve, gated, is_outside, is_trusted, revoke
 from qmd.types import Collection
+from tests import strays
 
 
 @pytest.fixture
@@ -170,6 +173,42 @@ def test_only_a_one_in_the_environment_trusts_every_project(tmp_path):
     for value, trusted in [("", False), ("0", False), ("yes", False), ("1", True)]:
         place = located(tmp_path, "project", QMD_TRUST_LOCAL_CONFIG=value)
         assert is_trusted(place, settings(place, ("a", "a", "x"))) is trusted
+    assert approvals(place) == {}
+
+
+def test_approvals_and_their_ends_at_the_same_time_are_all_kept(tmp_path):
+    places = [located(tmp_path, f"project-{number}") for number in range(12)]
+    gone, new = places[:6], places[6:]
+    wanted = {place: settings(place, ("a", "a", "x")) for place in places}
+    for place in gone:
+        approve(place, wanted[place])
+    with ThreadPoolExecutor(len(places)) as pool:
+        done = [pool.submit(revoke, place, place.project) for place in gone]
+        done += [pool.submit(approve, place, wanted[place]) for place in new]
+    assert [each.result() for each in done] == [True] * 6 + [None] * 6
+    assert set(approvals(places[0])) == {str(place.project) for place in new}
+
+
+def test_an_approval_waits_for_another_process_and_keeps_what_it_wrote(tmp_path):
+    mine, theirs = located(tmp_path, "mine"), located(tmp_path, "theirs")
+    wanted = settings(mine, ("a", "a", "x"))
+    mine.trusted.parent.mkdir(parents=True)
+    lock = mine.trusted.with_name("trusted.json.lock")
+    with ThreadPoolExecutor() as pool, guarded.locked(lock):
+        approving = pool.submit(approve, mine, wanted)
+        assert not wait([approving], 0.1).done
+        mine.trusted.write_text(json.dumps({str(theirs.project): "digest"}))
+    assert approving.result() is None
+    assert set(approvals(mine)) == {str(mine.project), str(theirs.project)}
+
+
+@pytest.mark.parametrize("put", strays.STRAYS)
+def test_an_approval_is_not_written_without_its_lock(place, put):
+    place.trusted.parent.mkdir(parents=True)
+    put(place.trusted.with_name("trusted.json.lock"))
+    with pytest.raises(ConfigError, match=r"trusted.json.lock has to be a file"):
+        approve(place, settings(place, ("a", "a", "x")))
+    assert strays.is_untouched(place.trusted.parent)
     assert approvals(place) == {}
 
 

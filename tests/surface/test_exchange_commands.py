@@ -121,6 +121,29 @@ def test_an_update_command_is_left_out_and_told(indexed, tmp_path):
     assert "update: git pull" in (tmp_path / "config" / "copy.yml").read_text()
 
 
+@pytest.mark.parametrize("approved", [False, True])
+def test_trust_in_an_export_is_none_in_what_was_there_before(
+    indexed, tmp_path, monkeypatch, approved
+):
+    indexed("collection", "update-cmd", "notes", "touch theirs")
+    indexed("export", tmp_path / "out")
+    project = tmp_path / "project"
+    (project / ".qmd").mkdir(parents=True)
+    (project / ".qmd/index.yml").write_text(
+        "collections:\n  docs:\n    path: .\n    update: touch before\n"
+    )
+    monkeypatch.delenv("QMD_CONFIG_DIR")
+    monkeypatch.delenv("INDEX_PATH")
+    monkeypatch.chdir(project)
+    if approved:
+        assert indexed("trust", "--yes")[0] == 0
+    assert indexed("import", tmp_path / "out", "--trust")[0] == 0
+    assert "update: touch theirs" in (project / ".qmd/index.yml").read_text()
+    indexed("update")
+    ran = [(project / "before").exists(), (tmp_path / "notes/theirs").exists()]
+    assert ran == [approved, approved]
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
