@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from qmd import curation
 from qmd.errors import CollectionNotFound
 from qmd.pipeline import at_once, batches, few, tables
+from qmd.pipeline.batches import Batches
 from qmd.pipeline.compare import are_few, compare
 from qmd.pipeline.reading import opened, parsed
 from qmd.pipeline.vocabulary import Vocabulary
@@ -159,6 +160,36 @@ def compared(library):
 
 def carried_out(library, comparison):
     return at_once.carry_out(library.engine.database, comparison, STEMMER)
+
+
+@pytest.mark.parametrize("few_bytes", [0, 500_000])
+def test_words_of_a_batch_that_is_not_accepted_are_learnt_for_the_next(
+    library, monkeypatch, few_bytes
+):
+    monkeypatch.setattr(batches, "FEW_BYTES", few_bytes)
+    monkeypatch.setattr(batches, "BATCH_FILES", 1)
+    commit, accepted = Batches.commit, []
+
+    def overtaken(self, files, batch):
+        if not accepted:
+            accepted.append(None)
+            library.write("a.md", "# a\n\noolong\n")
+            found = compared(library)
+            first = [change for change in found.changes if change.path == "a.md"]
+            carried_out(library, found._replace(changes=first))
+        accepted.append(commit(self, files, batch))
+        return accepted[-1]
+
+    for name in "ab":
+        library.write(f"{name}.md", f"# {name}\n\nsencha {name * 5}\n")
+    monkeypatch.setattr(Batches, "commit", overtaken)
+    library.update()
+    assert accepted[:4] == [None, True, False, True]
+    assert (library.found("sencha"), library.found("bbbbb")) == (["b.md"], ["b.md"])
+    assert library.found("oolong") == ["a.md"]
+    assert library.problems() == []
+    once = "select word from words group by word having count(*) = 1"
+    assert {("sencha",), ("aaaaa",), ("bbbbb",), ("oolong",)} <= set(library.ask(once))
 
 
 def test_small_changes_are_carried_out_at_once(library):

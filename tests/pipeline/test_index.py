@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from qmd.pipeline.reading import EPOCH
+from qmd.types import Filter
 
 
 @pytest.mark.parametrize("moment", [None, -86_400, 0, 86_400, 4_102_444_800])
@@ -47,3 +48,26 @@ def test_a_word_is_learnt_once_however_often_its_file_changes(library):
         library.update()
     assert library.ask("select word from words group by word having count(*) > 1") == []
     assert library.ask("select count(*) from words where word in ('tea', '0', '1', '2')") == [(4,)]
+
+
+def test_a_file_that_is_touched_has_its_new_date_unless_it_says_one(library):
+    texts = {
+        "tea.md": "# Tea\n",
+        "said.md": "---\ndate: 2020-05-04\n---\n# Tea\n",
+        "2020-05-04.md": "# Tea\n",
+    }
+    for day in (datetime(2015, 3, 1), datetime(2025, 3, 1)):
+        moment = day.replace(tzinfo=UTC).timestamp()
+        for name, text in texts.items():
+            library.write(name, text)
+            os.utime(library.root / name, (moment, moment))
+        library.update()
+        rows = library.engine.sql("select path, date from documents where modified = $1", [day])
+        assert {row["path"]: row["date"] for row in rows.to_pylist()} == {
+            "tea.md": day,
+            "said.md": datetime(2020, 5, 4),
+            "2020-05-04.md": datetime(2020, 5, 4),
+        }
+    since, before = (Filter(**{name: datetime(2021, 1, 1)}) for name in ("since", "before"))
+    assert library.found("tea", among=since) == ["tea.md"]
+    assert sorted(library.found("tea", among=before)) == ["2020-05-04.md", "said.md"]
