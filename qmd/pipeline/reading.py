@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import NamedTuple
 
-from qmd.pipeline.walk import Found
+from qmd.pipeline.walk import Found, stays_inside
 from qmd.store.documents import Change
 from qmd.text import markdown
 from qmd.text.identity import checksum, content_hash
@@ -94,8 +94,8 @@ def opened(change: Change, found: Found, collection: Collection, *, began: int) 
         descriptor = os.open(path, flags)
         try:
             info = os.fstat(descriptor)
-            same = follow or info.st_ino == found.inodes[place] or _is_below(path, change.path)
-            if not (same and stat.S_ISREG(info.st_mode)):
+            same = info.st_ino == found.inodes[place]
+            if not (stat.S_ISREG(info.st_mode) and (same or _is_below(path, change.path, follow))):
                 return known(vanished=True)
             data = _content(descriptor, found.sizes[place])
         finally:
@@ -119,14 +119,17 @@ def opened(change: Change, found: Found, collection: Collection, *, began: int) 
     return known(checksum=digest, hash=content_hash(data), text=text, data=data, lossy=lossy)
 
 
-def _is_below(path: str, inside: str) -> bool:
-    """Whether no folder has been put a link in the place of, since files were found there.
+def _is_below(path: str, inside: str, follow: bool) -> bool:
+    """Whether no link that leads elsewhere has been put in the place of a folder that was listed.
 
     Args:
         inside: the part of the path that is below the collection's folder.
+        follow: links that stay below it count.
     """
-    root = path.removesuffix(inside)
-    return os.path.realpath(path) == os.path.join(os.path.realpath(root), inside)  # noqa: PTH118
+    root = os.path.realpath(path.removesuffix(inside))
+    if follow:
+        return stays_inside(path, root)
+    return os.path.realpath(path) == os.path.join(root, inside)  # noqa: PTH118
 
 
 def _content(descriptor: int, expected: int) -> bytes:

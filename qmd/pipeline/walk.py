@@ -115,7 +115,7 @@ def _files(root: str, collection: Collection, found: Found) -> Iterator[tuple[st
             follow = False
             try:
                 if entry.is_symlink():
-                    if not collection.follow_symlinks or not _stays_inside(entry.path, root):
+                    if not collection.follow_symlinks or not stays_inside(entry.path, root):
                         continue
                     follow = True
                 if entry.is_dir(follow_symlinks=follow):
@@ -140,7 +140,8 @@ def _files(root: str, collection: Collection, found: Found) -> Iterator[tuple[st
         waiting.extend(reversed(folders))
 
 
-def _stays_inside(path: str, root: str) -> bool:
+def stays_inside(path: str, root: str) -> bool:
+    """Whether a path leads to something below a folder, which is given by its real path."""
     real = os.path.realpath(path)
     return real == root or real.startswith(root.rstrip("/") + "/")
 
