@@ -5,8 +5,10 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from qmd.curation import remove_collection
+from qmd import guarded
+from qmd.curation import add_collection, remove_collection
 from qmd.engine import Engine
+from qmd.errors import AlreadyExists, CollectionNotFound
 from qmd.types import Document
 
 
@@ -88,6 +90,67 @@ def test_documents_of_no_collection_do_not_stand_in_the_way_of_another_name(shel
     shelf.engine.rename("notes", "drinks")
     assert numbers(shelf.engine.documents(None)) == renamed(before, "drinks")
     assert shelf.problems() == []
+
+
+def test_a_collection_gets_no_name_that_another_has(shelf):
+    shelf.configure("drinks")
+    before = shelf.engine.place.config.read_bytes()
+    for new in ("drinks", "notes"):
+        with pytest.raises(AlreadyExists, match=f"Collection '{new}' already exists"):
+            shelf.engine.rename("notes", new)
+    assert shelf.engine.place.config.read_bytes() == before
+    assert [each.name for each in shelf.engine.collections()] == ["drinks", "notes"]
+
+
+@pytest.fixture
+def meanwhile(shelf, monkeypatch):
+    """What another process does just before the lock of index.yml is taken, once."""
+    locked = guarded.locked
+
+    def plan(happens):
+        steps = iter([happens])
+
+        def overtaken(path):
+            for step in steps:
+                step()
+            return locked(path)
+
+        monkeypatch.setattr(guarded, "locked", overtaken)
+
+    return plan
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda engine, _: engine.rename("notes", "drinks"),
+        lambda engine, folder: add_collection(engine, folder / "notes", name="drinks", mask="*"),
+    ],
+    ids=["rename", "add"],
+)
+def test_a_name_that_another_process_gave_away_meanwhile_is_not_given_again(
+    shelf, other, meanwhile, change
+):
+    (shelf.folder / "drinks").mkdir()
+    meanwhile(lambda: add_collection(other, shelf.folder / "drinks"))
+    with pytest.raises(AlreadyExists):
+        change(shelf.engine, shelf.folder)
+    roots = {each.name: each.root for each in shelf.engine.collections()}
+    assert roots == {name: str(shelf.folder / name) for name in ("drinks", "notes")}
+    assert len(shelf.engine.documents("notes")) == 3
+
+
+def test_a_collection_that_another_process_removed_meanwhile_is_not_found(shelf, other, meanwhile):
+    shelf.configure("drinks")
+    for change in (
+        lambda: shelf.engine.rename("notes", "tea"),
+        lambda: remove_collection(shelf.engine, "notes"),
+    ):
+        shelf.configure("drinks")
+        meanwhile(lambda: remove_collection(other, "notes"))
+        with pytest.raises(CollectionNotFound, match="notes"):
+            change()
+        assert [each.name for each in shelf.engine.collections()] == ["drinks"]
 
 
 def updated_while(shelf, happens) -> list[str]:
