@@ -61,8 +61,7 @@ async def watch(
     if not watched:
         raise UsageError("There is nothing to watch: none of the folders is there.")
     vectors = _Vectors(engine, embedded, failed) if embedded else None
-    # At first all: what changed after the update, but before this began, is not told.
-    waiting = {each.name for each in watched}
+    waiting = set[str]()
 
     async def turn(paths: Sequence[str]) -> None:
         """Update what waits, and find out what is to be watched from now on."""
@@ -81,10 +80,12 @@ async def watch(
     try:
         async with anyio.create_task_group() as tasks:
             if vectors is not None:
-                vectors.want(waiting)
+                vectors.want(each.name for each in watched)
                 tasks.start_soon(vectors.keep_up)
             while True:
                 roots = {each.root for each in watched}
+                # First all: what changed after the update, but before this began, is not told.
+                waiting.update(each.name for each in watched)
                 async with aclosing(_changes(roots)) as turns:
                     async for changes in turns:
                         try:

@@ -164,3 +164,76 @@ def test_vectors_that_could_not_be_made_are_made_with_the_next_change(
         while not (line := said()).startswith("Embedded "):
             assert "soup.md" not in line
         assert line.startswith("Embedded 2 chunks with ")
+
+
+def one_new(name, unchanged=0):
+    return (
+        f"{name}: Indexed: 1 new, 0 updated, {unchanged} unchanged, 0 renamed, 0 removed, "
+        "0 skipped\n"
+    )
+
+
+def test_a_collection_that_gets_another_name_is_watched_on(qmd, notes):
+    with watching() as said:
+        assert said() == "Watching notes. Stop with Ctrl-C.\n"
+        for unchanged, name in enumerate(("notes", "drinks", "drinks"), 1):
+            (notes / f"{unchanged}.md").write_text("# Soup\n")
+            assert said() == one_new(name, unchanged)
+            if name == "notes":
+                assert qmd("collection", "rename", "notes", "drinks")[0] == 0
+
+
+def test_a_collection_that_comes_later_is_watched_and_one_that_goes_is_not(qmd, notes, tmp_path):
+    later = tmp_path / "later"
+    later.mkdir()
+    with watching() as said:
+        assert said() == "Watching notes. Stop with Ctrl-C.\n"
+        (notes / "soup.md").write_text("# Soup\n")
+        assert said() == one_new("notes", 1)
+        assert qmd("collection", "add", later)[0] == 0
+        for unchanged in range(3):
+            (later / f"{unchanged}.md").write_text("# Soup\n")
+            assert said() == one_new("later", unchanged)
+        assert qmd("collection", "remove", "notes")[0] == 0
+        (notes / "broth.md").write_text("# Broth\n")
+        (later / "broth.md").write_text("# Broth\n")
+        assert said() == one_new("later", 3)
+
+
+def test_only_collections_that_are_named_are_watched(qmd, notes, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    assert qmd("collection", "add", other)[0] == 0
+    with watching("-c", "notes") as said:
+        assert said() == "Watching notes. Stop with Ctrl-C.\n"
+        (other / "soup.md").write_text("# Soup\n")
+        (notes / "soup.md").write_text("# Soup\n")
+        assert said() == one_new("notes", 1)
+
+
+def test_a_folder_outside_of_a_project_is_not_watched_before_it_is_approved(
+    qmd, tmp_path, monkeypatch
+):
+    monkeypatch.delenv("QMD_CONFIG_DIR")
+    monkeypatch.delenv("INDEX_PATH")
+    project, outside = tmp_path / "project", tmp_path / "outside"
+    for folder in (project / ".qmd", project / "docs", outside):
+        folder.mkdir(parents=True)
+    (project / ".qmd/index.yml").write_text(
+        "collections:\n  docs:\n    path: docs\n  theirs:\n    path: ../outside\n"
+    )
+    (outside / "secret.md").write_text("# Secret\n")
+    monkeypatch.chdir(project)
+    with watching() as said:
+        assert said() == "Watching docs, theirs. Stop with Ctrl-C.\n"
+        assert said().startswith("theirs: Failed: ")
+        (outside / "more.md").write_text("# More\n")
+        (project / "docs/tea.md").write_text("# Tea\n")
+        while not (line := said()).startswith("docs: "):
+            assert not line.startswith("theirs: ")
+        assert line == one_new("docs")
+        assert json.loads(qmd("search", "secret or more", "--json")[1]) == []
+        assert qmd("trust", "--yes")[0] == 0
+        assert said().startswith("theirs: Indexed: 2 new")
+        (outside / "last.md").write_text("# Last\n")
+        assert said() == one_new("theirs", 2)
