@@ -8,8 +8,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from anyio import to_thread
-
 from qmd.api import given
 from qmd.api.base import Base
 from qmd.api.given import Names
@@ -190,8 +188,7 @@ class Keeping(Base):
             return tell
 
         async def work() -> list[Report]:
-            settings = await to_thread.run_sync(self._engine.settings, limiter=self._readers)
-            hooks = Hooks(self._engine.place, settings, pull=pull, told=log.warning)
+            hooks = Hooks(self._engine.place, self._engine.settings, pull=pull, told=log.warning)
             return await self._engine.update(names, progress=telling, before=hooks.run)
 
         names = given.names(collection)

@@ -18,15 +18,21 @@ class Hooks:
     """Runs update commands that the user has approved.
 
     Args:
+        settings: gives what index.yml says now, which what runs may change.
         pull: run `git pull --ff-only` in collections that are git work trees.
         told: is given notices for the user.
     """
 
     def __init__(
-        self, place: Place, settings: Settings, *, pull: bool, told: Callable[[str], None]
+        self,
+        place: Place,
+        settings: Callable[[], Settings],
+        *,
+        pull: bool,
+        told: Callable[[str], None],
     ) -> None:
         self._place = place
-        self._trusted = trust.is_trusted(place, settings)
+        self._settings = settings
         self._pull = pull
         self._told = told
 
@@ -41,13 +47,18 @@ class Hooks:
             HookFailed: a command did not succeed.
             NotApproved: the collection may not be read.
         """
-        if not self._trusted and trust.is_outside(self._place, collection):
+        settings = self._settings()
+        now = {each.name: each for each in settings.collections}
+        if collection.name not in now and self._place.project is not None:
+            return  # it was approved for what is there no more
+        collection = now.get(collection.name, collection)
+        if not trust.may_read(self._place, settings, collection):
             raise NotApproved(collection.name, collection.root)
         if self._pull and (Path(collection.root) / ".git").exists():
             await self._shell(collection, "git pull --ff-only")
         if collection.update_command is None:
             return
-        if self._trusted:
+        if trust.is_trusted(self._place, settings):
             await self._shell(collection, collection.update_command)
         else:
             self._told(

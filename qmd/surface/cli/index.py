@@ -60,7 +60,7 @@ def report_updates(
     if not chosen:
         say("[]" if as_json else "No collections yet. Add one with 'qmd collection add PATH'.")
         return
-    hooks = Hooks(engine.place, engine.settings(), pull=pull, told=notice)
+    hooks = Hooks(engine.place, engine.settings, pull=pull, told=notice)
     if not as_json and not added:
         say(f"Updating {wording.amount(len(chosen), 'collection')}...")
     done = 0

@@ -327,8 +327,7 @@ class Toolbox:
 
         asked = read(tool, given)
         engine = self.engine
-        settings = await self._read(engine.settings)
-        hooks = Hooks(engine.place, settings, pull=False, told=log.warning)
+        hooks = Hooks(engine.place, engine.settings, pull=False, told=log.warning)
 
         async def work(tell: Tell) -> list[Report]:
             return await engine.update(

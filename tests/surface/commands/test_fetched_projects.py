@@ -84,3 +84,15 @@ def test_a_link_out_of_a_project_is_refused_by_every_command(kept, qmd, tmp_path
         )  # fmt: skip
     assert theirs.read_bytes() == before
     assert set(kept.iterdir()) <= {index, kept / "index.yml"}
+
+
+def test_a_command_that_came_while_others_ran_is_not_approved_with_them(kept, qmd):
+    pulls = f"cp {kept}/pulled.yml {kept}/index.yml && {sys.executable} -m qmd ls"
+    first = f"collections:\n  a:\n    path: .\n    update: {pulls}\n"
+    (kept / "index.yml").write_text(f"{first}  b:\n    path: work\n")
+    (kept / "pulled.yml").write_text(f"{first}  c:\n    path: work\n    update: touch pulled\n")
+    assert qmd("trust", "--yes")[0] == 0
+    code, out, err = qmd("update")
+    assert (code, "c (**/*.md)" in out) == (0, True)
+    assert "The update command of 'c' is not approved and was left out: touch pulled" in err
+    assert not (kept.parent / "work/pulled").exists()
