@@ -18,8 +18,8 @@ LONGEST = 20_000
 """Characters of a name: the longest path there is (4,096 bytes), each byte as `%2F`, and more."""
 
 
-def resolve(cursor: Cursor, name: str, folder: Path | None = None) -> Document:
-    """The one document that answers to a name.
+def found(cursor: Cursor, name: str, folder: Path | None = None) -> Document | None:
+    """The one document that answers to a name, or None: `missing` says why.
 
     A virtual path, `collection/path`, an absolute path or `~/…`, a path that is unique
     in the index, the end of one at a folder, or a docid.
@@ -27,30 +27,6 @@ def resolve(cursor: Cursor, name: str, folder: Path | None = None) -> Document:
     Args:
         folder: where paths such as `./tea.md` begin, for who is at this machine; of several
             documents that answer, the one in there is meant. None: there are no such paths.
-
-    Raises:
-        DocumentNotFound: with names that are like it, or that it is on the disk alone.
-        Ambiguous: several answer.
-    """
-    name = name.strip()
-    document = found(cursor, name, folder)
-    if document is None:
-        if not _may_be_one(name):
-            shown = name[:200].replace("\0", "\\0")
-            raise DocumentNotFound(shown if len(name) <= 200 else f"{shown}…")
-        on_disk = _on_disk(cursor, name, folder) if folder is not None else None
-        if on_disk:
-            raise DocumentNotFound(name, on_disk=on_disk)
-        similar = cursor.run("documents/similar", name=name.removeprefix(paths.SCHEME))
-        raise DocumentNotFound(name, similar=[row[0] for row in similar])
-    return document
-
-
-def found(cursor: Cursor, name: str, folder: Path | None = None) -> Document | None:
-    """The one document that answers to a name, or None. What is like it is not looked for.
-
-    Args:
-        folder: see `resolve`.
 
     Raises:
         Ambiguous: several answer.
@@ -69,6 +45,30 @@ def found(cursor: Cursor, name: str, folder: Path | None = None) -> Document | N
         or _named(cursor, name, folder)
         or (_with_docid(cursor, name, digits) if digits else None)
     )
+
+
+def missing(
+    cursor: Cursor, name: str, folder: Path | None = None, *, or_else: str | None = None
+) -> DocumentNotFound:
+    """What is said of a name that no document answers to, with names that are like it.
+
+    To look for those takes far longer than to find a document.
+
+    Args:
+        folder: see `found`.
+        or_else: what may have been meant by the name, if a file on the disk is called so.
+    """
+    name = name.strip()
+    if not _may_be_one(name):
+        shown = name[:200].replace("\0", "\\0")
+        return DocumentNotFound(shown if len(name) <= 200 else f"{shown}…")
+    if folder is not None:
+        for meant in dict.fromkeys((name, or_else or name)):
+            on_disk = _on_disk(cursor, meant, folder)
+            if on_disk:
+                return DocumentNotFound(meant, on_disk=on_disk)
+    similar = cursor.run("documents/similar", name=name.removeprefix(paths.SCHEME))
+    return DocumentNotFound(name, similar=[row[0] for row in similar])
 
 
 def _may_be_one(name: str) -> bool:

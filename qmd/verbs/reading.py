@@ -38,7 +38,7 @@ class Reading(Base):
         Args:
             first: line to begin with, from 1.
             count: lines at most.
-            folder: where paths such as `./tea.md` begin; see `lookup.resolve`.
+            folder: where paths such as `./tea.md` begin; see `lookup.found`.
 
         Raises:
             DocumentNotFound, Ambiguous: the name names none, or several.
@@ -75,7 +75,7 @@ class Reading(Base):
         reason.
 
         Args:
-            folder: where paths such as `./tea.md` begin; see `lookup.resolve`.
+            folder: where paths such as `./tea.md` begin; see `lookup.found`.
         """
         return self.read(
             partial(self._multi_get, pattern, count=count, largest=largest, folder=folder)
@@ -93,16 +93,20 @@ class Reading(Base):
         missing = []
         everything: list[Document] | None = None
         for part in parts:
+            whole = paths.Range(part, None, count)
+            is_glob = any(mark in part for mark in "*?[{")
             try:
-                found = [_resolved(cursor, paths.Range(part, None, count), folder)]
+                one = (_found if is_glob else _resolved)(cursor, whole, folder)
             except (DocumentNotFound, Ambiguous) as error:
-                if not any(mark in part for mark in "*?[{"):
+                if not is_glob:
                     missing.append(Passage.missing(part, str(error)))
                     continue
+                one = None
+            found = [one] if one else []
+            if not found:
                 if everything is None:
                     everything = lookup.below(cursor, None)
                 matches = masks.matcher([part.removeprefix(paths.SCHEME)])
-                whole = paths.Range(part, None, count)
                 found = [(d, whole) for d in everything if matches(d.name) or matches(d.path)]
                 if not found:
                     missing.append(Passage.missing(part, f"No documents match: {part}"))
@@ -159,18 +163,32 @@ def _resolved(
     Raises:
         DocumentNotFound, Ambiguous: the name names none, or several.
     """
-    try:
-        return lookup.resolve(cursor, asked.name, folder), asked
-    except DocumentNotFound as error:
-        name, first, lines = paths.split_range(asked.name)
-        if first is None:
-            raise
-        try:
-            document = lookup.resolve(cursor, name, folder)
-        except DocumentNotFound as other:
-            raise (other if other.on_disk else error) from None
-        lines = lines if lines is not None else asked.lines
-        return document, asked._replace(first=max(1, first), lines=lines)
+    found = _found(cursor, asked, folder)
+    if found is None:
+        bare = paths.split_range(asked.name).name
+        raise lookup.missing(cursor, asked.name, folder, or_else=bare)
+    return found
+
+
+def _found(
+    cursor: Cursor, asked: paths.Range, folder: Path | None
+) -> tuple[Document, paths.Range] | None:
+    """What `_resolved` gives, or None.
+
+    Raises:
+        Ambiguous: the name names several.
+    """
+    document = lookup.found(cursor, asked.name, folder)
+    if document is not None:
+        return document, asked
+    name, first, lines = paths.split_range(asked.name)
+    if first is None:
+        return None
+    document = lookup.found(cursor, name, folder)
+    if document is None:
+        return None
+    lines = lines if lines is not None else asked.lines
+    return document, asked._replace(first=max(1, first), lines=lines)
 
 
 def _left_out(

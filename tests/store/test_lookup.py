@@ -1,0 +1,56 @@
+"""Documents by what people call them, and what is said of a name that none has."""
+
+from __future__ import annotations
+
+import pytest
+
+from qmd.errors import DocumentNotFound
+from qmd.store.cursor import Cursor
+
+
+def similar(library, name):
+    with pytest.raises(DocumentNotFound) as raised:
+        library.engine.get(name)
+    return raised.value.similar
+
+
+def test_names_are_compared_by_their_ends_however_long_they_are(library):
+    folders = [f"{letter * 90}/{letter * 90}/{'same/' * 60}" for letter in "xy"]
+    library.write(f"{folders[0]}tea.md", "# Tea")
+    library.update()
+    for count in (1, 40):
+        name = folders[1] * count + "zzz.txt"
+        assert similar(library, name) == (f"notes/{folders[0]}tea.md",)
+
+
+def test_a_name_is_like_another_by_its_last_part_or_as_a_whole(library):
+    for path in ("tea.md", "work/plan.md", "work/list.md"):
+        library.write(path, "# Text")
+    library.update()
+    assert similar(library, "elsewhere/far/away/tee.md") == ("notes/tea.md",)
+    assert similar(library, "notes/wrk/lst.txt") == ("notes/work/list.md",)
+    assert similar(library, "nothing/like/it.txt") == ()
+
+
+def test_names_like_a_glob_are_not_looked_for(library, monkeypatch):
+    for path in ("tea.md", "odd[1].md"):
+        library.write(path, "# Tea\n\nA cup.")
+    library.update()
+    statements = []
+    run = Cursor.run
+
+    def noted(cursor, name, /, **parameters):
+        statements.append(name)
+        return run(cursor, name, **parameters)
+
+    monkeypatch.setattr(Cursor, "run", noted)
+    given = library.engine.multi_get("t*.md, none*.md, odd[1].md:3, {tea,coffee}.md:1")
+    assert [each.reason or each.file for each in given] == [
+        "No documents match: none*.md",
+        "No documents match: {tea,coffee}.md:1",
+        "notes/tea.md",
+        "notes/odd[1].md",
+    ]
+    assert "documents/similar" not in statements
+    library.engine.multi_get("tee.md:2")
+    assert statements.count("documents/similar") == 1
