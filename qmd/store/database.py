@@ -188,19 +188,21 @@ class Database:
 
         Args:
             patience: seconds to wait for those who use it; None for as long as they do. It is left
-                to them if they take longer: an interrupt can end a use without a word of it.
+                to them if they take longer: an interrupt can end a use without a word of it. The
+                last of them lets go, and so does every read until it is closed once more.
         """
         with self._turn:
             self._closed = True
-            self._asleep.notify_all()
             if not self._turn.wait_for(lambda: not self._active, patience):
-                return
+                return  # the last of them detaches it
+            self._closed = False
             self._detach()
             self._drop()
-        if self._watcher is not None:
-            self._watcher.join()
-            self._watcher = None
-        self._closed = False
+            # A read that comes from here on has a watcher of its own.
+            watcher, self._watcher = self._watcher, None
+            self._asleep.notify_all()
+        if watcher is not None:
+            watcher.join()
 
     @contextmanager
     def _in_use(self, leave: Callable[[], None]) -> Iterator[None]:
@@ -267,7 +269,7 @@ class Database:
             if self._attachment.is_there:
                 self._idle.append(cursor)
             if not self._active:
-                if not self._warm or self._gate.is_shut():
+                if not self._warm or self._closed or self._gate.is_shut():
                     self._detach()
                 elif self._watcher is None:
                     self._watcher = threading.Thread(
@@ -279,7 +281,7 @@ class Database:
     def _watch(self) -> None:
         """Leave the room when a writer wants in and nobody here is reading."""
         with self._turn:
-            while not self._closed:
+            while self._watcher is threading.current_thread():
                 if self._attached is not None and not self._active and self._gate.is_shut():
                     self._detach()
                 self._asleep.wait(WATCH if self._attached is not None else None)

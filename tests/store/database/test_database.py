@@ -8,8 +8,13 @@ import _duckdb
 import pytest
 
 from qmd.store.cursor import NoSuchTable
+from qmd.store.gate import Gate
 from qmd.store.migrate import bring_up_to_date
 from tests.store.database.uses import LONG, Held, setting, tea, wait_for_writer
+
+
+def watchers():
+    return {each for each in threading.enumerate() if each.name == "qmd-index-watcher"}
 
 
 def test_the_first_use_makes_the_index_and_its_folder(tmp_path, database):
@@ -114,6 +119,27 @@ def test_closing_waits_for_reads_and_the_next_use_opens_again(database, beside):
     assert index.read(tea) == "sencha"
 
 
+def test_a_read_that_comes_while_it_is_closed_lets_a_writer_in(database, path, beside):
+    others = watchers()
+    index = database(warm=True)
+    assert index.read(tea) is None
+    [watcher] = watchers() - others
+    join = watcher.join
+
+    def read_meanwhile():
+        assert beside(index.read, tea).result(LONG) is None
+        join()
+
+    watcher.join = read_meanwhile
+    index.close()
+    writer = Gate(path, patience=LONG)
+    writer.shut()
+    writer.enter_to_write()
+    writer.open()
+    index.close()
+    assert watchers() == others
+
+
 def test_closing_waits_for_a_write_and_the_next_use_opens_again(database, beside):
     index, inside, go = database(warm=True), threading.Event(), threading.Event()
 
@@ -149,5 +175,8 @@ def test_whoever_has_been_interrupted_closes_without_waiting_for_a_use_that_neve
     assert reader.is_alive()
     over.set()
     reader.join()
+    room = Gate(ours.path, patience=0)
+    room.enter_to_write()  # nobody is in it
+    room.open()
     ours.close()
     assert ours.read(lambda cursor: cursor.one("store/setting", name="tea")) == "green"
