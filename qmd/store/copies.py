@@ -63,7 +63,7 @@ def _copied(path: Path, target: Path, attach: Callable[[Connection], None]) -> t
     began = time.monotonic()
     with closing(_duckdb.connect(":memory:")) as engine:
         attach(engine)  # so that programs that know nothing of the gate do not write
-        files.copy(path, target)
         if (log := log_of(path)).exists():
             files.copy(log, log_of(target))
+        files.copy(path, target)  # last: closing the file that it reads drops the engine's lock
     return target, time.monotonic() - began
