@@ -6,10 +6,11 @@ along, so that a score can be added up by hand.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Hashable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
 
+from qmd.store import search
 from qmd.types import Nearest
 
 if TYPE_CHECKING:
@@ -97,12 +98,11 @@ def fused(
         "ranks": [rank for _, _, rank, _ in entries],
         "weights": [weights[number] for _, number, _, _ in entries],
         "half_life": half_life,
-        "limit": limit,
         "now": datetime.now(UTC).replace(tzinfo=None).isoformat(sep=" "),
     }
     absent: list[_Part] = []
     if fusion == "rrf":
-        found = cursor.again("search/fuse_ranks", **given)
+        found = _best(cursor, "search/fuse_ranks", given, _worth_of_ranks, limit)
     else:
         floors = _floors(lists, entries)
         absent = [
@@ -114,16 +114,15 @@ def fused(
             )
             for number, floor in floors.items()
         ]
-        found = cursor.again(
-            "search/fuse_scores",
-            scores=[score for _, _, _, score in entries],
-            lexical=[lists[number].kind == "lex" for _, number, _, _ in entries],
-            floors=[floors[number] for _, number, _, _ in entries],
-            least=sum(part["contribution"] for part in absent),
-            unknown=sorted(unknown) or None,
-            share=share,
-            **given,
-        )
+        given |= {
+            "scores": [score for _, _, _, score in entries],
+            "lexical": [lists[number].kind == "lex" for _, number, _, _ in entries],
+            "floors": [floors[number] for _, number, _, _ in entries],
+            "least": sum(part["contribution"] for part in absent),
+            "unknown": sorted(unknown) or None,
+            "share": share,
+        }
+        found = _best(cursor, "search/fuse_scores", given, _worth_of_scores, limit)
     near = _nearest(lists)
     by_words = {number for each in lists if each.kind == "lex" for number in each.scores}
     return [
@@ -146,6 +145,34 @@ def fused(
         )
         for document_id, score, bonus, recency, parts in found
     ]
+
+
+_Row = tuple[int, float, float, float, list[_Part]]
+"""What the statements give: document_id, score, bonus, recency, parts."""
+
+
+def _best(
+    cursor: Cursor,
+    name: str,
+    given: Mapping[str, Value],
+    worth: Callable[[_Row], Hashable],
+    limit: int,
+) -> list[_Row]:
+    """The first rows of a statement; those that it tells apart by number alone, by path."""
+    rows = cursor.again(name, **given, limit=limit + 1)
+    if len(rows) > limit and worth(rows[limit]) == worth(rows[limit - 1]):
+        rows = cursor.again(name, **given, limit=search.ALL_ROWS)
+    return search.in_order(cursor, rows, worth, limit)
+
+
+def _worth_of_scores(row: _Row) -> tuple[float, float]:
+    _, score, _, recency, _ = row
+    return score, recency
+
+
+def _worth_of_ranks(row: _Row) -> tuple[float, int, int]:
+    _, score, _, _, parts = row
+    return score, min(part["list"] for part in parts), min(part["rank"] or 0 for part in parts)
 
 
 def _floors(

@@ -269,7 +269,7 @@ class _Run:
                 self._banned |= result.banned
             for word, stands_for in result.words.items():
                 self._words.setdefault(word, stands_for)
-            scores = dict(result.scores[: self._depth])
+            scores = dict(search.in_order(cursor, result.scores, _score, self._depth))
             found[number] = Listed("lex", asked.text, weight, scores, {})
         return found
 
@@ -371,6 +371,10 @@ async def ranking(
         NotEmbedded, ModelError: nothing but meaning is searched, and cannot be.
     """
     return await _Run(database, stemmer, helpers, recipe, question, among).answer(limit, show)
+
+
+def _score(row: tuple[int, float]) -> float:
+    return row[1]
 
 
 def _first(failure: BaseException) -> BaseException:

@@ -312,7 +312,8 @@ def nearest(
             "search/nearest", model_id=model_id, chunks=among, vector=text, depth=depth
         )
         found = _placed(cursor, scores, among=allowed, limit=limit, per_file=per_file)
-        if len(found) >= limit or depth >= compared:
+        is_full = len(found) >= limit and scores[-1][1] < found[-1].score  # none is its equal
+        if is_full or depth >= compared:
             return found
         # Twice as many as would do if those that follow have as many documents.
         depth *= 2 * limit // max(1, len(found))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from itertools import chain, groupby
+from typing import Any, NamedTuple, TypeVar
 
 from qmd.store.cursor import Cursor, Value, as_json
 from qmd.store.stemmer import Stemmer
@@ -15,6 +16,8 @@ from qmd.types import ALL, Filter, Hit, Text
 PREFIX_WEIGHT = 0.3
 """What the longer words that start with a word of the query count, together, next to the word.
 Measured: docs/relevance.md."""
+
+Row = TypeVar("Row", bound=tuple[Any, ...])
 
 COMMON = 20
 """Documents with a word from which on longer words no longer stand for it: `config` finds
@@ -26,6 +29,9 @@ attached."""
 
 ALL_ROWS = 1 << 62
 """More than any index has."""
+
+GONE = ("", "")
+"""Where a document is that has been removed since it was found."""
 
 
 class Found(NamedTuple):
@@ -75,10 +81,43 @@ def _first(cursor: Cursor, scores: list[tuple[int, float]], limit: int) -> list[
         return scores
     last = scores[limit - 1][1]
     before = [row for row in scores if row[1] > last]
-    equal = [number for number, score in scores if score == last]
-    places = cursor.run("search/paths", ids=equal)
-    places.sort(key=lambda row: row[1:])
-    return before + [(number, last) for number, _, _ in places[: limit - len(before)]]
+    equal = [row for row in scores if row[1] == last]
+    return before + in_order(cursor, equal, lambda row: row[1], limit - len(before))
+
+
+def in_order(
+    cursor: Cursor, rows: Iterable[Row], worth: Callable[[Row], Hashable], limit: int
+) -> list[Row]:
+    """The first of some rows, where those that are worth the same come by path.
+
+    Args:
+        rows: document_id first; the best first.
+        worth: the same of rows that stand side by side.
+    """
+    groups: list[list[Row]] = []
+    count = 0
+    for _, equal in groupby(rows, worth):
+        groups.append(list(equal))
+        count += len(groups[-1])
+        if count >= limit:
+            break
+    tied = [row[0] for group in groups if len(group) > 1 for row in group]
+    if tied:
+        places = _places(cursor, tied)
+        for group in groups:
+            if len(group) > 1:
+                group.sort(key=lambda row: places.get(row[0], GONE))
+    return list(chain.from_iterable(groups))[:limit]
+
+
+def _places(cursor: Cursor, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
+    """(collection, path) of documents, by number; without those that are gone."""
+
+    def read(unknown: list[int]) -> dict[int, tuple[str, str]]:
+        rows = cursor.again("search/paths", ids=unknown)
+        return {document_id: (collection, path) for document_id, collection, path in rows}
+
+    return cursor.each("places", ids, read)
 
 
 def scored(

@@ -1,7 +1,9 @@
 -- Ranked lists fused into one by reciprocal ranks (RRF), with a bonus for the top of a list.
 --
 -- A document gets weight / (60 + rank) from each list that has it, 0.05 more if it is first in one
--- of them, and 0.02 if it is second or third at best. A recent one gets up to 0.05 more.
+-- of them, and 0.02 if it is second or third at best. A recent one gets up to 0.05 more. Of those with
+-- the same score, the first is that of the first list, with the best rank in any; others are told
+-- apart by number alone. Scores are rounded, so that the order of a sum does not decide that.
 --
 -- Sources: Cormack, Clarke, Büttcher, SIGIR 2009 (k = 60); the bonus: tobi/qmd (MIT), src/store.ts,
 -- reciprocalRankFusion.
@@ -67,7 +69,7 @@ best as (
     -- end
 )
 
-select document_id, total + bonus + recency as score, bonus, recency, parts
+select document_id, round(total + bonus + recency, 12) as score, bonus, recency, parts
 from best
 order by score desc, first_list, best, document_id
 limit $limit

@@ -7,7 +7,8 @@
 -- them it gets what it gets from keyword lists, in the mean. The weights of all lists add up to 1.
 --
 -- A recent document gets up to 0.05 more, but never a score above 1; those that would have more
--- keep the order that they have without it.
+-- keep the order that they have without it. Those that have the same score, and as much of it for being
+-- recent, are told apart by number alone.
 --
 -- Source: the saturation is that of Robertson's term frequency, applied to a score; the sum is
 -- the convex combination of Bruch, Gai, Ingber, ACM TOIS 2023. Measured: docs/relevance.md.
@@ -74,11 +75,15 @@ best as (
         0.0::double
         -- if $half_life
         + coalesce(
-            least(
-                0.05::double * pow(
-                    0.5, greatest(epoch($now::timestamp - dated) / 86400, 0) / $half_life::double
+            round(
+                least(
+                    0.05::double * pow(
+                        0.5,
+                        greatest(epoch($now::timestamp - dated) / 86400, 0) / $half_life::double
+                    ),
+                    greatest(1 - total, 0)
                 ),
-                greatest(1 - total, 0)
+                12
             ),
             0
         )
@@ -93,5 +98,5 @@ best as (
 
 select document_id, round(total + recency, 12) as score, 0.0::double as bonus, recency, parts
 from best
-order by score desc, total desc, document_id
+order by score desc, recency, document_id
 limit $limit

@@ -77,6 +77,7 @@ def drawn(cursor, name, chance):
             ]
         },
         "search/documents": {"ids": ids},
+        "search/paths": {"ids": ids},
         "search/passages": {"chunks": ids},
     }
     if name in asked:

@@ -16,8 +16,20 @@ from qmd.pipeline.fusion import WORDS
 from qmd.pipeline.hybrid import Recipe
 from qmd.store.cursor import as_json
 from tests.library import Library
-from tests.pipeline.hybrid.asking import ASK, RRF, ask, assert_adds_up, blend, files, found, weights
+from tests.pipeline.hybrid.asking import (
+    ASK,
+    RRF,
+    ask,
+    assert_adds_up,
+    blend,
+    files,
+    found,
+    ranks,
+    weights,
+)
 from tests.test_cases import recorded
+
+SAME_DATE = "update documents set dated = timestamp '2030-01-01'"
 
 # -- statements ----------------------------------------------------------------
 
@@ -317,15 +329,39 @@ def test_all_texts_are_embedded_in_one_batch(town):
     assert len(batches) == 1
 
 
-def test_documents_that_score_the_same_come_in_the_same_order_each_time(helped):
-    for name in "dbca":
-        helped.write(f"{name}.md", "# Same\n\nThe same text.")
-    helped.update()
-    helped.embed()
-    for recipe in (Recipe(), RRF):
-        answer = ask(helped, "same text", recipe=recipe)
-        assert sorted(files(answer)) == ["a.md", "b.md", "c.md", "d.md"]
-        assert ask(helped, "same text", recipe=recipe) == answer
+@pytest.fixture(params=["the same text", "the same words"])
+def equals(helped, request):
+    """Eight documents that answer alike, indexed against the order of their paths."""
+    words = "a text of same words".split()
+    for number, name in enumerate("hgfdbeca"):
+        if request.param == "the same words":
+            words = [*words[1:], words[0]] if number % 5 else words[::-1]
+        helped.write(f"{name}.md", f"# Same\n\n{' '.join(words)}")
+        helped.update()
+        helped.embed()
+    return helped
+
+
+@pytest.mark.parametrize("limit", [1, 3, 7, 8, 10])
+@pytest.mark.parametrize(
+    "recipe", [Recipe(), RRF, Recipe(half_life=1e9)], ids=["scores", "rrf", "recency"]
+)
+def test_of_documents_that_score_the_same_the_first_by_path_are_found(
+    equals, recipe, limit, monkeypatch
+):
+    monkeypatch.setattr("qmd.store.embeddings.DEPTH", 1)
+    monkeypatch.setattr("qmd.pipeline.hybrid.DEPTH", dict.fromkeys(("scores", "rrf"), 4))
+    if recipe.half_life is not None:
+        equals.engine.database.write(lambda cursor: cursor.connection.execute(SAME_DATE))
+    expected = [f"{name}.md" for name in "abcdefgh"[:limit]]
+    assert files(equals.engine.search("same text", limit=limit)) == expected
+    assert files(equals.engine.vector_search("same text", limit=limit)) == expected
+    for document in ("same text", "lex: same text", "vec: same text", "lex: same\nvec: text"):
+        answer = ask(equals, document, recipe=recipe, limit=limit)
+        assert files(answer) == expected
+        for kind in ("lex", "vec"):
+            told = [rank for result in answer.results for rank in ranks(result, kind) if rank]
+            assert told == [*range(1, len(told) + 1)]
 
 
 def test_a_question_in_a_script_that_the_model_does_not_know_is_answered_by_words(tmp_path, fake):
