@@ -1,0 +1,254 @@
+"""Who in this process has the index file: readers together, or one writer.
+
+A process keeps one in-memory DuckDB and attaches the index to it: for reading while it reads, and
+until a writer wants in; for writing only as long as one transaction. Attaching costs a few
+milliseconds at any size of the index.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+from qmd.errors import IndexNotWritable, IndexUnreadable
+from qmd.store import migrate, stopping
+from qmd.store.attachment import Attachment, version_of
+from qmd.store.cursor import Cursor, DatabaseError, Memory
+from qmd.store.failures import in_words
+from qmd.store.gate import Gate
+
+Result = TypeVar("Result")
+
+WATCH = 0.03
+"""Seconds between two looks of an idle reader at whether a writer wants in."""
+
+
+class Occupancy:
+    """The readers and the writer of one index in this process.
+
+    Args:
+        path, warm, patience, memory_limit, threads, schema: see `Database`.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        warm: bool = False,
+        patience: float = 30.0,
+        memory_limit: str = "1GB",
+        threads: int = 1,
+        schema: int | None = None,
+    ) -> None:
+        self.path = path
+        self._warm = warm
+        self._patience = patience
+        self._schema = schema
+        self._gate = Gate(path, patience=patience)
+        self._attachment = Attachment(
+            path, patience=patience, memory_limit=memory_limit, threads=threads
+        )
+        self._idle: list[Cursor] = []
+        self._active = 0
+        self._attached: tuple[int, ...] | None = None  # the file as it was then
+        self._seen = Memory()  # of what is attached
+        self._writing = False
+        self._closed = False
+        lock = threading.RLock()
+        self._turn = threading.Condition(lock)
+        self._asleep = threading.Condition(lock)  # the watcher, which reads need not wake
+        self._one_writer = threading.Lock()
+        self._watcher: threading.Thread | None = None
+        self._memory: dict[Hashable, tuple[tuple[int, ...], Any]] = {}
+
+    # -- reading ---------------------------------------------------------------
+
+    def _begin_read(self) -> Cursor:
+        with self._turn:
+            while True:
+                stopping.check()
+                if self._writing:
+                    self._turn.wait(WATCH)
+                elif self._attached is None:
+                    self._attach_to_read()
+                elif self._gate.is_shut() or self._attached != version_of(self.path):
+                    # A writer wants in, or this is another file by now, or has other contents:
+                    # no writer of ours changes it meanwhile, but some copy over it.
+                    if self._active:
+                        self._turn.wait(WATCH)
+                    else:
+                        self._detach()
+                else:
+                    break
+            cursor = self._idle.pop() if self._idle else Cursor(self._attachment.connection())
+            cursor.memory = self._seen
+            self._active += 1
+            return cursor
+
+    def _end_read(self, cursor: Cursor) -> None:
+        with self._turn:
+            self._active -= 1
+            if self._attachment.is_there:
+                self._idle.append(cursor)
+            if not self._active:
+                if not self._warm or self._closed or self._gate.is_shut():
+                    self._detach()
+                elif self._watcher is None:
+                    self._watcher = threading.Thread(
+                        target=self._watch, name="qmd-index-watcher", daemon=True
+                    )
+                    self._watcher.start()
+            self._turn.notify_all()
+
+    def _watch(self) -> None:
+        """Leave the room when a writer wants in and nobody here is reading."""
+        with self._turn:
+            while self._watcher is threading.current_thread():
+                if self._attached is not None and not self._active and self._gate.is_shut():
+                    self._detach()
+                self._asleep.wait(WATCH if self._attached is not None else None)
+
+    def _attach_to_read(self) -> None:
+        """Attach for reading; make the index, or bring it up to date, if need be."""
+        for _ in range(2):
+            if self.path.exists():
+                self._gate.enter_to_read()
+                seen = version_of(self.path) or ()
+                try:
+                    with self._attaching():
+                        self._attachment.attach_to_read()
+                    self._attached = seen
+                    self._seen = Memory()
+                    self._asleep.notify_all()
+                    with in_words(self.path):
+                        if migrate.is_current(Cursor(self._attachment.connection()), self.path):
+                            return
+                except BaseException:
+                    self._detach()
+                    self._gate.leave()
+                    raise
+                self._detach()
+            self._turn.release()
+            try:
+                with self._alone():
+                    self._transaction(lambda _: None)
+            finally:
+                self._turn.acquire()
+        raise IndexUnreadable(self.path, "it has no tables, and cannot be given any.")
+
+    # -- writing ---------------------------------------------------------------
+
+    @contextmanager
+    def _in_use(self, leave: Callable[[], None]) -> Iterator[None]:
+        """Let nobody close this before it has left the room."""
+        with self._turn:
+            self._active += 1
+        try:
+            yield
+        finally:
+            leave()
+            with self._turn:
+                self._active -= 1
+                self._turn.notify_all()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Be the only one who has the file, among all threads and processes."""
+        with self._as_only_writer():
+            with self._turn:
+                self._writing = True
+            try:
+                self._gate.shut()
+                self._drain()
+                with self._in_use(self._gate.open):
+                    self._gate.enter_to_write()
+                    yield
+            finally:
+                self._gate.open()  # also if it did not come so far
+                with self._turn:
+                    self._writing = False
+                    self._turn.notify_all()
+
+    @contextmanager
+    def _as_only_writer(self) -> Iterator[None]:
+        """Be the one thread of this process that writes."""
+        while not self._one_writer.acquire(timeout=WATCH):
+            stopping.check()
+        try:
+            yield
+        finally:
+            self._one_writer.release()
+
+    def _drain(self) -> None:
+        """Wait for this process's own readers and leave the room."""
+        with self._turn:
+            while self._active:
+                stopping.check()
+                self._turn.wait(WATCH)
+            self._detach()
+
+    def _transaction(self, work: Callable[[Cursor], Result], *, settled: bool = False) -> Result:
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise IndexNotWritable(self.path, error.strerror or str(error)) from error
+        with self._attaching():
+            self._attachment.attach_to_write()
+        try:
+            with in_words(self.path):
+                connection = self._attachment.connection()
+                cursor = Cursor(connection)
+                migrate.bring_up_to_date(cursor, self.path, last=self._schema)
+                connection.begin()
+                try:
+                    result = work(cursor)
+                    connection.commit()
+                except BaseException:
+                    with suppress(DatabaseError):  # after a fatal error, of no transaction
+                        connection.rollback()
+                    raise
+                connection.close()
+                try:
+                    self._attachment.detach()
+                except DatabaseError:
+                    if settled:
+                        raise
+                    self._drop()  # nothing is lost: whoever attaches it next reads the log
+                return result
+        except BaseException:
+            # A failed write can leave the engine unusable: begin again with a new one.
+            self._drop()
+            raise
+
+    # -- the file --------------------------------------------------------------
+
+    @contextmanager
+    def _attaching(self) -> Iterator[None]:
+        """Begin with a new engine after a file that cannot be attached."""
+        try:
+            yield
+        except (IndexUnreadable, IndexNotWritable):
+            self._drop()
+            raise
+
+    def _detach(self) -> None:
+        """Leave the file and the room; nothing happens if not attached."""
+        if self._attached is not None:
+            self._attached = None
+            try:
+                for cursor in self._idle:
+                    cursor.forget_plans()
+            finally:
+                self._attachment.detach()
+        self._gate.leave()
+
+    def _drop(self) -> None:
+        """Give the engine up with all its cursors. Closing it lets go of the file."""
+        for cursor in self._idle:
+            cursor.connection.close()
+        self._idle.clear()
+        self._attached = None
+        self._attachment.drop()
