@@ -2,10 +2,12 @@
 
     python -m bench.embed_crash [--rounds 50] [--seed 1]
 
-In each round a folder changes and is indexed, and a real `qmd embed` is killed at a random moment.
-At that point every vector has to have its chunk. Another `qmd embed` then runs to its end, and has
-to leave every document with all its chunks, all of them with vectors, what the first one committed
-unchanged, and the vectors equal to those that the model gives to the same texts now.
+In each round a folder changes and is indexed, and a real `qmd embed`, or `qmd embed --force`, is
+killed at a random moment. At that point every vector has to have its chunk, and no document may
+have lost its own. Another `qmd embed`, with or without --force, then runs to its end, and has to
+leave every document with all its chunks, all of them with vectors, no vectors of which no use is
+made, what the first one committed unchanged, and the vectors equal to those that the model gives
+to the same texts now.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ import numpy as np
 from bench.crash import Corpus, main
 from qmd.engine import Engine
 from qmd.environment import Place
-from qmd.store import maintenance
+from qmd.store import embeddings, maintenance
 from qmd.store.cursor import Cursor
 
 DOCUMENTS = 40
@@ -58,7 +60,7 @@ class Trial:
 
     def __init__(self, work: Path, seed: int) -> None:
         self.chance = random.Random(seed)
-        self.landed = self.half = 0
+        self.landed = self.half = self.anew = 0
         self._corpus = Corpus(work / "docs", self.chance, DOCUMENTS)
         settings = work / "index.yml"
         settings.write_text(f"collections:\n  docs:\n    path: {work / 'docs'}\n", "utf-8")
@@ -78,22 +80,25 @@ class Trial:
             anyio.run(engine.update)
             if self.chance.random() < 0.1:
                 maintenance.clean(engine.database)
+            lacked = engine.vectors()[1].lacking
         finally:
             engine.close()
-        with self._started() as process:
+        force = self.chance.random() < 0.5
+        with self._started(force=force) as process:
             time.sleep(0.3 + self.chance.random() * self._typical)
             process.kill()
             process.communicate()
         self.landed += process.returncode == -9
-        before, wrong = self._look()
+        before, wrong = self._look(lacked=lacked)
+        self.anew += force and process.returncode == -9
         self.half += any(row[3] is None for row in before.values())
         began = time.monotonic()
-        with self._started() as process:
+        with self._started(force=self.chance.random() < 0.5) as process:
             _, said = process.communicate(timeout=300)
         self._typical = max(0.5 * self._typical, time.monotonic() - began, 1.0)
         if process.returncode:
             return [*wrong, f"exit {process.returncode}: {said.strip()[-500:]}"]
-        after, more = self._look(complete=True)
+        after, more = self._look(complete=True, lacked=0)
         wrong += more
         wrong += [
             f"chunk {number} changed"
@@ -104,12 +109,12 @@ class Trial:
 
     def figures(self) -> dict[str, str]:
         """What was done, in numbers."""
-        killed = f"{self.landed}, {self.half} of them with chunks left to embed"
+        killed = f"{self.landed}, {self.half} with chunks left to embed, {self.anew} with --force"
         return {"killed in mid-run": killed}
 
-    def _started(self) -> subprocess.Popen[str]:
+    def _started(self, *, force: bool) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [sys.executable, "-m", "qmd", "embed", "--batch-tokens", "512"],
+            [sys.executable, "-m", "qmd", "embed", "--batch-tokens", "512", *(["--force"] * force)],
             cwd=Path(__file__).parents[1],
             env=self._environ,
             stdout=subprocess.PIPE,
@@ -117,8 +122,14 @@ class Trial:
             text=True,
         )
 
-    def _look(self, *, complete: bool = False) -> tuple[dict[int, tuple[Any, ...]], list[str]]:
-        """The chunks with their vectors, and what is wrong with them."""
+    def _look(
+        self, *, lacked: int, complete: bool = False
+    ) -> tuple[dict[int, tuple[Any, ...]], list[str]]:
+        """The chunks with their vectors, and what is wrong with them.
+
+        Args:
+            lacked: documents that may lack vectors.
+        """
         engine = Engine(self._place)
         try:
 
@@ -130,7 +141,12 @@ class Trial:
             rows, texts, bare = engine.read(work)
             broken = [fact for fact in engine.read(maintenance.problems) if fact.times]
             wrong = [f"not so {fact.times} times: {fact.fact}" for fact in broken]
+            lacking = engine.vectors()[1].lacking
+            if lacking > lacked:
+                wrong.append(f"{lacking} documents lack vectors, {lacked} lacked them")
             if complete:
+                if len(engine.read(embeddings.models)) != 1:
+                    wrong.append("vectors that are of no use are left")
                 if bare:
                     wrong.append(f"{bare} documents without all of their vectors")
                 wrong += self._remade(engine, texts)
