@@ -10,6 +10,7 @@ from pathlib import Path
 from qmd.engine import Engine
 from qmd.errors import IndexFailure
 from qmd.store import compaction, maintenance, workplaces
+from qmd.store.gate import is_at_work
 from qmd.store.maintenance import Waste
 
 
@@ -46,7 +47,9 @@ def clean(engine: Engine, *, dry_run: bool = False) -> Cleaned:
     before = engine.read(lambda _: path.stat().st_size)
     space = engine.in_use()
     if dry_run:
-        waste = engine.read(partial(maintenance.waste, space=space))
+        waste = engine.read(
+            partial(maintenance.waste, space=space, at_work=is_at_work(path, "embed"))
+        )
         return Cleaned(waste, leftovers, before, before)
     waste, notice = maintenance.clean(engine.database, space=space), None
     try:

@@ -65,7 +65,9 @@ def digest(place: Place) -> str | None:
         return None
     except OSError as error:
         raise ConfigError(place.config, error.strerror or str(error)) from error
-    begins = "\0".join(str(folder or "") for folder in (place.project, place.home))
+    # Where no path begins at the home of a user, it is the same for all of them.
+    home = place.home if place.project is None or b"~" in text else None
+    begins = "\0".join(str(folder or "") for folder in (place.project, home))
     return hashlib.sha256(b"\0".join((os.fsencode(begins), text))).hexdigest()
 
 

@@ -341,9 +341,10 @@ class _Run:
 
 
 def _supersede(cursor: Cursor, space: Space) -> None:
-    """Remove the vectors of this model that were made with other settings, or not to the end."""
+    """Remove the vectors of this model that were made with other settings."""
+    needed = (space.fingerprint, embeddings.draft(space).fingerprint)
     for stored in embeddings.models(cursor):
-        if stored.name == space.model.name and stored.fingerprint != space.fingerprint:
+        if stored.name == space.model.name and stored.fingerprint not in needed:
             embeddings.remove(cursor, model_id=stored.model_id)
 
 

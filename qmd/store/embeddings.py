@@ -34,6 +34,10 @@ DEPTH = 100
 """Chunks to find at first, at least."""
 
 
+DRAFT = ".draft"
+"""What the fingerprint of vectors that are made anew ends with."""
+
+
 class Stored(NamedTuple):
     """A model whose vectors are in the index."""
 
@@ -43,6 +47,11 @@ class Stored(NamedTuple):
     dimensions: int
     chunks: int
     embeddings: int
+
+    @property
+    def is_draft(self) -> bool:
+        """Whether they are made anew, and not in use yet."""
+        return self.fingerprint.endswith(DRAFT)
 
 
 class Pending(NamedTuple):
@@ -232,16 +241,14 @@ def remove(cursor: Cursor, *, model_id: int, collections: Sequence[str] | None =
 
 def draft(space: Space) -> Space:
     """Where vectors of a space are made anew, beside those that are there."""
-    return space._replace(fingerprint=draft_of(space.fingerprint))
-
-
-def draft_of(fingerprint: str) -> str:
-    """The fingerprint of a draft."""
-    return f"{fingerprint}.draft"
+    return space._replace(fingerprint=f"{space.fingerprint}{DRAFT}")
 
 
 def put_in_place(cursor: Cursor, space: Space, dimensions: int) -> None:
     """Replace the vectors of the texts that have been embedded anew by those of the draft.
+
+    A text that has vectors, and has not got all of its new ones, keeps those. Chunks get new
+    numbers: who knows all up to one (`shortcut`) has not seen these.
 
     Raises:
         VectorsRemoved: another process has removed the draft.
@@ -249,11 +256,14 @@ def put_in_place(cursor: Cursor, space: Space, dimensions: int) -> None:
     draft_id = model_id(cursor, draft(space).fingerprint)
     if draft_id is None:
         raise VectorsRemoved(space.model.name)
-    number = meet(cursor, space, dimensions)
-    cursor.run("embeddings/remove_replaced", model_id=number, draft_id=draft_id)
+    both = {"model_id": meet(cursor, space, dimensions), "draft_id": draft_id}
+    cursor.run("embeddings/remove_unfinished", **both)
+    cursor.run("embeddings/remove_replaced", **both)
     cursor.run("embeddings/remove_embeddings")
-    cursor.run("embeddings/take_chunks", model_id=number, draft_id=draft_id)
-    cursor.run("embeddings/take_embeddings", model_id=number, draft_id=draft_id)
+    [(first, count)] = cursor.run("embeddings/numbers", model_id=draft_id)
+    cursor.run("embeddings/take_embeddings", **both, first=first)
+    cursor.run("embeddings/take_chunks", **both, first=first)
+    cursor.run("embeddings/count_up", count=count)
     cursor.run("embeddings/forget_model", model_id=draft_id)
 
 

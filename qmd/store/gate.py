@@ -112,6 +112,16 @@ def errand(index: Path, name: str) -> Iterator[None]:
         lock.release()
 
 
+def is_at_work(index: Path, name: str) -> bool:
+    """Whether some process does such a job now."""
+    path = index.with_name(f"{index.name}.{name}")
+    lock = _Lock(path)
+    try:
+        return path.exists() and not lock.take(shared=True)
+    finally:
+        lock.release()
+
+
 @contextmanager
 def dictionary(index: Path, *, shared: bool) -> Iterator[bool]:
     """Know the words of an index for longer than a transaction, or forget some of them.

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from qmd.store import embeddings
 from qmd.store.cursor import Cursor, as_json
 from qmd.store.database import Database
-from qmd.store.gate import dictionary
+from qmd.store.gate import dictionary, is_at_work
 
 SLICE = 400_000
 """Postings that a merge puts in order in one transaction: a fifth of a second."""
@@ -103,18 +103,19 @@ def problems(cursor: Cursor) -> list[Problem]:
     return cursor.rows(Problem, "maintenance/problems")
 
 
-def waste(cursor: Cursor, *, space: str | None = None) -> Waste:
+def waste(cursor: Cursor, *, space: str | None = None, at_work: bool = False) -> Waste:
     """What a cleanup would remove.
 
     Args:
         space: fingerprint of the vectors in use. Others are of no use once those are complete.
+        at_work: some process makes vectors now, perhaps a draft.
     """
     return Waste(
         *orphans(cursor),
         cursor.one("maintenance/unused_words"),
         cursor.one("maintenance/cached"),
         len(_gone(cursor)),
-        cursor.one("embeddings/unused", models=as_json(_unused_models(cursor, space))),
+        cursor.one("embeddings/unused", models=as_json(_unused_models(cursor, space, at_work))),
     )
 
 
@@ -124,12 +125,14 @@ def orphans(cursor: Cursor) -> tuple[int, int]:
     return texts, taken
 
 
-def _unused_models(cursor: Cursor, space: str | None) -> list[int]:
+def _unused_models(cursor: Cursor, space: str | None, at_work: bool) -> list[int]:
     """The models whose vectors nothing needs."""
-    if space is None or embeddings.pending(cursor, space).lacking:
-        return []
-    needed = (space, embeddings.draft_of(space))  # somebody may be at work on the draft
-    return [m.model_id for m in embeddings.models(cursor) if m.fingerprint not in needed]
+    is_whole = space is not None and not embeddings.pending(cursor, space).lacking
+    return [
+        stored.model_id
+        for stored in embeddings.models(cursor)
+        if (not at_work if stored.is_draft else is_whole and stored.fingerprint != space)
+    ]
 
 
 def merge(database: Database, *, always: bool = False, at_leisure: bool = False) -> bool:
@@ -185,13 +188,14 @@ def clean(database: Database, *, space: str | None = None) -> Waste:
         What was removed.
     """
     gone = database.read(waste).documents
+    at_work = is_at_work(database.path, "embed")
     merge(database, always=True)
 
     def work(cursor: Cursor) -> Waste:
-        removed = waste(cursor, space=space)._replace(documents=gone)
+        removed = waste(cursor, space=space, at_work=at_work)._replace(documents=gone)
         if not forgets:  # an update has looked some of them up
             removed = removed._replace(words=0)
-        for model_id in _unused_models(cursor, space):
+        for model_id in _unused_models(cursor, space, at_work):
             embeddings.remove(cursor, model_id=model_id)
         cursor.run("maintenance/remove_orphan_chunks")
         cursor.run("embeddings/remove_embeddings")

@@ -1,7 +1,10 @@
--- Give the vectors of a draft to its model.
+-- Give the vectors of a draft to its model, under numbers that no chunk had.
 --
 -- in   $model_id  integer
 -- in   $draft_id  integer  model_id of the draft
+-- in   $first     integer  the lowest chunk_id of the draft
 update embeddings
-set model_id = $model_id
+set
+    model_id = $model_id,
+    chunk_id = chunk_id - $first + (select value from counters where name = 'next_chunk_id')
 where model_id = $draft_id

@@ -1,4 +1,5 @@
--- Passages into which documents were cut for a model: what search by meaning compares.
+-- Passages into which documents were cut for a model: what search by meaning compares. Those whose
+-- vectors are being made anew are here only when all are.
 --
 -- needs  documents
 -- out  file         text      of `documents`
@@ -26,3 +27,4 @@ select
 from qmd_index.chunks
 join documents on chunks.hash = documents.hash
 join qmd_index.embedding_models on chunks.model_id = embedding_models.model_id
+where fingerprint not like '%.draft'

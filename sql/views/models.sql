@@ -22,3 +22,4 @@ select
     fingerprint,
     model_id
 from qmd_index.embedding_models as models
+where fingerprint not like '%.draft'

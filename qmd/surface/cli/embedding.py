@@ -107,7 +107,7 @@ def summary(report: Embedded) -> str:
     if report.draft:
         lines.append(
             "The vectors from before are in use until all are made. "
-            "Run the same command again to go on."
+            "Run the same command again to go on; 'qmd cleanup' drops what was made."
         )
     return "\n".join(lines)
 

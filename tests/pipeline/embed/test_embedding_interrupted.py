@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -138,32 +139,67 @@ def test_vectors_made_anew_are_a_draft_until_all_are_made(faked, fake):
     assert_whole(faked)
 
 
-def test_a_draft_that_nobody_goes_on_with_is_dropped(faked, fake):
+def begin_anew(faked, fake, *names):
+    """Make vectors anew, of one of the documents, and end."""
+    fake.made.clear()
+    fake.before = lambda batch, between: work(between) if len(fake.made) > 1 else None
+    report = faked.embed(*names, force=True, batch_tokens=11, within=1, something=True)
+    assert (report.stopped, report.draft, report.chunks) == (True, True, 1)
+    fake.before = lambda batch, between: None
+
+
+def test_a_draft_is_spared_until_a_cleanup_while_nobody_works_on_it(faked, fake):
     write_many(faked, 3)
     faked.embed()
     first = set(vectors(faked))
-    fake.made.clear()
-    fake.before = lambda batch, between: work(between) if len(fake.made) > 1 else None
-    report = faked.embed(force=True, batch_tokens=11, within=1, something=True)
-    assert (report.stopped, report.draft, report.lacking) == (True, True, 0)
-    assert first < set(vectors(faked))
-    fake.before = lambda batch, between: None
+    begin_anew(faked, fake)
+    clean = partial(maintenance.clean, faked.engine.database, space=faked.engine.in_use())
+    with errand(faked.engine.place.database, "embed"):
+        assert clean().vectors == 0
     assert counted(faked.embed()) == (0, 3, 0, 0)
+    assert first < set(vectors(faked))
+    assert faked.problems() == []
+    assert clean().vectors == 1
     assert set(vectors(faked)) == first
     assert_whole(faked)
 
 
-def test_a_cleanup_leaves_a_draft_to_who_may_be_at_work_on_it(faked, fake):
+def test_a_draft_of_more_replaces_nothing_that_it_has_only_begun(faked, fake):
+    faked.configure("work")
+    faked.write("plan.md", "# Plan\n\nOf work.", collection="work")
+    write_many(faked, 5)
+    faked.embed()
+    first = set(vectors(faked))
+    begin_anew(faked, fake)
+    fake.made.clear()
+    assert counted(faked.embed("work", force=True)) == (1, 1, 0, 0)
+    assert len(first & set(vectors(faked))) == 4
+    assert_whole(faked)
+
+
+def test_a_passage_that_the_model_refuses_now_keeps_the_vector_that_it_has(faked, fake):
     write_many(faked, 3)
     faked.embed()
-    fake.made.clear()
-    fake.before = lambda batch, between: work(between) if len(fake.made) > 1 else None
-    faked.embed(force=True, batch_tokens=11, within=1, something=True)
-    made = len(vectors(faked))
-    assert made > 3
-    maintenance.clean(faked.engine.database, space=faked.engine.in_use())
-    assert len(vectors(faked)) == made
-    assert faked.problems() == []
+    first = set(vectors(faked))
+    fake.refused = {"Note 1"}
+    report = faked.embed(force=True)
+    assert counted(report) == (2, 3, 0, 1)
+    assert len(first & set(vectors(faked))) == 1
+    assert_whole(faked)
+
+
+def test_vectors_made_anew_have_numbers_that_are_new(faked, fake):
+    write_many(faked, 3)
+    faked.embed()
+    begin_anew(faked, fake)
+    write_many(faked, 3, first=3)
+    faked.embed()
+    highest = max(vectors(faked))
+    faked.embed(force=True)
+    assert min(vectors(faked)) > highest
+    write_many(faked, 1, first=6)
+    faked.embed()
+    assert_whole(faked)
 
 
 def test_a_run_that_was_killed_is_gone_on_with(faked, fake):
