@@ -280,22 +280,20 @@ def _within(tree: dict[str, Any]) -> Iterator[tuple[dict[str, Any], frozenset[st
     """All nodes of a tree, each with the names that WITH has given there, in lower case.
 
     A name counts in the query that its WITH begins, and in those that its WITH gives names to
-    after it; in its own only if that is recursive.
+    after it; in its own only if that is recursive, and there only in what is repeated.
     """
     waiting: list[tuple[Any, frozenset[str]]] = [(tree, frozenset())]
     while waiting:
         each, names = waiting.pop()
         if isinstance(each, dict):
-            given = each.get("cte_map", {}).get("map", ())
-            for entry in given:
-                name = entry["key"].lower()
-                named = names | {name}
-                node = entry["value"].get("query", {}).get("node", {})
-                recursive = node.get("type") == "RECURSIVE_CTE_NODE"
-                waiting.append((entry["value"], named if recursive else names))
-                names = named
+            for entry in each.get("cte_map", {}).get("map", ()):
+                waiting.append((entry["value"], names))
+                names |= {entry["key"].lower()}
             yield each, names
-            waiting += [(part, names) for key, part in each.items() if key != "cte_map"]
+            parts = {key: part for key, part in each.items() if key != "cte_map"}
+            if each.get("type") == "RECURSIVE_CTE_NODE":
+                waiting.append((parts.pop("right"), names | {each["cte_name"].lower()}))
+            waiting += [(part, names) for part in parts.values()]
         elif isinstance(each, list):
             waiting += [(part, names) for part in each]
 

@@ -223,13 +223,48 @@ def test_a_parameter_does_not_name_the_index_as_a_file(answered, shared, given):
         'select (with "{file}" as (select 1 a) select a from "{file}") x, y.* from "{file}" y',
         'with "{file}" as (select * from "{file}") select * from "{file}"',
         'select * from "{file}", (with "{file}" as (select 1 a) from "{file}")',
+        'with recursive "{file}" as (from "{file}" union all select x from "{file}") from "{file}"',
+        'with recursive "{file}" as materialized (with a as (from "{file}") from a '
+        'union all select x + 1 from "{file}") from "{file}"',
+        'with recursive "{file}"(x, y) using key (x) as '
+        '(from "{file}" union select x, y from "{file}") from "{file}"',
+        'with recursive "{file}" as (with a as (from "{file}") select 1 x '
+        'union all select x + 1 from a) from "{file}"',
+        'with recursive a as (select 1 x union all (with recursive "{file}" as '
+        '(select x from "{file}", a union all select x + 1 from "{file}") from "{file}")) from a',
+        'from (with recursive "{file}" as (select 1 x union all from "{file}" '
+        'union all select x from "{file}") from "{file}")',
     ],
 )
 @pytest.mark.parametrize("name", ["index.duckdb", "secret.csv"])
 def test_a_name_that_with_gives_elsewhere_opens_no_file(answered, shared, query, name):
     (shared.folder / "secret.csv").write_text("x,y\n1,secret\n")
+    query = query.replace("{file}", str(shared.folder / name))
     with pytest.raises(SqlError, match="a file is not read"):
-        answered(query.replace("{file}", str(shared.folder / name)))
+        answered(query)
+    if name == "index.duckdb":
+        with pytest.raises(SqlError, match="takes in the index itself"):
+            answered(query, files=True)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        'with recursive "a.csv" as ({repeated}) select max(x) from "a.csv"',
+        'with recursive "a.csv" as materialized ({repeated}) select max(x) from "a.csv"',
+        'select (with recursive "a.csv" as ({repeated}) select max(x) from "a.csv")',
+        'with recursive "a.csv"(x) using key (x) as ({repeated}) select max(x) from "a.csv"',
+        'with recursive "a.csv" as (with one as (select 1 as x) from one '
+        'union (select x + 1 from (from "a.csv") where x < 3)) select max(x) from "a.csv"',
+        'with recursive "a.csv" as (select 1 as x union (with b as (from "a.csv") '
+        'select x + 1 from b where x < 3)) select max(x) from "a.csv"',
+        'with recursive "a.csv" as (select 1 as x union (with recursive b as (from "a.csv" '
+        'union select x + 1 from b where x < 3) from b)) select max(x) from "a.csv"',
+    ],
+)
+def test_a_recursive_name_that_looks_like_that_of_a_file_counts_where_it_repeats(answered, query):
+    repeated = 'select 1 as x union select x + 1 from "a.csv" where x < 3'
+    assert answered(query.replace("{repeated}", repeated)) == [("3",)]
 
 
 def test_a_name_that_with_gives_may_look_like_that_of_a_file(answered):
