@@ -42,11 +42,20 @@ def check_output(path: Path, here: State) -> None:
     from qmd.store import files
 
     files.check_writable(path)
-    index = here.place.database
-    if path.exists() and any(
-        path.samefile(own) for own in (index, here.place.config) if own.exists()
-    ):
+    kept = (here.place.database, here.place.config, here.place.trusted)
+    if any(_is_of(path, own) for own in kept):
         raise UsageError(f"{path} is what qmd itself needs. Name another file.")
+
+
+def _is_of(path: Path, own: Path) -> bool:
+    """Whether a file is one of qmd's, or is called like what qmd keeps beside it: locks, logs."""
+    if path.exists() and own.exists() and path.samefile(own):
+        return True
+    folder, name = os.path.split(os.path.realpath(path))
+    return any(
+        folder == os.path.realpath(each.parent) and f"{name}.".startswith(f"{each.name}.")
+        for each in (own, Path(os.path.realpath(own)))
+    )
 
 
 def check_no_document(path: Path, engine: Engine) -> None:
