@@ -183,7 +183,7 @@ def _floors(
     for _, number, _, score in entries:
         lowest = score if lists[number].kind != "lex" and score > 0 else 0.0
         floors[number] = min(floors.get(number, lowest), lowest)
-    return floors
+    return {number: floors.get(number, 0.0) for number in range(len(lists))}
 
 
 def _share(lists: Sequence[Listed], weights: Sequence[float]) -> float:

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from qmd.errors import ModelMissing, NotEmbedded, QmdError, QueryError, RuntimeMissing
 from qmd.pipeline.hybrid import Recipe
+from qmd.types import Filter
 from tests.library import drawn
-from tests.pipeline.hybrid.asking import ask, files, found
+from tests.pipeline.hybrid.asking import ask, assert_adds_up, files, found, searched
 from tests.text.test_questions import documents
 
 
@@ -99,6 +100,23 @@ def test_documents_without_vectors_are_found_by_words_and_told_of(helped):
     answer = ask(helped, "new car")
     assert set(files(answer)) == {"car.md", "new.md"}
     assert answer.notice == "Documents that lack vectors: 1 of 2. Run 'qmd embed'."
+
+
+@pytest.mark.parametrize(
+    "question", ["roasted beans", "lex: roasted\nvec: drink\nlex: zebra\nhyde: A cup."]
+)
+def test_what_is_found_by_words_alone_adds_up_where_nothing_chosen_has_a_vector(helped, question):
+    helped.configure("new")
+    helped.write("tea.md", "# Tea\n\nRoasted leaves.")
+    helped.write("coffee.md", "# Coffee\n\nBeans that were roasted.", collection="new")
+    helped.update()
+    helped.embed("notes")
+    for chosen in (("new",), ("notes",), ("new", "notes")):
+        answer = ask(helped, question, among=Filter(chosen))
+        assert answer.results
+        for result in answer.results:
+            assert_adds_up(result, reranked=False)
+        assert len(searched(answer)) == question.count(":") or 2
 
 
 @pytest.fixture(scope="module")
