@@ -227,7 +227,7 @@ class Asking(Base):
     async def multi_get(
         self, pattern: str, *, count: int | None = None, largest: int = LARGEST_OF_SEVERAL
     ) -> Rows[Passage]:
-        """Documents by glob, brace set, or comma list of paths and docids.
+        """Documents by glob, brace set, or comma list of paths and docids, with `:first:count`.
 
         Args:
             count: lines of each at most.

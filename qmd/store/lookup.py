@@ -117,6 +117,57 @@ def _inside(cursor: Cursor, place: str) -> Iterator[tuple[Collection, str]]:
                 yield collection, place[len(root.rstrip("/")) + 1 :]
 
 
+def matching(
+    cursor: Cursor, glob: str, documents: Sequence[Document], folder: Path | None = None
+) -> list[Document]:
+    """Those of some documents that a glob means: by their names, or where they are on the disk.
+
+    Args:
+        folder: where globs such as `./*.md` begin; see `found`.
+
+    Raises:
+        UsageError: the glob stands for too many.
+    """
+    below, glob = _begun(glob, folder)
+    matches = masks.matcher([glob])
+    if below is None:
+        return [each for each in documents if matches(each.name) or matches(each.path)]
+    begin = {_as_written(each).rstrip("/") + "/" for each in (below, os.path.realpath(below))}
+    roots = {
+        collection.name: {collection.root, os.path.realpath(collection.root)}
+        for collection in collections(cursor)
+        if collection.root
+    }
+
+    def is_meant(document: Document) -> bool:
+        for root in roots.get(document.collection, ()):
+            place = _as_written(f"{root.rstrip('/')}/{document.path}")
+            if any(place.startswith(each) and matches(place[len(each) :]) for each in begin):
+                return True
+        return False
+
+    return [each for each in documents if is_meant(each)]
+
+
+def _begun(glob: str, folder: Path | None) -> tuple[str | None, str]:
+    """The folder on the disk that a glob begins in, and what is one of it; None: it is of names."""
+    if folder is not None and glob.startswith(("./", "../")):
+        below, glob = str(folder), os.path.normpath(glob)
+    elif glob.startswith(("/", "~/")) and not glob.startswith("//"):
+        below, glob = "/", os.path.normpath(paths.at_home(glob)).lstrip("/")
+    else:
+        return None, glob.removeprefix(paths.SCHEME)
+    first, found, rest = glob.partition("/")
+    while found and not any(mark in first for mark in "*?[{\\"):
+        below, glob = os.path.normpath(os.path.join(below, first)), rest  # noqa: PTH118
+        first, found, rest = glob.partition("/")
+    return below, glob
+
+
+def _as_written(place: str) -> str:
+    return paths.composed(place) or place
+
+
 def _on_disk(cursor: Cursor, name: str, folder: Path) -> str | None:
     """Why a file that a collection has in its folder is not in the index; None: there is none."""
     place = os.path.normpath(folder / paths.at_home(name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -75,7 +76,7 @@ class Reading(Base):
         reason.
 
         Args:
-            folder: where paths such as `./tea.md` begin; see `lookup.found`.
+            folder: where paths such as `./tea.md` and `./*.md` begin; see `lookup.found`.
         """
         return self.read(
             partial(self._multi_get, pattern, count=count, largest=largest, folder=folder)
@@ -106,8 +107,7 @@ class Reading(Base):
             if not found:
                 if everything is None:
                     everything = lookup.below(cursor, None)
-                matches = masks.matcher([part.removeprefix(paths.SCHEME)])
-                found = [(d, whole) for d in everything if matches(d.name) or matches(d.path)]
+                found = _globbed(cursor, whole, folder, everything)
                 if not found:
                     missing.append(Passage.missing(part, f"No documents match: {part}"))
             for document, asked in found:
@@ -189,6 +189,26 @@ def _found(
         return None
     lines = lines if lines is not None else asked.lines
     return document, asked._replace(first=max(1, first), lines=lines)
+
+
+def _globbed(
+    cursor: Cursor, asked: paths.Range, folder: Path | None, documents: Sequence[Document]
+) -> list[tuple[Document, paths.Range]]:
+    """The documents that a glob means, and which lines; those of a suffix, if it is none of names.
+
+    Raises:
+        UsageError: the glob stands for too many.
+    """
+    found = lookup.matching(cursor, asked.name, documents, folder)
+    name, first, lines = paths.split_range(asked.name)
+    if found or first is None:
+        return [(document, asked) for document in found]
+    suffix = asked.name.removeprefix(name)
+    lines = lines if lines is not None else asked.lines
+    return [
+        (document, paths.Range(document.name + suffix, max(1, first), lines))
+        for document in lookup.matching(cursor, name, documents, folder)
+    ]
 
 
 def _left_out(

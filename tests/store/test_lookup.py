@@ -44,10 +44,10 @@ def test_names_like_a_glob_are_not_looked_for(library, monkeypatch):
         return run(cursor, name, **parameters)
 
     monkeypatch.setattr(Cursor, "run", noted)
-    given = library.engine.multi_get("t*.md, none*.md, odd[1].md:3, {tea,coffee}.md:1")
+    given = library.engine.multi_get("t*.md, none*.md, odd[1].md:3, {tee,coffee}.md:1")
     assert [each.reason or each.file for each in given] == [
         "No documents match: none*.md",
-        "No documents match: {tea,coffee}.md:1",
+        "No documents match: {tee,coffee}.md:1",
         "notes/tea.md",
         "notes/odd[1].md",
     ]

@@ -55,7 +55,10 @@ def get(
 def multi_get(
     context: typer.Context,
     pattern: Annotated[
-        str, typer.Argument(help="A glob, a {brace,set}, or a comma list of paths and docids.")
+        str,
+        typer.Argument(
+            help="A glob, a {brace,set}, or a comma list of paths and docids; *.md:1:10 for lines."
+        ),
     ],
     count: Annotated[
         int | None, typer.Option("-l", "--lines", min=1, help="Lines of each at most.")

@@ -81,6 +81,71 @@ def test_multi_get_takes_lines_of_each_document(indexed, notes):
     )
 
 
+@pytest.mark.parametrize(
+    ("glob", "expected"),
+    [
+        ("./*.md", ["work/plan.md", "work/tea.md"]),
+        ("./{tea,plan}.md", ["work/plan.md", "work/tea.md"]),
+        ("./t?a.md", ["work/tea.md"]),
+        ("../*.md", ["coffee, black.md"]),
+        ("../**/tea.md", ["old/tea.md", "work/tea.md"]),
+        ("./../old/*", ["old/tea.md"]),
+        ("../../*/work/p*", ["work/plan.md"]),
+        ("{home}/old/*.md", ["old/tea.md"]),
+        ("./old/*.md", None),
+        ("../../*.md", None),
+    ],
+)
+def test_a_glob_begins_in_the_current_folder(inside, notes, glob, expected):
+    code, out, _ = inside("multi-get", glob.replace("{home}", str(notes)), "--json")
+    found = [record["file"] for record in json.loads(out) if record["docid"]]
+    assert (code, sorted(found)) == (int(not expected), [f"notes/{n}" for n in expected or ()])
+
+
+def test_a_glob_begins_in_a_folder_whose_name_is_odd_or_that_a_link_leads_to(
+    qmd, tmp_path, monkeypatch
+):
+    odd = tmp_path / ".a[b]{c,d}*" / "Cafe\u0301"
+    odd.mkdir(parents=True)
+    (odd / "tea.md").write_text("# Tea\n")
+    (tmp_path / "link").symlink_to(odd)
+    assert qmd("collection", "add", tmp_path / "link", "--name", "odd")[0] == 0
+    for folder, glob in [(odd, "./*.md"), (odd, f"{tmp_path}/link/*.md"), (tmp_path, "./link/t*")]:
+        monkeypatch.chdir(folder)
+        assert ",odd/tea.md," in qmd("multi-get", glob, "--files")[1]
+
+
+def test_multi_get_takes_lines_of_each_document_that_a_glob_means(inside, notes):
+    (notes / "odd.md:2").write_text("# Odd\n\nEnd.\n")
+    inside("collection", "add", notes, "--name", "odd", "--mask", "odd.md:2")
+
+    def lines(glob, *options):
+        code, out, _ = inside("multi-get", glob, *options, "--json")
+        found = {r["file"]: (r.get("line"), r.get("body") or r.get("reason"))
+                 for r in json.loads(out)}  # fmt: skip
+        return code, found
+
+    assert lines("notes/work/*.md:1:1") == (
+        0,
+        {"notes/work/plan.md": (1, "# Plan"), "notes/work/tea.md": (1, "# work/tea.md\n")},
+    )
+    assert lines("./{plan,absent}.md:3", "-l", 2) == (
+        0,
+        {"notes/work/plan.md": (3, "Buy tea, then parse_json the list.\n")},
+    )
+    assert lines("notes/work/*.md:5") == (
+        2,
+        {
+            "notes/work/plan.md": (5, "End."),
+            "notes/work/tea.md:5": (
+                None,
+                "notes/work/tea.md has 1 line; line 5 is past its end.",
+            ),
+        },
+    )
+    assert lines("o*.md:2") == (0, {"odd/odd.md:2": (1, "# Odd\n\nEnd.\n")})
+
+
 def test_multi_get_gives_few_lines_of_a_large_document(indexed, notes):
     (notes / "large.md").write_text("# Large\n" + "tea\n" * 5_000)
     indexed("update")
