@@ -22,7 +22,7 @@ from anyio import from_thread, to_thread
 
 from qmd.errors import ModelError
 from qmd.pipeline.flow import each, flow
-from qmd.store import embeddings
+from qmd.store import drafts, embeddings
 from qmd.store.embeddings import Chunk, Text
 from qmd.text import chunking
 from qmd.types import Embedded
@@ -123,7 +123,7 @@ async def embed(
         batch_tokens = HASTY if within is not None and within < SOON else BATCH_TOKENS
     pending = partial(embeddings.pending, fingerprint=space.fingerprint)
     anew = force and bool((await to_thread.run_sync(database.read, pending)).vectors)
-    made = embeddings.draft(space) if anew else space
+    made = drafts.draft(space) if anew else space
     run = _Run(database, embedder, made, list(collections) or None, batch_tokens)
     await run.begin(check=force)
     until = math.inf if within is None else anyio.current_time() + within
@@ -144,7 +144,7 @@ async def embed(
     report.foreign = run.foreign
     report.draft = anew and report.stopped
     if anew and not report.stopped:
-        work = partial(embeddings.put_in_place, space=space, dimensions=run.dimensions)
+        work = partial(drafts.put_in_place, space=space, dimensions=run.dimensions)
         await to_thread.run_sync(database.write, work)
     report.seconds = time.monotonic() - began
     state = await to_thread.run_sync(database.read, partial(pending, collections=collections))
@@ -342,7 +342,7 @@ class _Run:
 
 def _supersede(cursor: Cursor, space: Space) -> None:
     """Remove the vectors of this model that were made with other settings."""
-    needed = (space.fingerprint, embeddings.draft(space).fingerprint)
+    needed = (space.fingerprint, drafts.draft(space).fingerprint)
     for stored in embeddings.models(cursor):
         if stored.name == space.model.name and stored.fingerprint not in needed:
             embeddings.remove(cursor, model_id=stored.model_id)

@@ -239,34 +239,6 @@ def remove(cursor: Cursor, *, model_id: int, collections: Sequence[str] | None =
         cursor.run("embeddings/forget_model", model_id=model_id)
 
 
-def draft(space: Space) -> Space:
-    """Where vectors of a space are made anew, beside those that are there."""
-    return space._replace(fingerprint=f"{space.fingerprint}{DRAFT}")
-
-
-def put_in_place(cursor: Cursor, space: Space, dimensions: int) -> None:
-    """Replace the vectors of the texts that have been embedded anew by those of the draft.
-
-    A text that has vectors, and has not got all of its new ones, keeps those. Chunks get new
-    numbers: who knows all up to one (`shortcut`) has not seen these.
-
-    Raises:
-        VectorsRemoved: another process has removed the draft.
-    """
-    draft_id = model_id(cursor, draft(space).fingerprint)
-    if draft_id is None:
-        raise VectorsRemoved(space.model.name)
-    both = {"model_id": meet(cursor, space, dimensions), "draft_id": draft_id}
-    cursor.run("embeddings/remove_unfinished", **both)
-    cursor.run("embeddings/remove_replaced", **both)
-    cursor.run("embeddings/remove_embeddings")
-    [(first, count)] = cursor.run("embeddings/numbers", model_id=draft_id)
-    cursor.run("embeddings/take_embeddings", **both, first=first)
-    cursor.run("embeddings/take_chunks", **both, first=first)
-    cursor.run("embeddings/count_up", count=count)
-    cursor.run("embeddings/forget_model", model_id=draft_id)
-
-
 def nearest(
     cursor: Cursor,
     vector: NDArray[np.float32],
