@@ -16,7 +16,7 @@ import anyio
 import watchfiles
 from anyio import to_thread
 
-from qmd.errors import CollectionNotFound, IndexBusy, QmdError, UsageError
+from qmd.errors import CollectionNotFound, ConfigError, IndexBusy, QmdError, UsageError
 from qmd.pipeline.flow import only
 from qmd.types import Collection, Embedded, Report
 
@@ -90,7 +90,7 @@ async def watch(
                     async for changes in turns:
                         try:
                             await turn([path for _, path in changes])
-                        except IndexBusy as error:
+                        except (IndexBusy, ConfigError) as error:  # who writes it is not done
                             failed(error)
                         except CollectionNotFound:
                             continue  # it has just been removed

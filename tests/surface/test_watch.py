@@ -237,3 +237,23 @@ def test_a_folder_outside_of_a_project_is_not_watched_before_it_is_approved(
         assert said().startswith("theirs: Indexed: 2 new")
         (outside / "last.md").write_text("# Last\n")
         assert said() == one_new("theirs", 2)
+
+
+def test_a_mistake_in_the_settings_is_told_once_and_does_not_end_it(qmd, notes, tmp_path):
+    later = tmp_path / "later"
+    later.mkdir()
+    settings = tmp_path / "config" / "index.yml"
+    before = settings.read_text()
+    with watching() as said:
+        assert said() == "Watching notes. Stop with Ctrl-C.\n"
+        (notes / "soup.md").write_text("# Soup\n")
+        assert said() == one_new("notes", 1)
+        settings.write_text("collections: [\n")
+        assert f"{settings}:" in said()
+        (notes / "rice.md").write_text("# Rice\n")
+        time.sleep(2)  # it is read again and again
+        settings.write_text(before)
+        assert said() == one_new("notes", 2)
+        assert qmd("collection", "add", later)[0] == 0
+        (later / "broth.md").write_text("# Broth\n")
+        assert said() == one_new("later")
