@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import anyio
 import watchfiles
@@ -29,6 +29,8 @@ QUIET_MS = 400
 TURN_MS = 1000
 """Milliseconds that the watcher waits for a change, before it says that there was none."""
 
+Changes = set[tuple[watchfiles.Change, str]]
+
 RETRY = 60.0
 """Seconds after which vectors that could not be made are tried again, if nothing changes before."""
 
@@ -44,7 +46,8 @@ async def watch(
     """Update collections once, and again whenever a file below their folders changes.
 
     Update commands do not run: they would change files, and so run for ever. A folder that is not
-    there, cannot be read, or must not, is not watched until that changes.
+    there, cannot be read, or must not, is not watched until that changes. One that another takes
+    the place of is watched anew.
 
     Args:
         names: of collections; none means all, with those that come later.
@@ -68,8 +71,8 @@ async def watch(
         nonlocal watched
         waiting.update(_concerned(watched, paths, engine))
         before, watched = watched, await to_thread.run_sync(_watchable, engine, names)
-        waiting.update(each.name for each in watched if each not in before)
-        waiting.intersection_update(each.name for each in watched)
+        waiting.update(each.collection.name for each in watched if each not in before)
+        waiting.intersection_update(each.collection.name for each in watched)
         if not waiting:
             return
         reports = await engine.update(sorted(waiting), told=told)
@@ -80,12 +83,13 @@ async def watch(
     try:
         async with anyio.create_task_group() as tasks:
             if vectors is not None:
-                vectors.want(each.name for each in watched)
+                vectors.want(each.collection.name for each in watched)
                 tasks.start_soon(vectors.keep_up)
             while True:
-                roots = {each.root for each in watched}
+                places = {each.place for each in watched}
                 # First all: what changed after the update, but before this began, is not told.
-                waiting.update(each.name for each in watched)
+                waiting.update(each.collection.name for each in watched)
+                roots = {place.root for place in places}
                 async with aclosing(_changes(roots)) as turns:
                     async for changes in turns:
                         try:
@@ -94,14 +98,22 @@ async def watch(
                             failed(error)
                         except CollectionNotFound:
                             continue  # it has just been removed
-                        if roots != {each.root for each in watched}:
+                        if places != {each.place for each in watched} or _gone(roots, changes):
                             break
     except BaseExceptionGroup as group:
         raise only(group) from None
 
 
-async def _changes(roots: set[str]) -> AsyncGenerator[set[tuple[watchfiles.Change, str]], None]:
-    """What changes below some folders, and now and then that nothing did."""
+def _gone(roots: set[str], changes: Changes) -> bool:
+    """Whether a folder was removed or renamed: another in its place may have the same number."""
+    return any(change is watchfiles.Change.deleted and path in roots for change, path in changes)
+
+
+async def _changes(roots: set[str]) -> AsyncGenerator[Changes, None]:
+    """What changes below some folders, and now and then that nothing did.
+
+    It ends if one of them is not there any more as it begins.
+    """
     if not roots:
         while True:
             await anyio.sleep(TURN_MS / 1000)
@@ -116,8 +128,12 @@ async def _changes(roots: set[str]) -> AsyncGenerator[set[tuple[watchfiles.Chang
         ignore_permission_denied=True,
     )
     async with aclosing(told):
-        async for changes in told:
-            yield changes
+        try:
+            async for changes in told:
+                yield changes
+        except FileNotFoundError:
+            await anyio.sleep(TURN_MS / 1000)
+            yield set()
 
 
 class _Vectors:
@@ -165,7 +181,22 @@ class _Vectors:
                 self._embedded(report)
 
 
-def _watchable(engine: Engine, names: Sequence[str]) -> list[Collection]:
+class _Place(NamedTuple):
+    """A folder on the disk: another one in its place has another number."""
+
+    root: str
+    device: int
+    inode: int
+
+
+class _Watched(NamedTuple):
+    """A collection that is watched, and its folder."""
+
+    collection: Collection
+    place: _Place
+
+
+def _watchable(engine: Engine, names: Sequence[str]) -> list[_Watched]:
     """Collections whose folders can be listed, and may be.
 
     Raises:
@@ -174,18 +205,21 @@ def _watchable(engine: Engine, names: Sequence[str]) -> list[Collection]:
     known = [each for each in engine.folders() if not names or each.name in names]
     if not known:
         raise UsageError("There is nothing to watch any more: the collections were removed.")
-    return [each for each in known if engine.may_read(each) and _is_readable(each)]
+    places = [(each, _place(each.root)) for each in known if engine.may_read(each)]
+    return [_Watched(each, place) for each, place in places if place is not None]
 
 
-def _is_readable(collection: Collection) -> bool:
+def _place(root: str) -> _Place | None:
+    """A folder that can be listed; None: it cannot."""
     try:
-        os.scandir(collection.root).close()
+        os.scandir(root).close()
+        info = os.stat(root)
     except OSError:
-        return False
-    return True
+        return None
+    return _Place(root, info.st_dev, info.st_ino)
 
 
-def _concerned(collections: Sequence[Collection], paths: Sequence[str], engine: Engine) -> set[str]:
+def _concerned(watched: Sequence[_Watched], paths: Sequence[str], engine: Engine) -> set[str]:
     """The names of collections below whose folders files have changed, but for the index itself."""
     own = os.path.realpath(engine.place.database)
     reals = {path: os.path.realpath(path) for path in paths}
@@ -193,7 +227,7 @@ def _concerned(collections: Sequence[Collection], paths: Sequence[str], engine: 
         path for path in paths if reals[path] != own and not reals[path].startswith(f"{own}.")
     ]
     return {
-        each.name
-        for each in collections
-        if any(path.startswith(each.root.rstrip("/") + "/") for path in others)
+        each.collection.name
+        for each in watched
+        if any(path.startswith(each.place.root.rstrip("/") + "/") for path in others)
     }

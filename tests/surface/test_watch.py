@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import queue
+import shutil
 import signal
 import subprocess
 import sys
@@ -173,6 +174,13 @@ def one_new(name, unchanged=0):
     )
 
 
+def is_watched(said, notes):
+    """Wait until the notes are: the first change may be found by the update at the beginning."""
+    for unchanged in (1, 2):
+        (notes / f"{unchanged}.md").write_text(f"# Soup {unchanged}\n")
+        assert said() == one_new("notes", unchanged)
+
+
 def test_a_collection_that_gets_another_name_is_watched_on(qmd, notes):
     with watching() as said:
         assert said() == "Watching notes. Stop with Ctrl-C.\n"
@@ -243,17 +251,53 @@ def test_a_mistake_in_the_settings_is_told_once_and_does_not_end_it(qmd, notes, 
     later = tmp_path / "later"
     later.mkdir()
     settings = tmp_path / "config" / "index.yml"
-    before = settings.read_text()
+    whole = shutil.copy(settings, tmp_path)
     with watching() as said:
         assert said() == "Watching notes. Stop with Ctrl-C.\n"
-        (notes / "soup.md").write_text("# Soup\n")
-        assert said() == one_new("notes", 1)
+        is_watched(said, notes)
         settings.write_text("collections: [\n")
         assert f"{settings}:" in said()
         (notes / "rice.md").write_text("# Rice\n")
         time.sleep(2)  # it is read again and again
-        settings.write_text(before)
-        assert said() == one_new("notes", 2)
+        shutil.move(whole, settings)
+        assert said() == one_new("notes", 3)
         assert qmd("collection", "add", later)[0] == 0
         (later / "broth.md").write_text("# Broth\n")
         assert said() == one_new("later")
+
+
+@pytest.mark.parametrize("same_number", [True, False])
+def test_a_folder_that_another_takes_the_place_of_is_watched_anew(
+    qmd, notes, tmp_path, same_number
+):
+    with watching() as said:
+        assert said() == "Watching notes. Stop with Ctrl-C.\n"
+        is_watched(said, notes)
+        if same_number:  # where the file system gives the number of what has gone to the next
+            shutil.rmtree(notes)
+            notes.mkdir()
+        else:
+            notes.rename(tmp_path / "old")
+            (tmp_path / "new").mkdir()
+            (tmp_path / "new").rename(notes)
+        assert said().startswith("notes: Indexed: 0 new, 0 updated, 0 unchanged, 0 renamed, 3 ")
+        for unchanged in range(3):
+            (notes / f"{unchanged}.md").write_text(f"# {unchanged}\n")
+            assert said() == one_new("notes", unchanged)
+
+
+def test_a_folder_that_was_away_for_a_while_is_watched_anew(qmd, notes, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    assert qmd("collection", "add", other)[0] == 0
+    with watching() as said:
+        assert said() == "Watching notes, other. Stop with Ctrl-C.\n"
+        is_watched(said, notes)
+        notes.rename(tmp_path / "away")
+        (other / "rice.md").write_text("# Rice\n")
+        assert said() == one_new("other")
+        (tmp_path / "away" / "corn.md").write_text("# Corn\n")
+        (tmp_path / "away").rename(notes)
+        assert said() == one_new("notes", 3)
+        (notes / "bean.md").write_text("# Bean\n")
+        assert said() == one_new("notes", 4)
