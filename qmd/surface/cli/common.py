@@ -42,6 +42,17 @@ class State(NamedTuple):
 
         return environment.locate(self.environ, here(), index=self.index_name)
 
+    def check_exists(self) -> None:
+        """Refuse the name of an index that nobody has.
+
+        Raises:
+            IndexNotFound: with the names of those that there are.
+        """
+        from qmd import environment
+
+        if self.index_name is not None:
+            environment.check_exists(self.place)
+
     @contextmanager
     def engine(
         self, *, warm: bool = False, gpu: bool = True, new: bool = False
@@ -59,10 +70,9 @@ class State(NamedTuple):
         from qmd import environment
         from qmd.engine import Engine
 
-        place = self.place
-        if self.index_name is not None and not new:
-            environment.check_exists(place)
-        engine = Engine(place, environment.machine(self.environ, gpu=gpu), warm=warm)
+        if not new:
+            self.check_exists()
+        engine = Engine(self.place, environment.machine(self.environ, gpu=gpu), warm=warm)
         patience = None
         try:
             yield engine

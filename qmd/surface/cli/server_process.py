@@ -38,9 +38,13 @@ def serve(
     Args:
         access: for HTTP.
         pid_file: in which the server says that it runs.
+
+    Raises:
+        IndexNotFound: nobody has the index whose name is given.
     """
     import anyio
 
+    here.check_exists()
     _log(debug=settings_of(here).debug)
     if access is None:
         with _ending_well(), _toolbox(here, tools) as toolbox:
@@ -69,9 +73,14 @@ def serve(
 
 
 def start(here: State, tools: Tools, access: Access) -> None:
-    """Serve in the background."""
+    """Serve in the background.
+
+    Raises:
+        IndexNotFound: nobody has the index whose name is given.
+    """
     from qmd.surface.http import daemon
 
+    here.check_exists()
     files = files_of(here)
     named = ["--index", here.index_name] if here.index_name else []
     words = [sys.executable, "-P", "-m", "qmd", *named, "mcp", "--http", *access.arguments]

@@ -30,6 +30,11 @@ def named(qmd, notes, tmp_path, monkeypatch):
         ["collection", "list"],
         ["collection", "show", "notes"],
         ["context", "list"],
+        ["mcp"],
+        ["mcp", "--http", "--port", "0"],
+        ["mcp", "--http", "--port", "0", "--daemon"],
+        ["server"],
+        ["server", "--transport", "http", "--port", "0"],
     ],
 )
 def test_an_index_that_does_not_exist_is_told_and_not_made(named, tmp_path, arguments):
