@@ -29,7 +29,7 @@ def add(
     if len(words) > 2:
         raise UsageError('Put the text in quotes: qmd context add PATH "TEXT".')
     path, text = words if len(words) == 2 else (".", words[0])
-    with state(context).engine(new=True) as engine:
+    with state(context).engine(new=path == "/") as engine:
         added = curation.add_context(engine, path, text)
         name = added.collection
         empty = name is not None and not engine.documents(name, added.prefix)

@@ -30,6 +30,9 @@ def named(qmd, notes, tmp_path, monkeypatch):
         ["collection", "list"],
         ["collection", "show", "notes"],
         ["context", "list"],
+        ["context", "add", "Text"],
+        ["context", "add", ".", "Text"],
+        ["context", "add", "qmd://notes/", "Text"],
         ["mcp"],
         ["mcp", "--http", "--port", "0"],
         ["mcp", "--http", "--port", "0", "--daemon"],
@@ -46,6 +49,11 @@ def test_an_index_that_does_not_exist_is_told_and_not_made(named, tmp_path, argu
         "Make one with 'qmd --index wrok collection add PATH'.\n"
     )
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_context_of_everything_makes_an_index(named):
+    assert named("--index", "new", "context", "add", "/", "Text")[0] == 0
+    assert "Text" in named("--index", "new", "context", "list")[1]
 
 
 def test_an_index_is_there_with_its_settings_or_its_file_alone(named, tmp_path):
