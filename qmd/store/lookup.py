@@ -177,7 +177,10 @@ def _on_disk(cursor: Cursor, name: str, folder: Path) -> str | None:
     for collection, path in inside:
         if masks.taking(collection.mask, collection.ignored)(path):
             update = command("qmd", "update", "-c", collection.name)
-            return f"It is not indexed yet. Run {update}."
+            return (
+                f"It is not indexed. Run {update}, which passes over files that are empty, "
+                "no text, too large, links, in a folder such as node_modules, or in .gitignore."
+            )
     if inside:
         collection, _ = inside[0]
         return f"It is no file that collection '{collection.name}' takes ({collection.mask})."

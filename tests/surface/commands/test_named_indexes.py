@@ -68,7 +68,7 @@ def test_a_suggested_command_can_be_typed_as_it_is(qmd, notes):
     assert qmd("collection", "add", notes, "--name", "my corp")[0] == 0
     assert "\"qmd update -c 'my corp'\"" in qmd("collection", "add", notes, "--name", "my corp")[2]
     (notes / "new.md").write_text("# New\n")
-    assert "Run \"qmd update -c 'my corp'\"." in qmd("get", notes / "new.md")[2]
+    assert "Run \"qmd update -c 'my corp'\"," in qmd("get", notes / "new.md")[2]
     assert "-c 'my corp'." in qmd("collection", "exclude", "my corp")[1]
     said = qmd("context", "add", "qmd://my corp/none", "Nothing")[2]
     assert "\"qmd ls 'my corp'\" shows" in said

@@ -53,8 +53,20 @@ def test_ls_says_that_a_folder_is_in_no_collection(indexed, notes, monkeypatch):
 def test_a_file_that_is_not_indexed_is_told_with_what_indexes_it(inside, notes):
     (notes / "work" / "new.md").write_text("# New\n")
     (notes / "work" / "new.txt").write_text("New\n")
-    wanted = "It is not indexed yet. Run 'qmd update -c notes'."
-    for name in ("new.md", "./new.md:3", notes / "work" / "new.md"):
+    wanted = (
+        "It is not indexed. Run 'qmd update -c notes', which passes over files that are empty, "
+        "no text, too large, links, in a folder such as node_modules, or in .gitignore."
+    )
+    (notes / "node_modules").mkdir()
+    (notes / "node_modules" / "x.md").write_text("# X\n")
+    (notes / "empty.md").touch()
+    for name in (
+        "new.md",
+        "./new.md:3",
+        "../empty.md",
+        "../node_modules/x.md",
+        notes / "work" / "new.md",
+    ):
         code, _, err = inside("get", name)
         assert code == 1
         assert wanted in err
