@@ -199,15 +199,19 @@ class Engine(Asking, Reading, Arranging):
         chosen = await to_thread.run_sync(self.folders, names)
         reports = []
         for collection in chosen:
+            comparison = compared.get(collection.name)
             try:
                 if before is not None:
                     await before(collection)
+                    # Which may have changed index.yml.
+                    [fresh] = await to_thread.run_sync(self.folders, [collection.name])
+                    collection, comparison = fresh, comparison if fresh == collection else None
                 self._check_approved(collection)
                 report = await index.update(
                     self.database,
                     collection,
                     self.stemmer,
-                    comparison=compared.get(collection.name),
+                    comparison=comparison,
                     progress=progress(collection) if progress else None,
                 )
             except IndexFailure:

@@ -35,6 +35,9 @@ from qmd.store import stopping
 POLL = 0.002
 """Seconds between two looks at a lock; doubled up to five times while waiting."""
 
+LOOKS = 10
+"""Looks at the lock of a long job: who only asks whether somebody is at it has it for a moment."""
+
 COURTESY = 0.02
 """Seconds a writer stays away after a turn, longer than anyone's longest poll."""
 
@@ -94,6 +97,15 @@ class _Lock:
         return None
 
 
+def _taken(lock: _Lock) -> bool:
+    """Whether a lock is ours now."""
+    for _ in range(LOOKS):
+        if lock.take(shared=False):
+            return True
+        time.sleep(POLL)
+    return False
+
+
 @contextmanager
 def errand(index: Path, name: str) -> Iterator[None]:
     """Do a long job that only one process at a time should do for an index.
@@ -103,7 +115,7 @@ def errand(index: Path, name: str) -> Iterator[None]:
     """
     lock = _Lock(index.with_name(f"{index.name}.{name}"))
     index.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if not lock.take(shared=False):
+    if not _taken(lock):
         raise JobRunning(index, job=name, holder=lock.holder())
     lock.sign()
     try:

@@ -188,10 +188,10 @@ def clean(database: Database, *, space: str | None = None) -> Waste:
         What was removed.
     """
     gone = database.read(waste).documents
-    at_work = is_at_work(database.path, "embed")
     merge(database, always=True)
 
     def work(cursor: Cursor) -> Waste:
+        at_work = is_at_work(database.path, "embed")  # not before: it begins, and then writes
         removed = waste(cursor, space=space, at_work=at_work)._replace(documents=gone)
         if not forgets:  # an update has looked some of them up
             removed = removed._replace(words=0)

@@ -195,7 +195,7 @@ class Reader:
         name = ".".join(named)
         if _is_elsewhere(named[-1]):
             raise not_here(named[-1])
-        if len(named) == 1 and name.lower() in own:
+        if len(named) == 1 and _folded(name) in own:
             return
         is_file = any(mark in named[-1] for mark in "./\\")
         if len(named) > 1 and named[0].lower() not in _QUALIFIERS:
@@ -288,11 +288,11 @@ def _within(tree: dict[str, Any]) -> Iterator[tuple[dict[str, Any], frozenset[st
         if isinstance(each, dict):
             for entry in each.get("cte_map", {}).get("map", ()):
                 waiting.append((entry["value"], names))
-                names |= {entry["key"].lower()}
+                names |= {_folded(entry["key"])}
             yield each, names
             parts = {key: part for key, part in each.items() if key != "cte_map"}
             if each.get("type") == "RECURSIVE_CTE_NODE":
-                waiting.append((parts.pop("right"), names | {each["cte_name"].lower()}))
+                waiting.append((parts.pop("right"), names | {_folded(each["cte_name"])}))
             waiting += [(part, names) for part in parts.values()]
         elif isinstance(each, list):
             waiting += [(part, names) for part in each]
@@ -319,4 +319,9 @@ def _parameters(tree: dict[str, Any]) -> list[str]:
 def _own(tree: dict[str, Any]) -> frozenset[str]:
     """Names that a statement gives with WITH."""
     maps = (node.get("cte_map", {}).get("map", ()) for node in _nodes(tree))
-    return frozenset(entry["key"].lower() for each in maps for entry in each)
+    return frozenset(_folded(entry["key"]) for each in maps for entry in each)
+
+
+def _folded(name: str) -> str:
+    """A name as DuckDB compares it with others: only letters of ASCII have a small form."""
+    return name.encode(errors="surrogatepass").lower().decode(errors="surrogatepass")

@@ -1,5 +1,4 @@
--- Passages into which documents were cut for a model: what search by meaning compares. Those whose
--- vectors are being made anew are here only when all are.
+-- Passages into which documents were cut for a model: what search by meaning compares.
 --
 -- needs  documents
 -- out  file         text      of `documents`

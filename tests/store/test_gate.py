@@ -13,7 +13,7 @@ import time
 import pytest
 
 from qmd.errors import IndexBusy, LockUnusable
-from qmd.store.gate import Gate, dictionary, errand
+from qmd.store.gate import Gate, dictionary, errand, is_at_work
 from tests import strays
 
 LONG = 20
@@ -290,6 +290,19 @@ def test_a_writer_that_cannot_leave_its_name_holds_the_door_all_the_same(gate, m
     monkeypatch.setattr(os, "pwrite", refuse)
     gate().shut()
     assert gate().is_shut()
+
+
+def test_a_look_at_a_long_job_refuses_nobody_who_begins_it(tmp_path):
+    index = tmp_path / "index.duckdb"
+    assert not is_at_work(index, "embed")
+    with errand(index, "embed"):
+        assert is_at_work(index, "embed")
+    assert not is_at_work(index, "embed")
+    with (tmp_path / "index.duckdb.embed").open() as looked:
+        fcntl.flock(looked, fcntl.LOCK_SH)
+        threading.Timer(0.005, fcntl.flock, (looked, fcntl.LOCK_UN)).start()
+        with errand(index, "embed"):
+            assert is_at_work(index, "embed")
 
 
 def test_a_look_at_the_door_does_not_lose_the_key_of_the_same_process(gate, in_thread, monkeypatch):

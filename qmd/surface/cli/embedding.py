@@ -83,7 +83,7 @@ def _record(report: Embedded) -> dict[str, object]:
 def summary(report: Embedded) -> str:
     """What was embedded, for people."""
     lines = []
-    if not report.chunks and not report.lacking and not report.draft:
+    if not (report.chunks or report.lacking or report.draft or report.failed):
         documents = wording.amount(report.documents, "document")
         lines.append(f"No vector is missing: {documents}, {report.model}.")
     else:

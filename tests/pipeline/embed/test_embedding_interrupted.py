@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -162,6 +163,20 @@ def test_a_draft_is_spared_until_a_cleanup_while_nobody_works_on_it(faked, fake)
     assert clean().vectors == 1
     assert set(vectors(faked)) == first
     assert_whole(faked)
+
+
+def test_a_cleanup_spares_a_draft_that_is_begun_while_it_merges(faked, fake, monkeypatch):
+    write_many(faked, 3)
+    faked.embed()
+    begin_anew(faked, fake)
+    with ExitStack() as work:
+
+        def merge(database, **_):
+            work.enter_context(errand(database.path, "embed"))
+
+        monkeypatch.setattr(maintenance, "merge", merge)
+        space = faked.engine.in_use()
+        assert maintenance.clean(faked.engine.database, space=space).vectors == 0
 
 
 def test_a_draft_of_more_replaces_nothing_that_it_has_only_begun(faked, fake):

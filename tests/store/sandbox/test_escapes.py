@@ -247,6 +247,18 @@ def test_a_name_that_with_gives_elsewhere_opens_no_file(answered, shared, query,
             answered(query, files=True)
 
 
+def test_a_name_that_with_gives_is_another_one_in_letters_that_only_python_makes_small(
+    answered, shared
+):
+    file = str(shared.folder / "index.duckdb")
+    sign = file.replace("duckdb", "duc\N{KELVIN SIGN}db")
+    query = f'with "{sign}" as (select 1 as a) select * from "{file}"'
+    for files in (False, True):
+        with pytest.raises(SqlError, match=r"a file is not read|takes in the index itself"):
+            answered(query, files=files)
+    assert answered('with "TEA" as (select 1 as a) select * from "tea"')
+
+
 @pytest.mark.parametrize(
     "query",
     [

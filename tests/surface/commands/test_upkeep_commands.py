@@ -111,6 +111,19 @@ def test_a_failing_update_command_stops_its_collection_alone(indexed, notes, tmp
     assert "# Made" in indexed("get", "notes/made.md")[1]
 
 
+def test_a_collection_that_an_update_command_moves_is_indexed_where_it_is_now(
+    indexed, notes, tmp_path
+):
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.md").write_text(f"# {name}\n\nWords.")
+    indexed("collection", "add", tmp_path / "first", "--name", "other")
+    config = tmp_path / "config" / "index.yml"
+    indexed("collection", "update-cmd", "notes", f"sed -i s#/first#/second# {config}")
+    assert indexed("update")[0] == 0
+    assert json.loads(indexed("ls", "other", "--json")[1])[0]["file"] == "other/second.md"
+
+
 def test_what_an_update_command_prints_stands_below_the_name_of_its_collection(indexed, tmp_path):
     (tmp_path / "other").mkdir()
     indexed("collection", "add", tmp_path / "other")
