@@ -57,10 +57,13 @@ class Settings(NamedTuple):
 def digest(place: Place) -> str | None:
     """SHA-256 of index.yml and of where its paths begin; None if there is none.
 
-    A project that was copied or moved has another.
+    A project that was copied or moved has another. One that has just been emptied is none yet: so
+    it looks for a moment while it is written.
     """
     try:
         text = place.config.read_bytes()
+        if not text and stamp(place) is None:
+            return None
     except FileNotFoundError:
         return None
     except OSError as error:

@@ -166,6 +166,9 @@ def test_a_folder_is_no_index(tmp_path):
 )
 def test_without_settings_the_defaults_count(place, text):
     assert load(place if text is None else write(place, text)) == Settings()
+    if text == "":
+        assert digest(place) is None  # it is being written
+        os.utime(place.config, (1e9, 1e9))
     assert (digest(place) is None) == (text is None)
 
 

@@ -20,6 +20,21 @@ def asked(library):
 NAMES = "select name from collections order by name"
 
 
+def test_what_is_empty_for_a_moment_while_it_is_written_removes_nothing(library):
+    library.write("tea.md", "# Tea")
+    library.update()
+    file = library.folder / "index.yml"
+    text = file.read_text(encoding="utf-8")
+    file.write_text("", encoding="utf-8")
+    assert asked(library) == {"notes"}
+    assert library.found("tea") == ["tea.md"]
+    file.write_text(text, encoding="utf-8")
+    assert library.found("tea") == ["tea.md"]
+    file.write_text("", encoding="utf-8")
+    os.utime(file, (1e9, 1e9))
+    assert asked(library) == set()
+
+
 @pytest.mark.parametrize("ago", [0, 60], ids=["just now", "a minute ago"])
 def test_a_change_is_seen_though_the_file_has_the_same_date(library, ago):
     file = library.folder / "index.yml"
