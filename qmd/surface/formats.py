@@ -6,7 +6,9 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
+from typing import TypeVar
 
+from qmd.errors import UsageError
 from qmd.text.columns import columns_of, padded
 
 
@@ -19,6 +21,29 @@ class Format(StrEnum):
     MD = "md"
     XML = "xml"
     FILES = "files"
+
+
+Kind = TypeVar("Kind", bound=StrEnum)
+
+
+def chosen(kinds: type[Kind], name: str | None, flags: Mapping[str, bool]) -> Kind | None:
+    """The format that `--format` or one of its short forms means; None: none is given.
+
+    Args:
+        flags: of each short form, whether it is given.
+
+    Raises:
+        UsageError: it is unknown, or several are meant.
+    """
+    wanted = {kinds(flag) for flag, given in flags.items() if given}
+    if name is not None:
+        if name not in list(kinds):
+            valid = ", ".join(form.value for form in kinds)
+            raise UsageError(f"Unknown format: {name}. Valid: {valid}.")
+        wanted.add(kinds(name))
+    if len(wanted) > 1:
+        raise UsageError(f"Choose one format, not {' and '.join(sorted(wanted))}.")
+    return wanted.pop() if wanted else None
 
 
 def as_json(value: object) -> str:

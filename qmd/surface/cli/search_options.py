@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, get_type_hints
 import typer
 
 from qmd.errors import UsageError
+from qmd.surface import formats
 from qmd.surface.cli.common import Collections, parsed_day
 from qmd.surface.formats import Format
 
@@ -40,15 +41,7 @@ def chosen_format(name: str | None, **flags: bool) -> Format:
     Raises:
         UsageError: it is unknown, or several are meant.
     """
-    wanted = {Format(flag) for flag, given in flags.items() if given}
-    if name is not None:
-        if name not in list(Format):
-            valid = ", ".join(form.value for form in Format)
-            raise UsageError(f"Unknown format: {name}. Valid: {valid}.")
-        wanted.add(Format(name))
-    if len(wanted) > 1:
-        raise UsageError(f"Choose one format, not {' and '.join(sorted(wanted))}.")
-    return wanted.pop() if wanted else Format.CLI
+    return formats.chosen(Format, name, flags) or Format.CLI
 
 
 def a_number(value: float | None) -> float | None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from qmd.errors import SqlTimeout, UsageError
+from qmd.surface import formats
 from qmd.surface.cli.common import (
     INTERRUPTED,
     PATIENCE,
@@ -168,16 +169,9 @@ def _format(name: str | None, output: Path | None, **flags: bool) -> TableFormat
     Raises:
         UsageError: it is unknown, several are meant, or the name of the file tells none.
     """
-    wanted = {TableFormat(flag) for flag, given in flags.items() if given}
-    if name is not None:
-        if name not in list(TableFormat):
-            valid = ", ".join(form.value for form in TableFormat)
-            raise UsageError(f"Unknown format: {name}. Valid: {valid}.")
-        wanted.add(TableFormat(name))
-    if len(wanted) > 1:
-        raise UsageError(f"Choose one format, not {' and '.join(sorted(wanted))}.")
-    if wanted:
-        return wanted.pop()
+    wanted = formats.chosen(TableFormat, name, flags)
+    if wanted is not None:
+        return wanted
     ending = output.suffix.lower() if output else ""
     if ending not in SUFFIXES:
         valid = ", ".join(filter(None, SUFFIXES))
@@ -299,7 +293,6 @@ def _end(message: str, code: int) -> None:
 def tables_text(*, as_json: bool) -> str:
     """Views and functions, with their columns."""
     from qmd.store.views import views
-    from qmd.surface import formats
 
     if as_json:
         return formats.as_json(
@@ -325,7 +318,6 @@ def tables_text(*, as_json: bool) -> str:
 def examples_text(*, as_json: bool) -> str:
     """Useful questions."""
     from qmd.store.views import examples
-    from qmd.surface import formats
 
     if as_json:
         return formats.as_json([each._asdict() for each in examples()])
