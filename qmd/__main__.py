@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import os
 import sys
 from contextlib import suppress
@@ -38,9 +39,17 @@ def _fill_gaps() -> None:
             setattr(sys, name, os.fdopen(free, mode, encoding="utf-8"))
 
 
+def _spell_out() -> None:
+    """Let what an encoding has no character for be written as `\\u65e5`, as on stderr."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and not stream.encoding.lower().startswith("utf"):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def main() -> None:
     """Run the command line; the process ends with its exit code."""
     _fill_gaps()
+    _spell_out()
     # Nothing that one command makes is worth collecting, and taking it all down at the end
     # takes as long as a search: both are left to the operating system.
     gc.disable()

@@ -81,8 +81,14 @@ def stamp(place: Place) -> Hashable:
 
     Raises:
         FileNotFoundError: there is none.
+        ConfigError: nobody may look.
     """
-    info = place.config.stat()
+    try:
+        info = place.config.stat()
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise ConfigError(place.config, error.strerror or str(error)) from error
     if time.time_ns() - info.st_mtime_ns < TICK:
         return None
     return info.st_mtime_ns, info.st_ctime_ns, info.st_ino, info.st_size

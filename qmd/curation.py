@@ -145,9 +145,9 @@ def folder_of(engine: Engine, path: str) -> Folder:
         )
     if path == "/":
         return None, ""
-    virtual = paths.parse_virtual(path)
-    if virtual is not None:
-        return engine.configured(virtual.collection).name, virtual.path.strip("/")
+    if paths.parse_virtual(path) is not None:
+        collection, prefix = engine.folder(path)
+        return engine.configured(collection).name, prefix.strip("/")
     inside = on_disk(engine, path)
     if inside is None:
         raise UsageError(

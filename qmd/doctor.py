@@ -90,7 +90,25 @@ def _settings(engine: Engine) -> Iterator[Finding]:
 
 def _place(engine: Engine) -> Iterator[Finding]:
     folder = engine.place.database.parent
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        yield Finding(
+            "disk",
+            "problem",
+            f"{folder} cannot be made: {error.strerror or error}",
+            "Choose another place with INDEX_PATH.",
+        )
+        return
+    database = engine.place.database
+    own = [folder, database] if os.path.exists(database) else [folder]  # noqa: PTH110  # nor an error
+    if not all(os.access(each, os.W_OK) for each in own):
+        yield Finding(
+            "permissions",
+            "warning",
+            f"{database} can be read, and not changed",
+            "Check the permissions, or choose another place with INDEX_PATH.",
+        )
     free = shutil.disk_usage(folder).free
     if free < LITTLE_SPACE:
         yield Finding("disk", "warning", f"{free // 1_000_000} MB are free", "Make room.")
@@ -181,6 +199,13 @@ def _folders(engine: Engine) -> Iterator[Finding]:
                 "problem",
                 f"its folder is missing, or cannot be reached: {collection.root}",
                 f"Bring it back, or run {command('qmd', 'collection', 'remove', collection.name)}.",
+            )
+        elif not os.access(collection.root, os.R_OK | os.X_OK):
+            yield Finding(
+                f"collection {collection.name}",
+                "problem",
+                f"its folder cannot be read: {collection.root}",
+                "Check its permissions.",
             )
         elif not collection.documents:
             yield Finding(

@@ -6,8 +6,8 @@ Import this where something is changed: a search has no need of it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from typing import IO, Any
+from io import StringIO
+from typing import Any
 
 from qmd import config, guarded
 from qmd.config import Settings
@@ -42,7 +42,10 @@ def edit(place: Place, change: Callable[[Parsed], None]) -> Settings:
             _name(document)
             change(document)
             settings = config.understood(document, place)
-            guarded.replace(place.config.resolve(), partial(_write, comments, document))
+            text = comments + _dumped(document)
+            if config.understood(config.parsed(text, place.config), place) != settings:
+                raise ConfigError(place.config, "it cannot be changed as it is written: edit it")
+            guarded.replace(place.config.resolve(), lambda file: file.write(text))
             return settings
     except OSError as error:
         raise ConfigError(place.config, error.strerror or str(error)) from error
@@ -52,11 +55,6 @@ def _comments(text: str) -> str:
     """The comments of a file that says nothing else."""
     lines = text.splitlines()
     return "".join(f"{x}\n" for x in lines if not x.strip() or x.lstrip().startswith("#"))
-
-
-def _write(comments: str, document: Parsed, file: IO[str]) -> None:
-    file.write(comments)
-    config.yaml().dump(document, file)
 
 
 def _name(document: Parsed) -> None:
@@ -99,7 +97,7 @@ def add_collection(document: Parsed, collection: Collection) -> None:
 def remove_collection(document: Parsed, name: str) -> None:
     """Remove the lines of a collection. See `entry`."""
     entry(document, name)
-    del document["collections"][name]
+    _remove(document, "collections", name)
 
 
 def rename_collection(document: Parsed, old: object, new: str) -> None:
@@ -121,8 +119,10 @@ def set_context(document: Parsed, context: Context) -> None:
     lines = entry(document, context.collection)
     if lines.get("context") is None:
         lines["context"] = {}
-    _drop_context(lines["context"], context.prefix)
-    lines["context"]["/" + context.prefix] = context.body
+    key, *others = _keys_of(lines["context"], context.prefix) or ["/" + context.prefix]
+    lines["context"][key] = context.body
+    for each in others:
+        _remove(document, "collections", context.collection, "context", each)
 
 
 def remove_context(document: Parsed, collection: str | None, prefix: str) -> None:
@@ -131,14 +131,77 @@ def remove_context(document: Parsed, collection: str | None, prefix: str) -> Non
         document.pop("global_context", None)
         return
     lines = entry(document, collection)
-    _drop_context(lines.get("context") or {}, prefix)
+    for key in _keys_of(lines.get("context") or {}, prefix):
+        _remove(document, "collections", collection, "context", key)
+    lines = entry(document, collection)
     if not lines.get("context"):
         lines.pop("context", None)
 
 
-def _drop_context(lines: Parsed, prefix: str) -> None:
-    for key in [key for key in lines if str(key).strip("/") == prefix]:
-        del lines[key]
+def _keys_of(contexts: Parsed, prefix: str) -> list[object]:
+    """The keys, of which there may be several, that mean a folder."""
+    return [key for key in contexts if str(key).strip("/") == prefix]
+
+
+def _remove(document: Parsed, *keys: object) -> None:
+    """Remove what stands at some keys, with the comments above it and no others.
+
+    A parsed document has each comment with what stands before it, and would lose the wrong ones:
+    so it is done in the text, where that is written in lines of its own.
+    """
+    whole = config.yaml().load(_dumped(document))
+    *outer, last = keys
+    inner, copied = document, whole
+    for key in outer:
+        inner, copied = inner[key], copied[key]
+    text = "" if copied.fa.flow_style() else _without(_dumped(document), *copied.lc.key(last))
+    del inner[last]
+    if not inner and outer:  # to be written as nothing, which may have comments around it
+        container = document
+        for key in outer[:-1]:
+            container = container[key]
+        container[outer[-1]] = None
+    rest = config.yaml().load(text)
+    if rest != document:
+        return  # the text has it in other ways, and that has to do
+    document.clear()
+    document.update(rest)
+    rest.copy_attributes(document)
+
+
+def _dumped(document: Parsed) -> str:
+    written = StringIO()
+    config.yaml().dump(document, written)
+    return written.getvalue()
+
+
+def _without(text: str, line: int, column: int) -> str:
+    """YAML without the entry whose key stands in a line, from 0, and the comments right above.
+
+    Args:
+        column: of the key: what belongs to it stands further right.
+    """
+
+    def is_comment(at: str) -> bool:
+        return at.lstrip().startswith("#")
+
+    def is_inside(at: str) -> bool:
+        return bool(at.strip()) and len(at) - len(at.lstrip()) > column
+
+    def is_blank(number: int) -> bool:
+        return not (0 <= number < len(lines) and lines[number].strip())
+
+    lines = text.splitlines(keepends=True)
+    first, end = line, line + 1
+    while end < len(lines) and (is_blank(end) or is_inside(lines[end]) or is_comment(lines[end])):
+        end += 1
+    while end > line + 1 and not is_inside(lines[end - 1]):
+        end -= 1  # blank lines, and comments of what follows
+    while first and is_comment(lines[first - 1]) and not is_inside(lines[first - 1]):
+        first -= 1
+    if is_blank(first - 1) and is_blank(end):
+        end += 1
+    return "".join(lines[:first] + lines[end:])
 
 
 def write_all(document: Parsed, settings: Settings) -> None:

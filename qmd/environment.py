@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from qmd.errors import IndexNotFound, UsageError
+from qmd.errors import IndexNotFound, IndexOutOfReach, UsageError
 
 LOCAL_FOLDER = ".qmd"
 YES = frozenset({"1", "true", "yes", "on"})
@@ -45,10 +45,12 @@ def locate(environ: Mapping[str, str], folder: Path, *, index: str | None = None
     Raises:
         UsageError: the name of the index is a path, or `INDEX_PATH` is a folder, or begins with
             the home of somebody who is not known here.
+        IndexOutOfReach: nobody may look whether the index is there.
     """
     home = Path(environ.get("HOME") or Path.home())
     config_home = Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "qmd"
-    config = Path(environ.get("QMD_CONFIG_DIR") or config_home)
+    own_config = environ.get("QMD_CONFIG_DIR")
+    config = expanded(own_config, home) if own_config else config_home
     cache = Path(environ.get("XDG_CACHE_HOME") or home / ".cache") / "qmd"
     trusted = config / "trusted.json"
     trust_all = environ.get("QMD_TRUST_LOCAL_CONFIG") == "1"
@@ -69,7 +71,14 @@ def locate(environ: Mapping[str, str], folder: Path, *, index: str | None = None
     user = Place(name, config / f"{name}.yml", database.absolute(), None, trusted, trust_all, home)
     own = environ.get("INDEX_PATH") or environ.get("QMD_CONFIG_DIR")
     project = _project(folder) if index is None and not own else None
-    return user if project is None else _in_project(user, project)
+    place = user if project is None else _in_project(user, project)
+    try:
+        os.stat(place.database)
+    except (FileNotFoundError, NotADirectoryError):
+        pass  # it is none yet, or who makes it will be told
+    except OSError as error:
+        raise IndexOutOfReach(place.database, error.strerror or str(error)) from error
+    return place
 
 
 def check_exists(place: Place) -> None:
@@ -276,6 +285,11 @@ def expanded(path: str, home: Path) -> Path:
 
 def _project(folder: Path) -> Path | None:
     for parent in [folder, *folder.parents]:
-        if (parent / LOCAL_FOLDER / "index.yml").is_file():
+        local = parent / LOCAL_FOLDER
+        try:
+            is_there = (local / "index.yml").is_file()
+        except PermissionError:  # who reads it will be told; another index is not meant
+            is_there = os.path.isdir(local)  # noqa: PTH112  # nor an error
+        if is_there:
             return parent
     return None

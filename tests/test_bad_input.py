@@ -321,7 +321,7 @@ def test_an_index_on_read_only_media_is_searched_but_not_changed(qmd, notes, dis
     (notes / "cup.md").write_text("# Cup\n\nceladon\n")
     said = qmd("update")
     assert said.code == 3
-    assert "Read-only file system\n\nNothing was changed. " in said.err
+    assert "Read-only file system\n\nNothing is lost. " in said.err
     assert files(qmd, "celadon sencha") == ["notes/tea.md"]
     said = qmd("context", "add", "/", "Drinks")
     assert said.code == 3
@@ -349,7 +349,7 @@ def test_on_a_full_disk_an_update_fails_in_words_and_works_again_with_room(
         said = qmd("update")
         assert said.code == 3
         assert "cannot be written: " in said.err
-        assert "No space left on device\n\nNothing was changed. " in said.err
+        assert "No space left on device\n\nNothing is lost. " in said.err
         assert files(qmd, "celadon sencha") == ["notes/tea.md"]
     ballast.unlink()
     (notes / "cup.md").write_text("# Cup\n\nceladon\n")

@@ -133,6 +133,7 @@ class Asking(Base):
         candidates: int = 40,
         timeout: float | None = None,  # noqa: ASYNC109  # of a model, not of the call
         recent: float | None = None,
+        per_file: int = 1,
         explain: bool = False,
         full: bool = False,
         length: int = 500,
@@ -149,6 +150,7 @@ class Asking(Base):
             candidates: documents that are judged.
             timeout: seconds for each model that helps.
             recent: prefer new documents: days after which a claim to be new is half.
+            per_file: passages of one document at most: further ones by their meaning.
             explain: give each result how its score came about.
             collection, limit, min_score, since, before, filter, full, length: see `search`.
 
@@ -172,6 +174,7 @@ class Asking(Base):
                 given.whole(candidates, "candidates"),
                 given.number_or_none(timeout, "timeout"),
                 given.number_or_none(recent, "recent"),
+                given.whole(per_file, "per_file"),
             ),
             length=given.whole(length, "length"),
             full=full,

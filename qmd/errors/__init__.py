@@ -45,6 +45,7 @@
         ├── IndexBusy             another process holds the file
         ├── JobRunning            another process is doing the same job
         ├── LockUnusable          a lock of the index is no file
+        ├── IndexOutOfReach       nobody may look, or read it
         ├── IndexUnreadable       truncated, foreign or not a database
         ├── IndexNotWritable      read-only media, permissions, a full disk
         └── IndexTooNew           written by a later qmd
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
         IndexBusy,
         IndexFailure,
         IndexNotWritable,
+        IndexOutOfReach,
         IndexTooNew,
         IndexUnreadable,
         JobRunning,
@@ -134,6 +136,7 @@ __all__ = [
     "IndexFailure",
     "IndexNotFound",
     "IndexNotWritable",
+    "IndexOutOfReach",
     "IndexTaken",
     "IndexTooNew",
     "IndexUnreadable",

@@ -66,12 +66,23 @@ class IndexUnreadable(IndexFailure):
         self.path = path
 
 
+class IndexOutOfReach(IndexFailure):
+    """Nobody may look where the index is, or read it."""
+
+    def __init__(self, path: Path, problem: str) -> None:
+        super().__init__(
+            f"The index {path} cannot be reached: {problem}\n\n"
+            "Check the permissions, or choose another place with INDEX_PATH."
+        )
+        self.path = path
+
+
 class IndexNotWritable(IndexFailure):
     """The index can be read but not changed."""
 
     def __init__(self, path: Path, problem: str) -> None:
         super().__init__(
-            f"The index {path} cannot be written: {problem}\n\nNothing was changed. "
+            f"The index {path} cannot be written: {problem}\n\nNothing is lost. "
             "Check the permissions and the free space, or choose another place with INDEX_PATH."
         )
         self.path = path
@@ -133,13 +144,22 @@ class RootUnreadable(CannotUpdate):
 
 
 class HookFailed(CannotUpdate):
-    """A command that runs before an update did not succeed."""
+    """A command that runs before an update did not succeed.
 
-    def __init__(self, collection: str, command: str, problem: str) -> None:
+    Args:
+        pulls: it is none of the collection's: the user asked to pull.
+    """
+
+    def __init__(self, collection: str, command: str, problem: str, *, pulls: bool = False) -> None:
+        what = "What --pull runs in" if pulls else "The update command of"
+        mend = (
+            "See what git says in its folder, or leave --pull out"
+            if pulls
+            else f"Mend it with {suggested('qmd', 'collection', 'update-cmd', collection, 'CMD')}"
+        )
         super().__init__(
-            f"The update command of '{collection}' failed ({problem}): {command}\n\n"
-            "The collection was not indexed. Mend the command with "
-            f"{suggested('qmd', 'collection', 'update-cmd', collection, 'CMD')}."
+            f"{what} '{collection}' failed ({problem}): {command}\n\n"
+            f"The collection was not indexed. {mend}."
         )
         self.collection = collection
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from qmd import trust
@@ -55,7 +56,7 @@ class Hooks:
         if not trust.may_read(self._place, settings, collection):
             raise NotApproved(collection.name, collection.root)
         if self._pull and (Path(collection.root) / ".git").exists():
-            await self._shell(collection, "git pull --ff-only")
+            await self._shell(collection, "git pull --ff-only", pulls=True)
         if collection.update_command is None:
             return
         if trust.is_trusted(self._place, settings):
@@ -66,8 +67,9 @@ class Hooks:
                 f"{collection.update_command}\nLook at it with 'qmd trust', and approve it there."
             )
 
-    async def _shell(self, collection: Collection, command: str) -> None:
+    async def _shell(self, collection: Collection, command: str, *, pulls: bool = False) -> None:
         """Run a command in the collection's folder; what it prints goes to stderr."""
+        failed = partial(HookFailed, collection.name, command, pulls=pulls)
         import anyio
 
         try:
@@ -81,9 +83,9 @@ class Hooks:
                 env={**os.environ, "GIT_TERMINAL_PROMPT": "0"},
             )
         except OSError as error:
-            raise HookFailed(collection.name, command, error.strerror or str(error)) from error
+            raise failed(error.strerror or str(error)) from error
         printed = done.stdout.decode("utf-8", "replace").strip()
         if printed:
             self._told(printed)
         if done.returncode:
-            raise HookFailed(collection.name, command, f"exit code {done.returncode}")
+            raise failed(f"exit code {done.returncode}")

@@ -21,12 +21,13 @@ from qmd.errors import ModelError, NotEmbedded, QueryError
 from qmd.pipeline.aid import Aid
 from qmd.pipeline.expansion import Expansion
 from qmd.pipeline.fusion import DEPTH, Fusion, Listed, Ranked, fused
+from qmd.pipeline.passages import with_passages
 from qmd.pipeline.reranking import CANDIDATES, reranked
 from qmd.store import embeddings, search
 from qmd.text import query
 from qmd.text.questions import Question
 from qmd.text.questions import Search as Asked
-from qmd.types import Filter
+from qmd.types import Filter, Nearest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,6 +58,7 @@ class Recipe(NamedTuple):
         candidates: documents that are reranked.
         timeout: seconds for expansion, and again for reranking.
         half_life: days after which a document's claim to be recent is half; None: all are alike.
+        per_file: passages of one document at most.
     """
 
     fusion: Fusion = "scores"
@@ -64,6 +66,7 @@ class Recipe(NamedTuple):
     candidates: int = CANDIDATES
     timeout: float | None = None
     half_life: float | None = None
+    per_file: int = 1
 
 
 class Helpers(NamedTuple):
@@ -128,6 +131,7 @@ class _Run:
         self._words: dict[str, str] = {}
         self._banned: set[int] = set()
         self._space: Space | None = None
+        self._near_to: Callable[..., list[Nearest]] | None = None  # the first search by meaning
         self._depth = DEPTH[recipe.fusion]
         self._count = 0
         self._is_partial = False  # some documents have no vectors
@@ -152,7 +156,8 @@ class _Run:
             cursor: Cursor, documents: list[Ranked] | None = None
         ) -> tuple[Ranking, Shown]:
             best = fuse(cursor) if documents is None else documents
-            ranking = Ranking(best[:limit], self._aid.notices, self._words)
+            best = self._with_passages(cursor, best[:limit])[:limit]
+            ranking = Ranking(best, self._aid.notices, self._words)
             return ranking, show(ranking, cursor)
 
         read = self._database.read
@@ -194,6 +199,12 @@ class _Run:
             half_life=self._recipe.half_life,
             limit=limit,
         )
+
+    def _with_passages(self, cursor: Cursor, documents: list[Ranked]) -> list[Ranked]:
+        """Documents, each with further passages of it, as many as are wanted."""
+        if self._recipe.per_file == 1 or self._near_to is None:
+            return documents
+        return with_passages(cursor, documents, self._near_to, per_file=self._recipe.per_file)
 
     # -- lists -------------------------------------------------------------------
 
@@ -333,6 +344,9 @@ class _Run:
         if number is None:
             raise NotEmbedded
         documents = search.allowed(cursor, self._among, banned=self._banned)
+        self._near_to = partial(
+            embeddings.nearest, vector=vectors[0], model_id=number, vectors=self._count
+        )
         shortcut = None
         if self._helpers.shortcut is not None:
             shortcut = self._helpers.shortcut(self._space, number, self._count)

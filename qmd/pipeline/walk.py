@@ -26,6 +26,8 @@ EXCLUDED = frozenset({".git", "node_modules", ".cache", "vendor", "dist", "build
 LARGEST = 64_000_000
 """Bytes of a file that is still indexed: a text of this size is a log or a dump."""
 
+ASTRAY = "a link that leads out of the collection, or nowhere"
+
 LATEST = (1 << 63) - 1
 """Nanoseconds after 1970 that can be stored: a file of a later year than 2262 counts as of then,
 one of an earlier year than 1677 as of that."""
@@ -115,7 +117,11 @@ def _files(root: str, collection: Collection, found: Found) -> Iterator[tuple[st
             follow = False
             try:
                 if entry.is_symlink():
-                    if not collection.follow_symlinks or not stays_inside(entry.path, root):
+                    if not collection.follow_symlinks:
+                        continue
+                    if not stays_inside(entry.path, root):
+                        if wanted(path) and not (rules and _is_ignored(rules, path, False)):
+                            found.skipped.append((_shown(path), ASTRAY))
                         continue
                     follow = True
                 if entry.is_dir(follow_symlinks=follow):

@@ -16,7 +16,14 @@ import anyio
 import watchfiles
 from anyio import to_thread
 
-from qmd.errors import CollectionNotFound, ConfigError, IndexBusy, QmdError, UsageError
+from qmd.errors import (
+    CollectionNotFound,
+    ConfigError,
+    IndexBusy,
+    QmdError,
+    RootMissing,
+    UsageError,
+)
 from qmd.pipeline.flow import only
 from qmd.types import Collection, Embedded, Report
 
@@ -71,6 +78,8 @@ async def watch(
         nonlocal watched
         waiting.update(_concerned(watched, paths, engine))
         before, watched = watched, await to_thread.run_sync(_watchable, engine, names)
+        for lost in await to_thread.run_sync(_lost, engine, before, watched):
+            failed(lost)
         waiting.update(each.collection.name for each in watched if each not in before)
         waiting.intersection_update(each.collection.name for each in watched)
         if not waiting:
@@ -207,6 +216,17 @@ def _watchable(engine: Engine, names: Sequence[str]) -> list[_Watched]:
         raise UsageError("There is nothing to watch any more: the collections were removed.")
     places = [(each, _place(each.root)) for each in known if engine.may_read(each)]
     return [_Watched(each, place) for each, place in places if place is not None]
+
+
+def _lost(engine: Engine, before: Sequence[_Watched], now: Sequence[_Watched]) -> list[RootMissing]:
+    """What is to be said of collections whose folders are not there any more."""
+    there = {each.collection.name for each in now}
+    known = {each.name for each in engine.folders()}
+    return [
+        RootMissing(each.collection.name, each.collection.root)
+        for each in before
+        if each.collection.name in known - there
+    ]
 
 
 def _place(root: str) -> _Place | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import _duckdb
 
-from qmd.errors import IndexFailure, IndexNotWritable, IndexUnreadable
+from qmd.errors import IndexFailure, IndexNotWritable, IndexOutOfReach, IndexUnreadable
 from qmd.store.cursor import DatabaseError
 
 _OF_THE_FILE = (
@@ -45,6 +46,8 @@ def translated(path: Path, error: DatabaseError) -> IndexFailure | None:
     # Of a fatal error, the first line says only what became of the engine.
     problem = str(error).rpartition("Original error: ")[2].splitlines()[0].strip()
     plain = problem.split(": ", 1)[-1]
+    if not os.access(path, os.R_OK) and path.exists():
+        return IndexOutOfReach(path, plain)
     if any(words in problem.lower() for words in _UNWRITABLE):
         return IndexNotWritable(path, plain)
     if "WAL does not match" in problem:

@@ -29,7 +29,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from qmd import guarded
-from qmd.errors import IndexBusy, JobRunning, LockUnusable
+from qmd.errors import IndexBusy, IndexNotWritable, JobRunning, LockUnusable
 from qmd.store import stopping
 
 POLL = 0.002
@@ -112,9 +112,13 @@ def errand(index: Path, name: str) -> Iterator[None]:
 
     Raises:
         JobRunning: another one is at it.
+        IndexNotWritable: the folder of the index cannot be made.
     """
     lock = _Lock(index.with_name(f"{index.name}.{name}"))
-    index.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        index.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise IndexNotWritable(index, error.strerror or str(error)) from error
     if not _taken(lock):
         raise JobRunning(index, job=name, holder=lock.holder())
     lock.sign()

@@ -31,9 +31,16 @@ def found(cursor: Cursor, name: str, folder: Path | None = None) -> Document | N
     Raises:
         Ambiguous: several answer.
     """
-    name = name.strip()
-    if not name:
+    if not name.strip():
         raise UsageError("Name a document: collection/path, a docid such as #abc123, or a path.")
+    for each in dict.fromkeys((name, name.strip())):  # a name may end in a blank
+        document = _found(cursor, each, folder)
+        if document is not None:
+            return document
+    return None
+
+
+def _found(cursor: Cursor, name: str, folder: Path | None) -> Document | None:
     if not _may_be_one(name):
         return None
     digits = docid_digits(name)
@@ -43,6 +50,7 @@ def found(cursor: Cursor, name: str, folder: Path | None = None) -> Document | N
         _virtual(cursor, name)
         or _absolute(cursor, name, folder)
         or _named(cursor, name, folder)
+        or (at_place(cursor, str(folder / name)) if folder is not None else None)
         or (_with_docid(cursor, name, digits) if digits else None)
     )
 
@@ -129,7 +137,7 @@ def matching(
         UsageError: the glob stands for too many.
     """
     below, glob = _begun(glob, folder)
-    matches = masks.matcher([glob])
+    matches = masks.matcher(list(dict.fromkeys((glob, paths.decoded(glob)))))
     if below is None:
         return [each for each in documents if matches(each.name) or matches(each.path)]
     begin = {_as_written(each).rstrip("/") + "/" for each in (below, os.path.realpath(below))}
@@ -156,7 +164,7 @@ def _begun(glob: str, folder: Path | None) -> tuple[str | None, str]:
     elif glob.startswith(("/", "~/")) and not glob.startswith("//"):
         below, glob = "/", os.path.normpath(paths.at_home(glob)).lstrip("/")
     else:
-        return None, glob.removeprefix(paths.SCHEME)
+        return None, paths.normalise(glob).removeprefix(paths.SCHEME)
     first, found, rest = glob.partition("/")
     while found and not any(mark in first for mark in "*?[{\\"):
         below, glob = os.path.normpath(os.path.join(below, first)), rest  # noqa: PTH118

@@ -279,8 +279,12 @@ def _passage_record(passage: Passage, text: str) -> dict[str, object]:
 
 
 def _told(reason: str | None) -> str:
-    """A reason for programs, without the names that people might have meant; else nothing."""
-    return reason.partition("\n")[0].rstrip(":") if reason else ""
+    """A reason for programs, in one line, without names that are only like the one meant."""
+    first, _, rest = (reason or "").partition("\n")
+    if not first.endswith(":"):
+        return first
+    listed = [line.removeprefix("  - ") for line in rest.splitlines() if line.startswith("  - ")]
+    return f"{first} {', '.join(listed)}"
 
 
 def _with_context(passage: Passage, text: str) -> str:
@@ -325,5 +329,5 @@ def _markdown(title: str, file: str, docid: str, context: str | None, text: str)
         f"**docid:** `{docid}`",
     ]
     if context:
-        lines.append(f"**context:** {_one_line(context)}")
+        lines.append(f"**context:** `{_one_line(context)}`")
     return "\n".join([*lines, "", text.rstrip("\n"), ""])

@@ -37,6 +37,7 @@ _MOST_TITLES = 20
 """Keys of that name, at any depth, that are looked at."""
 
 _ONLY_NOTES = re.compile(r"\W*notes\W*", re.I)
+_MONTH = re.compile(r"\d{4}-\d\d")
 _DAY_IN_NAME = re.compile(
     r"(?<!\d)(?P<year>[12]\d{3})[-_. ]?(?P<month>\d\d)[-_. ]?(?P<day>\d\d)(?!\d)"
 )
@@ -287,14 +288,20 @@ def dated(path: str, modified: datetime, matter: Frontmatter) -> datetime:
 
 
 def parsed_date(value: object) -> datetime | None:
-    """An ISO 8601 date or time, also with `/`, as UTC without a zone; None if it is none."""
+    """A date or time as UTC without a zone; None if it is none.
+
+    Args:
+        value: text in ISO 8601, also with `/`, or of a month, which stands for its first day; YAML
+            takes 20250314 for a number.
+    """
     if isinstance(value, datetime):
         moment = value
     elif isinstance(value, date):
         moment = datetime(value.year, value.month, value.day)
-    elif isinstance(value, str):
+    elif isinstance(value, str | int):
+        text = str(value).strip().replace("/", "-")
         try:
-            moment = datetime.fromisoformat(value.strip().replace("/", "-"))
+            moment = datetime.fromisoformat(f"{text}-01" if _MONTH.fullmatch(text) else text)
         except ValueError:
             return None
     else:

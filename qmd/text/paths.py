@@ -10,6 +10,7 @@ from typing import NamedTuple
 SCHEME = "qmd://"
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_INDEX = re.compile(r"\?(?:[^?]*&)?index=(?P<index>[^&:]*)(?:&[^?:]*)?(?=(?::[0-9]+){0,2}$)", re.S)
 _RANGE = re.compile(r"(?P<name>.+?):(?P<first>[0-9]{1,9})(?::(?P<count>[0-9]{1,9}))?", re.S)
 
 
@@ -23,13 +24,13 @@ class VirtualPath(NamedTuple):
 
 def normalise(name: str) -> str:
     """`//c/p`, `///c/p` and `qmd:////c/p` as `qmd://c/p`; anything else as it is."""
-    stripped = name.strip()
-    if stripped.lower().startswith("qmd:"):
-        rest = stripped[4:]
-        return SCHEME + rest.lstrip("/") if rest.startswith("//") else stripped
-    if stripped.startswith("//"):
-        return SCHEME + stripped.lstrip("/")
-    return stripped
+    name = name.lstrip()
+    if name.lower().startswith("qmd:"):
+        rest = name[4:]
+        return SCHEME + rest.lstrip("/") if rest.startswith("//") else name
+    if name.startswith("//"):
+        return SCHEME + name.lstrip("/")
+    return name
 
 
 def parse_virtual(name: str) -> VirtualPath | None:
@@ -47,6 +48,14 @@ def parse_virtual(name: str) -> VirtualPath | None:
         if key == "index" and value:
             index = decoded(value)
     return VirtualPath(collection, inside, index)
+
+
+def of_index(name: str) -> tuple[str, str | None]:
+    """A virtual path, perhaps with a range, without the index that it names, and that name."""
+    found = _INDEX.search(name) if normalise(name).startswith(SCHEME) else None
+    if found is None:
+        return name, None
+    return name[: found.start()] + name[found.end() :], decoded(found["index"]) or None
 
 
 def at_home(path: str | Path) -> Path:
@@ -102,6 +111,6 @@ def split_range(name: str) -> Range:
     """`notes/tea.md:120:40` as a name, a first line and a count."""
     found = _RANGE.fullmatch(name.strip())
     if found is None:
-        return Range(name.strip())
+        return Range(name)
     count = found["count"]
     return Range(found["name"], int(found["first"]), int(count) if count is not None else None)

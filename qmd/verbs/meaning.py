@@ -281,19 +281,20 @@ class Meaning(Searching):
 
         documents = search.documents(cursor, (each.document_id for each in ranking.documents))
         presenter = self._presenter(cursor, form)
-        results = [
-            presenter.result(
-                documents[each.document_id],
-                each.score,
-                near=each.near,
-                by_words=each.by_words,
-                explain=each.explain,
-            )
-            for each in ranking.documents
-            if each.document_id in documents
-        ]
-        self._note(cursor, made, results)
-        return results
+        results: dict[tuple[str, int], Result] = {}
+        for each in ranking.documents:
+            if each.document_id in documents:
+                result = presenter.result(
+                    documents[each.document_id],
+                    each.score,
+                    near=each.near,
+                    by_words=each.by_words,
+                    explain=each.explain,
+                )
+                results.setdefault((result.file, result.line), result)  # no passage twice
+        found = list(results.values())
+        self._note(cursor, made, found)
+        return found
 
     def _helpers(self, *, meaning: bool, expand: bool, rerank: bool) -> Helpers:
         """The models that are at hand, none of them loaded yet."""

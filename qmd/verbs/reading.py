@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -43,8 +44,9 @@ class Reading(Base):
 
         Raises:
             DocumentNotFound, Ambiguous: the name names none, or several.
-            UsageError: the range lies outside the document.
+            UsageError: the range lies outside the document, or it is of another index.
         """
+        name = self._of_this(name)
         return self.read(partial(self._get, name, first=first, count=count, folder=folder))
 
     def _get(
@@ -85,10 +87,11 @@ class Reading(Base):
     def _multi_get(
         self, pattern: str, cursor: Cursor, *, count: int | None, largest: int, folder: Path | None
     ) -> list[Passage]:
-        parts = masks.split_mask(pattern)
+        parts = [self._of_this(part) for part in masks.split_mask(pattern)]
         if not parts:
             raise UsageError("Name documents by a glob such as 'notes/2025-*.md' or by a list.")
-        if "," in pattern and self._is_one(cursor, pattern, folder):
+        is_odd = "," in pattern or pattern != pattern.strip()
+        if is_odd and self._is_one(cursor, pattern, folder):
             parts = [pattern]
         chosen: dict[tuple[object, ...], tuple[Document, paths.Range]] = {}
         missing = []
@@ -132,6 +135,20 @@ class Reading(Base):
             passages.append(passage)
         return passages
 
+    def _of_this(self, name: str) -> str:
+        """A name without the index that it says it is of: `qmd://notes/tea.md?index=work`.
+
+        Raises:
+            UsageError: that is another one.
+        """
+        bare, index = paths.of_index(name)
+        if index not in (None, self.place.name):
+            raise UsageError(
+                f"{paths.on_one_line(name)} is of the index '{index}', and this is "
+                f"'{self.place.name}'.\n\nAsk that one: qmd --index {shlex.quote(index)}"
+            )
+        return bare
+
     @staticmethod
     def _is_one(cursor: Cursor, name: str, folder: Path | None) -> bool:
         """Whether it is what one document is called, or several."""
@@ -139,6 +156,20 @@ class Reading(Base):
             return lookup.found(cursor, name, folder) is not None
         except Ambiguous:
             return True
+
+    def folder(self, name: str) -> tuple[str, str]:
+        """The collection, and the folder in it, that `qmd://collection/folder` means.
+
+        A percent-encoded name is undone where nothing is called as it is written.
+        """
+        name = paths.normalise(self._of_this(name)).removeprefix(paths.SCHEME)
+        collection, _, prefix = name.strip("/").partition("/")
+        known = [each.name for each in self.read(collections.collections)]
+        if collection not in known and paths.decoded(collection) in known:
+            collection = paths.decoded(collection)
+        if "%" in prefix and collection in known and not self.documents(collection, prefix):
+            prefix = paths.decoded(prefix)
+        return collection, prefix
 
     def documents(self, collection: str | None, prefix: str = "") -> list[Document]:
         """Documents of a collection, or below one of its folders."""

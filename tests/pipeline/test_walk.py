@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from qmd.errors import RootMissing, RootUnreadable
-from qmd.pipeline.walk import EXCLUDED, LARGEST, walk
+from qmd.pipeline.walk import ASTRAY, EXCLUDED, LARGEST, walk
 from qmd.types import Collection
 
 DENIED = PermissionError(13, "Permission denied")
@@ -78,7 +78,10 @@ def test_a_symlink_that_leads_out_is_never_followed(tmp_path):
     for name, target in [("file.md", "../out/a.md"), ("sibling", "../root-2"), ("twice", "out")]:
         (tmp_path / "root" / name).symlink_to(target)
     (tmp_path / "root/out").symlink_to(tmp_path / "out")
-    assert paths(tmp_path / "root", follow_symlinks=True) == ["in.md"]
+    found = found_in(tmp_path / "root", follow_symlinks=True)
+    assert found.paths == ["in.md"]
+    assert found.skipped == [("file.md", ASTRAY)]
+    assert found_in(tmp_path / "root").skipped == []
 
 
 def test_symlinks_in_a_circle_end(tmp_path):

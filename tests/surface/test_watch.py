@@ -294,6 +294,9 @@ def test_a_folder_that_was_away_for_a_while_is_watched_anew(qmd, notes, tmp_path
         assert said() == "Watching notes, other. Stop with Ctrl-C.\n"
         is_watched(said, notes)
         notes.rename(tmp_path / "away")
+        assert said() == f"The folder of collection 'notes' is missing: {notes}\n"
+        assert said() == "\n"
+        assert said().startswith("Nothing was removed. ")
         (other / "rice.md").write_text("# Rice\n")
         assert said() == one_new("other")
         (tmp_path / "away" / "corn.md").write_text("# Corn\n")

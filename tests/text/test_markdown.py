@@ -299,6 +299,8 @@ def test_keys_that_are_no_text_become_text():
     ("yaml", "expected"),
     [
         ("date: 2024-01-02", datetime(2024, 1, 2)),
+        ("date: 20240102", datetime(2024, 1, 2)),
+        ("date: 2024-02", datetime(2024, 2, 1)),
         ("date: 2024/01/02 10:30", datetime(2024, 1, 2, 10, 30)),
         ("date: 2024-01-02T10:00:00+02:00", datetime(2024, 1, 2, 8)),
         ("updated: 2025-01-02\ncreated: 2024-01-02", datetime(2024, 1, 2)),
@@ -309,7 +311,10 @@ def test_a_document_is_from_the_date_in_its_frontmatter(yaml, expected):
     assert dated(yaml, "2020-01-01.md") == expected
 
 
-@pytest.mark.parametrize("date", ["2024-99-99", "[2024-01-02]", "0001-01-01T00:00:00+14:00"])
+@pytest.mark.parametrize(
+    "date",
+    ["2024-99-99", "20249999", "2024-13", "1", "true", "[2024-01-02]", "0001-01-01T00:00:00+14:00"],
+)
 def test_a_date_in_the_frontmatter_that_is_none_does_not_count(date):
     assert dated(f"date: {date}") == MODIFIED
 

@@ -11,6 +11,7 @@ from qmd.text.paths import (
     VirtualPath,
     decoded,
     normalise,
+    of_index,
     on_one_line,
     parse_virtual,
     split_range,
@@ -39,6 +40,21 @@ def test_a_virtual_path_has_a_collection_a_path_and_perhaps_an_index():
     assert parse_virtual("qmd://c/b.md?x=1&index=work") == VirtualPath("c", "b.md", "work")
     assert parse_virtual("qmd://c/b.md?index=") == VirtualPath("c", "b.md")
     assert parse_virtual("//c") == VirtualPath("c", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("qmd://c/b.md?index=my%20work", ("qmd://c/b.md", "my work")),
+        ("//c/b.md?index=work:12:40", ("//c/b.md:12:40", "work")),
+        ("qmd://c/b.md?x=1&index=work&y=2", ("qmd://c/b.md", "work")),
+        ("qmd://c/b.md?index=", ("qmd://c/b.md", None)),
+        ("qmd://c/why?.md", ("qmd://c/why?.md", None)),
+        ("c/b.md?index=work", ("c/b.md?index=work", None)),
+    ],
+)
+def test_a_virtual_path_may_say_of_which_index_it_is(name, expected):
+    assert of_index(name) == expected
 
 
 @pytest.mark.parametrize("name", ["qmd://", "qmd:///", "//", "qmd://?index=work"])

@@ -80,7 +80,7 @@ def application(arguments: Sequence[str]) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(options)
-    called = next(iter(arguments[_options_before(arguments) :]), None)
+    called = _called(arguments)
     if called in ALIASES:
         function = getattr(_module(COMMANDS[ALIASES[called]]), ALIASES[called])
         app.command(name=called)(function)
@@ -95,6 +95,11 @@ def application(arguments: Sequence[str]) -> typer.Typer:
         if not known or name == called:
             app.add_typer(_module(module).app, name=name, rich_help_panel=panels[name])
     return app
+
+
+def _called(arguments: Sequence[str]) -> str | None:
+    """The command that is called, if any is."""
+    return next(iter(arguments[_options_before(arguments) :]), None)
 
 
 def _options_before(arguments: Sequence[str]) -> int:
@@ -201,13 +206,15 @@ def run(arguments: Sequence[str]) -> int:
     except click.NoArgsIsHelpError:
         return 0
     except click.UsageError as error:
-        complain(_usage(error))
+        complain(_usage(error, _called(arguments)))
         return 1
     except (KeyboardInterrupt, typer.Abort):
         complain("Interrupted.")
         return INTERRUPTED
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit) as error:
         # The reader has gone (`qmd … | head`). Python would complain again while it ends.
+        if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
+            raise  # typer has made it of a broken pipe otherwise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except QmdError as error:
@@ -256,11 +263,16 @@ def _is_of_interrupt(error: BaseException | None) -> bool:
     return False
 
 
-def _usage(error: Exception) -> str:
-    """What is wrong with the arguments, and where the right ones are to be found."""
+def _usage(error: Exception, called: str | None) -> str:
+    """What is wrong with the arguments, and where the right ones are to be found.
+
+    Args:
+        called: the command, which an option that lacks its value does not know.
+    """
     message = getattr(error, "format_message", lambda: str(error))()
     context = getattr(error, "ctx", None)
-    path = context.command_path if context is not None else "qmd"
+    known = called in COMMANDS or called in ALIASES or called in GROUPS
+    path = context.command_path if context is not None else f"qmd {called}" if known else "qmd"
     searches = {f"qmd {name}" for name, module in COMMANDS.items() if module == "searching"}
     if getattr(error, "option_name", "--").startswith("--") or path not in searches:
         return f"{message}\n\nSee '{path} --help'."

@@ -11,6 +11,8 @@ import typer
 from qmd import curation
 from qmd.config import DEFAULT_MASK, Settings
 from qmd.editing import Parsed, entry
+from qmd.errors import IndexFailure
+from qmd.suggesting import command
 from qmd.surface import formats, wording
 from qmd.surface.cli.common import READ, Json, collection_names, notice, say, state
 from qmd.surface.cli.index import report_updates
@@ -38,11 +40,17 @@ def add(
             "--mask", "--glob", metavar="GLOB", help="Which files; a comma list of globs."
         ),
     ] = DEFAULT_MASK,
+    as_json: Json = False,
 ) -> None:
     """Register a folder and index it."""
     with state(context).engine(warm=True, new=True) as engine:
         added = curation.add_collection(engine, path, name=name, mask=mask)
-        report_updates(state(context), engine, [added.name], added=True)
+        try:
+            report_updates(state(context), engine, [added.name], as_json=as_json, added=True)
+        except IndexFailure:
+            update = command("qmd", "update", "-c", added.name)
+            notice(f"Collection '{added.name}' is registered. Index it with {update}.")
+            raise
 
 
 @app.command(name="list")

@@ -42,6 +42,20 @@ class State(NamedTuple):
 
         return environment.locate(self.environ, here(), index=self.index_name)
 
+    def of(self, index: str | None) -> State:
+        """The same for an index that an argument names; None: it names none.
+
+        Raises:
+            UsageError: the option names another.
+        """
+        if index is None or index == self.place.name:
+            return self
+        if self.index_name is not None:
+            raise UsageError(
+                f"Choose one index: --index says '{self.index_name}', and the path '{index}'."
+            )
+        return State(self.environ, index)
+
     def check_exists(self) -> None:
         """Refuse the name of an index that nobody has.
 

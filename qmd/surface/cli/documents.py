@@ -40,10 +40,11 @@ def get(
 ) -> None:
     """Show one document."""
     chosen = chosen_format(form, json=as_json, csv=as_csv, md=as_md, xml=as_xml, files=as_files)
-    with state(context).engine() as engine:
+    file, index = paths.of_index(file)
+    with state(context).of(index).engine() as engine:
         passage = engine.get(file, first=first, count=count, folder=here())
     asked = paths.split_range(file)
-    suffix = file.strip().removeprefix(asked.name)
+    suffix = file.removeprefix(asked.name)
     if suffix and not passage.file.endswith(suffix):
         if first is not None:
             raise UsageError(f"Give the first line either with {suffix} or with --from.")
@@ -164,5 +165,4 @@ def _listed(engine: Engine, path: str) -> tuple[str, str]:
             raise UsageError(
                 f"{path} is in no collection.\n\n'qmd ls' lists the collections that there are."
             )
-    collection, _, prefix = path.removeprefix(paths.SCHEME).strip("/").partition("/")
-    return collection, prefix
+    return engine.folder(path)

@@ -11,6 +11,7 @@ from qmd.errors import UsageError
 from qmd.surface import formats, wording
 from qmd.surface.cli.common import PARTLY, Collections, Json, notice, say, state
 from qmd.surface.cli.progress import bar
+from qmd.surface.cli.search_options import a_number
 from qmd.text.paths import on_one_line
 
 if TYPE_CHECKING:
@@ -37,7 +38,9 @@ def embed(
     ] = None,
     timeout: Annotated[
         float | None,
-        typer.Option("--timeout", min=0, metavar="MINUTES", help="Stop after so long."),
+        typer.Option(
+            "--timeout", min=0, metavar="MINUTES", help="Stop after so long.", callback=a_number
+        ),
     ] = None,
     no_gpu: Annotated[bool, typer.Option("--no-gpu", help="Run the model on the CPU.")] = False,
     as_json: Json = False,
@@ -63,7 +66,7 @@ def embed(
         say(formats.as_json(_record(report)))
     elif not empty:
         say(summary(report))
-    if report.failed or report.stopped or report.lacking:
+    if report.failed or report.lacking or report.draft:
         raise typer.Exit(PARTLY)
 
 

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import asdict
-from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +15,7 @@ import typer
 from qmd import environment
 from qmd.errors import QmdError, UsageError
 from qmd.surface import formats, wording
+from qmd.surface.cli import common
 from qmd.surface.cli.common import PARTLY, Collections, Json, State, notice, say, state
 from qmd.surface.cli.progress import bar, bars, busy, unseen
 from qmd.text.paths import on_one_line
@@ -283,7 +283,13 @@ def cleanup(
 def init(context: typer.Context) -> None:
     """Give the current folder an index of its own, in .qmd/."""
     here = state(context)
-    folder = Path.cwd() / environment.LOCAL_FOLDER
+    if here.index_name is not None:
+        raise UsageError(
+            "--index names an index of yours, and 'qmd init' makes one of this folder.\n\n"
+            "Leave it out. An index of yours is made by 'qmd --index NAME collection add PATH'."
+        )
+    root = common.here()
+    folder = root / environment.LOCAL_FOLDER
     settings = folder / "index.yml"
     if settings.exists():
         raise UsageError(f"{settings} is there already.")
@@ -298,7 +304,15 @@ def init(context: typer.Context) -> None:
             file.write("index.duckdb*\nindex.yml.lock\n")
     except OSError as error:
         raise UsageError(f"{folder} cannot be made: {error.strerror}") from error
-    with State(here.environ, None).engine() as engine:
+    others = [name for name in ("QMD_CONFIG_DIR", "INDEX_PATH") if here.environ.get(name)]
+    if others:
+        say(f"Made {settings}.")
+        notice(
+            f"{' and '.join(others)} {'is' if len(others) == 1 else 'are'} set, and so commands "
+            "here use another index. Unset it to use the one of this folder."
+        )
+        return
+    with here.engine() as engine:
         engine.read(lambda _: None)
-    name = shlex.quote(Path.cwd().name)
+    name = shlex.quote(root.name)
     say(f"Made {settings}.\n\nAdd this folder with: qmd collection add . --name {name}")

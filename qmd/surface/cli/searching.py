@@ -26,6 +26,11 @@ class FusionName(StrEnum):
     RRF = "rrf"
 
 
+PerFile = Annotated[
+    int, typer.Option("--per-file", min=1, help="Passages of one document at most.")
+]
+
+
 @with_options
 def search(
     context: typer.Context,
@@ -40,6 +45,8 @@ def search(
 ) -> None:
     """Find documents by keyword (BM25). Fast: no model is loaded."""
     among, length, text = options.among, options.length, _asked(query)
+    if query == ["-"]:
+        text = " ".join(text.splitlines())
     here = state(context)
     with here.engine() as engine:
         answer = engine.search(
@@ -61,9 +68,7 @@ def vsearch(
     ],
     *,
     options: Options,
-    per_file: Annotated[
-        int, typer.Option("--per-file", min=1, help="Passages of one document at most.")
-    ] = 1,
+    per_file: PerFile = 1,
     no_gpu: Annotated[bool, typer.Option("--no-gpu", help="Run the model on the CPU.")] = False,
 ) -> None:
     """Find documents by meaning: passages that say what you ask, in whatever words."""
@@ -108,6 +113,7 @@ def query(
         Mode | None,
         typer.Option(help="fast: words; hybrid: and meaning; full: and models that help."),
     ] = None,
+    per_file: PerFile = 1,
     intent: Annotated[
         str | None, typer.Option("--intent", metavar="TEXT", help="What the question is about.")
     ] = None,
@@ -170,6 +176,7 @@ def query(
                     candidates=candidates,
                     timeout=timeout,
                     half_life=recent,
+                    per_file=per_file,
                 ),
                 expand=helping and not no_expand,
                 rerank=helping and not no_rerank,
@@ -191,8 +198,10 @@ def _asked(words: list[str]) -> str:
     if words != ["-"]:
         return " ".join(words)
     try:
-        return sys.stdin.read().rstrip("\n")
-    except UnicodeDecodeError as error:
+        text = sys.stdin.read().rstrip("\n")
+        text.encode()  # where bytes that are no UTF-8 are kept as halves of characters
+        return text
+    except UnicodeError as error:
         raise UsageError("What came on stdin is not valid UTF-8 text.") from error
 
 

@@ -13,6 +13,7 @@ import sys
 import _duckdb
 import pytest
 
+from qmd.errors import IndexNotWritable
 from qmd.verbs.searching import NO_DOCUMENTS
 
 
@@ -275,3 +276,86 @@ def test_a_mask_that_matches_no_file_is_told(qmd, notes):
     assert err == "No file matches the mask **/*.mdd. Another one is given with --mask.\n"
     (notes / "empty.text").write_text(" ")
     assert qmd("collection", "add", notes, "--name", "b", "--mask", "*.text")[2] == ""
+
+
+def test_a_reader_that_goes_away_is_no_failure(indexed):
+    for command in ("--version", "--help", "search tea", "get notes/tea.md"):
+        for unbuffered in ("", "1"):
+            reader, writer = os.pipe()
+            os.close(reader)
+            with open(writer, "wb") as closed:
+                done = subprocess.run(
+                    [sys.executable, "-m", "qmd", *command.split()],
+                    stdout=closed,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                    timeout=60,
+                    env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+                )
+            assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_option_that_lacks_its_value_is_told_with_the_help_of_its_command(qmd):
+    code, _, err = qmd("search", "tea", "-n")
+    assert (code, err.endswith("See 'qmd search --help'.\n")) == (1, True)
+
+
+def test_what_an_encoding_has_no_character_for_is_spelled_out(indexed, notes):
+    (notes / "茶.md").write_text("# 茶\n")
+    assert indexed("update")[0] == 0
+    done = subprocess.run(
+        [sys.executable, "-m", "qmd", "ls", "notes", "--json"],
+        capture_output=True,
+        timeout=60,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert "notes/茶.md" in [each["file"] for each in json.loads(done.stdout)]
+
+
+@pytest.mark.parametrize("variable", ["QMD_CONFIG_DIR", "INDEX_PATH", "XDG_CACHE_HOME"])
+def test_a_place_that_cannot_be_is_told_of(indexed, tmp_path, monkeypatch, variable):
+    file = tmp_path / "file"
+    file.write_text("")
+    for place in (file / "below", tmp_path / ("n" * 300) / "below"):
+        monkeypatch.delenv("INDEX_PATH", raising=False)
+        monkeypatch.setenv(variable, str(place))
+        for command in ("search tea", "update", "status", "doctor"):
+            code, _, err = indexed(*command.split())
+            assert code in (1, 3)
+            assert "mistake in qmd" not in err
+
+
+def test_the_home_in_front_of_the_folder_of_settings_is_known(qmd, notes, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("QMD_CONFIG_DIR", "~/settings")
+    assert qmd("collection", "add", notes)[0] == 0
+    assert (tmp_path / "settings" / "index.yml").is_file()
+
+
+def test_init_tells_of_what_keeps_its_index_from_being_used(qmd, notes, monkeypatch):
+    monkeypatch.chdir(notes)
+    code, out, err = qmd("init")
+    assert (code, out) == (0, f"Made {notes}/.qmd/index.yml.\n")
+    assert err.startswith("QMD_CONFIG_DIR and INDEX_PATH are set, and so commands here use another")
+    code, _, err = qmd("--index", "work", "init")
+    assert (code, err.startswith("--index names an index of yours")) == (1, True)
+
+
+def test_what_is_registered_and_could_not_be_indexed_is_told(qmd, notes, monkeypatch):
+    def full(*_, **__):
+        raise IndexNotWritable(notes, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("qmd.surface.cli.collections.report_updates", full)
+        code, _, err = qmd("collection", "add", notes)
+    assert code == 3
+    assert err.startswith("Collection 'notes' is registered. Index it with 'qmd update -c notes'.")
+    assert qmd("update", "-c", "notes")[0] == 0
+
+
+def test_a_query_on_stdin_may_have_several_lines_and_has_to_be_text(indexed, monkeypatch):
+    for data, code in ((b"tea\nbrew\n", 0), (b"tea \xff", 1)):
+        stdin = io.TextIOWrapper(io.BytesIO(data), "utf-8", errors="surrogateescape")
+        monkeypatch.setattr(sys, "stdin", stdin)
+        assert indexed("search", "-")[0] == code

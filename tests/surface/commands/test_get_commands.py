@@ -180,3 +180,72 @@ def test_a_control_character_in_a_name_is_shown_as_get_takes_it(qmd, notes):
     assert json.loads(found("--json"))[0]["file"] == f"notes/{odd}"
     assert f"notes/{odd}" in [each["file"] for each in json.loads(qmd("ls", "notes", "--json")[1])]
     assert json.loads(qmd("get", name, "--json")[1])["file"] == f"notes/{odd}"
+
+
+def test_a_path_may_say_of_which_index_it_is(indexed, notes, tmp_path, monkeypatch):
+    monkeypatch.delenv("INDEX_PATH")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "tea.md").write_text("# Oolong\n\nRolled.\n")
+    assert indexed("collection", "add", notes)[0] == 1
+    assert indexed("update")[0] == 0
+    added = indexed("--index", "work", "collection", "add", tmp_path / "other", "--name", "notes")
+    assert added[0] == 0
+    for options in ([], ["--index", "work"]):
+        assert indexed(*options, "get", "qmd://notes/tea.md?index=work")[1].startswith("# Oolong")
+    assert indexed("get", "qmd://notes/tea.md?index=work:3:1")[1] == "Rolled.\n"
+    assert "status: open" in indexed("get", "qmd://notes/tea.md?index=index")[1]
+    code, _, err = indexed("get", "qmd://notes/tea.md?index=absent")
+    assert (code, err.splitlines()[0]) == (1, "There is no index 'absent'. Known: index, work.")
+    code, _, err = indexed("--index", "index", "get", "qmd://notes/tea.md?index=work")
+    assert (code, "Choose one index: --index says 'index'" in err) == (1, True)
+    for command in (["multi-get", "qmd://notes/*.md?index=work"], ["ls", "//notes?index=work"]):
+        code, _, err = indexed(*command)
+        assert (code, "is of the index 'work', and this is 'index'" in err) == (1, True)
+
+
+def test_a_folder_may_be_named_as_a_uri_has_it(indexed, notes):
+    (notes / "飲み物 2").mkdir()
+    (notes / "飲み物 2" / "sencha.md").write_text("# Sencha\n")
+    (notes / "100%25").mkdir()
+    (notes / "100%25" / "a.md").write_text("# A\n")
+    assert indexed("update")[0] == 0
+    [hit] = json.loads(indexed("search", "sencha", "--json")[1])
+    folder = hit["uri"].removesuffix("/sencha.md")
+    assert "%" in folder
+    for name in (folder, "qmd://notes/飲み物 2", folder.replace("qmd:", ""), folder + "/"):
+        assert "notes/飲み物 2/sencha.md" in indexed("ls", name)[1]
+    assert "# Sencha" in indexed("multi-get", f"{folder}/*.md")[1]
+    assert "# Sencha" in indexed("multi-get", "qmd:////notes/**/sencha*")[1]
+    assert "notes/100%25/a.md" in indexed("ls", "qmd://notes/100%25")[1]
+    assert indexed("context", "add", folder, "What to drink.")[0] == 0
+    assert json.loads(indexed("get", hit["uri"], "--json")[1])["context"] == "What to drink."
+    assert indexed("context", "rm", folder)[0] == 0
+
+
+def test_a_path_from_the_current_folder_on_is_known(indexed, notes, monkeypatch):
+    monkeypatch.chdir(notes.parent)
+    assert indexed("collection", "rename", "notes", "mine")[0] == 0
+    assert indexed("get", "notes/work/plan.md")[1].startswith("# Plan")
+    assert "# Plan" in indexed("multi-get", "notes/work/plan.md,absent.md")[1]
+
+
+def test_a_name_may_end_in_a_blank(qmd, notes):
+    (notes / "odd .md ").write_text("# Odd\n")
+    assert qmd("collection", "add", notes, "--mask", "**/*.md*")[0] == 0
+    for command in (["get", "notes/odd .md "], ["multi-get", "notes/odd .md "]):
+        code, out, _ = qmd(*command)
+        assert (code, "# Odd" in out) == (0, True)
+    assert qmd("get", " notes/tea.md ")[0] == 0
+
+
+def test_programs_are_told_which_documents_an_ambiguous_name_means(indexed, notes):
+    (notes / "work" / "tea.md").write_text("# Tea at work\n")
+    (notes / "home").mkdir()
+    (notes / "home" / "plan.md").write_text("# Plan at home\n")
+    assert indexed("update")[0] == 0
+    code, out, _ = indexed("multi-get", "plan.md,work/tea.md", "--json")
+    assert code == 2
+    assert json.loads(out)[0]["reason"] == (
+        "plan.md names 2 documents: notes/home/plan.md, notes/work/plan.md"
+    )

@@ -16,6 +16,7 @@ def test_contexts_go_from_general_to_specific(indexed, notes):
         "All notes\n\nDrinks",
         "All notes\n\nDrinks\n\nPlans",
     ]
+    assert "\n**context:** `All notes  Drinks`\n" in indexed("search", "tea", "--md")[1]
     assert indexed("context", "check")[1] == "Every collection and top folder has a context.\n"
     assert indexed("context", "rm", "qmd://notes/work")[0] == 0
     assert "qmd://notes/work" in indexed("context", "check")[1]
@@ -253,3 +254,19 @@ def test_a_name_that_begins_with_a_tilde_need_not_be_a_home(qmd, tmp_path, monke
     assert qmd("get", "~drafts/tea.md")[1].endswith("# Tea\n")
     code, _, err = qmd("get", "~nobody/tea.md")
     assert (code, "qmd failed" in err) == (1, False)
+
+
+def test_what_pull_could_not_do_is_not_laid_to_an_update_command(indexed, notes):
+    subprocess.run(["git", "init", "-q", str(notes)], check=True)
+    code, out, err = indexed("update", "--pull")
+    assert (code, err.splitlines()[-1]) == (2, "Not updated: notes")
+    assert "Failed: What --pull runs in 'notes' failed (exit code 1): git pull --ff-only" in out
+    assert "See what git says in its folder, or leave --pull out." in out
+
+
+def test_doctor_tells_of_what_may_not_be_read_or_changed(indexed, notes, tmp_path, monkeypatch):
+    closed = {str(notes), str(tmp_path / "index.duckdb")}  # the test may run as who may do all
+    monkeypatch.setattr("os.access", lambda path, _: str(path) not in closed)
+    told = {each["check"]: each for each in json.loads(indexed("doctor", "--json")[1])}
+    assert told["collection notes"]["status"] == "problem"
+    assert told["permissions"]["status"] == "warning"

@@ -118,6 +118,16 @@ def test_a_document_answers_with_one_passage_or_as_many_as_are_asked_for(meaning
     assert len(of_long) == 2
     passages = [each.snippet for each in meaning.nearest("car", per_file=2)[:2]]
     assert len({text for text in passages if "automobile" in text}) == 2
+    for fusion in ("scores", "rrf"):
+        options = ["query", "car", "--per-file", 3, "--fusion", fusion]
+        first, second, third, *_ = records(command, *options, "-n", 4)
+        assert {each["file"] for each in (first, second, third)} == {"notes/long.md"}
+        assert len({each["line"] for each in (first, second, third)}) == 3
+        assert "automobile" in first["snippet"]
+        assert "automobile" in second["snippet"]
+        assert first["score"] == second["score"] == third["score"]
+        assert records(command, *options, "-n", 2) == [first, second]
+    assert len(records(command, "query", "tea", "--per-file", 3, "--mode", "fast")) == 2
 
 
 def test_a_question_that_cannot_be_read_is_a_mistake(command):
@@ -188,6 +198,8 @@ def test_embed_says_what_it_did(command):
         "model", "chunks", "tokens", "bytes", "seconds", "documents", "lacking", "failed",
     ]  # fmt: skip
     assert (report["chunks"], report["failed"]) == (3, [])
+    assert command("embed", "--timeout", 0)[0] == 0
+    assert command("embed", "--timeout", "nan")[0] == 1
     code, out, err = command("embed", "-c", "absent")
     assert (code, out) == (1, "")
     assert err == "Collection not found: absent. Known: notes.\n"
