@@ -84,9 +84,10 @@ def as_xml(files: Iterable[tuple[Mapping[str, str | None], str]]) -> str:
 
 
 def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset()) -> str:
-    """Rows in columns; some columns aligned to the right."""
+    """Rows in columns, each in one line; some columns aligned to the right."""
     if not rows:
         return ""
+    rows = [[" ".join(text.split("\n")) for text in row] for row in rows]
     widths = [max(columns_of(row[at]) for row in rows) for at in range(len(rows[0]))]
     return "".join(
         "  ".join(
