@@ -136,6 +136,8 @@ def matching(
     Raises:
         UsageError: the glob stands for too many.
     """
+    if not _may_be_one(glob):
+        return []
     below, glob = _begun(glob, folder)
     matches = masks.matcher(list(dict.fromkeys((glob, paths.decoded(glob)))))
     if below is None:
