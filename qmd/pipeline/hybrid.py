@@ -77,7 +77,7 @@ class Helpers(NamedTuple):
 
     space: Callable[[], Space] | None = None
     vectors: Callable[..., NDArray[np.float32]] | None = None
-    shortcut: Callable[[Space, int, int], Shortcut | None] | None = None
+    shortcut: Callable[[Space, int, int, int], Shortcut | None] | None = None
     generator: Helper[Generator] | None = None
     reranker: Helper[Reranker] | None = None
 
@@ -335,7 +335,7 @@ class _Run:
         documents = search.allowed(cursor, self._among, banned=self._banned)
         shortcut = None
         if self._helpers.shortcut is not None:
-            shortcut = self._helpers.shortcut(self._space, number, self._count)
+            shortcut = self._helpers.shortcut(self._space, number, self._count, vectors.shape[1])
         found = {}
         for (place, asked, weight), vector in zip(searches, vectors, strict=True):
             near = embeddings.nearest(
