@@ -6,6 +6,7 @@ Nobody else reads the environment; everybody is given what they need.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -241,25 +242,27 @@ def serving(environ: Mapping[str, str]) -> Serving:
     )
 
 
-CARRIED = (
-    "INDEX_PATH",
-    "QMD_CONFIG_DIR",
-    "XDG_CONFIG_HOME",
-    "XDG_CACHE_HOME",
-    "QMD_EMBED_MODEL",
-    "QMD_RERANK_MODEL",
-    "QMD_GENERATE_MODEL",
-)
-"""Variables that choose the index and its models."""
+PLACES = ("INDEX_PATH", "QMD_CONFIG_DIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")
+"""Variables that choose the index, by paths."""
+
+CHOICES = ("QMD_EMBED_MODEL", "QMD_RERANK_MODEL", "QMD_GENERATE_MODEL", "OPENAI_BASE_URL")
+"""Variables that choose its models. The address is one: index.yml, too, may name an endpoint's."""
+
+_PASSWORD = re.compile(r"^(\s*https?://)[^/?#]*@", re.IGNORECASE)
 
 
 def carried(environ: Mapping[str, str]) -> dict[str, str]:
-    """What else has to be set where a qmd for the same index is started from elsewhere."""
+    """What else has to be set where a qmd for the same index is started from elsewhere.
+
+    No secret is: neither the key of an endpoint nor a password in its address.
+    """
     home = home_of(environ)
+    found = {name: environ[name] for name in (*PLACES, *CHOICES) if environ.get(name)}
     return {
-        name: value if name.endswith("_MODEL") else str(expanded(value, home).absolute())
-        for name in CARRIED
-        if (value := environ.get(name))
+        name: str(expanded(value, home).absolute())
+        if name in PLACES
+        else _PASSWORD.sub(r"\1", value)
+        for name, value in found.items()
     }
 
 

@@ -23,14 +23,14 @@ class Embedder(Protocol):
     """Turns texts into vectors.
 
     Attributes:
-        dimensions: of its vectors.
+        dimensions: of its vectors; None until one is made, if only an endpoint can tell.
         limit: tokens of a text with its prompt, at most.
     """
 
     model: Model
 
     @property
-    def dimensions(self) -> int: ...
+    def dimensions(self) -> int | None: ...
 
     @property
     def limit(self) -> int: ...

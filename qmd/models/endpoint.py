@@ -12,7 +12,7 @@ import ssl
 from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple, TypeVar
 
 import httpx
@@ -20,6 +20,7 @@ import httpx
 from qmd import __version__
 from qmd.errors import ModelFailure, TextTooLong, UsageError
 from qmd.models.base import Between
+from qmd.models.connections import Connections
 from qmd.models.registry import ENDPOINT, Model
 
 SHORTEST = 64
@@ -116,21 +117,27 @@ class Line:
         headers = {"User-Agent": f"qmd/{__version__}", "Content-Type": "application/json"}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
-        self._http = httpx.Client(
-            base_url=base,
-            headers=headers,
-            timeout=httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS),
-            verify=_authorities(),
+        self._connections = Connections(
+            partial(
+                httpx.Client,
+                base_url=base,
+                headers=headers,
+                timeout=httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS),
+                verify=_authorities(),
+            )
         )
 
     def close(self) -> None:
         """Close its connections."""
-        self._http.close()
+        self._connections.close()
 
     def ask(
         self, path: str, body: dict[str, Any], read: Callable[[Any], Read], between: Between
     ) -> Read:
         """What `read` finds in the answer.
+
+        Args:
+            between: what it raises ends the asking at once, whatever the endpoint does.
 
         Raises:
             Refused: the endpoint cannot do this.
@@ -159,7 +166,7 @@ class Line:
             tries += 1
             wait = random.uniform(0.5, 1) * FIRST_WAIT * 2 ** (tries - 1)
             try:
-                response = self._http.post(path, content=content)
+                response = self._connections.post(path, content, between)
             except httpx.RequestError as error:
                 if not isinstance(error, _WORTH_A_RETRY) or tries == TRIES:
                     raise self._unreachable(error) from error

@@ -47,11 +47,8 @@ class RemoteEmbedder:
         self._at_once = REQUEST_TEXTS
 
     @property
-    def dimensions(self) -> int:
-        """Of its vectors; asks the endpoint if nobody knows yet."""
-        if self._dimensions is None:
-            self.embed(["dimensions"])
-        assert self._dimensions is not None
+    def dimensions(self) -> int | None:
+        """Of its vectors; None until the first one, if nobody knows the model."""
         return self._dimensions
 
     @property

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 import anyio
 import xxhash
 from anyio import to_thread
+from anyio.lowlevel import checkpoint_if_cancelled
 
 from qmd.errors import IndexFailure, ModelError
 from qmd.store import answers
@@ -43,7 +44,9 @@ class Aid:
         """What a model answers; None, with a notice, if it cannot, or not in time."""
         try:
             with anyio.fail_after(self._timeout):
-                return await to_thread.run_sync(work)
+                value = await to_thread.run_sync(work)
+                await checkpoint_if_cancelled()  # too late: it is kept for another time
+                return value
         except ModelError as error:
             reason = str(error).split("\n")[0]
         except TimeoutError:

@@ -125,9 +125,9 @@ async def embed(
     anew = force and bool((await to_thread.run_sync(database.read, pending)).vectors)
     made = drafts.draft(space) if anew else space
     run = _Run(database, embedder, made, list(collections) or None, batch_tokens)
-    await run.begin(check=force)
     until = math.inf if within is None else anyio.current_time() + within
     with anyio.CancelScope(deadline=math.inf if something else until) as limited:
+        await run.begin(check=force)
         async with flow() as stage:
             batches = stage(run.embedded(stage(run.batched(stage(run.passages())))))
             async for batch in batches:
@@ -183,9 +183,7 @@ class _Run:
         Args:
             check: whether the model works, first.
         """
-        if check:
-            await to_thread.run_sync(self._embedder.embed, [PROBE])
-        self.dimensions = await to_thread.run_sync(lambda: self._embedder.dimensions)
+        self.dimensions = await to_thread.run_sync(partial(self._width, anew=check))
         meet = partial(embeddings.meet, space=self._space, dimensions=self.dimensions)
         self._model_id = await to_thread.run_sync(self._database.write, meet)
 
@@ -199,6 +197,11 @@ class _Run:
         self._left, self._uncut = await to_thread.run_sync(self._database.read, look)
         self.total = sum(chunk.length for chunk in self._left)
         self.total += sum(size for _, size in self._uncut)
+
+    def _width(self, *, anew: bool) -> int:
+        """Dimensions of the vectors; what is not known yet, or asked for anew, the model tells."""
+        known = None if anew else self._embedder.dimensions
+        return known or self._vectors([PROBE]).shape[1]
 
     async def passages(self) -> AsyncGenerator[list[Passage], None]:
         """Chunks that were left without a vector, then those of texts that are cut now."""

@@ -80,7 +80,7 @@ class Helpers(NamedTuple):
 
     space: Callable[[], Space] | None = None
     vectors: Callable[..., NDArray[np.float32]] | None = None
-    shortcut: Callable[[Space, int, int], Shortcut | None] | None = None
+    shortcut: Callable[[Space, int, int, int], Shortcut | None] | None = None
     generator: Helper[Generator] | None = None
     reranker: Helper[Reranker] | None = None
 
@@ -349,7 +349,7 @@ class _Run:
         )
         shortcut = None
         if self._helpers.shortcut is not None:
-            shortcut = self._helpers.shortcut(self._space, number, self._count)
+            shortcut = self._helpers.shortcut(self._space, number, self._count, vectors.shape[1])
         found = {}
         for (place, asked, weight), vector in zip(searches, vectors, strict=True):
             near = embeddings.nearest(

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from qmd.errors import ModelError, NotEmbedded, QueryError
-from qmd.store import searches
+from qmd.store import searches, stopping
 from qmd.store.cursor import Cursor
 from qmd.types import ALL, Filter, Result
 from qmd.verbs.searching import NONE_INCLUDED, Answer, Searching
@@ -96,7 +96,7 @@ class Meaning(Searching):
             return Answer([], empty)
         if not state.vectors:
             raise NotEmbedded(self.other_vectors())
-        [vector] = self.models.vectors(space, [space.model.as_query(text)])
+        [vector] = self.models.vectors(space, [space.model.as_query(text)], between=stopping.check)
         answer = self.read(
             partial(
                 self._nearest,
@@ -160,7 +160,7 @@ class Meaning(Searching):
             documents=search.allowed(cursor, narrowed),
             limit=limit,
             per_file=per_file,
-            shortcut=self._shortcut_to(space, number, vectors),
+            shortcut=self._shortcut_to(space, number, vectors, len(vector)),
         )
         documents = search.documents(cursor, (hit.document_id for hit in found))
         presenter = self._presenter(cursor, Form(words, length, full))
@@ -172,7 +172,9 @@ class Meaning(Searching):
         self._note(cursor, made, results)
         return Answer(results, words=words)
 
-    def _shortcut_to(self, space: Space, model_id: int, vectors: int) -> Shortcut | None:
+    def _shortcut_to(
+        self, space: Space, model_id: int, vectors: int, dimensions: int
+    ) -> Shortcut | None:
         """A faster way to the nearest vectors, where there are very many and this process stays.
 
         If it is missing or out of date, it is made in the background for later.
@@ -185,8 +187,7 @@ class Meaning(Searching):
             if self._shortcut is None or self._shortcut[0] != space.fingerprint:
                 if self._shortcut is not None:
                     self._shortcut[1].close()
-                width = self.models.embedder(space).dimensions
-                made = shortcut.Shortcut(self.place.database, space.fingerprint, width)
+                made = shortcut.Shortcut(self.place.database, space.fingerprint, dimensions)
                 self._shortcut = space.fingerprint, made
             found = self._shortcut[1]
         if found.fits(vectors):

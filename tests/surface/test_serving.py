@@ -160,6 +160,24 @@ def test_a_client_is_told_how_to_start_the_server(qmd, tmp_path, monkeypatch, cl
     assert found.get("type") == (None if client == "codex" else "stdio")
 
 
+@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("part", ["", "me:s3cret@", "s3cret@"])
+def test_a_client_is_told_the_endpoint_of_the_models_and_no_secret(qmd, monkeypatch, client, part):
+    monkeypatch.setenv("OPENAI_BASE_URL", f"http://{part}127.0.0.1:8080/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", "s3cret")
+    _, out, err = qmd("mcp", "--print-config", client)
+    assert "s3cret" not in out + err
+    found, _ = settings(client, out)
+    assert found["env"]["OPENAI_BASE_URL"] == "http://127.0.0.1:8080/v1"
+    assert "OPENAI_API_KEY" not in found["env"]
+
+
+def test_the_name_of_a_model_is_told_as_it_is(qmd, monkeypatch):
+    monkeypatch.setenv("QMD_EMBED_MODEL", "~//me@home.gguf")
+    found, _ = settings("claude", qmd("mcp", "--print-config", "claude")[1])
+    assert found["env"]["QMD_EMBED_MODEL"] == "~//me@home.gguf"
+
+
 def test_the_command_that_a_client_is_told_runs_this_qmd(qmd):
     found, _ = settings("claude", qmd("mcp", "--print-config", "claude")[1])
     command = [found["command"], *found["args"], "--help"]

@@ -32,14 +32,18 @@ class FakeEndpoint:
 
     Attributes:
         seen: path, body and headers of each request.
+        callers: addresses of the other side of each request.
         silent: until this is set, nothing is answered.
     """
 
     def __init__(self):
         self.answer = lambda path, body: Answer({})
         self.seen = []
+        self.callers = []
         self.silent = threading.Event()
         self.silent.set()
+        self._more = threading.Semaphore(0)
+        self._is_stuck = False
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -48,8 +52,10 @@ class FakeEndpoint:
 
             def do_POST(self):
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                outer.callers.append(self.client_address)
                 outer.seen.append((self.path, body, dict(self.headers)))
-                assert outer.silent.wait(LONG)
+                outer._more.release()
+                outer.wait()
                 answer = outer.answer(self.path, body)
                 self.send_response(answer.status)
                 for name, value in answer.headers.items():
@@ -73,6 +79,17 @@ class FakeEndpoint:
         self.silent.set()
         self.server.shutdown()
         self.server.server_close()
+        assert not self._is_stuck, "somebody waited for an answer that did not come"
+
+    def wait(self):
+        """Wait until it may answer."""
+        if not self.silent.wait(LONG):
+            self._is_stuck = True
+
+    def await_requests(self, amount):
+        """Wait until there have been so many."""
+        while len(self.seen) < amount:
+            assert self._more.acquire(timeout=LONG)
 
     @property
     def bodies(self):

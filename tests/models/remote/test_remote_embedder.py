@@ -95,16 +95,10 @@ def test_dimensions_are_those_of_the_registry(server, make):
     assert not server.seen
 
 
-def test_dimensions_are_learnt_by_one_short_text(server, make):
-    server.answer = embedded
-    model = make(RemoteEmbedder)
-    assert (model.dimensions, model.dimensions) == (2, 2)
-    assert [body["input"] for body in server.bodies] == [["dimensions"]]
-
-
 def test_dimensions_are_known_after_the_first_vectors(server, make):
     server.answer = embedded
     model = make(RemoteEmbedder)
+    assert model.dimensions is None
     model.embed(["tea"])
     assert model.dimensions == 2
     assert len(server.seen) == 1

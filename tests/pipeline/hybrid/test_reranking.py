@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from asyncio import CancelledError
+from contextlib import suppress
 
 import pytest
 
@@ -229,3 +231,25 @@ def test_an_index_that_cannot_be_written_answers_all_the_same(helped, writer, ju
     for _ in range(2):
         assert ask(helped, "car", expand=True, rerank=True) == expected
     assert len(writer.asked) == len(judge.asked) == 3
+
+
+def test_an_answer_that_comes_too_late_is_told_and_kept_for_the_next_time(helped, judge):
+    garage(helped)
+    inverted(judge)
+    fused = found(helped, "car", limit=12)
+
+    score = judge.score
+
+    def late(query, passages, *, between):
+        with suppress(CancelledError):
+            never(between)
+        return score(query, passages)
+
+    judge.score = late
+    answer = ask(helped, "car", limit=12, rerank=True, recipe=Recipe(timeout=SHORT))
+    assert files(answer) == fused
+    assert answer.notice == "The results were not reranked. The model took longer than 0.05 s."
+    answer = ask(helped, "car", limit=12, rerank=True, recipe=Recipe(timeout=SHORT))
+    assert answer.notice is None
+    assert files(answer) != fused
+    assert len(judge.asked) == 1

@@ -6,10 +6,11 @@ import json
 import signal
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import closing, suppress
 
 import pytest
 
+from tests.models.remote.fake_endpoint import FakeEndpoint
 from tests.surface.stdio.server_process import INITIALIZE, INITIALIZED, LONG, SLOW, found, request
 
 PATIENT = """
@@ -71,6 +72,38 @@ def test_a_signal_after_the_end_of_the_input_does_not_wait_for_all_of_that(serve
             server.process.wait(1)
             break
     assert server.ended()[0] == 0
+
+
+HASTY = """
+import sys
+from qmd.__main__ import main
+from qmd.surface.mcp import patience
+
+patience.GRACE = 0.2
+sys.argv = ["qmd", "mcp"]
+main()
+"""
+"""The server, in a hurry when its input has ended."""
+
+
+def test_an_endpoint_that_does_not_answer_holds_up_neither_the_next_call_nor_the_end(
+    serve, monkeypatch
+):
+    with closing(FakeEndpoint()) as endpoint:
+        endpoint.silent.clear()
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.base_url)
+        monkeypatch.setenv("QMD_RERANK_MODEL", "openai:m")
+        server = serve(sys.executable, "-c", HASTY)
+        server.hello()
+        for number in (1, 2):
+            server.send(request(number, "query", query="tea"))
+            endpoint.await_requests(number)  # the second has the model, of which there is one
+            if number == 1:
+                cancelled = {"method": "notifications/cancelled", "params": {"requestId": 1}}
+                server.send({"jsonrpc": "2.0", **cancelled})
+        code, answers = server.end()
+        assert code == 0
+        assert [answer["error"]["code"] for answer in answers] == [-32000]
 
 
 @pytest.mark.usefixtures("serve")

@@ -200,3 +200,26 @@ def test_a_write_that_nobody_waits_for_any_more_does_not_begin(toolbox, monkeypa
     reader.join(LONG)
     assert reply.error is Code.TIMEOUT
     assert call(toolbox, "query_experiences", keywords="tea").structured["data"]["total"] == 0
+
+
+def test_a_cancelled_search_by_meaning_leaves_the_model_to_the_next(faked, fake, toolbox):
+    faked.embed()
+    began = threading.Event()
+
+    def until_stopped(batch, between):
+        began.set()
+        end = time.monotonic() + 2 * LONG
+        while time.monotonic() < end:
+            between()
+
+    async def work():
+        with anyio.fail_after(LONG):
+            async with anyio.create_task_group() as tasks:
+                fake.before = until_stopped
+                tasks.start_soon(toolbox.call, "vsearch", {"query": "tea"})
+                await anyio.to_thread.run_sync(began.wait)
+                tasks.cancel_scope.cancel()
+            fake.before = lambda batch, between: None
+            return await toolbox.call("vsearch", {"query": "tea"})
+
+    assert anyio.run(work).error is None
