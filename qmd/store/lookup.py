@@ -136,7 +136,7 @@ def matching(
     Raises:
         UsageError: the glob stands for too many.
     """
-    if not _may_be_one(glob):
+    if "\0" in glob:  # and in no path
         return []
     below, glob = _begun(glob, folder)
     matches = masks.matcher(list(dict.fromkeys((glob, paths.decoded(glob)))))

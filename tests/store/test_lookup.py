@@ -54,3 +54,11 @@ def test_names_like_a_glob_are_not_looked_for(library, monkeypatch):
     assert "documents/similar" not in statements
     library.engine.multi_get("tee.md:2")
     assert statements.count("documents/similar") == 1
+
+
+@pytest.mark.parametrize("name", ["/\0/*", "./\0{a,b}.md", "\0*", "a\0", "qmd://notes/%00*"])
+def test_a_name_that_no_path_can_have_names_nothing(library, name):
+    [missing] = library.engine.multi_get(name, folder=library.root)
+    assert missing.reason
+    with pytest.raises(DocumentNotFound):
+        library.engine.get(name, folder=library.root)

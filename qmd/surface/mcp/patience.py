@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import anyio
 
-GRACE = 5.0
-"""Seconds once the input has ended."""
+GRACE = 4.5
+"""Seconds once the input has ended: with what is done then, it is over within 5."""
 
 HURRY = 1.0
 """Seconds once a signal has come after that: the clients of the SDKs wait for 2 seconds when they
