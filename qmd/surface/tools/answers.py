@@ -60,31 +60,32 @@ def results(question: str, answer: Answer) -> Reply:
 
 def documents(pattern: str, passages: Sequence[Passage], *, numbered: bool) -> Reply:
     """Several documents: those that are missing, those left out, the others."""
-    missing = [each for each in passages if each.reason and not each.docid]
+    missing = [each.reason for each in passages if each.reason and not each.docid]
     if len(missing) == len(passages):
         return refusal(Code.NOT_FOUND, _none_matched(pattern, missing))
+    told = texts.fitting_notices(missing, texts.MORE_MISSING)
     left_out = [
         texts.skipped(each.file, each.size) for each in passages if each.reason and each.docid
     ]
     found: list[Resource] = []
-    room = texts.MOST_BYTES - sum(len(each.encode()) for each in left_out)
+    most = room = texts.MOST_BYTES - texts.NOTICES - sum(len(each.encode()) for each in told)
     for passage in passages:
         if passage.reason:
             continue
-        resource = texts.document(passage, numbered=numbered, rest=True)
-        size = len(resource.text.encode())
-        if size > room:
+        resource = texts.document(passage, numbered=numbered, of_several=True, most=most)
+        if resource.size > room:
             left_out.append(texts.full(passage.file))
             continue
         found.append(resource)
-        room -= size
-    return Reply((*(each.reason or "" for each in missing), *left_out, *found))
+        room -= resource.size
+    return Reply((*told, *texts.fitting_notices(left_out, texts.MORE_LEFT_OUT), *found))
 
 
-def _none_matched(pattern: str, missing: Sequence[Passage]) -> str:
+def _none_matched(pattern: str, missing: Sequence[str]) -> str:
     """That nothing was found; with what is like it, where names were given."""
-    hints = [each.reason for each in missing if each.reason and "\n" in each.reason]
-    return "\n\n".join([f"No files matched pattern: {pattern}", *hints])
+    shown = texts.cut_at(pattern, texts.NOTICES)
+    hints = texts.fitting_notices([each for each in missing if "\n" in each], texts.MORE_MISSING)
+    return "\n\n".join([f"No files matched pattern: {shown}", *hints])
 
 
 def updated(reports: Sequence[Report]) -> Reply:

@@ -47,6 +47,11 @@ class Resource(NamedTuple):
     title: str
     text: str
 
+    @property
+    def size(self) -> int:
+        """Bytes of its text and its names."""
+        return sum(len(each.encode()) for each in self)
+
 
 class Reply(NamedTuple):
     """An answer.
