@@ -22,6 +22,7 @@ from qmd.surface.tools import texts
 from qmd.surface.tools.replies import Code, Reply, Resource, refusal
 from qmd.surface.tools.schemas.experiences import QUERY_EXPERIENCES, SUBMIT_EXPERIENCE
 from qmd.surface.tools.schemas.tool import Tool
+from qmd.text.snippet import Matcher
 from qmd.types import Passage
 
 if TYPE_CHECKING:
@@ -48,13 +49,14 @@ class UnknownTool(QmdError):
 
 def results(question: str, answer: Answer) -> Reply:
     """What a search has found."""
-    records = [texts.record(each) for each in answer.results]
+    match = Matcher(answer.about)
+    records = [texts.record(each, match) for each in answer.results]
     kept = texts.fitting(records)
     notes = [answer.notice] if answer.notice else []
     if len(kept) < len(records):
         notes.append(f"{len(records) - len(kept)} more found; the answer is full.")
     told = {"notice": "\n".join(notes)} if notes else {}
-    parts = (texts.summary(question, kept), *notes, *texts.places(kept))
+    parts = (texts.summary(question, kept), *notes, *texts.places(kept, match))
     return Reply(parts, {"results": kept, **told})
 
 

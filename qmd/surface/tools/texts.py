@@ -8,6 +8,7 @@ from typing import Any
 
 from qmd.surface.tools.replies import Resource
 from qmd.text.paths import on_one_line
+from qmd.text.snippet import Matcher, cut
 from qmd.types import Passage, Result
 
 MOST_BYTES = 256 * 1024
@@ -33,10 +34,13 @@ SNIPPET = 300
 LONGEST_PLACE = 160
 """Characters of a line that says where a result matches."""
 
+SHORTEST_PART = 60
+"""Characters that such a line has of what matches, however long the name before it is."""
+
 NEVER = datetime(1970, 1, 1)
 
 
-def record(result: Result) -> dict[str, Any]:
+def record(result: Result, match: Matcher) -> dict[str, Any]:
     """A search result for programs."""
     return {
         "docid": result.docid,
@@ -44,17 +48,23 @@ def record(result: Result) -> dict[str, Any]:
         "title": result.title[:LONGEST_TITLE],
         "score": round(result.score, 2),
         "context": result.context,
-        "snippet": trimmed(result.snippet, result.line),
+        "snippet": trimmed(result.snippet, result.line, match),
         "line": result.line,
     }
 
 
-def trimmed(snippet: str, line: int) -> str:
-    """A snippet of at most `SNIPPET` characters, with the line that matches."""
+def trimmed(snippet: str, line: int, match: Matcher) -> str:
+    """A snippet of at most `SNIPPET` characters, with what matches of the line that does."""
     lines = snippet.split("\n")
     while len(lines) > 1 and sum(map(len, lines)) + len(lines) - 1 > SNIPPET:
         lines.pop(0 if lines[-1].startswith(f"{line}: ") else -1)
-    return "\n".join(lines)[:SNIPPET]
+    number, _, text = "\n".join(lines).partition(" ")
+    return f"{number} {_part(text, match, SNIPPET - len(number) - 1)}"
+
+
+def _part(line: str, match: Matcher, most: int) -> str:
+    """At most so many characters of a line: those around its first match."""
+    return line if len(line) <= most else cut(line, match, most - 2)
 
 
 def summary(question: str, results: Sequence[Mapping[str, Any]]) -> str:
@@ -63,21 +73,23 @@ def summary(question: str, results: Sequence[Mapping[str, Any]]) -> str:
         return f'No results found for "{question}"'
     count = "1 result" if len(results) == 1 else f"{len(results)} results"
     lines = [
-        f"{each['docid']} {round(each['score'] * 100)}% {each['file']} - {each['title']}"
+        f"{each['docid']} {round(each['score'] * 100)}% {on_one_line(each['file'])} - "
+        + " ".join(each["title"].splitlines())
         for each in results
     ]
     return f'Found {count} for "{question}":\n\n' + "\n".join(lines)
 
 
-def places(results: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+def places(results: Iterable[Mapping[str, Any]], match: Matcher) -> Iterator[str]:
     """Where the results match, a line for each, as `get` takes it; nothing if nothing was found."""
     lines = []
     for each in results:
-        found = next(
-            (text for text in each["snippet"].split("\n") if text.startswith(f"{each['line']}: ")),
-            f"{each['line']}:",
-        )
-        lines.append(f"{each['file']}:{found}"[:LONGEST_PLACE].rstrip())
+        number = f"{each['line']}: "
+        shown = (text for text in each["snippet"].split("\n") if text.startswith(number))
+        found = next(shown, number).removeprefix(number)
+        place = f"{on_one_line(each['file'])}:{number}"
+        room = max(LONGEST_PLACE - len(place), SHORTEST_PART)
+        lines.append((place + _part(found, match, room)).rstrip())
     if lines:
         yield "Best lines:\n\n" + "\n".join(lines)
 
