@@ -6,6 +6,7 @@ import pytest
 
 from qmd.errors import DocumentNotFound
 from qmd.store.cursor import Cursor
+from qmd.verbs.reading import SUGGESTED
 
 
 def similar(library, name):
@@ -32,18 +33,24 @@ def test_a_name_is_like_another_by_its_last_part_or_as_a_whole(library):
     assert similar(library, "nothing/like/it.txt") == ()
 
 
-def test_names_like_a_glob_are_not_looked_for(library, monkeypatch):
-    for path in ("tea.md", "odd[1].md"):
-        library.write(path, "# Tea\n\nA cup.")
-    library.update()
-    statements = []
+@pytest.fixture
+def statements(monkeypatch):
+    """The names of all statements that are run."""
+    names = []
     run = Cursor.run
 
     def noted(cursor, name, /, **parameters):
-        statements.append(name)
+        names.append(name)
         return run(cursor, name, **parameters)
 
     monkeypatch.setattr(Cursor, "run", noted)
+    return names
+
+
+def test_names_like_a_glob_are_not_looked_for(library, statements):
+    for path in ("tea.md", "odd[1].md"):
+        library.write(path, "# Tea\n\nA cup.")
+    library.update()
     given = library.engine.multi_get("t*.md, none*.md, odd[1].md:3, {tee,coffee}.md:1")
     assert [each.reason or each.file for each in given] == [
         "No documents match: none*.md",
@@ -54,3 +61,19 @@ def test_names_like_a_glob_are_not_looked_for(library, monkeypatch):
     assert "documents/similar" not in statements
     library.engine.multi_get("tee.md:2")
     assert statements.count("documents/similar") == 1
+
+
+def test_of_many_names_that_are_missing_only_the_first_are_compared(library, statements):
+    library.write("tea.md", "# Tea")
+    library.update()
+    given = library.engine.multi_get(",".join([*(f"te{n}.md" for n in range(9)), "tea.md"]))
+    hinted = [each.reason for each in given if "Did you mean" in (each.reason or "")]
+    assert hinted == [
+        f"Document not found: te{n}.md\n\nDid you mean one of these?\n  - notes/tea.md"
+        for n in range(SUGGESTED)
+    ]
+    assert [each.reason or each.file for each in given[SUGGESTED:]] == [
+        *(f"Document not found: te{n}.md" for n in range(SUGGESTED, 9)),
+        "notes/tea.md",
+    ]
+    assert statements.count("documents/similar") == SUGGESTED
