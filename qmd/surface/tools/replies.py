@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 MARKDOWN = "text/markdown"
 
+FRAME = 120
+"""Bytes around a document in an answer: braces, and the names of its fields."""
+
 
 class Code(StrEnum):
     """Why there is no answer, for programs."""
@@ -49,8 +52,8 @@ class Resource(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Bytes of its text and its names."""
-        return sum(len(each.encode()) for each in self)
+        """Bytes of its text, its names, and what JSON puts around them."""
+        return sum(len(each.encode()) for each in self) + FRAME
 
 
 class Reply(NamedTuple):

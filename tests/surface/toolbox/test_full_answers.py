@@ -16,9 +16,9 @@ MANY = 600
 
 
 def size(reply):
-    """Bytes of an answer, with the names of its documents."""
+    """Bytes of an answer, with the names of its documents and around 100 for their fields."""
     return sum(
-        len("".join(part).encode()) if isinstance(part, Resource) else len(part.encode())
+        len("".join(part).encode()) + 100 if isinstance(part, Resource) else len(part.encode())
         for part in reply.content
     )
 
