@@ -270,7 +270,7 @@ def test_what_is_wrong_with_a_document_on_stdin_is_told(indexed, monkeypatch, da
         (["--", "-tea"], "only says what to leave out"),
         (["vec: tea", "--mode", "fast"], "only asks by meaning"),
         (['lex: "tea'], "Line 1 (lex): Lex query has an unmatched double quote"),
-        (["lex: -tea"], "only says what to leave out"),
+        (["lex: -tea"], "Line 1 (lex): The query only says what to leave out"),
         (["lex: tea\nwith milk"], "Line 2 is missing a lex:/vec:/hyde:/intent: prefix."),
         ([], "Missing argument"),
     ],

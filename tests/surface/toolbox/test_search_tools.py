@@ -8,7 +8,7 @@ from qmd.errors import NotEmbedded
 from qmd.surface.tools.replies import Code, Reply
 from qmd.surface.tools.texts import LONGEST_PLACE, SHORTEST_PART, SNIPPET
 from qmd.surface.tools.toolbox import Toolbox
-from qmd.text.query import NOTHING_TO_FIND
+from qmd.text.query import NOTHING_TO_FIND, ONLY_EXCLUSIONS
 from qmd.verbs.searching import NO_DOCUMENTS
 from tests.surface.toolbox.calling import call, text
 
@@ -208,3 +208,10 @@ def test_a_query_that_cannot_be_read_is_a_bad_argument(toolbox):
     assert call(toolbox, "search", query="-tea").error is Code.INVALID_PARAMS
     typed = [{"type": "vec", "query": "tea -green"}]
     assert call(toolbox, "query", searches=typed).error is Code.INVALID_PARAMS
+
+
+def test_a_search_that_cannot_be_done_is_told_by_its_number(toolbox):
+    for query, problem in (("-tea", ONLY_EXCLUSIONS), ("...", NOTHING_TO_FIND)):
+        typed = [{"type": "vec", "query": "tea"}, {"type": "lex", "query": query}]
+        reply = call(toolbox, "query", searches=typed)
+        assert reply == Reply((f"Line 2 (lex): {problem}",), None, Code.INVALID_PARAMS)
