@@ -171,7 +171,7 @@ class Asking(Base):
                 meaning,
                 given.whole(candidates, "candidates"),
                 given.number_or_none(timeout, "timeout"),
-                given.number_or_none(recent, "recent"),
+                given.half_life(recent, "recent"),
             ),
             length=given.whole(length, "length"),
             full=full,
