@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from qmd.errors import DocumentNotFound
+from qmd.errors import Ambiguous, DocumentNotFound
+from qmd.errors.usage import MOST_CANDIDATES
 from qmd.store.cursor import Cursor
 from qmd.verbs.reading import SUGGESTED
 
@@ -77,3 +78,17 @@ def test_of_many_names_that_are_missing_only_the_first_are_compared(library, sta
         "notes/tea.md",
     ]
     assert statements.count("documents/similar") == SUGGESTED
+
+
+def test_a_name_that_very_many_have_is_told_with_the_first_of_them(library):
+    paths = [f"{n:02}/index.md" for n in range(MOST_CANDIDATES + 10)]
+    for path in paths:
+        library.write(path, f"# {path}")
+    library.update()
+    with pytest.raises(Ambiguous) as raised:
+        library.engine.get("index.md")
+    head, *listed, blank, last = str(raised.value).split("\n")
+    assert head == f"index.md names {len(paths)} documents:"
+    assert listed == [*(f"  - notes/{path}" for path in paths[:MOST_CANDIDATES]), "  - 10 more"]
+    assert (blank, last) == ("", "Use one of these names.")
+    assert raised.value.candidates == tuple(f"notes/{path}" for path in paths)
