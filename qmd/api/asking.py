@@ -173,7 +173,7 @@ class Asking(Base):
                 meaning,
                 given.whole(candidates, "candidates"),
                 given.number_or_none(timeout, "timeout"),
-                given.number_or_none(recent, "recent"),
+                given.half_life(recent, "recent"),
                 given.whole(per_file, "per_file"),
             ),
             length=given.whole(length, "length"),

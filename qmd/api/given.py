@@ -91,8 +91,7 @@ def number(value: float, name: str, *, least: float = -math.inf) -> float:
         TypeError: it is none.
         ValueError: it is too small, or not finite.
     """
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        raise _wrong(name, "a number", value)
+    _is_number(value, name)
     if not math.isfinite(value) or value < least:
         bound = "a number" if least == -math.inf else f"{least:g} or more"
         raise ValueError(f"{name} takes {bound}, not {_told(value)}.")
@@ -102,6 +101,22 @@ def number(value: float, name: str, *, least: float = -math.inf) -> float:
 def number_or_none(value: float | None, name: str) -> float | None:
     """A number from 0, or None."""
     return None if value is None else number(value, name, least=0)
+
+
+def half_life(value: float | None, name: str) -> float | None:
+    """Days above 0, or None.
+
+    Raises:
+        TypeError: it is no number.
+        ValueError: it is not above 0, or not finite.
+    """
+    from qmd.text.days import HALF_LIFE, is_half_life
+
+    if value is None:
+        return None
+    if not is_half_life(_is_number(value, name)):
+        raise ValueError(HALF_LIFE.format(name, _told(value)))
+    return float(value)
 
 
 def choice(value: Value, name: str, valid: Sequence[Value]) -> Value:
@@ -197,6 +212,12 @@ def _moment(value: Day, name: str) -> datetime | None:
     if found is None:
         raise UsageError(f"{name} takes a date such as {DAYS}, not {value!r}.")
     return found
+
+
+def _is_number(value: float, name: str) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise _wrong(name, "a number", value)
+    return value
 
 
 def _is_whole(value: int, name: str) -> int:

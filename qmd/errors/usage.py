@@ -10,6 +10,9 @@ from qmd.errors.base import QmdError
 from qmd.suggesting import command
 from qmd.text.paths import on_one_line
 
+MOST_CANDIDATES = 20
+"""Documents that are listed of those which have one name."""
+
 
 class UsageError(QmdError):
     """A value, or a combination of values, that makes no sense."""
@@ -108,7 +111,10 @@ class Ambiguous(QmdError):
     """Several documents answer to one name."""
 
     def __init__(self, name: str, candidates: Sequence[str]) -> None:
-        listed = "\n".join(f"  - {on_one_line(c)}" for c in candidates)
+        shown = [on_one_line(each) for each in candidates[:MOST_CANDIDATES]]
+        if len(candidates) > MOST_CANDIDATES:
+            shown.append(f"{len(candidates) - MOST_CANDIDATES} more")
+        listed = "\n".join(f"  - {each}" for each in shown)
         super().__init__(
             f"{on_one_line(name)} names {len(candidates)} documents:\n{listed}\n\n"
             "Use one of these names."

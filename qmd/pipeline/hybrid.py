@@ -174,7 +174,7 @@ class _Run:
                 asked,
                 documents,
                 candidates=self._recipe.candidates,
-                words=self._words,
+                words={**self._words, **query.content_words(self._question.intent or "")},
                 aid=self._aid,
             )
         return await to_thread.run_sync(read, partial(finished, documents=documents))

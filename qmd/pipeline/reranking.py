@@ -50,7 +50,7 @@ async def reranked(
         asked: the question.
         found: best first.
         candidates: how many of them are judged; the others stay behind.
-        words: of the index, that the question is about.
+        words: that the question is about: those of the index, and those of its intent.
     """
     best, rest = list(found[:candidates]), found[candidates:]
     ids = [each.document_id for each in best]

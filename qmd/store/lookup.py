@@ -56,15 +56,19 @@ def _found(cursor: Cursor, name: str, folder: Path | None) -> Document | None:
 
 
 def missing(
-    cursor: Cursor, name: str, folder: Path | None = None, *, or_else: str | None = None
+    cursor: Cursor,
+    name: str,
+    folder: Path | None = None,
+    *,
+    or_else: str | None = None,
+    similar: bool = True,
 ) -> DocumentNotFound:
     """What is said of a name that no document answers to, with names that are like it.
-
-    To look for those takes far longer than to find a document.
 
     Args:
         folder: see `found`.
         or_else: what may have been meant by the name, if a file on the disk is called so.
+        similar: look for names that are like it, which takes far longer than to find a document.
     """
     name = name.strip()
     if not _may_be_one(name):
@@ -75,8 +79,10 @@ def missing(
             on_disk = _on_disk(cursor, meant, folder)
             if on_disk:
                 return DocumentNotFound(meant, on_disk=on_disk)
-    similar = cursor.run("documents/similar", name=name.removeprefix(paths.SCHEME))
-    return DocumentNotFound(name, similar=[row[0] for row in similar])
+    if not similar:
+        return DocumentNotFound(name)
+    like = cursor.run("documents/similar", name=name.removeprefix(paths.SCHEME))
+    return DocumentNotFound(name, similar=[row[0] for row in like])
 
 
 def _may_be_one(name: str) -> bool:

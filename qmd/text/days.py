@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+import sys
 from datetime import date, datetime, timedelta
 
 from qmd.text.markdown import parsed_date
 
 DAYS = "2025-03-14, 2025-03, 2025, today, yesterday, 7d or 2w"
 """What a day can be said to be."""
+
+HALF_LIFE = "{} takes days above 0, not {}."
+"""What is said to a number that is no half-life, after the name of what was to be one."""
 
 _MONTH = re.compile(r"(?P<year>\d{4})(?:[-/](?P<month>\d{1,2}))?")
 _AGO = re.compile(r"(?P<count>\d{1,4})(?P<unit>[dw])")
@@ -35,3 +39,8 @@ def named_day(value: object, *, today: date | None = None) -> datetime | None:
             day = (today or date.today()) - timedelta(days)
             return datetime(day.year, day.month, day.day)
     return parsed_date(value)
+
+
+def is_half_life(days: float) -> bool:
+    """Whether what a new document has over others can be half after so many days."""
+    return 0 < days <= sys.float_info.max

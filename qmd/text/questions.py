@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from qmd.errors import QueryError
-from qmd.text.query import NOTHING_TO_FIND, check_lexical, check_semantic
+from qmd.text.query import NOTHING_TO_FIND, check_semantic
+from qmd.text.query import parse as parse_lexical
 
 Kind = Literal["lex", "vec", "hyde"]
 
@@ -144,10 +145,18 @@ def _checked(searches: list[Search]) -> tuple[Search, ...]:
     if len(searches) > MOST:
         raise QueryError(f"A query document has at most {MOST} searches; this one {len(searches)}.")
     for search in searches:
-        check = check_lexical if search.kind == "lex" else check_semantic
-        problem = check(search.text)
-        if not (problem or search.text.strip()):
-            problem = NOTHING_TO_FIND
+        problem = _problem(search)
         if problem:
             raise QueryError(f"Line {search.line} ({search.kind}): {problem}")
     return tuple(searches)
+
+
+def _problem(search: Search) -> str | None:
+    """Why a search cannot be done, or None."""
+    if search.kind == "lex":
+        try:
+            parse_lexical(search.text)
+        except QueryError as error:
+            return str(error)
+        return None
+    return check_semantic(search.text) or (None if search.text.strip() else NOTHING_TO_FIND)

@@ -214,7 +214,7 @@ def snippet(
     start, end = _grown(lines, start, end, length)
     shown = [line.rstrip("\r") for line in lines[start:end]]
     if len(shown) == 1 and len(shown[0]) > length:
-        shown = [_cut(shown[0], match, length)]
+        shown = [cut(shown[0], match, length)]
     return Snippet(first_match + 1, start + 1, tuple(shown))
 
 
@@ -289,7 +289,7 @@ def _first_match(line: str, match: Matcher) -> int:
     return 0
 
 
-def _cut(line: str, match: Matcher, length: int) -> str:
+def cut(line: str, match: Matcher, length: int) -> str:
     """`length` characters of a line, around its first match."""
     at = _first_match(line, match)
     start = max(0, min(at - length // 4, len(line) - length))

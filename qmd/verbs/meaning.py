@@ -249,11 +249,13 @@ class Meaning(Searching):
         if narrowed is None:
             return Answer([], NONE_INCLUDED)
 
+        steering = query.content_words(question.intent or "")
+
         def told(ranking: Ranking) -> Mapping[str, str]:
             return ranking.words or query.content_words(" ".join(question.texts))
 
         def shown(ranking: Ranking, cursor: Cursor) -> list[Result]:
-            about = {**told(ranking), **query.content_words(question.intent or "")}
+            about = {**told(ranking), **steering}
             return self._shown(made, cursor, ranking=ranking, form=Form(about, length, full))
 
         try:
@@ -272,7 +274,8 @@ class Meaning(Searching):
                 return Answer([], empty)
             raise
         empty = None if results else await to_thread.run_sync(self.emptiness)
-        return Answer(results, empty or "\n".join(ranking.notices) or None, told(ranking))
+        notice = empty or "\n".join(ranking.notices) or None
+        return Answer(results, notice, told(ranking), steering)
 
     def _shown(
         self, made: searches.Search, cursor: Cursor, *, ranking: Ranking, form: Form

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 LARGEST_OF_SEVERAL = 10_240
 """Bytes from which on a document is left out of several. Source: tobi/qmd (MIT), multi-get."""
 
+SUGGESTED = 5
+"""Missing documents of several for which names that are like theirs are looked for."""
+
 
 class Reading(Base):
     """Gives documents."""
@@ -94,13 +97,14 @@ class Reading(Base):
         if is_odd and self._is_one(cursor, pattern, folder):
             parts = [pattern]
         chosen: dict[tuple[object, ...], tuple[Document, paths.Range]] = {}
-        missing = []
+        missing: list[Passage] = []
         everything: list[Document] | None = None
         for part in parts:
             whole = paths.Range(part, None, count)
             is_glob = any(mark in part for mark in "*?[{")
+            resolved = partial(_resolved, similar=len(missing) < SUGGESTED)
             try:
-                one = (_found if is_glob else _resolved)(cursor, whole, folder)
+                one = (_found if is_glob else resolved)(cursor, whole, folder)
             except (DocumentNotFound, Ambiguous) as error:
                 if not is_glob:
                     missing.append(Passage.missing(part, str(error)))
@@ -187,9 +191,12 @@ class Reading(Base):
 
 
 def _resolved(
-    cursor: Cursor, asked: paths.Range, folder: Path | None
+    cursor: Cursor, asked: paths.Range, folder: Path | None, *, similar: bool = True
 ) -> tuple[Document, paths.Range]:
     """The document that is asked for, and which lines; those of a suffix win.
+
+    Args:
+        similar: look for names that are like one that nothing has.
 
     Raises:
         DocumentNotFound, Ambiguous: the name names none, or several.
@@ -197,7 +204,7 @@ def _resolved(
     found = _found(cursor, asked, folder)
     if found is None:
         bare = paths.split_range(asked.name).name
-        raise lookup.missing(cursor, asked.name, folder, or_else=bare)
+        raise lookup.missing(cursor, asked.name, folder, or_else=bare, similar=similar)
     return found
 
 

@@ -34,11 +34,18 @@ class Answer(NamedTuple):
     Attributes:
         notice: something the user should know, such as that nothing was searched.
         words: of the index, that were looked for, each with the word of the query it answers.
+        intent: those that say what the query is about.
     """
 
     results: list[Result]
     notice: str | None = None
     words: Mapping[str, str] = MappingProxyType({})
+    intent: Mapping[str, str] = MappingProxyType({})
+
+    @property
+    def about(self) -> dict[str, str]:
+        """The words that snippets are chosen by."""
+        return {**self.words, **self.intent}
 
 
 class Searching(Base):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
@@ -43,6 +44,22 @@ def test_both_at_once_without_meaning_finds_by_words(kb):
     assert hits[0].file == "notes/tea.md"
     assert hits[0].explain is not None
     assert kb.query("green tea", meaning=False)[0].explain is None
+
+
+@pytest.mark.parametrize("fusion", ["scores", "rrf"])
+@pytest.mark.parametrize("recent", [5e-324, 0.001, 1e300, sys.float_info.max])
+def test_new_documents_are_preferred_over_however_many_days(kb, notes, fusion, recent):
+    (notes / "future.md").write_text("---\ndate: 2500-01-01\n---\n# Tea\n\nTea of the future.\n")
+    kb.update()
+    hits = kb.query("tea", meaning=False, fusion=fusion, recent=recent, explain=True)
+    recency = {hit.file: hit.explain["recency"] for hit in hits}
+    old = 0.05 if recent > 10**6 else 0
+    assert (recency["notes/future.md"], recency["notes/tea.md"]) == (0.05, old)
+    assert all(0 < hit.score <= 1 for hit in hits)
+
+
+def test_days_may_be_any_whole_number(kb):
+    assert len(kb.query("tea", meaning=False, recent=10**300)) == 2
 
 
 def test_documents_are_listed_with_all_their_names(kb):

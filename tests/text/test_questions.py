@@ -7,7 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qmd.errors import QueryError
-from qmd.text.query import NEGATION_IN_MEANING, NOTHING_TO_FIND, UNMATCHED_QUOTE
+from qmd.text.query import (
+    NEGATION_IN_MEANING,
+    NOTHING_TO_FIND,
+    ONLY_EXCLUSIONS,
+    UNMATCHED_QUOTE,
+)
 from qmd.text.questions import Question, Search, parse
 from tests.test_cases import recorded
 
@@ -114,6 +119,9 @@ def test_ten_searches_are_taken_and_eleven_are_not():
         ("lex: tea\n\nhyde:  \n", "Line 3: hyde: must include text."),
         ('lex: tea\r\nlex: "green', f"Line 2 (lex): {UNMATCHED_QUOTE}"),
         ("lex: tea -green\n\nvec: tea -green", f"Line 3 (vec): {NEGATION_IN_MEANING}"),
+        ("vec: tea\nlex: -green", f"Line 2 (lex): {ONLY_EXCLUSIONS}"),
+        ('lex: -"green tea" -pot', f"Line 1 (lex): {ONLY_EXCLUSIONS}"),
+        ("lex: tea\n\nlex: ...", f"Line 3 (lex): {NOTHING_TO_FIND}"),
         ("hyde: -tea", f"Line 1 (hyde): {NEGATION_IN_MEANING}"),
         (
             "intent: tea",

@@ -51,6 +51,20 @@ def a_number(value: float | None) -> float | None:
     return value
 
 
+def a_half_life(value: float | None) -> float | None:
+    """The value of `--recent`, if it can be one.
+
+    Raises:
+        UsageError: it cannot.
+    """
+    if value is not None:
+        from qmd.text.days import HALF_LIFE, is_half_life
+
+        if not is_half_life(value):
+            raise UsageError(HALF_LIFE.format("--recent", f"{value:g}"))
+    return value
+
+
 class Options(NamedTuple):
     """What all searches can be told."""
 

@@ -12,7 +12,7 @@ import typer
 from qmd.errors import UsageError
 from qmd.surface import render
 from qmd.surface.cli.common import State, notice, say, state
-from qmd.surface.cli.search_options import Options, a_number, with_options
+from qmd.surface.cli.search_options import Options, a_half_life, a_number, with_options
 from qmd.types import SIMILAR
 
 if TYPE_CHECKING:
@@ -144,9 +144,8 @@ def query(
         float | None,
         typer.Option(
             "--recent",
-            min=0.01,
             metavar="DAYS",
-            callback=a_number,
+            callback=a_half_life,
             help="Prefer new documents; half after so long.",
         ),
     ] = None,

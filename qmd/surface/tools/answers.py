@@ -22,6 +22,7 @@ from qmd.surface.tools import texts
 from qmd.surface.tools.replies import Code, Reply, Resource, refusal
 from qmd.surface.tools.schemas.experiences import QUERY_EXPERIENCES, SUBMIT_EXPERIENCE
 from qmd.surface.tools.schemas.tool import Tool
+from qmd.text.snippet import Matcher
 from qmd.types import Passage
 
 if TYPE_CHECKING:
@@ -48,43 +49,45 @@ class UnknownTool(QmdError):
 
 def results(question: str, answer: Answer) -> Reply:
     """What a search has found."""
-    records = [texts.record(each) for each in answer.results]
+    match = Matcher(answer.about)
+    records = [texts.record(each, match) for each in answer.results]
     kept = texts.fitting(records)
     notes = [answer.notice] if answer.notice else []
     if len(kept) < len(records):
         notes.append(f"{len(records) - len(kept)} more found; the answer is full.")
     told = {"notice": "\n".join(notes)} if notes else {}
-    parts = (texts.summary(question, kept), *notes, *texts.places(kept))
+    parts = (texts.summary(question, kept), *notes, *texts.places(kept, match))
     return Reply(parts, {"results": kept, **told})
 
 
 def documents(pattern: str, passages: Sequence[Passage], *, numbered: bool) -> Reply:
     """Several documents: those that are missing, those left out, the others."""
-    missing = [each for each in passages if each.reason and not each.docid]
+    missing = [each.reason for each in passages if each.reason and not each.docid]
     if len(missing) == len(passages):
         return refusal(Code.NOT_FOUND, _none_matched(pattern, missing))
+    told = texts.fitting_notices(missing, texts.MORE_MISSING)
     left_out = [
         texts.skipped(each.file, each.size) for each in passages if each.reason and each.docid
     ]
     found: list[Resource] = []
-    room = texts.MOST_BYTES - sum(len(each.encode()) for each in left_out)
+    most = room = texts.MOST_BYTES - texts.NOTICES - sum(len(each.encode()) for each in told)
     for passage in passages:
         if passage.reason:
             continue
-        resource = texts.document(passage, numbered=numbered, rest=True)
-        size = len(resource.text.encode())
-        if size > room:
+        resource = texts.document(passage, numbered=numbered, of_several=True, most=most)
+        if resource.size > room:
             left_out.append(texts.full(passage.file))
             continue
         found.append(resource)
-        room -= size
-    return Reply((*(each.reason or "" for each in missing), *left_out, *found))
+        room -= resource.size
+    return Reply((*told, *texts.fitting_notices(left_out, texts.MORE_LEFT_OUT), *found))
 
 
-def _none_matched(pattern: str, missing: Sequence[Passage]) -> str:
+def _none_matched(pattern: str, missing: Sequence[str]) -> str:
     """That nothing was found; with what is like it, where names were given."""
-    hints = [each.reason for each in missing if each.reason and "\n" in each.reason]
-    return "\n\n".join([f"No files matched pattern: {pattern}", *hints])
+    shown = texts.cut_at(pattern, texts.NOTICES)
+    hints = texts.fitting_notices([each for each in missing if "\n" in each], texts.MORE_MISSING)
+    return "\n\n".join([f"No files matched pattern: {shown}", *hints])
 
 
 def updated(reports: Sequence[Report]) -> Reply:

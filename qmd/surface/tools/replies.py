@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 MARKDOWN = "text/markdown"
 
+FRAME = 120
+"""Bytes around a document in an answer: braces, and the names of its fields."""
+
 
 class Code(StrEnum):
     """Why there is no answer, for programs."""
@@ -46,6 +49,11 @@ class Resource(NamedTuple):
     name: str
     title: str
     text: str
+
+    @property
+    def size(self) -> int:
+        """Bytes of its text, its names, and what JSON puts around them."""
+        return sum(len(each.encode()) for each in self) + FRAME
 
 
 class Reply(NamedTuple):

@@ -55,6 +55,23 @@ def test_an_intent_steers_the_snippet_and_the_judge_but_not_the_lists(helped, ju
         assert_lines_are_true(result, LETTER)
 
 
+@pytest.mark.parametrize("embeds", [False, True])
+def test_the_judge_sees_the_passage_that_an_intent_is_about(helped, judge, embeds):
+    lines = [f"Line {n} of no importance." for n in range(1, 120)]
+    lines[2] = "The performance of athletes is measured in seconds."
+    lines[64] = "The performance of web page load times is measured in milliseconds."
+    helped.write("speed.md", "\n".join(lines))
+    helped.update()
+    if embeds:
+        helped.embed()
+    document = "lex: performance\nintent: web page load times"
+    [result] = ask(helped, document, rerank=True).results
+    [(_, [passage])] = judge.asked
+    assert result.line == 65
+    assert lines[64] in passage
+    assert lines[2] not in passage
+
+
 def test_a_snippet_is_of_the_passage_that_means_it_with_its_own_lines(helped):
     helped.configure(more="chunk: {tokens: 24, overlap: 0.1}")
     text = LETTER.replace("In winter the car needs", "The physician needs")

@@ -9,7 +9,7 @@ import anyio
 import pytest
 from anyio import from_thread
 
-from qmd.engine import NONE_INCLUDED
+from qmd.engine import NONE_INCLUDED, Answer
 from qmd.errors import CollectionNotFound
 from qmd.models.registry import ENDPOINT
 from qmd.pipeline import hybrid
@@ -72,7 +72,7 @@ def test_nothing_is_searched_where_all_collections_are_excluded(helped):
     helped.update()
     text = (helped.folder / "index.yml").read_text()
     (helped.folder / "index.yml").write_text(text + "    includeByDefault: false\n")
-    assert ask(helped, "tea") == ([], NONE_INCLUDED, {})
+    assert ask(helped, "tea") == Answer([], NONE_INCLUDED)
 
 
 def test_as_many_come_back_as_are_asked_for_if_there_are_so_many(helped):

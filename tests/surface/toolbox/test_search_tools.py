@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from qmd.errors import NotEmbedded
 from qmd.surface.tools.replies import Code, Reply
-from qmd.surface.tools.texts import LONGEST_PLACE
+from qmd.surface.tools.texts import LONGEST_PLACE, SHORTEST_PART, SNIPPET
 from qmd.surface.tools.toolbox import Toolbox
-from qmd.text.query import NOTHING_TO_FIND
+from qmd.text.query import NOTHING_TO_FIND, ONLY_EXCLUSIONS
 from qmd.verbs.searching import NO_DOCUMENTS
 from tests.surface.toolbox.calling import call, text
 
@@ -71,6 +73,56 @@ def test_snippets_have_300_characters_at_most_and_the_line_that_matches(faked):
         assert f"{each['line']}: " in each["snippet"]
 
 
+@pytest.mark.parametrize("size", [280, 290, 295, 300, 720])
+@pytest.mark.parametrize("place", [0, 0.5, 1])
+def test_of_a_long_line_the_part_that_matches_is_shown(faked, size, place):
+    words = ["word"] * (size // 5)
+    words[round(place * (len(words) - 1))] = "kettle"
+    faked.write("long.md", "A cup." + "\n" * 1233 + " ".join(words) + " brass\n")
+    faked.update()
+    toolbox = Toolbox(faked.engine)
+    for reply in (
+        call(toolbox, "search", query="kettle"),
+        call(toolbox, "query", query="cup", intent="a kettle of brass"),
+    ):
+        [found] = reply.structured["results"]
+        assert found["line"] == 1234
+        assert found["snippet"].startswith("1234: ")
+        assert "kettle" in found["snippet"]
+        assert len(found["snippet"]) <= SNIPPET
+        told = reply.content[-1].removeprefix("Best lines:\n\n")
+        assert told.startswith("notes/long.md:1234: ")
+        assert "kettle" in told
+        assert len(told) <= LONGEST_PLACE
+
+
+def test_a_place_is_named_in_full_however_long_its_name_is(faked):
+    name = f"{'deep' * 40}/{'name' * 40}.md"
+    faked.write(name, "word " * 50 + "kettle " + "word " * 50)
+    faked.update()
+    reply = call(Toolbox(faked.engine), "search", query="kettle")
+    place, _, told = reply.content[1].removeprefix("Best lines:\n\n").partition(": ")
+    assert place == f"notes/{name}:1"
+    assert "kettle" in told
+    assert len(told) <= SHORTEST_PART
+
+
+def test_a_name_with_a_line_break_stands_on_one_line_and_is_understood(faked):
+    faked.write("new\nline.md", "kettle\n")
+    faked.write("big\none.md", "word " * 5000)
+    faked.update()
+    toolbox = Toolbox(faked.engine)
+    summary, places = call(toolbox, "search", query="kettle").content
+    assert len(summary.split("\n")) == 3
+    assert summary.endswith("% notes/new%0Aline.md - new line")
+    assert places == "Best lines:\n\nnotes/new%0Aline.md:1: kettle"
+    skipped, found = call(toolbox, "multi_get", pattern="{new,big}*.md").content
+    assert skipped.startswith("[SKIPPED: notes/big%0Aone.md - File too large (25KB). ")
+    assert 'with file="notes/big%0Aone.md" to' in skipped
+    for name in (found.name, "notes/new%0Aline.md"):
+        assert call(toolbox, "get", file=name).content == (found,)
+
+
 def test_without_vectors_a_search_by_meaning_says_what_to_do(toolbox):
     reply = call(toolbox, "vsearch", query="tea")
     assert reply.error is Code.NO_VECTOR_INDEX
@@ -107,7 +159,8 @@ def test_a_line_that_matches_is_told_in_short(faked):
     reply = call(Toolbox(faked.engine), "search", query="kettle")
     [_, told] = reply.content[1].split("\n\n")
     assert told.startswith("notes/long.md:1: kettle xxx")
-    assert len(told) == LONGEST_PLACE
+    assert told.endswith("x…")
+    assert len(told) == LONGEST_PLACE - 1  # and nothing is left out in front
 
 
 def test_a_blank_search_is_refused_whatever_its_kind(toolbox):
@@ -155,3 +208,10 @@ def test_a_query_that_cannot_be_read_is_a_bad_argument(toolbox):
     assert call(toolbox, "search", query="-tea").error is Code.INVALID_PARAMS
     typed = [{"type": "vec", "query": "tea -green"}]
     assert call(toolbox, "query", searches=typed).error is Code.INVALID_PARAMS
+
+
+def test_a_search_that_cannot_be_done_is_told_by_its_number(toolbox):
+    for query, problem in (("-tea", ONLY_EXCLUSIONS), ("...", NOTHING_TO_FIND)):
+        typed = [{"type": "vec", "query": "tea"}, {"type": "lex", "query": query}]
+        reply = call(toolbox, "query", searches=typed)
+        assert reply == Reply((f"Line 2 (lex): {problem}",), None, Code.INVALID_PARAMS)
