@@ -5,7 +5,7 @@ rules over a whole batch in numpy, and a property test holds the two equal.
 
     text ──split──▸ raw words ──pieces──▸ folded words, each at a position ──stem──▸ terms
 
-- A word is a run of letters, digits, marks and `_`.
+- A word is a run of letters, digits, marks and `_`; a soft hyphen in it does not count.
 - A run in a script written without spaces (Han, kana, Hangul, Thai, Lao, Khmer,
   Burmese) is cut into overlapping pairs; each pair stands for its first character
   and for itself, so that a query finds its parts and longer matches rank higher.
@@ -35,7 +35,16 @@ _NGRAM_RANGES = (
 )
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
 _FOREIGN_RUN = re.compile(r"[^\x00-\x7f]+")
-_DIACRITIC = re.compile("[\u0300-\u036f]+")
+_DIACRITIC = re.compile(
+    "[\u0300-\u036f"
+    "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"  # Hebrew points and accents
+    "\u0640\u064b-\u0652\u0670]+"  # Arabic vowels, and what only stretches a word
+)
+"""What a word is also written without. Source, of Arabic: Lucene, ArabicNormalizer."""
+
+_SOFT_HYPHEN = "\u00ad"
+"""Where a word may be broken at the end of a line: it is no part of it."""
+
 _EMOJI_MARK = re.compile("[\ufe00-\ufe0f\u20e3\U000e0100-\U000e01ef]")
 """Marks that say how the character before is drawn: variation selectors, the keycap."""
 
@@ -81,7 +90,8 @@ def _spaced_run(run: re.Match[str]) -> str:
 
 @lru_cache(maxsize=4096)
 def _spaced(run: str) -> str:
-    kept = unicodedata.normalize("NFC", run).translate(_BLANKER)
+    whole = run.replace(_SOFT_HYPHEN, "")
+    kept = unicodedata.normalize("NFC", whole).translate(_BLANKER)
     return _ngram_run().sub(lambda match: " ".join(["", *_grams(match[0]), ""]), kept)
 
 
@@ -104,7 +114,7 @@ def is_gram(word: str) -> bool:
 
 
 def fold(word: str) -> str:
-    """`word` without case, accents and width: `Zürich` and `ＺＵＲＩＣＨ` are `zurich`."""
+    """`word` without case, accents, points and width: `Zürich` and `ＺＵＲＩＣＨ` are `zurich`."""
     if word.isascii():
         return word.lower()
     apart = unicodedata.normalize("NFKD", word)

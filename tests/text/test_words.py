@@ -59,6 +59,13 @@ def test_a_run_of_a_script_without_spaces_is_cut_into_pairs(text, expected):
     assert all(words.is_gram(word) for word in expected)
 
 
+def test_a_soft_hyphen_is_no_part_of_a_word():
+    assert words.split("Schiff\xadfahrts\xadgesellschaft, well-known \xad") == [
+        "Schifffahrtsgesellschaft", "well", "known",
+    ]  # fmt: skip
+    assert words.split("Zü\xadrich") == ["Zürich"]
+
+
 def test_letters_beside_han_are_a_word_of_their_own():
     assert words.split("Python入門2版") == ["Python", "入門", "門", "2", "版"]
 
@@ -86,6 +93,9 @@ def test_text_is_the_same_words_composed_and_decomposed(text):
         ("ΟΔΟΣ", "οδοσ"),
         ("ﾃｽﾄ", "テスト"),
         ("HTTP2", "http2"),
+        ("مُحَمَّد", "محمد"),
+        ("محمـــد", "محمد"),
+        ("שָׁלוֹם", "שלום"),
     ],
 )
 def test_fold_takes_away_case_accents_and_width(word, expected):
