@@ -7,7 +7,7 @@ import sys
 
 LOADED = """
 import sys
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 from qmd.surface.mcp.loading import light
 with light():
     import mcp_types
@@ -16,6 +16,11 @@ assert "mcp.client" not in sys.modules and "mcp" not in sys.modules
 built = [name for name, kind in vars(mcp_types).items()
          if isinstance(kind, type) and issubclass(kind, BaseModel) and kind.__pydantic_complete__]
 print(len(built))
+unions = [each for name, each in vars(mcp_types._types).items() if name.endswith("_adapter")]
+assert unions and not any(each.pydantic_complete for each in unions)
+ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+assert mcp_types.client_request_adapter.validate_python(ping).method == "ping"
+assert TypeAdapter(int | str).pydantic_complete
 class Later(BaseModel):
     text: str
 assert Later.__pydantic_complete__
