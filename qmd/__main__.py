@@ -42,7 +42,7 @@ def _fill_gaps() -> None:
 def _spell_out() -> None:
     """Let what an encoding has no character for be written as `\\u65e5`, as on stderr."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and not stream.encoding.lower().startswith("utf"):
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 

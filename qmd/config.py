@@ -205,7 +205,7 @@ class _Reader:
         if not isinstance(tokens, int) or isinstance(tokens, bool) or tokens < 16:
             self._fail(chunk, "tokens", "'tokens' has to be a whole number of at least 16")
         if not isinstance(overlap, int | float) or not 0 <= overlap < 0.9:
-            self._fail(chunk, "overlap", "'overlap' has to be a number from 0 to 0.9")
+            self._fail(chunk, "overlap", "'overlap' has to be a number from 0 to below 0.9")
         strategy = self._text(chunk, "strategy") or "auto"
         if strategy not in CHUNK_STRATEGIES:
             self._fail(chunk, "strategy", "'strategy' has to be one of auto, plain")
@@ -251,6 +251,7 @@ class _Reader:
             self._fail(mapping, at, f"collection '{name}' needs a path")
         if not isinstance(path, str):
             self._fail(here, "path", f"'path' has to be text; for a folder of that name: '{path}'")
+        self._text(here, "path")
         mask = self._text(here, "pattern") or DEFAULT_MASK
         with self._failing(here, "pattern"):
             check_mask(mask)
@@ -303,6 +304,8 @@ class _Reader:
             return None
         if not isinstance(value, str | int | float) or isinstance(value, bool):
             self._fail(mapping, key, f"'{key}' has to be text")
+        if "\0" in str(value):
+            self._fail(mapping, key, f"'{key}' has a NUL in it")
         return str(value)
 
     def _texts(self, mapping: Any, key: str) -> tuple[str, ...]:

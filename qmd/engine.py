@@ -335,7 +335,7 @@ class Engine(Asking, Reading, Arranging):
         trusting: bool = False,
         progress: Callable[[int, int], None] | None = None,
     ) -> Imported:
-        """Make this index that of an export, with all of its numbers, vectors and scores.
+        """Make this index that of an export, with vectors and scores; a new one with its numbers.
 
         Args:
             replace: an index that has documents.

@@ -186,9 +186,11 @@ class Table(Tabular[dict[str, Any]]):
     def __getitem__(self, at: int | slice) -> dict[str, Any] | Table:
         rows = range(len(self))[at]
         if isinstance(rows, range):
-            return Table(self._table.take(list(rows)))
-        row: dict[str, Any] = self._table.slice(rows, 1).to_pylist()[0]
-        return row
+            import pyarrow as pa
+
+            return Table(self._table.take(pa.array(rows, pa.int64())))
+        row = self._table.slice(rows, 1)
+        return {name: _values(row[name])[0] for name in self.columns}
 
     def __len__(self) -> int:
         return int(self._table.num_rows)
@@ -203,8 +205,16 @@ class Table(Tabular[dict[str, Any]]):
         return self._table
 
     def _cells(self, count: int) -> list[Sequence[object]]:
-        columns = [column.to_pylist() for column in self._table.slice(0, count).columns]
+        columns = [_values(column) for column in self._table.slice(0, count).columns]
         return list(zip(*columns, strict=True))
+
+
+def _values(column: pa.ChunkedArray) -> list[Any]:
+    """The values of a column; as text, if there are times that Python has not got."""
+    try:
+        return column.to_pylist()  # type: ignore[no-any-return]
+    except (OverflowError, ValueError):
+        return column.cast("string").to_pylist()  # type: ignore[no-any-return]
 
 
 def _names(kind: type[Any]) -> tuple[str, ...]:

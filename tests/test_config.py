@@ -219,7 +219,9 @@ collections:
         (f"{NOTES}    ignore: [a, 5]\n", 4, "ignore"),
         (f"{NOTES}    context: hello\n", 4, "context of 'notes' has to be"),
         ("chunk:\n  tokens: 15\n", 2, "tokens"),
-        ("chunk:\n  overlap: 0.9\n", 2, "overlap"),
+        ("chunk:\n  overlap: 0.9\n", 2, "from 0 to below 0.9"),
+        ('collections:\n  n:\n    path: "/a\\0b"\n', 3, "'path' has a NUL in it"),
+        ('collections:\n  n:\n    path: /n\n    update: "a\\0b"\n', 4, "'update' has a NUL"),
     ],
 )
 def test_a_mistake_is_told_with_its_line(place, text, line, problem):

@@ -35,8 +35,8 @@ def open(  # qmd.open
         index: a name, as for `--index`; a path, as below; None: the one that the command line would
             use here.
         path: of a project with an index of its own, or of an `index.duckdb`. Such a file is made
-            when it is first used; its settings are in an `index.yml` beside it, unless it is one
-            that the command line uses.
+            when it is first used; its settings are beside it, of `work.duckdb` in `work.yml`,
+            unless it is one that the command line uses.
         gpu: whether models may use one.
         patience: seconds to wait for other processes that hold the index.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
@@ -28,6 +29,10 @@ Names = str | Iterable[str] | None
 
 Day = date | str | None
 """A day or a moment, in UTC if it does not say; text as 2025-03-14."""
+
+
+MOST = (1 << 31) - 1
+"""Stands for all whole numbers above it: nobody has as many of anything."""
 
 
 def text(value: str, name: str) -> str:
@@ -63,7 +68,7 @@ def whole(value: int, name: str, *, least: int = 1) -> int:
     """
     if _is_whole(value, name) < least:
         raise ValueError(f"{name} takes {least} or more, not {_told(value)}.")
-    return value
+    return min(value, MOST)
 
 
 def whole_or_none(value: int | None, name: str) -> int | None:
@@ -81,7 +86,7 @@ def limit(value: int | None) -> int:
         return UNLIMITED
     if _is_whole(value, "limit") < 1:
         raise ValueError(f"limit={value} asks for nothing; None asks for all.")
-    return value
+    return min(value, UNLIMITED)
 
 
 def number(value: float, name: str, *, least: float = -math.inf) -> float:
@@ -92,7 +97,7 @@ def number(value: float, name: str, *, least: float = -math.inf) -> float:
         ValueError: it is too small, or not finite.
     """
     _is_number(value, name)
-    if not math.isfinite(value) or value < least:
+    if not -sys.float_info.max <= value <= sys.float_info.max or value < least:
         bound = "a number" if least == -math.inf else f"{least:g} or more"
         raise ValueError(f"{name} takes {bound}, not {_told(value)}.")
     return value
@@ -209,7 +214,7 @@ def _moment(value: Day, name: str) -> datetime | None:
     if not isinstance(value, date | str):
         raise _wrong(name, "a date, or a text such as 2025-03-14", value)
     found = named_day(value)
-    if found is None:
+    if found is None or found != found:  # as the NaT of pandas
         raise UsageError(f"{name} takes a date such as {DAYS}, not {value!r}.")
     return found
 

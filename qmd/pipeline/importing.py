@@ -75,7 +75,7 @@ def import_(
     trusting: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Imported:
-    """Make an index of an export, with all of its numbers, vectors and scores.
+    """Make an index of an export, with vectors and scores; a new one with its numbers.
 
     Args:
         recorded: gives the settings that the tables have, for an index.yml that was lost.

@@ -95,6 +95,8 @@ def check(names: Iterable[str], parameters: Parameters) -> None:
     numbers = [str(number) for number in range(1, len(parameters) + 1)]
     values = parameters if isinstance(parameters, Mapping) else numbers
     taken, given = ({str(name).lower(): name for name in each} for each in (names, values))
+    if len(given) < len(values):
+        raise SqlError("Two values are for one parameter: their names differ in case alone.")
     if missing := taken.keys() - given.keys():
         name = taken[min(missing)]
         raise SqlError(

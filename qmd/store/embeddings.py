@@ -269,7 +269,8 @@ def nearest(
             "search/chunks_of", model_id=model_id, documents=documents
         )
     text = as_text(vector)
-    depth = max(DEPTH, 4 * limit * per_file)
+    most = max(DEPTH, compared)
+    depth = min(max(DEPTH, 4 * limit * per_file), most)
     while True:
         among = chunks
         near = None
@@ -298,7 +299,7 @@ def nearest(
         if is_full or depth >= compared:
             return found
         # Twice as many as would do if those that follow have as many documents.
-        depth *= 2 * limit // max(1, len(found))
+        depth = min(depth * 2 * limit // max(1, len(found)), most)
 
 
 def _placed(

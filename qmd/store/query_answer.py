@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, NamedTuple
 
+from qmd.errors import SqlError
 from qmd.store.cursor import Connection, Cursor
 from qmd.store.statements import statement
 
@@ -14,6 +16,10 @@ if TYPE_CHECKING:
 
 AT_ONCE = 1000
 """Rows that are fetched together."""
+
+
+_STRANGE = re.compile(r"\b(UHUGEINT|VARIANT)\b")
+"""Types that only DuckDB has: as Arrow, numbers of the one would be negative."""
 
 
 class Heading(NamedTuple):
@@ -71,12 +77,26 @@ class Answer:
             left -= AT_ONCE
 
     def batches(self, limit: int | None = None) -> pa.RecordBatchReader:
-        """Rows as Arrow batches."""
+        """Rows as Arrow batches.
+
+        Raises:
+            SqlError: Arrow has no type for one of the columns.
+        """
+        self._check_for_arrow()
         return self._all(limit).to_arrow_reader(100 * AT_ONCE)
 
     def table(self) -> pa.Table:
-        """All rows as an Arrow table."""
+        """All rows as an Arrow table. See `batches`."""
+        self._check_for_arrow()
         return self._all(None).to_arrow_table()
+
+    def _check_for_arrow(self) -> None:
+        for name, kind in self.headings:
+            if found := _STRANGE.search(kind):
+                raise SqlError(
+                    f"Arrow has no type for the {found[0]} of column {name}.\n\n"
+                    "Cast the column to text in the query: column::text."
+                )
 
     def _all(self, limit: int | None) -> Connection:
         return self._connection.execute(statement("sandbox/rows"), {"limit": limit})

@@ -119,6 +119,8 @@ class Sandbox:
             raise UsageError(
                 f"{limits.memory} of memory is too little: a query needs at least {LEAST}."
             )
+        if self._memory >= 1 << 62:
+            raise UsageError(f"{limits.memory} of memory is more than there can be.")
         if not limits.timeout > 0:
             raise UsageError(f"A query needs some time: {limits.timeout:g} seconds are none.")
         workplaces.sweep(index)

@@ -2,7 +2,7 @@
 --
 -- needs  marks, frontmatter
 -- out  file         text       of `documents`
--- out  tag          text       as it is written, without #
+-- out  tag          text       as it is written, without #; in the frontmatter it ends at a blank or comma
 -- out  line         uinteger?  from 1; null: it is in the frontmatter
 -- out  document_id  uinteger   changes whenever the document does
 create view tags as

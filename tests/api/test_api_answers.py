@@ -82,3 +82,19 @@ def test_many_rows_are_shown_in_part():
     assert repr(rows).splitlines()[-1] == "… 5 more"
     assert "<p>… 5 more</p>" in rows._repr_html_()
     assert "<Rows: 0 rows>\ncollection  prefix  body" in repr(rows[:0])
+
+
+def test_a_part_of_a_table_may_be_empty(kb):
+    table = kb.sql("select range as a from range(5)")
+    assert [row["a"] for row in table[1:4:2]] == [1, 3]
+    assert [row["a"] for row in table[::-1]][:2] == [4, 3]
+    for empty in (table[:0], table[5:9], kb.sql("select 1 as a where false")[:3]):
+        assert (len(empty), empty.columns) == (0, ("a",))
+
+
+def test_a_time_that_python_has_not_got_is_shown_as_text(kb):
+    for value in ("'infinity'::timestamp", "'20000-01-01'::date"):
+        table = kb.sql(f"select {value} as t, 1 as a")
+        assert table[0]["a"] == 1
+        assert isinstance(table[0]["t"], str)
+        assert "t" in repr(table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 
 import qmd
@@ -33,6 +34,8 @@ WRONG = [
     ("search", ("tea",), {"min_score": "high"}, TypeError, "min_score takes a number, not 'high'."),
     ("search", ("tea",), {"min_score": float("nan")}, ValueError, "min_score takes a number"),
     ("search", ("tea",), {"since": 2025}, TypeError, "since takes a date, or a text such as"),
+    ("search", ("tea",), {"min_score": 10**400}, ValueError, "min_score takes a number, not 10"),
+    ("search", ("tea",), {"since": pd.NaT}, qmd.UsageError, "since takes a date such as"),
     ("search", ("tea",), {"filter": {}}, TypeError, "filter takes a text, not {}."),
     ("search", ("tea",), {"length": -1}, ValueError, "length takes 1 or more, not -1."),
     ("vector_search", (["tea"],), {}, TypeError, "question takes a text"),

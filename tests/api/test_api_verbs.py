@@ -174,3 +174,18 @@ def test_facts_about_the_documents_are_tables(kb):
     assert facts.months.arrow().schema.field("month").type == "date32[day]"
     assert facts.months[0].documents == 1
     assert len(facts.terms) == 3
+
+
+def test_more_than_there_can_be_is_all(kb, tiny_embedder, monkeypatch):
+    monkeypatch.setenv("QMD_EMBED_MODEL", str(tiny_embedder))
+    with qmd.connect(kb.path, gpu=False) as other:
+        other.embed()
+        for many in (sys.maxsize, 10**30):
+            whole = [
+                other.search("tea", limit=many),
+                other.vector_search("tea", limit=many, per_file=many, min_score=-1),
+                other.query("tea", limit=many, per_file=many),
+            ]
+            assert all(len(hits) for hits in whole)
+            assert other.stats(terms=many, longest=many)
+            assert other.get(whole[0][0].file, first=1, count=many).body

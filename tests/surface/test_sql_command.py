@@ -193,6 +193,19 @@ def test_parameters_are_json_scalars_or_text(indexed):
     assert len(indexed("sql", "--jsonl", dated, "-p", "d=2020-01-01")[1].splitlines()) == 2
 
 
+def test_a_value_that_arrow_has_no_type_for_is_refused_where_arrow_is_written(indexed, tmp_path):
+    for kind in ("uhugeint", "variant"):
+        query = f"select [7::{kind}] as seven"
+        assert "7" in indexed("sql", query, "--json")[1]
+        for name in ("a.parquet", "a.arrow"):
+            code, _, err = indexed("sql", query, "-o", tmp_path / name)
+            assert (code, err.splitlines()[0]) == (
+                1, f"Arrow has no type for the {kind.upper()} of column seven.",
+            )  # fmt: skip
+            assert not (tmp_path / name).exists()
+    assert indexed("sql", "select 7::uhugeint::text as a", "-o", tmp_path / "a.parquet")[0] == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -207,6 +220,9 @@ def test_parameters_are_json_scalars_or_text(indexed):
         (["select 1", "--format", "yaml"], "Unknown format: yaml. Valid: table, json, jsonl, csv,"),
         (["select 1", "--json", "--csv"], "Choose one format, not csv and json."),
         (["select 1", "--memory", "lots"], "'lots' is no size of memory."),
+        (["select 1", "--memory", "999999999TB"], "999999999TB of memory is more than there"),
+        (["select $a", "-p", 'a="\\ud800"'], "The value of a has half a character in it."),
+        (["select $a", "-p", "a=1", "-p", "A=2"], "Two values are for one parameter"),
         (["select 1", "--timeout", "0"], "A query needs some time"),
         (["drop table documents"], "qmd sql only reads: DROP is no query."),
         (["selec 1"], "LINE 1: selec 1"),

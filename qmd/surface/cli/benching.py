@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from qmd import extras
+from qmd.engine import UNLIMITED
 from qmd.errors import UsageError
 from qmd.evaluation import Backend
 from qmd.surface import formats, wording
@@ -118,7 +119,8 @@ def bench(
         notice(judged.remark)
     if queries is not None:
         judged = judged.sampled(queries)
-    options = Options(backend or (), collection or (), depth or judged.depth, not no_search, run)
+    depth = min(depth or judged.depth, UNLIMITED)
+    options = Options(backend or (), collection or (), depth, not no_search, run)
     others = [runs.read(path, judged, depth=options.depth) for path in score or ()]
     with state(context).engine(warm=True, gpu=not no_gpu) as engine, bars("shares") as of:
         progress = of or (lambda _: unseen)

@@ -135,7 +135,8 @@ class Options(NamedTuple):
                 raise UsageError("Choose one: --all, or so many with -n.")
             return UNLIMITED
         for_programs = self.format in (Format.JSON, Format.FILES)
-        return self.limit if self.limit is not None else MANY if for_programs else FEW
+        wanted = self.limit if self.limit is not None else MANY if for_programs else FEW
+        return min(wanted, UNLIMITED)
 
     @property
     def length(self) -> int:

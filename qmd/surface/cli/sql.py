@@ -22,6 +22,7 @@ from qmd.surface.cli.common import (
     WRITTEN,
     complain,
     is_interactive,
+    is_text,
     notice,
     say,
     state,
@@ -210,14 +211,16 @@ def _parameters(given: Sequence[str]) -> dict[str, object]:
             raise UsageError(f"-p takes NAME=VALUE, not '{each}'.\n\nA query calls it $NAME.")
         if name in found:
             raise UsageError(f"There are two values for {name}.")
-        found[name] = _scalar(value)
+        found[name] = scalar = _scalar(value)
+        if isinstance(scalar, str) and not is_text(scalar):
+            raise UsageError(f"The value of {name} has half a character in it.")
     return found
 
 
 def _scalar(text: str) -> object:
     try:
         value = json.loads(text, parse_constant=lambda _: text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
     return text if isinstance(value, list | dict) else value
 
