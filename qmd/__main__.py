@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gc
 import io
 import os
@@ -40,10 +41,18 @@ def _fill_gaps() -> None:
 
 
 def _spell_out() -> None:
-    """Let what an encoding has no character for be written as `\\u65e5`, as on stderr."""
+    """Let what an encoding has no character for be written as in JSON: `\\u65e5`."""
+    codecs.register_error("spelled out", _spelled)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors="spelled out")
+
+
+def _spelled(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4)), error.end
 
 
 def main() -> None:

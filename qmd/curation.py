@@ -145,8 +145,11 @@ def folder_of(engine: Engine, path: str) -> Folder:
         )
     if path == "/":
         return None, ""
-    if paths.parse_virtual(path) is not None:
-        collection, prefix = engine.folder(path)
+    virtual = paths.parse_virtual(path)
+    if virtual is not None:
+        collection, prefix = virtual.collection, virtual.path.strip("/")
+        if not any((c.collection, c.prefix) == (collection, prefix) for c in engine.contexts()):
+            collection, prefix = engine.folder(path)
         return engine.configured(collection).name, prefix.strip("/")
     inside = on_disk(engine, path)
     if inside is None:

@@ -106,7 +106,7 @@ def _place(engine: Engine) -> Iterator[Finding]:
         yield Finding(
             "permissions",
             "warning",
-            f"{database} can be read, and not changed",
+            f"{own[-1]} cannot be changed",
             "Check the permissions, or choose another place with INDEX_PATH.",
         )
     free = shutil.disk_usage(folder).free

@@ -149,6 +149,8 @@ def _remove(document: Parsed, *keys: object) -> None:
     A parsed document has each comment with what stands before it, and would lose the wrong ones:
     so it is done in the text, where that is written in lines of its own.
     """
+    from ruamel.yaml.error import YAMLError
+
     whole = config.yaml().load(_dumped(document))
     *outer, last = keys
     inner, copied = document, whole
@@ -161,7 +163,10 @@ def _remove(document: Parsed, *keys: object) -> None:
         for key in outer[:-1]:
             container = container[key]
         container[outer[-1]] = None
-    rest = config.yaml().load(text)
+    try:
+        rest = config.yaml().load(text)
+    except YAMLError:  # others refer to what is gone
+        return
     if rest != document:
         return  # the text has it in other ways, and that has to do
     document.clear()

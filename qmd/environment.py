@@ -46,7 +46,6 @@ def locate(environ: Mapping[str, str], folder: Path, *, index: str | None = None
     Raises:
         UsageError: the name of the index is a path, or `INDEX_PATH` is a folder, or begins with
             the home of somebody who is not known here.
-        IndexOutOfReach: nobody may look whether the index is there.
     """
     home = Path(environ.get("HOME") or Path.home())
     config_home = Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "qmd"
@@ -72,14 +71,21 @@ def locate(environ: Mapping[str, str], folder: Path, *, index: str | None = None
     user = Place(name, config / f"{name}.yml", database.absolute(), None, trusted, trust_all, home)
     own = environ.get("INDEX_PATH") or environ.get("QMD_CONFIG_DIR")
     project = _project(folder) if index is None and not own else None
-    place = user if project is None else _in_project(user, project)
+    return user if project is None else _in_project(user, project)
+
+
+def check_reach(place: Place) -> None:
+    """Refuse an index of which nobody may look whether it is there.
+
+    Raises:
+        IndexOutOfReach: that is so.
+    """
     try:
         os.stat(place.database)
     except (FileNotFoundError, NotADirectoryError):
         pass  # it is none yet, or who makes it will be told
     except OSError as error:
         raise IndexOutOfReach(place.database, error.strerror or str(error)) from error
-    return place
 
 
 def check_exists(place: Place) -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from qmd.config import Settings, check_name, digest, load, parsed, understood
 from qmd.editing import edit, entry
-from qmd.environment import at, locate
-from qmd.errors import ConfigError, UsageError
+from qmd.environment import at, check_reach, locate
+from qmd.errors import ConfigError, IndexOutOfReach, UsageError
 from qmd.types import Collection
 
 NOTES = "collections:\n  notes:\n    path: /notes\n"
@@ -259,6 +259,14 @@ def test_home_is_that_of_the_environment_given(tmp_path):
 def test_the_home_of_nobody_is_an_error(tmp_path):
     with pytest.raises(UsageError, match="~nobody-/x"):
         locate({"HOME": "/h", "INDEX_PATH": "~nobody-/x.db"}, tmp_path)
+
+
+def test_an_index_that_is_named_is_found_wherever_others_are(tmp_path):
+    environ = {"HOME": str(tmp_path / ("n" * 300))}  # nobody can look there
+    file = tmp_path / "kb.duckdb"
+    assert at(environ, file).database == file
+    with pytest.raises(IndexOutOfReach):
+        check_reach(locate(environ, tmp_path))
 
 
 def test_paths_of_a_project_start_at_its_folder(tmp_path):

@@ -116,6 +116,21 @@ def test_what_is_empty_in_the_end_can_be_read_and_filled_again(place):
     assert [each.name for each in config.load(place).collections] == ["new"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "collections:\n  # one\n  a: &x\n    path: /a\n  b:\n    <<: *x\n    path: /b\n",
+        "collections:\n  a:\n    path: /a\n    ignore: &i [x]\n"
+        "  b:\n    path: /b\n    ignore: *i\n",
+    ],
+)
+def test_what_others_refer_to_can_be_removed(place, text):
+    place.config.write_text(text)
+    before = config.load(place).collections[1]
+    edit(place, lambda document: remove_collection(document, "a"))
+    assert config.load(place).collections == (before,)
+
+
 def test_a_change_that_cannot_be_read_again_is_not_written(place, monkeypatch):
     monkeypatch.setattr("qmd.editing._dumped", lambda _: "collections:\n{}\nmodels: x\n")
     with pytest.raises(ConfigError):

@@ -74,6 +74,7 @@ def _engine(
         place = environment.at(os.environ, given.file(path, "path"))
     else:
         place = environment.locate(os.environ, Path.cwd(), index=index)
+    environment.check_reach(place)
     return Engine(place, environment.machine(os.environ, gpu=gpu), warm=True, patience=patience)
 
 

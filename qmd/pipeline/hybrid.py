@@ -89,6 +89,7 @@ class Ranking(NamedTuple):
     """Documents, best first, with what the user should know.
 
     Attributes:
+        documents: with further passages, perhaps, some of which may be shown by the same lines.
         words: of the index, that were looked for, each with the word of the question it answers.
     """
 
@@ -156,7 +157,7 @@ class _Run:
             cursor: Cursor, documents: list[Ranked] | None = None
         ) -> tuple[Ranking, Shown]:
             best = fuse(cursor) if documents is None else documents
-            best = self._with_passages(cursor, best[:limit])[:limit]
+            best = self._with_passages(cursor, best[:limit])
             ranking = Ranking(best, self._aid.notices, self._words)
             return ranking, show(ranking, cursor)
 
@@ -202,7 +203,7 @@ class _Run:
 
     def _with_passages(self, cursor: Cursor, documents: list[Ranked]) -> list[Ranked]:
         """Documents, each with further passages of it, as many as are wanted."""
-        if self._recipe.per_file == 1 or self._near_to is None:
+        if not documents or self._recipe.per_file == 1 or self._near_to is None:
             return documents
         return with_passages(cursor, documents, self._near_to, per_file=self._recipe.per_file)
 

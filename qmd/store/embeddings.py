@@ -295,7 +295,8 @@ def nearest(
             "search/nearest", model_id=model_id, chunks=among, vector=text, depth=depth
         )
         found = _placed(cursor, scores, among=allowed, limit=limit, per_file=per_file)
-        is_full = len(found) >= limit and scores[-1][1] < found[-1].score  # none is its equal
+        # And no other is as near as the last.
+        is_full = bool(found) and len(found) >= limit and scores[-1][1] < found[-1].score
         if is_full or depth >= compared:
             return found
         # Twice as many as would do if those that follow have as many documents.

@@ -46,7 +46,7 @@ def translated(path: Path, error: DatabaseError) -> IndexFailure | None:
     # Of a fatal error, the first line says only what became of the engine.
     problem = str(error).rpartition("Original error: ")[2].splitlines()[0].strip()
     plain = problem.split(": ", 1)[-1]
-    if not os.access(path, os.R_OK) and path.exists():
+    if _is_out_of_reach(path):
         return IndexOutOfReach(path, plain)
     if any(words in problem.lower() for words in _UNWRITABLE):
         return IndexNotWritable(path, plain)
@@ -58,6 +58,17 @@ def translated(path: Path, error: DatabaseError) -> IndexFailure | None:
             mend=f"Move {log} away: what it has was never in this index.",
         )
     return IndexUnreadable(path, plain) if isinstance(error, _OF_THE_FILE) else None
+
+
+def _is_out_of_reach(path: Path) -> bool:
+    """Whether there may be a file, which nobody may look at or read."""
+    try:
+        os.stat(path)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return not os.access(path, os.R_OK)
 
 
 def holder_in(problem: str) -> str | None:

@@ -22,6 +22,10 @@ _STRANGE = re.compile(r"\b(UHUGEINT|VARIANT)\b")
 """Types that only DuckDB has: as Arrow, numbers of the one would be negative."""
 
 
+_QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
+"""Names and values within a type."""
+
+
 class Heading(NamedTuple):
     """A column of an answer, with its type as DuckDB names it."""
 
@@ -92,7 +96,7 @@ class Answer:
 
     def _check_for_arrow(self) -> None:
         for name, kind in self.headings:
-            if found := _STRANGE.search(kind):
+            if found := _STRANGE.search(_QUOTED.sub("", kind)):
                 raise SqlError(
                     f"Arrow has no type for the {found[0]} of column {name}.\n\n"
                     "Cast the column to text in the query: column::text."

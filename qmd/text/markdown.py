@@ -298,7 +298,7 @@ def parsed_date(value: object) -> datetime | None:
         moment = value
     elif isinstance(value, date):
         moment = datetime(value.year, value.month, value.day)
-    elif isinstance(value, str | int):
+    elif isinstance(value, str) or (type(value) is int and len(str(value)) == 8):
         text = str(value).strip().replace("/", "-")
         try:
             moment = datetime.fromisoformat(f"{text}-01" if _MONTH.fullmatch(text) else text)

@@ -256,7 +256,8 @@ class Meaning(Searching):
 
         def shown(ranking: Ranking, cursor: Cursor) -> list[Result]:
             about = {**told(ranking), **steering}
-            return self._shown(made, cursor, ranking=ranking, form=Form(about, length, full))
+            form = Form(about, length, full)
+            return self._shown(made, cursor, ranking=ranking, form=form, limit=limit)
 
         try:
             ranking, results = await hybrid.ranking(
@@ -278,7 +279,7 @@ class Meaning(Searching):
         return Answer(results, notice, told(ranking), steering)
 
     def _shown(
-        self, made: searches.Search, cursor: Cursor, *, ranking: Ranking, form: Form
+        self, made: searches.Search, cursor: Cursor, *, ranking: Ranking, form: Form, limit: int
     ) -> list[Result]:
         """Ranked documents as results; without those that are gone since they were found."""
         from qmd.store import search
@@ -296,7 +297,7 @@ class Meaning(Searching):
                     explain=each.explain,
                 )
                 results.setdefault((result.file, result.line), result)  # no passage twice
-        found = list(results.values())
+        found = list(results.values())[:limit]
         self._note(cursor, made, found)
         return found
 

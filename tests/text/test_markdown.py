@@ -313,7 +313,16 @@ def test_a_document_is_from_the_date_in_its_frontmatter(yaml, expected):
 
 @pytest.mark.parametrize(
     "date",
-    ["2024-99-99", "20249999", "2024-13", "1", "true", "[2024-01-02]", "0001-01-01T00:00:00+14:00"],
+    [
+        "2024-99-99",
+        "20249999",
+        "1701012312345",
+        "2024-13",
+        "1",
+        "true",
+        "[2024-01-02]",
+        "0001-01-01T00:00:00+14:00",
+    ],
 )
 def test_a_date_in_the_frontmatter_that_is_none_does_not_count(date):
     assert dated(f"date: {date}") == MODIFIED

@@ -80,12 +80,14 @@ class State(NamedTuple):
 
         Raises:
             IndexNotFound: there is none, and the command makes none.
+            IndexOutOfReach: nobody may look whether there is.
         """
         from qmd import environment
         from qmd.engine import Engine
 
         if not new:
             self.check_exists()
+        environment.check_reach(self.place)
         engine = Engine(self.place, environment.machine(self.environ, gpu=gpu), warm=warm)
         patience = None
         try:

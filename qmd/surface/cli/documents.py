@@ -98,7 +98,8 @@ def ls(
     as_json: Json = False,
 ) -> None:
     """List collections, or the files of one."""
-    with state(context).engine() as engine:
+    path, index = paths.of_index(path) if path is not None else (None, None)
+    with state(context).of(index).engine() as engine:
         if path is None:
             collections = engine.overview()
             if as_json:

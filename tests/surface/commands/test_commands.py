@@ -301,7 +301,7 @@ def test_an_option_that_lacks_its_value_is_told_with_the_help_of_its_command(qmd
 
 
 def test_what_an_encoding_has_no_character_for_is_spelled_out(indexed, notes):
-    (notes / "茶.md").write_text("# 茶\n")
+    (notes / "茶🍵é.md").write_text("# 茶\n")
     assert indexed("update")[0] == 0
     done = subprocess.run(
         [sys.executable, "-m", "qmd", "ls", "notes", "--json"],
@@ -310,7 +310,7 @@ def test_what_an_encoding_has_no_character_for_is_spelled_out(indexed, notes):
         env={**os.environ, "PYTHONIOENCODING": "ascii"},
     )
     assert (done.returncode, done.stderr) == (0, b"")
-    assert "notes/茶.md" in [each["file"] for each in json.loads(done.stdout)]
+    assert "notes/茶🍵é.md" in [each["file"] for each in json.loads(done.stdout)]
 
 
 @pytest.mark.parametrize("variable", ["QMD_CONFIG_DIR", "INDEX_PATH", "XDG_CACHE_HOME"])

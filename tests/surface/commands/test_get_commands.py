@@ -199,12 +199,13 @@ def test_a_path_may_say_of_which_index_it_is(indexed, notes, tmp_path, monkeypat
     assert (code, err.splitlines()[0]) == (1, "There is no index 'absent'. Known: index, work.")
     code, _, err = indexed("--index", "index", "get", "qmd://notes/tea.md?index=work")
     assert (code, "Choose one index: --index says 'index'" in err) == (1, True)
-    for command in (["multi-get", "qmd://notes/*.md?index=work"], ["ls", "//notes?index=work"]):
-        code, _, err = indexed(*command)
-        assert (code, "is of the index 'work', and this is 'index'" in err) == (1, True)
+    assert "tea.md" in indexed("ls", "//notes?index=work")[1]
+    assert "plan.md" not in indexed("ls", "//notes?index=work")[1]
+    code, _, err = indexed("multi-get", "qmd://notes/*.md?index=work")
+    assert (code, "is of the index 'work', and this is 'index'" in err) == (1, True)
 
 
-def test_a_folder_may_be_named_as_a_uri_has_it(indexed, notes):
+def test_a_folder_may_be_named_as_a_uri_has_it(indexed, notes, tmp_path):
     (notes / "飲み物 2").mkdir()
     (notes / "飲み物 2" / "sencha.md").write_text("# Sencha\n")
     (notes / "100%25").mkdir()
@@ -221,6 +222,9 @@ def test_a_folder_may_be_named_as_a_uri_has_it(indexed, notes):
     assert indexed("context", "add", folder, "What to drink.")[0] == 0
     assert json.loads(indexed("get", hit["uri"], "--json")[1])["context"] == "What to drink."
     assert indexed("context", "rm", folder)[0] == 0
+    settings = tmp_path / "config" / "index.yml"
+    settings.write_text(settings.read_text() + "    context: {/x%20y: Old.}\n")
+    assert indexed("context", "rm", "qmd://notes/x%20y")[0] == 0
 
 
 def test_a_path_from_the_current_folder_on_is_known(indexed, notes, monkeypatch):

@@ -127,6 +127,11 @@ def test_a_document_answers_with_one_passage_or_as_many_as_are_asked_for(meaning
         assert "automobile" in second["snippet"]
         assert first["score"] == second["score"] == third["score"]
         assert records(command, *options, "-n", 2) == [first, second]
+        assert records(command, *options, "--since", "2099-01-01") == []
+        every = records(command, "query", "car", "--per-file", 50, "--fusion", fusion, "-n", 60)
+        assert {each["file"] for each in every} == {
+            f"notes/{n}.md" for n in ("long", "tea", "home")
+        }
     assert len(records(command, "query", "tea", "--per-file", 3, "--mode", "fast")) == 2
 
 
