@@ -151,12 +151,13 @@ def _remove(document: Parsed, *keys: object) -> None:
     """
     from ruamel.yaml.error import YAMLError
 
-    whole = config.yaml().load(_dumped(document))
+    written = _dumped(document)
+    whole = config.yaml().load(written)
     *outer, last = keys
     inner, copied = document, whole
     for key in outer:
         inner, copied = inner[key], copied[key]
-    text = "" if copied.fa.flow_style() else _without(_dumped(document), *copied.lc.key(last))
+    text = "" if copied.fa.flow_style() else _without(written, *copied.lc.key(last))
     del inner[last]
     if not inner and outer:  # to be written as nothing, which may have comments around it
         container = document
