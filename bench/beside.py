@@ -14,7 +14,7 @@ import json
 import shutil
 import statistics
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from bench import embedding, hybrid, indexing, peer, serving
 from bench.alone import alone
-from bench.corpora import Question, generate, questions
+from bench.corpora import Question, generate, questions, recombined
 from bench.indexing import Cost, Tool, in_turn, tools_in
 from bench.stdio import Server
 
@@ -141,10 +141,15 @@ def by_words(tool: Tool, pairs: list[str]) -> tuple[list[float], float]:
     [way] = [way for way in serving.ways(tool) if way.path == "/mcp"]
     server = Server(tool.command, tool.environ)
     try:
-        questions = [(pair,) for pair in pairs]
-        return hybrid.taken(lambda pair: server.ask(way.body(pair)), questions), server.memory
+        times = hybrid.taken(lambda pair: server.ask(way.body(pair)), pairs, in_new_pairs)
+        return times, server.memory
     finally:
         server.close()
+
+
+def in_new_pairs(pairs: Sequence[str], turn: int) -> list[tuple[str]]:
+    """Searches for the same words that nobody has asked yet."""
+    return [(pair,) for pair in recombined(pairs, turn)]
 
 
 def over_http(tools: list[Tool], asked: list[Question], effort: Effort) -> Iterator[Row]:

@@ -12,6 +12,7 @@ import argparse
 import random
 import re
 from collections import Counter
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
@@ -94,6 +95,16 @@ def searches(folder: Path, ranks: tuple[int, int], count: int = 20) -> list[str]
     words = [each for each in map(word, range(*ranks)) if each in held]
     chance = random.Random(5)
     return [" ".join(chance.sample(words, 2)) for _ in range(count)]
+
+
+def recombined(searches: Sequence[str], turn: int) -> list[str]:
+    """Searches, each with the last word of another one: what nobody has asked yet in this turn."""
+    parted = [each.rpartition(" ") for each in searches]
+    lasts = [last for _, _, last in parted]
+    return [
+        f"{head} {lasts[(at + turn) % len(lasts)]}".strip()
+        for at, (head, _, _) in enumerate(parted)
+    ]
 
 
 def questions(files: list[Path], count: int = 20, *, sample: int = 500) -> list[Question]:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from bench.alone import alone
+from bench.corpora import recombined
 from bench.embedding import both_embed, prepared
 from bench.indexing import Cost, Tool, in_turn, median, tools_in
 from bench.stdio import Server
@@ -44,20 +45,26 @@ Search = tuple[str, str]
 Question = TypeVar("Question", bound=tuple[object, ...])
 
 
-def as_it_was(question: Question, turn: int) -> Question:
-    """A question asked again."""
-    return question
+def as_they_were(questions: Sequence[Question], turn: int) -> Sequence[Question]:
+    """Questions asked again."""
+    return questions
 
 
-def in_new_words(question: tuple[Search, ...], turn: int) -> tuple[Search, ...]:
-    """A question whose searches by meaning nobody has asked yet."""
-    return tuple((kind, text if kind == "lex" else f"{text}, {turn}") for kind, text in question)
+def in_new_words(questions: Sequence[tuple[Search, ...]], turn: int) -> list[tuple[Search, ...]]:
+    """Questions that nobody has asked yet, by words or by meaning; there are at least `ROUNDS`."""
+    columns = []
+    for column in zip(*questions, strict=True):
+        [kind] = {kind for kind, _ in column}
+        texts = [text for _, text in column]
+        new = recombined(texts, turn) if kind == "lex" else [f"{text}, {turn}" for text in texts]
+        columns.append([(kind, text) for text in new])
+    return list(zip(*columns, strict=True))
 
 
 def taken(
     ask: Callable[..., object],
     questions: Sequence[Question],
-    again: Callable[[Question, int], Question] = as_it_was,
+    again: Callable[[Sequence[Question], int], Sequence[Question]],
 ) -> list[float]:
     """Milliseconds of each question, all asked once before, from the fastest on.
 
@@ -66,8 +73,7 @@ def taken(
     """
     times = []
     for turn in range(ROUNDS + 1):
-        for question in questions:
-            asked = again(question, turn)
+        for asked in again(questions, turn):
             began = time.perf_counter()
             ask(*asked)
             if turn:
@@ -103,7 +109,7 @@ def cold(tools: list[Tool], searches: tuple[Search, ...], rounds: int) -> dict[s
 def over_mcp(
     tool: Tool,
     questions: list[tuple[Search, ...]],
-    again: Callable[[tuple[Search, ...], int], tuple[Search, ...]] = in_new_words,
+    again: Callable[..., Sequence[tuple[Search, ...]]] = in_new_words,
 ) -> tuple[list[float], float]:
     """Milliseconds of each question to a server over stdin and stdout, and its megabytes."""
     server = Server(tool.command, tool.environ)
@@ -131,7 +137,7 @@ def main() -> None:
                 for tool in tools
                 for times, _ in [over_mcp(tool, questions, again)]
             }
-            for again in (in_new_words, as_it_was)
+            for again in (in_new_words, as_they_were)
         )
         library, _ = alone(through_python, tools[0].environ, questions)
         once = {name: cost.wall * 1000 for name, cost in cold(tools, questions[0], 3).items()}

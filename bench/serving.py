@@ -30,6 +30,7 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bench.corpora import recombined
 from bench.indexing import QUERIES, Tool, tools_in
 from bench.usage import family, peak, processor_seconds
 
@@ -184,7 +185,7 @@ def measure(
 
     def work(number: int) -> None:
         link = HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
-        at = number
+        at = number * len(queries) // clients
         while (began := time.perf_counter()) < until:
             try:
                 problem = ask(link, way, queries[at % len(queries)])
@@ -224,9 +225,12 @@ def served(
 ) -> Iterator[tuple[Way, str, Outcome, float]]:
     """What comes of each way, the tools in turn on each.
 
+    The same words are asked for in many pairs: only the last of very many are asked again.
+
     Yields:
         Our way, the name of the tool, what came of it, and the server's megabytes at most.
     """
+    queries = [each for turn in range(len(queries)) for each in recombined(queries, turn)]
     for number, ours in enumerate(OURS):
         for tool in tools:
             way = ways(tool)[number]

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from qmd.engine import Engine
 from qmd.pipeline import batches
-from qmd.store.search import COMMON, PREFIX_WEIGHT
 from qmd.store.stemmer import Stemmer
+from qmd.store.terms import COMMON, PREFIX_WEIGHT
 from qmd.text import query, words
 from tests.library import Library
 
@@ -167,3 +167,35 @@ def test_scores_are_those_of_the_fts_extension_where_both_mean_the_same(library)
         "from documents order by bm25 desc"
     ).fetchall()
     assert library.found("tea") == [path for path, _ in expected]
+
+
+def test_a_term_twice_at_one_place_is_no_phrase_and_hides_none(library):
+    """`teaS` is indexed as itself, whose stem is tea, and as its parts: tea, s."""
+    library.write("parts.md", "a teaS and much water")
+    library.write("phrase.md", "tea water")
+    assert library.update().new == 2
+    assert library.found('"tea water"') == ["phrase.md"]
+    assert library.found('"tea s"') == ["parts.md"]
+
+
+def test_a_phrase_of_very_many_words_is_found(library):
+    words = " ".join(f"word{number}" for number in range(80))
+    library.write("all.md", words)
+    library.write("last.md", words.replace("word79", "word80"))
+    library.write("first.md", words.replace("word0 ", "word80 "))
+    library.update()
+    assert library.found(f'"{words}"') == ["all.md"]
+
+
+def test_what_was_found_before_is_found_until_something_is_written(library):
+    """A reader that stays attached remembers rankings."""
+    library.engine.close()
+    library.engine = Engine(library.engine.place, library.engine.models.machine, warm=True)
+    library.write("green.md", "green tea")
+    for path, counts in (("black.md", [1, 1, 0, 0]), ("last.md", [1, 2, 1, 1])):
+        library.update()
+        for _ in range(3):
+            found = [library.found(text, limit=most) for text in ("tea", "cup") for most in (1, 5)]
+            assert [len(each) for each in found] == counts
+        library.write(path, "black tea, a cup of it")
+    library.engine.close()

@@ -12,6 +12,7 @@ from qmd.errors import ModelError, QueryError
 from qmd.evaluation.running import lines
 from qmd.evaluation.runs import Spread, spread
 from qmd.store import search
+from qmd.store.cursor import Memory
 from qmd.text import query
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def stages(bench: Bench, space: Space | None, progress: Progress) -> dict[str, S
 
     def by_words(text: str, cursor: Cursor) -> object:
         asked = query.parse(text)
+        cursor.memory = Memory()  # some have been asked before
         return search.scored(cursor, asked, engine.stemmer, among=bench.among, limit=limit)
 
     def by_meaning(space: Space, vector: NDArray[np.float32], cursor: Cursor) -> object:

@@ -1,7 +1,7 @@
 """Ranked lists fused into one: by their scores, or by reciprocal ranks.
 
-Both are statements (search/fuse_scores, search/fuse_ranks); what each list gave to a document comes
-along, so that a score can be added up by hand.
+Both are statements (search/fuse_scores, search/fuse_ranks), unless there is but one list. What each
+list gave to a document comes along, so that a score can be added up by hand.
 """
 
 from __future__ import annotations
@@ -22,6 +22,10 @@ Fusion = Literal["scores", "rrf"]
 WORDS = 0.45
 """Share of the keyword lists in the fused score; the rest is that of the lists by meaning.
 Measured: docs/relevance.md."""
+
+HALF = 20
+"""BM25 of which a keyword score is half, as search/fuse_scores has it. Measured:
+docs/relevance.md."""
 
 DEPTH: Mapping[Fusion, int] = {"scores": 200, "rrf": 20}
 """Documents of a list that are fused. Sources: docs/relevance.md; tobi/qmd (MIT)."""
@@ -122,7 +126,11 @@ def fused(
             "unknown": sorted(unknown) or None,
             "share": share,
         }
-        found = _best(cursor, "search/fuse_scores", given, _worth_of_scores, limit)
+        if len(lists) == 1 and half_life is None:
+            rows = _alone(lists[0].kind, entries)
+            found = search.in_order(cursor, rows, _worth_of_scores, limit)
+        else:
+            found = _best(cursor, "search/fuse_scores", given, _worth_of_scores, limit)
     near = _nearest(lists)
     by_words = {number for each in lists if each.kind == "lex" for number in each.scores}
     return [
@@ -149,6 +157,16 @@ def fused(
 
 _Row = tuple[int, float, float, float, list[_Part]]
 """What the statements give: document_id, score, bonus, recency, parts."""
+
+
+def _alone(kind: Kind, entries: Sequence[tuple[int, int, int, float]]) -> list[_Row]:
+    """What search/fuse_scores makes of a list alone, which keeps its order: nothing is fused."""
+    rows: list[_Row] = []
+    for document_id, number, rank, score in entries:
+        score = score / (score + HALF) if kind == "lex" else max(score, 0.0)
+        part = _Part(list=number, rank=rank, weight=1.0, contribution=score)
+        rows.append((document_id, round(score, 12), 0.0, 0.0, [part]))
+    return rows
 
 
 def _best(

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import anyio
@@ -147,15 +148,14 @@ class _Run:
             self._depth = wanted  # nothing can change its order
         else:
             self._depth = max(self._depth, limit)
-        fuse = partial(
-            self._fused,
-            lists=await self._lists(searches),
-            limit=wanted,
-        )
+        at_once = alone and not reranks
+        lists = [] if at_once else await self._lists(searches)
 
-        def finished(
-            cursor: Cursor, documents: list[Ranked] | None = None
-        ) -> tuple[Ranking, Shown]:
+        def fuse(cursor: Cursor) -> list[Ranked]:
+            found = self._words_alone(searches, cursor) if at_once else lists
+            return self._fused(cursor, lists=found, limit=wanted)
+
+        def finished(cursor: Cursor, documents: list[Ranked] | None) -> tuple[Ranking, Shown]:
             best = fuse(cursor) if documents is None else documents
             best = self._with_passages(cursor, best[:limit])
             ranking = Ranking(best, self._aid.notices, self._words)
@@ -163,7 +163,7 @@ class _Run:
 
         read = self._database.read
         if self._helpers.reranker is None:
-            return await to_thread.run_sync(read, finished)
+            return await to_thread.run_sync(read, partial(finished, documents=None))
         documents = await to_thread.run_sync(read, fuse)
         if documents:
             asked = " ".join(dict.fromkeys(self._question.texts))
@@ -255,6 +255,11 @@ class _Run:
             raise _first(group) from None
         return [found[number] for number in sorted(found)]
 
+    def _words_alone(self, searches: Sequence[tuple[Asked, float]], cursor: Cursor) -> list[Listed]:
+        """The list of a question that asks by words alone."""
+        numbered = [(number, *each) for number, each in enumerate(searches)]
+        return list(self._by_words(numbered, cursor, alone=True).values())
+
     def _by_words(
         self, searches: Sequence[tuple[int, Asked, float]], cursor: Cursor, *, alone: bool
     ) -> dict[int, Listed]:
@@ -281,7 +286,7 @@ class _Run:
                 self._banned |= result.banned
             for word, stands_for in result.words.items():
                 self._words.setdefault(word, stands_for)
-            scores = dict(search.in_order(cursor, result.scores, _score, self._depth))
+            scores = dict(search.in_order(cursor, result.scores, itemgetter(1), self._depth))
             found[number] = Listed("lex", asked.text, weight, scores, {})
         return found
 
@@ -386,10 +391,6 @@ async def ranking(
         NotEmbedded, ModelError: nothing but meaning is searched, and cannot be.
     """
     return await _Run(database, stemmer, helpers, recipe, question, among).answer(limit, show)
-
-
-def _score(row: tuple[int, float]) -> float:
-    return row[1]
 
 
 def _first(failure: BaseException) -> BaseException:

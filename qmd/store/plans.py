@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
 import _duckdb
@@ -22,9 +23,16 @@ MOST = 16
 """Plans that a connection keeps: one takes up to 0.8 MB, and there is one for each limit."""
 
 _DECLARED = re.compile(r"^-- in +\$(\w+) +(\w+)", re.M)
-_CUT = re.compile(r"(?<=limit )\$(\w+)")
+_CUT = re.compile(r"limit \$(\w+)")
 _PARAMETER = re.compile(r"\$([a-z]\w*)")
 _AS_TEXT = ("text", "json")
+
+
+@cache
+def _cut(text: str) -> str | None:
+    """The parameter that says where the rows of a statement are cut off."""
+    found = _CUT.search(text)
+    return found[1] if found else None
 
 
 class _Plan(NamedTuple):
@@ -53,7 +61,8 @@ class Plans:
         decides how it is planned, and is put in as text.
         """
         text, taken = given(name, parameters)
-        text = _CUT.sub(lambda found: literal(taken[found[1]]), text)
+        if (cut := _cut(text)) is not None:
+            text = text.replace(f"limit ${cut}", f"limit {literal(taken[cut])}")
         if text not in self._known:
             if len(self._known) >= MOST:
                 self.forget()

@@ -181,13 +181,13 @@ class Reading(Base):
 
     def overview(self) -> list[Overview]:
         """Each collection with what is indexed of it."""
-        return self.read(collections.overview)
+        return list(self.read(collections.overview, key="overview"))
 
     def totals(self) -> maintenance.Totals:
         """What the index holds."""
         from qmd.store import maintenance
 
-        return self.read(maintenance.totals)
+        return self.read(maintenance.totals, key="totals")
 
 
 def _resolved(

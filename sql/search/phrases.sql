@@ -2,24 +2,28 @@
 --
 -- A phrase of one term is that term. The weights of the fields are those of search/bm25.
 --
--- in   $elements    json     array of {phrase, place, term_id}: the term at a place, from 0
+-- in   $elements    json     array of {phrase, size, place, bits, term_id}: of so many, the term at a
+--                            place, from 0; its bits, which with those of the others are all 63, and
+--                            which none of the first 62 shares with another
 -- out  phrase       integer
 -- out  document_id  integer
 -- out  frequency    double   occurrences, weighted by field
 -- out  length       integer  occurrences of all terms in the document
-with elements as materialized (
+with elements as (
     select unnest(
-        from_json($elements, '[{"phrase": "INTEGER", "place": "INTEGER", "term_id": "BIGINT"}]'),
+        from_json(
+            $elements,
+            '[{
+                "phrase": "INTEGER", "size": "INTEGER",
+                "place": "INTEGER", "bits": "BIGINT", "term_id": "BIGINT"
+            }]'
+        ),
         recursive := true
     )
 ),
 
-sizes as (
-    select phrase, count(*) as size from elements group by phrase
-),
-
 found as materialized (
-    select phrase, place, postings.document_id, length, positions
+    select phrase, size, place, bits, postings.document_id, positions
     from postings
     join elements on postings.term_id = elements.term_id
     anti join tombstones on postings.document_id = tombstones.document_id
@@ -27,25 +31,31 @@ found as materialized (
 
 -- Only documents with all the terms can have the phrase; positions are unpacked for them alone.
 whole as (
-    select found.phrase, document_id
+    select phrase, document_id
     from found
-    join sizes on found.phrase = sizes.phrase
-    group by found.phrase, document_id, size
-    having count(*) = size
+    group by phrase, document_id
+    having bit_or(bits) = 9223372036854775807
 ),
 
+-- Where the phrase would begin if the term is part of it: in the lower half of the number.
 starts as (
-    select phrase, document_id, length, unnest(positions)::integer - place as start
+    select
+        found.phrase,
+        size,
+        bits,
+        (found.document_id::bigint << 32) + (unnest(positions)::bigint - place) as start
     from found
     semi join whole on found.phrase = whole.phrase and found.document_id = whole.document_id
 ),
 
 occurrences as (
-    select starts.phrase, document_id, any_value(length) as length, start
-    from starts
-    join sizes on starts.phrase = sizes.phrase
-    group by starts.phrase, document_id, start, size
-    having count(*) = size
+    select phrase, start >> 32 as document_id, start & 4294967295 as start
+    from (
+        select phrase, start
+        from starts
+        group by phrase, start
+        having bit_or(bits) = 9223372036854775807 and count(*) >= any_value(size)
+    )
 )
 
 select
@@ -56,7 +66,7 @@ select
         when start < body_start then 1.5::double
         else 1.0::double
     end) as frequency,
-    any_value(length) as length
+    any_value(title_length + path_length + body_length) as length
 from occurrences
 join documents on occurrences.document_id = documents.document_id
 group by phrase, occurrences.document_id

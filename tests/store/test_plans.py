@@ -73,7 +73,8 @@ def drawn(cursor, name, chance):
         "search/frequencies": {"terms": some},
         "search/phrases": {
             "elements": [
-                {"phrase": 0, "place": n, "term_id": term} for n, term in enumerate(some[:2])
+                {"phrase": 0, "size": 2, "place": n, "bits": bits, "term_id": term}
+                for n, (bits, term) in enumerate(zip([1, (1 << 63) - 2], some, strict=False))
             ]
         },
         "search/documents": {"ids": ids},

@@ -210,7 +210,8 @@ class Toolbox:
 
         asked = read(tool, given)
         wanted, shown = question(asked)
-        helping = await self._read(self.engine.models.help_at_once)
+        helped = "query" in asked or asked["rerank"]
+        helping = helped and await self._read(self.engine.models.help_at_once)
         async with self._models:
             answer = await self.engine.query(
                 wanted,
