@@ -213,7 +213,9 @@ def _at(cursor: Cursor, collection: str, path: str) -> Document | None:
 
 def _named(cursor: Cursor, name: str, folder: Path | None) -> Document | None:
     for wanted in dict.fromkeys((name.lstrip("/"), paths.decoded(name).lstrip("/"))):
-        rows = cursor.run("documents/named", name=wanted, composed=paths.composed(wanted))
+        last = wanted.rpartition("/")[2]
+        composed = paths.composed(wanted)
+        rows = cursor.run("documents/named", name=wanted, last=last, composed=composed)
         best = [Document(*row) for rank, *row in rows if rank == rows[0][0]]
         if len(best) > 1:
             near = at_place(cursor, str(folder / wanted)) if folder is not None else None
@@ -264,5 +266,5 @@ def check_collections(cursor: Cursor, names: Sequence[str]) -> None:
 
 def bodies(cursor: Cursor, hashes: Sequence[str]) -> dict[str, str]:
     """Contents by their hashes."""
-    rows = cursor.run("documents/bodies", hashes=as_json(list(dict.fromkeys(hashes))))
+    rows = cursor.again("documents/bodies", hashes=as_json(list(dict.fromkeys(hashes))))
     return {str(key): str(body) for key, body in rows}

@@ -22,4 +22,6 @@ where
         or nfc_normalize(path) = $composed
         -- end
     )
+-- if $composed
 order by path != $path, path
+-- end

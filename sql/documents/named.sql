@@ -1,7 +1,8 @@
 -- Documents that answer to a name.
 --
 -- in   $name        text
--- in   $composed    text?    the same in NFC; null: it is ASCII
+-- in   $last        text     what follows its last /
+-- in   $composed    text?    the name in NFC; null: it is ASCII
 -- out  rank         integer  0 collection/path, 1 path, 2 end of a path at a folder, 3 any of them,
 --                            but for how characters are composed
 -- out  document_id  integer
@@ -22,8 +23,9 @@ select
     document_id, collection, path, title, hash, dated, modified, size
 from documents
 where
-    path = $name
-    or ends_with('/' || collection || '/' || path, '/' || $name)
+    -- most paths end in another way, which is quickly told
+    ends_with(path, $last)
+    and (path = $name or ends_with('/' || collection || '/' || path, '/' || $name))
     -- if $composed
     or ends_with(nfc_normalize('/' || collection || '/' || path), '/' || $composed)
     -- end

@@ -46,7 +46,10 @@ def cursor(tmp_path_factory):
 
 def drawn(cursor, name, chance):
     """Parameters for a statement, as a search gives them."""
-    terms = [row[0] for row in cursor.connection.execute("select term_id from words").fetchall()]
+    terms, hashes = (
+        [row[0] for row in cursor.connection.execute(f"select {column}").fetchall()]
+        for column in ("term_id from words", "hash from content")
+    )
     some = chance.sample(terms, chance.randint(1, min(8, len(terms))))
     ids = chance.sample(range(1, 40), chance.randint(1, 12))
     numbers = [chance.random() for _ in range(12)]
@@ -79,6 +82,7 @@ def drawn(cursor, name, chance):
         },
         "search/documents": {"ids": ids},
         "search/paths": {"ids": ids},
+        "documents/bodies": {"hashes": chance.sample(hashes, 2)},
         "search/passages": {"chunks": ids},
     }
     if name in asked:
