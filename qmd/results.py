@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-from qmd.store import collections
+from qmd.store import collections, search
 from qmd.text import paths, snippet
 from qmd.text.snippet import Matcher, Snippet
 from qmd.types import Context, Nearest, Result, Text
+
+if TYPE_CHECKING:
+    from qmd.store.cursor import Cursor
 
 CHOICE = 300
 """Characters of the lines that answer best. The shortest snippets have so many: a result has the
@@ -29,6 +32,60 @@ class Form(NamedTuple):
     full: bool
 
 
+SHOWN = 2_000_000
+"""Characters of results that are remembered while the index stays attached."""
+
+
+class Match(NamedTuple):
+    """A document that answers.
+
+    Attributes:
+        near: its passage nearest to the question, if meaning was searched.
+        by_words: whether it was found by words, too.
+    """
+
+    document_id: int
+    near: Nearest | None = None
+    by_words: bool = True
+
+
+def results(
+    cursor: Cursor, form: Form, described: Sequence[Context], matches: Iterable[Match]
+) -> dict[Match, Result]:
+    """Matches as results that still have no score; without documents that are gone by now.
+
+    Args:
+        described: all contexts.
+    """
+    words = frozenset(form.words.items())
+
+    def read(unknown: list[_Asked]) -> dict[_Asked, Result]:
+        presenter = Presenter(form, described)
+        texts = search.documents(cursor, [each.match.document_id for each in unknown])
+        return {
+            each: presenter.result(texts[each.match.document_id], each.match)
+            for each in unknown
+            if each.match.document_id in texts
+        }
+
+    asked = [_Asked(match, words, form.length, form.full) for match in matches]
+    shown = cursor.each("results", asked, read, most=SHOWN, size=_size)
+    return {each.match: result for each, result in shown.items()}
+
+
+class _Asked(NamedTuple):
+    """What a result depends on, besides the index."""
+
+    match: Match
+    words: frozenset[tuple[str, str]]
+    length: int
+    full: bool
+
+
+def _size(result: Result) -> int:
+    return 1000 + len(result.snippet) + len(result.body or "")
+
+
 class Presenter:
     """Makes results of documents, one after the other.
 
@@ -42,21 +99,13 @@ class Presenter:
         self._match = Matcher(form.words)
         self._distinct = len(set(form.words.values()))
 
-    def result(
-        self,
-        document: Text,
-        score: float,
-        *,
-        near: Nearest | None = None,
-        by_words: bool = True,
-        explain: Mapping[str, object] | None = None,
-    ) -> Result:
-        """A document with the lines of it that answer. See `passage_of`."""
-        passage = passage_of(document, near, self._match, by_words=by_words)
+    def result(self, document: Text, match: Match) -> Result:
+        """A document with the lines of it that answer, without a score. See `passage_of`."""
+        passage = passage_of(document, match.near, self._match, by_words=match.by_words)
         shown = self._snippet(document.body, passage)
         return Result(
             docid=document.docid,
-            score=score,
+            score=0.0,
             file=document.name,
             line=shown.line,
             title=document.title,
@@ -64,7 +113,6 @@ class Presenter:
             snippet=shown.text,
             uri=paths.uri(document.collection, document.path),
             body=document.body if self._form.full else None,
-            explain=explain,
         )
 
     def _snippet(self, body: str, passage: Nearest | None) -> Snippet:

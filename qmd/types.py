@@ -92,19 +92,6 @@ class Text(NamedTuple):
         return f"#{self.hash[:6]}"
 
 
-class Hit(NamedTuple):
-    """A document that answers a keyword query.
-
-    Attributes:
-        bm25: 0 and up.
-        score: `bm25 / (1 + bm25)`, 0 to 1, higher is better.
-    """
-
-    document: Text
-    bm25: float
-    score: float
-
-
 class Nearest(NamedTuple):
     """A passage near to a query in meaning.
 

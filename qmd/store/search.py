@@ -11,7 +11,7 @@ from qmd.store.cursor import Cursor, Value, as_json
 from qmd.store.stemmer import Stemmer
 from qmd.store.terms import Asked
 from qmd.text.query import Query
-from qmd.types import ALL, Filter, Hit, Text
+from qmd.types import ALL, Filter, Text
 
 Row = TypeVar("Row", bound=tuple[Any, ...])
 
@@ -26,23 +26,12 @@ GONE = ("", "")
 """Where a document is that has been removed since it was found."""
 
 
-class Found(NamedTuple):
-    """Documents that answer a query, best first.
-
-    Attributes:
-        words: of the index, that were looked for, each with the word of the query it answers.
-    """
-
-    hits: list[Hit]
-    words: Mapping[str, str]
-
-
 class Scored(NamedTuple):
     """Documents that answer a query, by number, best first.
 
     Attributes:
         scores: (document_id, bm25).
-        words: see `Found`.
+        words: of the index, that were looked for, each with the word of the query it answers.
         banned: documents with something that the query excludes.
     """
 
@@ -53,18 +42,13 @@ class Scored(NamedTuple):
 
 def bm25(
     cursor: Cursor, query: Query, stemmer: Stemmer, *, among: Filter = ALL, limit: int
-) -> Found:
-    """Documents with any word of the query, and all of its phrases in quotes."""
+) -> Scored:
+    """Documents with any word of the query, and all of its phrases in quotes.
+
+    Those that score the same come in any order, but of these the first by path are chosen.
+    """
     found = scored(cursor, query, stemmer, among=among, limit=limit)
-    best = dict(_first(cursor, found.scores, limit))
-    texts = documents(cursor, best)
-    hits = [Hit(texts[number], score, score / (1 + score)) for number, score in best.items()]
-    return Found(sorted(hits, key=_place), found.words)
-
-
-def _place(hit: Hit) -> tuple[float, str, str]:
-    """Where a hit stands among others."""
-    return -hit.bm25, hit.document.collection, hit.document.path
+    return found._replace(scores=_first(cursor, found.scores, limit))
 
 
 def _first(cursor: Cursor, scores: list[tuple[int, float]], limit: int) -> list[tuple[int, float]]:
@@ -115,7 +99,7 @@ def _places(cursor: Cursor, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
 def scored(
     cursor: Cursor, query: Query, stemmer: Stemmer, *, among: Filter = ALL, limit: int
 ) -> Scored:
-    """The numbers of the documents that `bm25` finds; more, if the last ones score the same."""
+    """The documents that `bm25` finds; more, if the last ones score the same."""
 
     def read(keys: list[tuple[Query, Filter, int]]) -> dict[tuple[Query, Filter, int], Scored]:
         return {key: _scored(cursor, query, stemmer, among=among, limit=limit) for key in keys}

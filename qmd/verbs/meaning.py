@@ -143,7 +143,7 @@ class Meaning(Searching):
         length: int,
         full: bool,
     ) -> Answer:
-        from qmd.results import Form
+        from qmd.results import Form, Match
         from qmd.store import embeddings, search
 
         narrowed = self._narrowed(cursor, among)
@@ -162,12 +162,12 @@ class Meaning(Searching):
             per_file=per_file,
             shortcut=self._shortcut_to(space, number, vectors, len(vector)),
         )
-        documents = search.documents(cursor, (hit.document_id for hit in found))
-        presenter = self._presenter(cursor, Form(words, length, full))
+        near = {Match(hit.document_id, hit, by_words=False): hit.score for hit in found}
+        shown = self._results(cursor, Form(words, length, full), near)
         results = [
-            presenter.result(documents[hit.document_id], hit.score, near=hit, by_words=False)
-            for hit in found
-            if hit.score >= min_score
+            shown[match]._replace(score=score)
+            for match, score in near.items()
+            if score >= min_score
         ]
         self._note(cursor, made, results)
         return Answer(results, words=words)
@@ -282,20 +282,14 @@ class Meaning(Searching):
         self, made: searches.Search, cursor: Cursor, *, ranking: Ranking, form: Form, limit: int
     ) -> list[Result]:
         """Ranked documents as results; without those that are gone since they were found."""
-        from qmd.store import search
+        from qmd.results import Match
 
-        documents = search.documents(cursor, (each.document_id for each in ranking.documents))
-        presenter = self._presenter(cursor, form)
+        matches = [Match(each.document_id, each.near, each.by_words) for each in ranking.documents]
+        shown = self._results(cursor, form, matches)
         results: dict[tuple[str, int], Result] = {}
-        for each in ranking.documents:
-            if each.document_id in documents:
-                result = presenter.result(
-                    documents[each.document_id],
-                    each.score,
-                    near=each.near,
-                    by_words=each.by_words,
-                    explain=each.explain,
-                )
+        for each, match in zip(ranking.documents, matches, strict=True):
+            if match in shown:
+                result = shown[match]._replace(score=each.score, explain=each.explain)
                 results.setdefault((result.file, result.line), result)  # no passage twice
         found = list(results.values())[:limit]
         self._note(cursor, made, found)

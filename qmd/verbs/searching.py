@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,7 +13,7 @@ from qmd.types import ALL, Filter, Result
 from qmd.verbs.base import Base
 
 if TYPE_CHECKING:
-    from qmd.results import Form, Presenter
+    from qmd.results import Form, Match
     from qmd.text.query import Query
 
 UNLIMITED = 1_000_000
@@ -103,19 +103,21 @@ class Searching(Base):
         length: int,
         full: bool,
     ) -> Answer:
-        from qmd.results import Form
+        from qmd.results import Form, Match
         from qmd.store import search
 
         narrowed = self._narrowed(cursor, among)
         if narrowed is None:
             return Answer([], NONE_INCLUDED)
         found = search.bm25(cursor, asked, self.stemmer, among=narrowed, limit=limit)
-        presenter = self._presenter(cursor, Form(found.words, length, full))
-        results = [
-            presenter.result(hit.document, hit.score)
-            for hit in found.hits
-            if hit.score >= min_score
+        matches = {Match(number): bm25 for number, bm25 in found.scores}
+        shown = self._results(cursor, Form(found.words, length, full), matches)
+        hits = [
+            (bm25, shown[match]._replace(score=bm25 / (1 + bm25)))
+            for match, bm25 in matches.items()
         ]
+        hits.sort(key=lambda hit: (-hit[0], hit[1].file.partition("/")))
+        results = [result for _, result in hits if result.score >= min_score]
         self._note(cursor, made, results)
         notice = None if results else self._emptiness(cursor)
         return Answer(results, notice, found.words)
@@ -130,10 +132,11 @@ class Searching(Base):
         known = self.database.remembered("collections", collections.collections, cursor=cursor)
         return NO_DOCUMENTS if known else NO_COLLECTIONS
 
-    def _presenter(self, cursor: Cursor, form: Form) -> Presenter:
-        from qmd.results import Presenter
+    def _results(self, cursor: Cursor, form: Form, matches: Iterable[Match]) -> dict[Match, Result]:
+        """Matches as results that still have no score; without documents that are gone by now."""
+        from qmd.results import results
 
-        return Presenter(form, self._described(cursor))
+        return results(cursor, form, self._described(cursor), matches)
 
     def _note(self, cursor: Cursor, made: searches.Search, results: Sequence[Result]) -> None:
         """Put a search into the log, if it is kept."""

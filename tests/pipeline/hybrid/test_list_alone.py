@@ -26,7 +26,8 @@ def test_a_list_alone_is_scored_as_the_statement_says(scores, kind, banned):
     """With a half-life there is always a statement; here no document is recent."""
     cursor = Cursor(_duckdb.connect(":memory:"))
     cursor.connection.execute(
-        "create table documents as select range as document_id, timestamp '1900-01-01' as dated "
+        "create table documents as select range as document_id, timestamp '1900-01-01' as dated, "
+        "'tea' as collection, (99 - range)::text as path "
         "from range(20)"
     )
     each = listed(kind, [score / 90 for score in scores] if kind == "vec" else scores)
