@@ -17,6 +17,9 @@ CHOICE = 300
 """Characters of the lines that answer best. The shortest snippets have so many: a result has the
 same line in all forms."""
 
+SHOWN = 4_000_000
+"""Characters of results, about, that are remembered while the index stays attached."""
+
 
 class Form(NamedTuple):
     """How results are to look.
@@ -30,10 +33,6 @@ class Form(NamedTuple):
     words: Mapping[str, str]
     length: int
     full: bool
-
-
-SHOWN = 2_000_000
-"""Characters of results that are remembered while the index stays attached."""
 
 
 class Match(NamedTuple):
@@ -59,7 +58,7 @@ def results(
     """
     words = frozenset(form.words.items())
 
-    def read(unknown: list[_Asked]) -> dict[_Asked, Result]:
+    def read(unknown: list[_Wanted]) -> dict[_Wanted, Result]:
         presenter = Presenter(form, described)
         texts = search.documents(cursor, [each.match.document_id for each in unknown])
         return {
@@ -68,22 +67,21 @@ def results(
             if each.match.document_id in texts
         }
 
-    asked = [_Asked(match, words, form.length, form.full) for match in matches]
-    shown = cursor.each("results", asked, read, most=SHOWN, size=_size)
+    def size(result: Result) -> int:
+        return 1000 + 100 * len(words) + len(result.snippet) + len(result.body or "")
+
+    asked = [_Wanted(match, words, form.length, bool(form.full)) for match in matches]
+    shown = cursor.each("results", asked, read, most=SHOWN, size=size)
     return {each.match: result for each, result in shown.items()}
 
 
-class _Asked(NamedTuple):
+class _Wanted(NamedTuple):
     """What a result depends on, besides the index."""
 
     match: Match
     words: frozenset[tuple[str, str]]
     length: int
     full: bool
-
-
-def _size(result: Result) -> int:
-    return 1000 + len(result.snippet) + len(result.body or "")
 
 
 class Presenter:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from qmd.engine import Engine
+from qmd.store import search
+from qmd.types import Filter
 
 TEXT = "# Tea\n\n" + "\n".join(f"Green tea {number} in the pot" for number in range(40))
 
@@ -39,6 +43,47 @@ def test_each_question_has_its_own(warm):
     assert {each.line for each in first} > {1, 20}
     assert len({each.score for each in first}) > 1
     assert [shown(warm, text) for text in questions] == first
+
+
+def test_each_filter_has_its_own(warm):
+    later, all_ = Filter(since=datetime(2100, 1, 1, tzinfo=UTC)), Filter()
+    for _ in range(2):
+        assert [len(warm.engine.search("tea", among=each).results) for each in (later, all_)] == [
+            0,
+            1,
+        ]
+
+
+def test_nothing_is_done_twice(warm, monkeypatch):
+    first = shown(warm)
+
+    def never(*_, **__):
+        raise AssertionError
+
+    monkeypatch.setattr(search, "_scored", never)
+    monkeypatch.setattr(search, "documents", never)
+    assert shown(warm) == first
+    with pytest.raises(AssertionError):
+        shown(warm, "pot")
+
+
+def test_what_a_caller_does_to_an_answer_changes_no_other(warm):
+    for _ in range(2):
+        answer = warm.engine.search("tea")
+        assert answer.words == {"tea": "tea"}
+        answer.words["cup"] = "cup"
+        answer.results.clear()
+    assert shown(warm)
+
+
+def test_what_very_many_words_stand_for_is_not_remembered(warm):
+    warm.write("words.md", " ".join(f"pro{number}x" for number in range(1500)))
+    warm.update()
+    for number in range(5):
+        assert len(warm.engine.search(f"pro asked{number}").results) == 1
+    shown(warm)
+    seen = warm.engine.database._seen
+    assert (len(seen.of("rankings")), len(seen.of("results"))) == (1, 1)
 
 
 def test_what_describes_it_is_always_the_latest(warm):

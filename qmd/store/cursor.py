@@ -73,7 +73,8 @@ class Cursor:
 
         Args:
             kind: of keys: the same key may be known in several ways.
-            most: that is remembered of this kind: the sizes of all answers together.
+            most: that is remembered of this kind: the sizes of all answers together, which keys do
+                not count for.
             size: of an answer. One that takes a hundredth of all is not remembered.
         """
         asked = dict.fromkeys(keys)
@@ -108,6 +109,12 @@ class Cursor:
             if found is not None:
                 return found
         return self.run(name, **parameters)
+
+    def get_ready(self, name: str, /, **parameters: Value) -> None:
+        """Plan a statement that will run again and again. Of the parameters it only counts which
+        are given, and where rows are cut off.
+        """
+        self._plans.make(name, parameters)
 
     def forget_plans(self) -> None:
         """Forget what was planned: the index is about to be detached."""

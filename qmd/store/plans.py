@@ -28,6 +28,15 @@ _PARAMETER = re.compile(r"\$([a-z]\w*)")
 _AS_TEXT = ("text", "json")
 
 
+def _to_plan(name: str, parameters: Mapping[str, object]) -> tuple[str, Mapping[str, object]]:
+    """A statement as it is planned, and the parameters that it takes."""
+    text, taken = given(name, parameters)
+    cut = _cut(text)
+    if cut is not None:
+        text = text.replace(f"limit ${cut}", f"limit {literal(taken[cut])}")
+    return text, taken
+
+
 @cache
 def _cut(text: str) -> str | None:
     """The parameter that says where the rows of a statement are cut off."""
@@ -60,19 +69,26 @@ class Plans:
         To plan it for one run would take longer than the run without. Where rows are cut off
         decides how it is planned, and is put in as text.
         """
-        text, taken = given(name, parameters)
-        if (cut := _cut(text)) is not None:
-            text = text.replace(f"limit ${cut}", f"limit {literal(taken[cut])}")
+        text, taken = _to_plan(name, parameters)
         if text not in self._known:
-            if len(self._known) >= MOST:
-                self.forget()
-            self._known[text] = None
+            self._note(text, None)
             return None
         plan = self._known[text] = self._known[text] or self._make(name, text)
         arguments = ", ".join(
             f'"{key}" := {literal(taken[key])}::{kind}' for key, kind in plan.kinds.items()
         )
         return self._do("store/run_plan", plan=plan.name, arguments=arguments).fetchall()
+
+    def make(self, name: str, parameters: Mapping[str, object]) -> None:
+        """Plan a statement before it runs for the first time."""
+        text, _ = _to_plan(name, parameters)
+        if self._known.get(text) is None:
+            self._note(text, self._make(name, text))
+
+    def _note(self, text: str, plan: _Plan | None) -> None:
+        if len(self._known) >= MOST:
+            self.forget()
+        self._known[text] = plan
 
     def forget(self) -> None:
         """Forget all plans."""

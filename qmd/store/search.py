@@ -15,9 +15,9 @@ from qmd.types import ALL, Filter, Text
 
 Row = TypeVar("Row", bound=tuple[Any, ...])
 
-TEXTS, RANKED = 10_000_000, 300_000
-"""Characters of texts, and documents of rankings, that are remembered while the index stays
-attached."""
+TEXTS, RANKED = 10_000_000, 100_000
+"""Characters of texts, and documents and words of rankings, that are remembered while the index
+stays attached."""
 
 ALL_ROWS = 1 << 62
 """More than any index has."""
@@ -27,7 +27,7 @@ GONE = ("", "")
 
 
 class Scored(NamedTuple):
-    """Documents that answer a query, by number, best first.
+    """Documents that answer a query, by number, best first; remembered, so not to be changed.
 
     Attributes:
         scores: (document_id, bm25).
@@ -45,7 +45,8 @@ def bm25(
 ) -> Scored:
     """Documents with any word of the query, and all of its phrases in quotes.
 
-    Those that score the same come in any order, but of these the first by path are chosen.
+    Those that score the same are in no order; where not all of them are given, it is those whose
+    paths come first.
     """
     found = scored(cursor, query, stemmer, among=among, limit=limit)
     return found._replace(scores=_first(cursor, found.scores, limit))
@@ -109,7 +110,7 @@ def scored(
 
 
 def _size(found: Scored) -> int:
-    return 100 + len(found.scores) + len(found.banned)
+    return 100 + len(found.scores) + len(found.banned) + len(found.words)
 
 
 def _scored(cursor: Cursor, query: Query, stemmer: Stemmer, *, among: Filter, limit: int) -> Scored:
@@ -151,6 +152,25 @@ def _statistics(cursor: Cursor) -> tuple[float, float, bool]:
     found = cursor.each("once", [name], lambda _: {name: cursor.run(name)[0]})[name]
     total, average, buried = found
     return total, average, buried
+
+
+def get_ready(cursor: Cursor, *, limit: int) -> None:
+    """Plan what a search by words runs, before anybody asks.
+
+    Args:
+        limit: documents that will be asked for.
+    """
+    for name in ("variants", "frequencies", "phrases", "any_of", "documents", "paths"):
+        cursor.get_ready(f"search/{name}")
+    asked: dict[str, Value] = dict.fromkeys(
+        ("terms", "term_weights", "term_documents", "holders", "frequencies", "lengths"), ""
+    )
+    total, average, buried = _statistics(cursor)
+    asked |= {"total": total, "average": average, "buried": buried or None}
+    for counted in (None, ""):
+        cursor.get_ready(
+            "search/bm25", **asked, counted=counted, allowed=None, least=None, limit=limit + 1
+        )
 
 
 def rarest(cursor: Cursor, query: Query, stemmer: Stemmer) -> str | None:

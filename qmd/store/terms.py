@@ -22,7 +22,7 @@ NEAR = 300_000
 """Words that begin like others, that are remembered while the index stays attached."""
 
 BITS = 63
-"""Of a whole number in SQL that is not negative."""
+"""Bits by which the elements of a phrase are told apart: those of a `bigint` without its sign."""
 
 
 class Term(NamedTuple):
@@ -211,6 +211,10 @@ class Asked:
 
 
 def _bits(count: int) -> list[int]:
-    """Of some elements, the bits of each: all together have `BITS`. The last of very many share."""
+    """The bits of each of some elements, which together are all `BITS`.
+
+    Of more than so many elements, the last ones share a bit: whether one of them is missing is then
+    told by their number alone (search/phrases).
+    """
     last = min(count, BITS) - 1
     return [1 << at if at < last else (1 << BITS) - (1 << last) for at in range(count)]

@@ -116,11 +116,34 @@ class Searching(Base):
             (bm25, shown[match]._replace(score=bm25 / (1 + bm25)))
             for match, bm25 in matches.items()
         ]
+        # Those that score the same by path, which nothing before has had to know.
         hits.sort(key=lambda hit: (-hit[0], hit[1].file.partition("/")))
         results = [result for _, result in hits if result.score >= min_score]
         self._note(cursor, made, results)
         notice = None if results else self._emptiness(cursor)
-        return Answer(results, notice, found.words)
+        return Answer(results, notice, dict(found.words))
+
+    def get_ready(self, limit: int) -> None:
+        """Load and plan what the first search needs, if there is an index.
+
+        Args:
+            limit: results that will be asked for.
+        """
+        import importlib
+
+        from qmd.store import search
+
+        if not self.place.database.exists():
+            return
+        for name in ("results", "pipeline.hybrid", "text.query", "text.questions"):
+            importlib.import_module(f"qmd.{name}")
+
+        def work(cursor: Cursor) -> None:
+            self._narrowed(cursor, ALL)
+            self._described(cursor)
+            search.get_ready(cursor, limit=limit)
+
+        self.database.read(work)  # what index.yml says is put into the tables by who asks
 
     def emptiness(self) -> str | None:
         """What to do about an index without documents; None: it has some."""

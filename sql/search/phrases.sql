@@ -2,9 +2,12 @@
 --
 -- A phrase of one term is that term. The weights of the fields are those of search/bm25.
 --
--- in   $elements    json     array of {phrase, size, place, bits, term_id}: of so many, the term at a
---                            place, from 0; its bits, which with those of the others are all 63, and
---                            which none of the first 62 shares with another
+-- in   $elements    json     array of {phrase, size, place, bits, term_id}, one for each term
+--                            size: how many elements the phrase has
+--                            place: of the term, from 0
+--                            bits: of the term alone; those of all terms together are all 63. From
+--                            the 63rd term on they are shared: a term that is missing there is not
+--                            noticed if another one is indexed twice at its place
 -- out  phrase       integer
 -- out  document_id  integer
 -- out  frequency    double   occurrences, weighted by field
@@ -29,7 +32,8 @@ found as materialized (
     anti join tombstones on postings.document_id = tombstones.document_id
 ),
 
--- Only documents with all the terms can have the phrase; positions are unpacked for them alone.
+-- Only documents with all the terms, and so with all bits, can have the phrase; positions are
+-- unpacked for them alone.
 whole as (
     select phrase, document_id
     from found

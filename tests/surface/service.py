@@ -136,6 +136,9 @@ class Waiting(Toolbox):
         """See `Toolbox`."""
         return await self._wait(lambda: [[0.0] for _ in given])
 
+    async def get_ready(self):
+        """Nothing to be loaded."""
+
     async def _wait(self, answer):
         self.begun.set()
         try:

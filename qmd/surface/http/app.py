@@ -189,6 +189,7 @@ async def serve(
     made(server)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(protocol.run)
+        tasks.start_soon(toolbox.get_ready)
         await server.serve(sockets=[listening])
         tasks.cancel_scope.cancel()
     await toolbox.drain(DRAIN)

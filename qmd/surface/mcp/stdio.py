@@ -76,7 +76,16 @@ async def serve_stdio(
         talk = Talk(wire.output, incoming, patience=patience, hung_up=tasks.cancel_scope.cancel)
         tasks.start_soon(talk.write_all, outgoing)
         tasks.start_soon(talk.read_all, lines)
-        await server.run(received, to_send, server.create_initialization_options())
+        async with anyio.create_task_group() as beside:
+            beside.start_soon(_get_ready, toolbox, talk.begun)
+            await server.run(received, to_send, server.create_initialization_options())
+            beside.cancel_scope.cancel()
+
+
+async def _get_ready(toolbox: Toolbox, begun: anyio.Event) -> None:
+    """Make the tools ready as soon as the client has the answer that it waits for."""
+    await begun.wait()
+    await toolbox.get_ready()
 
 
 @asynccontextmanager

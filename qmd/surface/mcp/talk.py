@@ -47,6 +47,8 @@ class Talk:
         self._open: Counter[Any] = Counter()
         self._answered = anyio.Event()
         self._turn = anyio.Lock()
+        self.begun = anyio.Event()
+        """Set when something has been answered."""
 
     async def read_all(self, lines: AsyncIterable[bytes | Problem]) -> None:
         """Hand messages on until there are no more and all are answered."""
@@ -81,6 +83,7 @@ class Talk:
                 message = sent.message
                 text = message.model_dump_json(by_alias=True, exclude_unset=True)
                 await self._write(text.encode())
+                self.begun.set()
                 if not hasattr(message, "method"):
                     self._settle(message.id)
 

@@ -51,7 +51,7 @@ COUNTED = 0.5
 class Toolbox:
     """Answers calls of tools, for any protocol.
 
-    Nothing is opened before the first call.
+    Nothing is opened before the first call, or `get_ready`.
 
     Args:
         read_only: offer nothing that writes.
@@ -75,6 +75,7 @@ class Toolbox:
         self._drained: anyio.Event | None = None
         self._experiences: Experiences | None = None
         self._counting: threading.Timer | None = None
+        self._is_ready = False
 
     # -- calls -------------------------------------------------------------------
 
@@ -118,6 +119,22 @@ class Toolbox:
         except Exception:
             log.exception("%s failed", name)
             return refusal(Code.INTERNAL, f"Internal error in {name}. See the server log.")
+
+    async def get_ready(self) -> None:
+        """Load and plan what the first search needs, before it is asked for.
+
+        What goes wrong is told to who searches, then.
+        """
+        if self._is_ready:
+            return
+        self._is_ready = True
+        limit = self.tool("query").input["properties"]["limit"]["default"]
+        try:
+            await stoppable(partial(to_thread.run_sync, self.engine.get_ready, limit))
+        except QmdError as error:
+            log.debug("Not ready yet: %s", error)
+        except Exception:
+            log.exception("Nothing is ready before it is asked for")
 
     async def resource(self, name: str) -> Resource:
         """A document by what follows `qmd://`, its lines numbered.
