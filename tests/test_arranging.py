@@ -199,3 +199,18 @@ def test_an_update_of_one_collection_says_that_it_was_removed_meanwhile(shelf, o
 
     [report] = anyio.run(lambda: shelf.engine.update(["notes"], before=before))
     assert report.failure.startswith("Collection not found: notes.")
+
+
+def test_a_collection_that_is_removed_while_it_is_looked_up_is_found(shelf, other, monkeypatch):
+    read = shelf.engine.read
+
+    def read_first(work, **options):
+        found = read(work, **options)
+        monkeypatch.undo()
+        remove_collection(other, "notes")
+        return found
+
+    monkeypatch.setattr(shelf.engine, "read", read_first)
+    assert [each.name for each in shelf.engine.folders(["notes"])] == ["notes"]
+    with pytest.raises(CollectionNotFound):
+        shelf.engine.folders(["notes"])

@@ -67,12 +67,19 @@ class Arranging(Base):
             CollectionNotFound: there is none of one of the names.
             UsageError: one has no files, but the experience records.
         """
-        self._check(names)
+
+        def read(cursor: Cursor) -> list[Collection]:
+            # At once: in between, another process may give one of them another name.
+            if names:
+                lookup.check_collections(cursor, names)
+            return collections.collections(cursor)
+
+        known = self.read(read)
         if EXPERIENCES in names:
             raise UsageError(
                 f"'{EXPERIENCES}' has no folder to be updated from: agents submit its records."
             )
-        return [c for c in self.collections() if c.root and (not names or c.name in names)]
+        return [each for each in known if each.root and (not names or each.name in names)]
 
     def _check(self, names: Sequence[str]) -> None:
         """Refuse names of collections that do not exist."""
