@@ -9,6 +9,7 @@ from pathlib import Path
 import _duckdb
 
 from qmd.errors import IndexBusy, IndexUnreadable
+from qmd.store import stopping
 from qmd.store.cursor import Connection, DatabaseError
 from qmd.store.failures import holder_in, log_of, translated
 from qmd.store.gate import POLL
@@ -109,6 +110,7 @@ def attach(connection: Connection, path: Path, name: str, *, patience: float) ->
 
     Raises:
         IndexFailure: the file is busy or unreadable, or cannot be written.
+        Stopped: nobody waits for it any more. See `stopping`.
     """
     check_files(path)
     text = filled(name, path=path, row_group_size=ROW_GROUP_SIZE)
@@ -124,6 +126,7 @@ def attach(connection: Connection, path: Path, name: str, *, patience: float) ->
             waited = time.monotonic() - began
             if waited > patience:
                 raise IndexBusy(path, holder=holder_in(problem), waited=waited) from error
+            stopping.check()
             time.sleep(5 * POLL)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from qmd.errors import IndexBusy
 from qmd.store.gate import Gate
+from qmd.store.stopping import CURRENT, Stop, Stopped
 from tests.store.database.uses import (
     LONG,
     STRANGER,
@@ -65,6 +68,27 @@ def test_who_waits_too_long_is_told_which_process_holds_the_index(database, proc
     for use in (lambda: hasty.read(tea), lambda: hasty.write(setting("pu-erh"))):
         with pytest.raises(IndexBusy, match=f"held by process {holder.pid} .*for 0 seconds"):
             use()
+    let_go(holder)
+    assert database().read(tea) == ("oolong" if script is WRITER else "sencha")
+
+
+@pytest.mark.parametrize("script", [WRITER, STRANGER], ids=["qmd", "another program"])
+def test_a_read_that_nobody_waits_for_any_more_stops_waiting_for_the_index(
+    database, process, script
+):
+    database().write(setting("sencha"))
+    holder = process(script, "oolong")
+    says(holder, "inside")
+    stop = Stop()
+    asking = threading.Timer(0.2, stop.ask)
+    asking.start()
+    token = CURRENT.set(stop)
+    try:
+        with pytest.raises(Stopped):
+            database(patience=LONG).read(tea)
+    finally:
+        CURRENT.reset(token)
+        asking.join()
     let_go(holder)
     assert database().read(tea) == ("oolong" if script is WRITER else "sencha")
 
