@@ -24,14 +24,12 @@ from qmd.text import words
 FIELDS = ("title", "path", "body")
 """Order of a document's fields in the buffer, and so of their positions."""
 
-FEW = 150_000
-"""Words that are sorted to tell them apart: to load what hashes them would take longer."""
+FEW = 1_000_000
+"""Bytes of words that are told apart one by one: to load what does it faster would take longer."""
 
-_WORD_BYTE = bytes(code >= 128 or chr(code).isalnum() or code == 95 for code in range(256))
-_FIRST_BYTES = np.array(
-    [(1 << (8 * count)) - 1 for count in range(8)] + [(1 << 64) - 1], dtype=np.uint64
+_WORDS_ALONE = bytes(
+    code if code >= 128 or chr(code).isalnum() or code == 95 else 32 for code in range(256)
 )
-_PADDING = b" " * 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,17 +92,33 @@ def _words(
     fields: Sequence[bytes],
 ) -> tuple[npt.NDArray[np.int32], list[str], npt.NDArray[np.int64]]:
     """The number of each word among the distinct ones, these, and how many words each field has."""
-    raw = b" ".join(fields) + _PADDING
-    starts, lengths = _word_bounds(raw)
-    number, first = _numbered(_hashes(raw, starts, lengths))
-    heads = starts[first].tolist()
-    tails = (starts[first] + np.minimum(lengths[first], words.LONGEST)).tolist()
-    distinct = [
-        raw[head:tail].decode(errors="ignore") for head, tail in zip(heads, tails, strict=True)
-    ]
-    field_ends = np.cumsum([len(field) + 1 for field in fields])
-    words_before = np.searchsorted(starts, field_ends)
-    return number, distinct, np.diff(words_before, prepend=0)
+    alone = [field.translate(_WORDS_ALONE).strip() for field in fields]
+    told = _told_apart_one_by_one if sum(map(len, alone)) < FEW else _told_apart
+    number, distinct, in_field = told(alone)
+    cut = [word if len(word) <= words.LONGEST else word[: words.LONGEST] for word in distinct]
+    return number, [word.decode(errors="ignore") for word in cut], in_field
+
+
+def _told_apart_one_by_one(
+    fields: Sequence[bytes],
+) -> tuple[npt.NDArray[np.int32], list[bytes], npt.NDArray[np.int64]]:
+    split = [field.split() for field in fields]
+    numbers: dict[bytes, int] = {}
+    number = [numbers.setdefault(word, len(numbers)) for part in split for word in part]
+    return np.array(number, np.int32), list(numbers), np.array([*map(len, split)], np.int64)
+
+
+def _told_apart(
+    fields: Sequence[bytes],
+) -> tuple[npt.NDArray[np.int32], list[bytes], npt.NDArray[np.int64]]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    # An empty field would have one empty word.
+    split = pc.ascii_split_whitespace(pa.array([f or None for f in fields], pa.large_string()))
+    encoded = split.values.dictionary_encode()
+    distinct = encoded.dictionary.cast(pa.large_binary()).to_pylist()
+    return encoded.indices.to_numpy(), distinct, np.diff(split.offsets.to_numpy()).astype(np.int64)
 
 
 def _cut(vocabulary: Vocabulary, raw_words: Sequence[str]) -> Pieces:
@@ -123,59 +137,6 @@ def _cut(vocabulary: Vocabulary, raw_words: Sequence[str]) -> Pieces:
     number[compound] = [n for _, numbers, _ in others for n in numbers]
     shift[compound] = [s for _, _, shifts in others for s in shifts]
     return Pieces(width, count, np.array(vocabulary.term_ids, np.int64)[number], shift)
-
-
-def _word_bounds(raw: bytes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Start and length in bytes of every word. `raw` ends with a blank."""
-    inside = np.frombuffer(raw.translate(_WORD_BYTE), np.bool_)
-    edges = np.flatnonzero(inside[1:] != inside[:-1]) + 1
-    if inside[0]:
-        edges = np.concatenate(([0], edges))
-    return edges[0::2], edges[1::2] - edges[0::2]
-
-
-def _hashes(
-    raw: bytes, starts: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]
-) -> npt.NDArray[np.uint64]:
-    """64 bits per word from its first `LONGEST` bytes, eight at a time.
-
-    Source: the mixing steps are the finalizer of SplitMix64 (Steele, Lea, Flood 2014).
-    """
-    window: npt.NDArray[np.uint64] = np.ndarray((len(raw) - 7,), np.uint64, raw, 0, (1,))
-    hashed = _mixed(window[starts] & _FIRST_BYTES[np.minimum(lengths, 8)])
-    longer = np.flatnonzero(lengths > 8)
-    for at in range(8, words.LONGEST, 8):
-        if not len(longer):
-            break
-        piece = window[starts[longer] + at] & _FIRST_BYTES[np.minimum(lengths[longer] - at, 8)]
-        hashed[longer] = _mixed(hashed[longer] + piece)
-        longer = longer[lengths[longer] > at + 8]
-    return hashed
-
-
-def _mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    values = values ^ (values >> np.uint64(30))
-    values *= np.uint64(0xBF58476D1CE4E5B9)
-    values ^= values >> np.uint64(27)
-    values *= np.uint64(0x94D049BB133111EB)
-    values ^= values >> np.uint64(31)
-    return values
-
-
-def _numbered(
-    hashes: npt.NDArray[np.uint64],
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    """The number of each word among the distinct ones, and one place where each stands."""
-    if len(hashes) < FEW:
-        _, places, numbers = np.unique(hashes, return_index=True, return_inverse=True)
-        return numbers.astype(np.int32), places.astype(np.int64)
-    import pyarrow as pa
-
-    encoded = pa.array(hashes).dictionary_encode()
-    number: npt.NDArray[np.int32] = encoded.indices.to_numpy()
-    first = np.empty(len(encoded.dictionary), np.int64)
-    first[number] = np.arange(len(number))
-    return number, first
 
 
 def _grouped(
