@@ -25,7 +25,7 @@ from qmd.engine import Engine
 from qmd.environment import Place, machine
 from qmd.errors import QueryError
 from qmd.evaluation.running import plain
-from qmd.store import embeddings, search
+from qmd.store import embeddings, neighbours, search
 from qmd.text import query
 
 Scores = Mapping[int, float]
@@ -137,7 +137,7 @@ def lists(engine: Engine, question: str) -> tuple[Scores, Scores]:
             words = {}
         number = embeddings.model_id(cursor, space.fingerprint)
         assert number is not None
-        near = embeddings.nearest(
+        near = neighbours.nearest(
             cursor,
             vector,
             model_id=number,

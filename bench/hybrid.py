@@ -1,11 +1,12 @@
 """Questions by words and meaning at once, warm and cold, beside another tool in the same run.
 
-    python -m bench.hybrid FOLDER [--peer COMMAND] [--files N]
+    python -m bench.hybrid FOLDER [--peer COMMAND] [--files N | --whole]
 
 Both tools index and embed the same files with the same model. Warm: a process that stays, asked
 over MCP; and ours asked through the library. The same pairs of a keyword search and a search by
 meaning, without a reranker; what is meant is put into new words each time, so that no vector of it
-is remembered, and then asked once more as it was. Cold: the whole process of a `query` command.
+is remembered, and then asked once more as it was. With --whole, all of the folder has vectors,
+which are noise (see `noise`). Cold: the whole process of a `query` command.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from bench import noise
 from bench.alone import alone
 from bench.corpora import recombined
 from bench.embedding import both_embed, prepared
@@ -37,6 +39,9 @@ PAIRS = (
     ("performance", "why is it so slow"),
 )
 ROUNDS = 5
+
+EVERY = 1 << 30
+"""More files than any folder has."""
 
 Search = tuple[str, str]
 """A kind, 'lex' or 'vec', and what is asked."""
@@ -125,12 +130,18 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--peer", help="command of tobi/qmd")
     parser.add_argument("--files", type=int, default=40)
+    parser.add_argument("--whole", action="store_true", help="all files, with vectors of noise")
     options = parser.parse_args()
     questions: list[tuple[Search, ...]] = [(("lex", lex), ("vec", vec)) for lex, vec in PAIRS]
     with tempfile.TemporaryDirectory() as name:
         tools = tools_in(Path(name), shlex.split(options.peer or ""))
-        prepared(tools, options.folder, Path(name, "docs"), files=options.files, longest=4000)
-        both_embed(tools)
+        files = {"files": EVERY} if options.whole else {"files": options.files, "longest": 4000}
+        prepared(tools, options.folder, Path(name, "docs"), **files)
+        if options.whole:
+            for tool in tools:
+                print(f"{tool.name}: {noise.fill(tool):,} vectors", flush=True)
+        else:
+            both_embed(tools)
         warm, same = (
             {
                 tool.name: statistics.median(times)

@@ -1,4 +1,5 @@
-"""Exact and approximate vector search at several sizes, with and without a filter.
+"""Exact and approximate vector search at several sizes, with and without a filter: in DuckDB, and
+with all vectors in memory.
 
     python -m bench.vectors [--sizes 10000,100000,1000000] [--hnsw 10000,100000]
 
@@ -30,9 +31,11 @@ from numpy.typing import NDArray
 from bench.usage import peak
 from qmd.models.llama import Llama
 from qmd.models.registry import MINILM
-from qmd.store import embeddings
+from qmd.store import embeddings, neighbours
 from qmd.store.cursor import Cursor, as_json
 from qmd.store.database import Database
+from qmd.store.matrix import Matrix
+from qmd.store.neighbours import Faster
 from qmd.store.stemmer import extension
 
 Vectors = NDArray[np.float32]
@@ -131,11 +134,12 @@ def timed(search: Callable[[Vectors], list[int]], queries: Vectors) -> Timed:
 def measured(path: Path, count: int, queries: Vectors, way: str, part: bool) -> Timed:
     """One way of searching, in a process that has done nothing else."""
     database = Database(path, warm=True)
+    faster = Faster(Matrix("bench")) if way == "memory" else None
     allowed = as_json(list(range(1, count + 1, int(1 / FILTER)))) if part else None
 
     def search(query: Vectors) -> list[int]:
         def work(cursor: Cursor) -> list[int]:
-            found = embeddings.nearest(
+            found = neighbours.nearest(
                 cursor,
                 query,
                 model_id=1,
@@ -143,6 +147,7 @@ def measured(path: Path, count: int, queries: Vectors, way: str, part: bool) -> 
                 documents=allowed,
                 limit=TOP,
                 two_stages=0 if way == "signs" else EVERYTHING,
+                faster=faster,
             )
             return [hit.document_id for hit in found]
 
@@ -243,7 +248,7 @@ def main() -> None:
             np.save(path.with_suffix(".queries.npy"), queries)
             for part in (False, True):
                 np.save(path.with_suffix(f".{int(part)}.npy"), truth(path, count, queries, part))
-                for way in ("exact", "signs"):
+                for way in ("exact", "signs", "memory"):
                     _alone(["--one", str(path), str(count), way, str(int(part))])
             if str(count) in options.hnsw.split(","):
                 _alone(["--one", str(path), str(count), "hnsw", "0"])

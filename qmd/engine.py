@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from qmd.pipeline.compare import Comparison
     from qmd.pipeline.export import Exported, Wish
     from qmd.pipeline.importing import Imported
+    from qmd.store.matrix import Matrix
     from qmd.store.shortcut import Shortcut
     from qmd.types import Embedded
 
@@ -61,6 +62,7 @@ class Engine(Asking, Reading, Arranging):
         self.stemmer = Stemmer()
         self.log = Log(place.database)
         self._stays = stays
+        self._matrix: Matrix | None = None
         self._shortcut: tuple[str, Shortcut] | None = None
         self._making = threading.Lock()
 
@@ -74,6 +76,7 @@ class Engine(Asking, Reading, Arranging):
             if self._shortcut is not None:
                 self._shortcut[1].close()
                 self._shortcut = None
+            self._matrix = None
         self.models.close()
         self.database.close(patience)
 

@@ -36,7 +36,7 @@ def stages(bench: Bench, space: Space | None, progress: Progress) -> dict[str, S
         space: None: words alone are timed.
     """
     from qmd.pipeline.fusion import DEPTH
-    from qmd.store import embeddings
+    from qmd.store import embeddings, neighbours
 
     engine, limit = bench.engine, DEPTH["scores"]
     chosen = bench.fixture.sampled(STAGED).questions
@@ -58,7 +58,7 @@ def stages(bench: Bench, space: Space | None, progress: Progress) -> dict[str, S
     def by_meaning(space: Space, vector: NDArray[np.float32], cursor: Cursor) -> object:
         number = embeddings.model_id(cursor, space.fingerprint)
         assert number is not None
-        return embeddings.nearest(
+        return neighbours.nearest(
             cursor,
             vector,
             model_id=number,

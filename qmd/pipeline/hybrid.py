@@ -24,7 +24,7 @@ from qmd.pipeline.expansion import Expansion
 from qmd.pipeline.fusion import DEPTH, Fusion, Listed, Ranked, fused
 from qmd.pipeline.passages import with_passages
 from qmd.pipeline.reranking import CANDIDATES, reranked
-from qmd.store import embeddings, search
+from qmd.store import embeddings, neighbours, search
 from qmd.text import query
 from qmd.text.questions import Question
 from qmd.text.questions import Search as Asked
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from qmd.models.loaded import Helper
     from qmd.store.cursor import Cursor
     from qmd.store.database import Database
-    from qmd.store.shortcut import Shortcut
+    from qmd.store.neighbours import Faster
     from qmd.store.stemmer import Stemmer
 
 Shown = TypeVar("Shown")
@@ -76,12 +76,12 @@ class Helpers(NamedTuple):
     Attributes:
         space: gives the vectors that are searched; raises a ModelError if their model is not here.
         vectors: gives those of questions (`Models.vectors`).
-        shortcut: gives a faster way to the nearest of them, if there is one.
+        faster: gives faster ways to the nearest of them, if there are any.
     """
 
     space: Callable[[], Space] | None = None
     vectors: Callable[..., NDArray[np.float32]] | None = None
-    shortcut: Callable[[Space, int, int, int], Shortcut | None] | None = None
+    faster: Callable[[Space, int, int, int], Faster | None] | None = None
     generator: Helper[Generator] | None = None
     reranker: Helper[Reranker] | None = None
 
@@ -350,23 +350,14 @@ class _Run:
         if number is None:
             raise NotEmbedded
         documents = search.allowed(cursor, self._among, banned=self._banned)
-        self._near_to = partial(
-            embeddings.nearest, vector=vectors[0], model_id=number, vectors=self._count
-        )
-        shortcut = None
-        if self._helpers.shortcut is not None:
-            shortcut = self._helpers.shortcut(self._space, number, self._count, vectors.shape[1])
+        nearest = partial(neighbours.nearest, model_id=number, vectors=self._count)
+        if self._helpers.faster is not None:
+            faster = self._helpers.faster(self._space, number, self._count, vectors.shape[1])
+            nearest = partial(nearest, faster=faster)
+        self._near_to = partial(nearest, vector=vectors[0])
         found = {}
         for (place, asked, weight), vector in zip(searches, vectors, strict=True):
-            near = embeddings.nearest(
-                cursor,
-                vector,
-                model_id=number,
-                vectors=self._count,
-                documents=documents,
-                limit=self._depth,
-                shortcut=shortcut,
-            )
+            near = nearest(cursor, vector=vector, documents=documents, limit=self._depth)
             passages = {hit.document_id: hit for hit in near}
             scores = {hit.document_id: hit.score for hit in near}
             found[place] = Listed(asked.kind, asked.text, weight, scores, passages)

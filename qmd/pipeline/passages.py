@@ -26,7 +26,7 @@ def with_passages(
 
     Args:
         documents: best first.
-        nearest: `embeddings.nearest`, of the question.
+        nearest: `neighbours.nearest`, of the question.
         per_file: passages of a document at most.
     """
     passages: dict[int, list[Nearest]] = {each.document_id: [] for each in documents}

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from qmd.pipeline.hybrid import Helpers, Ranking, Recipe
     from qmd.results import Form
     from qmd.store import embeddings
+    from qmd.store.matrix import Matrix
+    from qmd.store.neighbours import Faster
     from qmd.store.shortcut import Shortcut
     from qmd.text.questions import Question
 
@@ -29,6 +31,7 @@ class Meaning(Searching):
     """Finds documents by what they mean."""
 
     _stays: bool
+    _matrix: Matrix | None
     _shortcut: tuple[str, Shortcut] | None
     _making: threading.Lock
 
@@ -144,7 +147,7 @@ class Meaning(Searching):
         full: bool,
     ) -> Answer:
         from qmd.results import Form, Match
-        from qmd.store import embeddings, search
+        from qmd.store import embeddings, neighbours, search
 
         narrowed = self._narrowed(cursor, among)
         if narrowed is None:
@@ -152,7 +155,7 @@ class Meaning(Searching):
         number = embeddings.model_id(cursor, space.fingerprint, dimensions=len(vector))
         if number is None:
             raise NotEmbedded
-        found = embeddings.nearest(
+        found = neighbours.nearest(
             cursor,
             vector,
             model_id=number,
@@ -160,7 +163,7 @@ class Meaning(Searching):
             documents=search.allowed(cursor, narrowed),
             limit=limit,
             per_file=per_file,
-            shortcut=self._shortcut_to(space, number, vectors, len(vector)),
+            faster=self._faster(space, number, vectors, len(vector)),
         )
         near = {Match(hit.document_id, hit, by_words=False): hit.score for hit in found}
         shown = self._results(cursor, Form(words, length, full), near)
@@ -171,6 +174,23 @@ class Meaning(Searching):
         ]
         self._note(cursor, made, results)
         return Answer(results, words=words)
+
+    def _faster(self, space: Space, model_id: int, vectors: int, dimensions: int) -> Faster | None:
+        """Faster ways to the nearest vectors, from the second question on: to read all of them
+        takes as long as to compare them five times, and a command asks only once.
+        """
+        from qmd.store import matrix
+        from qmd.store.neighbours import Faster
+
+        if 4 * vectors * dimensions > matrix.MOST:
+            self._matrix = None
+            return Faster(shortcut=self._shortcut_to(space, model_id, vectors, dimensions))
+        with self._making:
+            held = self._matrix
+            if held is None or held.fingerprint != space.fingerprint:
+                self._matrix = matrix.Matrix(space.fingerprint)
+                return None
+        return Faster(held)
 
     def _shortcut_to(
         self, space: Space, model_id: int, vectors: int, dimensions: int
@@ -302,7 +322,7 @@ class Meaning(Searching):
         return Helpers(
             self.models.space if meaning else None,
             self.models.vectors if meaning else None,
-            self._shortcut_to,
+            self._faster,
             self.models.generator() if expand else None,
             self.models.reranker() if rerank else None,
         )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from qmd.errors import CollectionNotFound
-from qmd.store import embeddings, search
+from qmd.store import embeddings, neighbours, search
 from qmd.text.filters import parse_filter
 from qmd.types import Filter
 from tests.library import drawn, turned
@@ -58,7 +58,7 @@ FAR = [("small/40.md", cosine(40)), ("small/50.md", cosine(50)), ("small/60.md",
 
 
 def test_a_filter_never_starves(crowd, monkeypatch):
-    monkeypatch.setattr(embeddings, "DEPTH", 1)
+    monkeypatch.setattr(neighbours, "DEPTH", 1)
     for among, expected in (
         (Filter(("small",)), FAR),
         (Filter(since=datetime(2025, 5, 20)), FAR[1:]),
@@ -100,7 +100,7 @@ def test_a_document_of_many_near_passages_leaves_room_for_others(compass):
     for number in (10, 20, 30):
         compass.write(f"{number}.md", f"{number}")
     compass.update()
-    assert compass.embed().chunks > 2 * embeddings.DEPTH
+    assert compass.embed().chunks > 2 * neighbours.DEPTH
     expected = [("notes/long.md", cosine(0))]
     expected += [(f"notes/{number}.md", cosine(number)) for number in (10, 20, 30)]
     assert found(compass, limit=4) == expected
@@ -167,7 +167,7 @@ def by_stages(library, question, *, two_stages, conditions=(), limit=5):
         cursor.run = lambda name, /, **given: ran.append(name) or run(name, **given)
         space = library.engine.models.space()
         try:
-            return embeddings.nearest(
+            return neighbours.nearest(
                 cursor,
                 drawn(question, 16),
                 model_id=embeddings.model_id(cursor, space.fingerprint),
@@ -193,7 +193,7 @@ RARE = parse_filter("kind = rare")
 
 @pytest.mark.parametrize("conditions", [(), RARE])
 def test_two_stages_find_the_same_as_one_when_all_are_candidates(many, monkeypatch, conditions):
-    monkeypatch.setattr(embeddings, "DEPTH", 1)
+    monkeypatch.setattr(neighbours, "DEPTH", 1)
     for question in ("tea", "coffee", "water"):
         one, ran = by_stages(many, question, two_stages=10**6, conditions=conditions, limit=1)
         assert "search/by_signs" not in ran
@@ -203,8 +203,8 @@ def test_two_stages_find_the_same_as_one_when_all_are_candidates(many, monkeypat
 
 
 def test_the_first_stage_keeps_what_points_where_the_question_does(many, monkeypatch):
-    monkeypatch.setattr(embeddings, "DEPTH", 1)
-    monkeypatch.setattr(embeddings, "CANDIDATES", 1)
+    monkeypatch.setattr(neighbours, "DEPTH", 1)
+    monkeypatch.setattr(neighbours, "CANDIDATES", 1)
     for number in (0, 50, 199):
         kind = "rare" if number % 10 == 0 else "common"
         text = f"---\nkind: {kind}\n---\n{number}"
@@ -216,8 +216,8 @@ def test_the_first_stage_keeps_what_points_where_the_question_does(many, monkeyp
 
 def test_the_first_stage_respects_a_filter(many, monkeypatch):
     """What is asked for is nearest to a note that the filter leaves out."""
-    monkeypatch.setattr(embeddings, "DEPTH", 1)
-    monkeypatch.setattr(embeddings, "CANDIDATES", 1)
+    monkeypatch.setattr(neighbours, "DEPTH", 1)
+    monkeypatch.setattr(neighbours, "CANDIDATES", 1)
     text = "---\nkind: common\n---\n199"
     [hit], ran = by_stages(many, text, two_stages=0, conditions=RARE, limit=1)
     assert "search/by_signs" in ran

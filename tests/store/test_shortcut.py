@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bench.vectors import add, unit
-from qmd.store import embeddings
+from qmd.store import neighbours
 from qmd.store.database import Database
 from qmd.store.shortcut import Shortcut
 from qmd.store.statements import statement
@@ -40,13 +40,13 @@ def shortcut(database):
 def found(database, vector, shortcut=None, count=COUNT, limit=10):
     hits = database.read(
         partial(
-            embeddings.nearest,
+            neighbours.nearest,
             vector=vector,
             model_id=1,
             vectors=count,
             documents=None,
             limit=limit,
-            shortcut=shortcut,
+            faster=neighbours.Faster(shortcut=shortcut),
         )
     )
     return [hit.document_id for hit in hits]

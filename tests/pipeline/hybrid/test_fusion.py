@@ -349,7 +349,7 @@ def equals(helped, request):
 def test_of_documents_that_score_the_same_the_first_by_path_are_found(
     equals, recipe, limit, monkeypatch
 ):
-    monkeypatch.setattr("qmd.store.embeddings.DEPTH", 1)
+    monkeypatch.setattr("qmd.store.neighbours.DEPTH", 1)
     monkeypatch.setattr("qmd.pipeline.hybrid.DEPTH", dict.fromkeys(("scores", "rrf"), 4))
     if recipe.half_life is not None:
         equals.engine.database.write(lambda cursor: cursor.connection.execute(SAME_DATE))

@@ -188,7 +188,8 @@ def test_a_process_that_stays_asks_the_copy_of_very_many_vectors(helped, monkeyp
     helped.update()
     helped.embed()
     monkeypatch.setattr("qmd.store.shortcut.WORTH", 40)
-    monkeypatch.setattr("qmd.store.embeddings.DEPTH", 1)
+    monkeypatch.setattr("qmd.store.matrix.MOST", 0)
+    monkeypatch.setattr("qmd.store.neighbours.DEPTH", 1)
     monkeypatch.setitem(hybrid.DEPTH, "rrf", 1)
     helped.engine._stays = True
     asked = []

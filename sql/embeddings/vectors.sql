@@ -1,0 +1,14 @@
+-- Vectors of a model, with what `embeddings/signs` says of them.
+--
+-- in   $model_id  integer
+-- in   $chunks    json?    array of chunk_id: no others
+-- out  chunk_id   integer
+-- out  sign       ubigint
+-- out  vector     float[]
+select chunk_id, hash(signs) as sign, vector
+from embeddings
+where
+    model_id = $model_id
+    -- if $chunks
+    and chunk_id in (select unnest(from_json($chunks, '["UINTEGER"]')))
+    -- end
