@@ -14,6 +14,7 @@ from qmd.errors import CollectionNotFound
 from qmd.models.registry import ENDPOINT
 from qmd.pipeline import hybrid
 from qmd.pipeline.hybrid import Recipe
+from qmd.store import matrix
 from qmd.store.shortcut import Shortcut
 from qmd.types import Condition, Filter
 from tests.library import FakeEmbedder
@@ -180,6 +181,29 @@ def test_no_more_questions_are_remembered_than_are_asked_again(town, monkeypatch
         models.vectors(space, [text])
         assert len(models._asked) <= 3
     assert fake.made == ["a", "b", "c", "d", "b"]
+
+
+def test_all_vectors_are_held_from_the_second_question_on(helped, monkeypatch):
+    for number in range(10):
+        helped.write(f"{number}.md", f"# Drink{number}\n\nWhat drink{number} is made of.")
+    helped.update()
+    helped.embed()
+    read = []
+    original = matrix._answer
+
+    def answer(cursor, name, **given):
+        read.append(name)
+        return original(cursor, name, **given)
+
+    monkeypatch.setattr(matrix, "_answer", answer)
+    assert found(helped, "vec: drink7", recipe=RRF, limit=1) == ["7.md"]
+    assert read == []
+    assert found(helped, "vec: drink8", recipe=RRF, limit=1) == ["8.md"]
+    assert read == ["embeddings/signs", "embeddings/vectors"]
+    helped.engine._matrix.fingerprint = "of another model"
+    assert found(helped, "vec: drink9", recipe=RRF, limit=1) == ["9.md"]
+    assert len(read) == 2
+    assert found(helped, "vec: drink6", recipe=RRF, limit=1) == ["6.md"]
 
 
 def test_a_process_that_stays_asks_the_copy_of_very_many_vectors(helped, monkeypatch):
