@@ -203,6 +203,7 @@ def test_all_vectors_are_held_from_the_second_question_on(helped, monkeypatch):
     helped.engine._matrix.fingerprint = "of another model"
     assert found(helped, "vec: drink9", recipe=RRF, limit=1) == ["9.md"]
     assert len(read) == 2
+    assert helped.engine._matrix.fingerprint != "of another model"
     assert found(helped, "vec: drink6", recipe=RRF, limit=1) == ["6.md"]
 
 
