@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import _duckdb
@@ -20,6 +21,9 @@ ROW_GROUP_SIZE = 4096
 """Rows. Small, since a commit writes the last, unfilled group of each table again (a
 document's text is the widest of them); not smaller, since each group has to be pruned
 in a search. It is no property of the file, so every writing attach has to say it."""
+
+LEAST_MEMORY = "32MB"
+"""What DuckDB keeps of a file whose parts are held elsewhere: what was read last."""
 
 ENGINE: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
@@ -80,6 +84,15 @@ class Attachment:
             DatabaseError: it could not be written; what was committed is in the log.
         """
         self._engine().execute(statement("store/detach"))
+
+    def shed(self) -> None:
+        """Give back the memory that holds parts of the file: who asks for them reads them again.
+
+        Nobody may use the engine meanwhile.
+        """
+        with suppress(DatabaseError):  # some of it is in use: then it all stays as it is
+            self._engine().execute(filled("store/limit_memory", limit=LEAST_MEMORY))
+        self._engine().execute(filled("store/limit_memory", limit=self._memory_limit))
 
     def drop(self) -> None:
         """Give the engine up. That lets go of the file, and what was committed stays in its log."""

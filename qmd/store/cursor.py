@@ -26,9 +26,14 @@ Value = Scalar | list[int] | list[float] | list[bool]
 
 
 class Memory:
-    """What was found in one state of the index, by kind and by what was asked."""
+    """What was found in one state of the index, by kind and by what was asked.
+
+    Attributes:
+        stands_for_file: much of the file is held here now, and need not be held by DuckDB, too.
+    """
 
     def __init__(self) -> None:
+        self.stands_for_file = False
         self._known: dict[str, dict[Any, Any]] = {}
         self._sizes: dict[str, int] = {}
 

@@ -32,6 +32,9 @@ FEW = 0.1
 """Share of the vectors that are new up to which they are asked for by number: beyond, all are read
 anew."""
 
+MUCH = 32_000_000
+"""Bytes of vectors that DuckDB need not hold as well once they have been read."""
+
 AT_ONCE = 2048
 """Vectors that are read at once."""
 
@@ -160,7 +163,10 @@ class Matrix:
         with self._turn:
             known = cursor.memory.of(KIND).get(model_id)
             if known is None:
-                known = self._held = _current(cursor, model_id, self._held)
+                held, known = self._held, _current(cursor, model_id, self._held)
+                self._held = known
+                read = sum(block.vectors.nbytes for block in known if not _is_in(held, block))
+                cursor.memory.stands_for_file |= read > MUCH
                 cursor.memory.add(KIND, {model_id: known}, 1, most=2)
         return known
 
@@ -184,6 +190,10 @@ def _current(cursor: Cursor, model_id: int, held: list[Block]) -> list[Block]:
     if len(new) > FEW * len(ids):
         return [_read(cursor, model_id, None, len(ids))]
     return [*kept, _read(cursor, model_id, new, len(new))] if len(new) else kept
+
+
+def _is_in(blocks: Sequence[Block], block: Block) -> bool:
+    return any(block is each for each in blocks)
 
 
 def _read(cursor: Cursor, model_id: int, new: NDArray[np.uint32] | None, count: int) -> Block:

@@ -94,6 +94,9 @@ class Occupancy:
             if self._attachment.is_there:
                 self._idle.append(cursor)
             if not self._active:
+                if self._attached is not None and self._seen.stands_for_file:
+                    self._seen.stands_for_file = False
+                    self._attachment.shed()
                 if not self._warm or self._closed or self._gate.is_shut():
                     self._detach()
                 elif self._watcher is None:

@@ -23,6 +23,7 @@ ENGINE = {
     "store/attach_to_read",
     "store/attach_to_write",
     "store/detach",
+    "store/limit_memory",
     "store/plan",
     "store/run_plan",
     "store/forget_plan",

@@ -175,3 +175,30 @@ def test_the_first_are_those_of_duckdb_where_many_are_equally_near(database, hel
     ours, theirs = database.read(both)
     assert ours == theirs
     assert len(ours) == min(depth, COUNT + 40)
+
+
+def test_duckdb_does_not_hold_what_is_held_here(database, held, monkeypatch):
+    def of_duckdb():
+        return database.read(
+            lambda cursor: cursor.connection.execute(
+                "select sum(memory_usage_bytes)::bigint, current_setting('memory_limit')"
+                " from duckdb_memory() where tag = 'BASE_TABLE'"
+            ).fetchall()
+        )
+
+    monkeypatch.setattr(matrix, "MUCH", 0)
+    monkeypatch.setattr("qmd.store.attachment.LEAST_MEMORY", "1KB")
+    found(database, QUERIES[0])
+    [(before, limit)] = of_duckdb()
+    near = found(database, QUERIES[0], held)
+    [(after, still)] = of_duckdb()
+    assert after < before / 2
+    assert still == limit
+    assert found(database, QUERIES[0]) == near
+    [(again, _)] = of_duckdb()
+    assert again > after  # once is enough
+    database.write(lambda _: None)
+    found(database, QUERIES[0])
+    [(before, _)] = of_duckdb()
+    found(database, QUERIES[0], held)  # nothing new is read
+    assert of_duckdb() == [(before, limit)]
