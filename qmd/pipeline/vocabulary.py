@@ -49,7 +49,7 @@ class Vocabulary:
             if alone is not None:
                 known[word] = folded.setdefault(alone, len(folded))
                 continue
-            width, parts = words.pieces(word)
+            width, parts = words.compound(word)
             numbers = [folded.setdefault(part, len(folded)) for part, _ in parts]
             if width == len(parts) == 1:
                 known[word] = numbers[0]

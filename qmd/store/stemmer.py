@@ -17,7 +17,7 @@ from qmd.text.identity import term_id
 FEW, MOST = 1_000, 10_000
 """Words that are remembered if no more are asked for at once, and how many."""
 
-_WITH_STEM = re.compile("[a-z]+")
+_has_stem = re.compile("[a-z]+").fullmatch
 
 Term = tuple[int, str]
 """term_id and term."""
@@ -40,16 +40,12 @@ class Stemmer:
         """(term_id, term) of each word, in order. The words are distinct and folded."""
         with self._turn:
             found = {word: self._met[word] for word in words if word in self._met}
-            stemmed = []
-            for word in words:
-                if word in found:
-                    continue
-                if _WITH_STEM.fullmatch(word):
-                    stemmed.append(word)
-                else:
-                    found[word] = term_id(word), word
-            if stemmed:
-                found |= self._stems(stemmed)
+            asked = [word for word in words if word not in found]
+            if len(asked) <= FEW:
+                found |= {word: (term_id(word), word) for word in asked if not _has_stem(word)}
+                asked = list(filter(_has_stem, asked))
+            if asked:
+                found |= self._stems(asked)
         return [found[word] for word in words]
 
     def _stems(self, words: Sequence[str]) -> dict[str, Term]:

@@ -139,14 +139,19 @@ def pieces(word: str) -> tuple[int, tuple[tuple[str, int], ...]]:
         position) for each piece.
     """
     alone = plain(word)
-    if alone is not None:
-        return 1, ((alone, 0),)
+    return compound(word) if alone is None else (1, ((alone, 0),))
+
+
+def compound(word: str) -> tuple[int, tuple[tuple[str, int], ...]]:
+    """`pieces` of a word that is not plain."""
     folded = fold(word)
-    if is_gram(word):
+    if word.isascii():
+        parts = [part.lower() for part in _PART.findall(word)]
+    elif is_gram(word):
         first = fold(word[0])
         return 1, ((first, 0),) if first == folded else ((first, 0), (folded, 0))
-    parts = _PART.findall(word) if word.isascii() else word.split("_")
-    parts = [part for part in map(fold, parts) if part]
+    else:
+        parts = [part for part in map(fold, word.split("_")) if part]
     if not parts:
         return 1, ()
     if parts == [folded]:

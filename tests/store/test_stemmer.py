@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _duckdb
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,3 +42,16 @@ def test_the_extension_is_loaded_for_words_alone_and_asked_for_each_once(monkeyp
     monkeypatch.setattr(stemmer, "_cursor", None)
     assert stemmer.terms(["12", "cups"]) == found[::-1]
     assert len(loaded) == 1
+
+
+FOLDED = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), min_size=1)
+
+
+@given(st.lists(FOLDED | st.from_regex("[a-z]+", fullmatch=True), min_size=1, unique=True))
+def test_very_many_words_have_the_terms_that_few_have(words):
+    few = [term for word in words for term in STEMMER.terms([word])]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("qmd.store.stemmer.FEW", 0)
+        stemmer = Stemmer()
+        stemmer._cursor = STEMMER._cursor
+        assert stemmer.terms(words) == few
