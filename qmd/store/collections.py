@@ -33,7 +33,7 @@ class Folder(NamedTuple):
 
 def collections(cursor: Cursor) -> list[Collection]:
     """All collections, by name."""
-    return _all(cursor)
+    return list(cursor.each("collections", [None], lambda _: {None: _all(cursor)})[None])
 
 
 def _all(cursor: Cursor) -> list[Collection]:

@@ -203,8 +203,13 @@ def _on_disk(cursor: Cursor, name: str, folder: Path) -> str | None:
     return None
 
 
-def _at(cursor: Cursor, collection: str, path: str) -> Document | None:
-    composed = paths.composed(path)
+def _at(cursor: Cursor, collection: str, path: str, *, as_written: bool = False) -> Document | None:
+    """The document at a path of a collection.
+
+    Args:
+        as_written: no other will do, the characters of whose path are composed in another way.
+    """
+    composed = None if as_written else paths.composed(path)
     rows = cursor.rows(
         Document, "documents/at", collection=collection, path=path, composed=composed
     )
@@ -213,6 +218,12 @@ def _at(cursor: Cursor, collection: str, path: str) -> Document | None:
 
 def _named(cursor: Cursor, name: str, folder: Path | None) -> Document | None:
     for wanted in dict.fromkeys((name.lstrip("/"), paths.decoded(name).lstrip("/"))):
+        first, _, rest = wanted.partition("/")
+        if rest and any(first == collection.name for collection in collections(cursor)):
+            # What would be found first of all, in half the time.
+            exact = _at(cursor, first, rest, as_written=True)
+            if exact is not None:
+                return exact
         last = wanted.rpartition("/")[2]
         composed = paths.composed(wanted)
         rows = cursor.run("documents/named", name=wanted, last=last, composed=composed)
