@@ -90,9 +90,11 @@ class Attachment:
 
         Nobody may use the engine meanwhile.
         """
-        with suppress(DatabaseError):  # some of it is in use: then it all stays as it is
-            self._engine().execute(filled("store/limit_memory", limit=LEAST_MEMORY))
-        self._engine().execute(filled("store/limit_memory", limit=self._memory_limit))
+        try:
+            with suppress(DatabaseError):  # some of it is in use, and stays
+                self._engine().execute(filled("store/limit_memory", limit=LEAST_MEMORY))
+        finally:
+            self._engine().execute(filled("store/limit_memory", limit=self._memory_limit))
 
     def drop(self) -> None:
         """Give the engine up. That lets go of the file, and what was committed stays in its log."""

@@ -29,10 +29,12 @@ class Memory:
     """What was found in one state of the index, by kind and by what was asked.
 
     Attributes:
+        file: its inode.
         stands_for_file: much of the file is held here now, and need not be held by DuckDB, too.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, file: int | None = None) -> None:
+        self.file = file
         self.stands_for_file = False
         self._known: dict[str, dict[Any, Any]] = {}
         self._sizes: dict[str, int] = {}

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from qmd.store.shortcut import Shortcut
 
 TWO_STAGES = 2_000_000
-"""Vectors from which on their signs are compared first: up to a million, comparing all takes no
-longer. Measured: docs/models.md."""
+"""Vectors from which on their signs are compared first: up to a million, comparing all takes not
+much longer. Measured: docs/models.md."""
 
 CANDIDATES, CANDIDATE_SHARE = 400, 0.004
 """Chunks that are compared in full after their signs, at least, and as a share of all."""

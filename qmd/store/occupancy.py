@@ -91,12 +91,10 @@ class Occupancy:
     def _end_read(self, cursor: Cursor) -> None:
         with self._turn:
             self._active -= 1
+            cursor.memory = None  # it may lie idle while others go on
             if self._attachment.is_there:
                 self._idle.append(cursor)
             if not self._active:
-                if self._attached is not None and self._seen.stands_for_file:
-                    self._seen.stands_for_file = False
-                    self._attachment.shed()
                 if not self._warm or self._closed or self._gate.is_shut():
                     self._detach()
                 elif self._watcher is None:
@@ -105,6 +103,9 @@ class Occupancy:
                     )
                     self._watcher.start()
             self._turn.notify_all()
+            if self._seen.stands_for_file and not self._active:
+                self._seen.stands_for_file = False
+                self._attachment.shed()
 
     def _watch(self) -> None:
         """Leave the room when a writer wants in and nobody here is reading."""
@@ -124,7 +125,7 @@ class Occupancy:
                     with self._attaching():
                         self._attachment.attach_to_read()
                     self._attached = seen
-                    self._seen = Memory()
+                    self._seen = Memory(seen[0] if seen else None)
                     self._asleep.notify_all()
                     with in_words(self.path):
                         if migrate.is_current(Cursor(self._attachment.connection()), self.path):
@@ -241,6 +242,7 @@ class Occupancy:
         """Leave the file and the room; nothing happens if not attached."""
         if self._attached is not None:
             self._attached = None
+            self._seen = Memory()
             try:
                 for cursor in self._idle:
                     cursor.forget_plans()

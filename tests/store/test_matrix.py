@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import threading
+import weakref
 from functools import partial
 
 import numpy as np
 import pytest
 
 from bench.vectors import add, unit
-from qmd.store import embeddings, matrix, neighbours
+from qmd.store import embeddings, matrix, neighbours, stopping
 from qmd.store.cursor import Cursor
 from qmd.store.database import Database
 from qmd.store.matrix import Matrix
@@ -52,13 +55,13 @@ def found(database, vector, held=None, *, documents=None, count=COUNT, limit=10,
 def read(monkeypatch):
     """What is asked of DuckDB, by name."""
     asked = []
-    original = matrix._answer
+    original = matrix._table
 
-    def answer(cursor, name, **parameters):
+    def table(cursor, name, **parameters):
         asked.append((name, parameters.get("chunks")))
         return original(cursor, name, **parameters)
 
-    monkeypatch.setattr(matrix, "_answer", answer)
+    monkeypatch.setattr(matrix, "_table", table)
     return asked
 
 
@@ -127,6 +130,106 @@ def test_other_vectors_under_the_same_numbers_are_told_apart(database, held, tmp
     database.replace(tmp_path / "other.duckdb", lambda _: None)
     for query in QUERIES[:5]:
         assert found(database, query, held) == found(database, query)
+
+
+def test_another_file_is_told_apart_by_itself(database, held, tmp_path):
+    everywhere = np.abs(VECTORS)  # all signs are the same
+    for name, vectors in (("one", everywhere), ("other", everywhere[::-1])):
+        made = Database(tmp_path / f"{name}.duckdb")
+        add(made, 1, vectors)
+        made.close()
+        database.replace(tmp_path / f"{name}.duckdb", lambda _: None)
+        assert found(database, everywhere[7], held) == found(database, everywhere[7])
+
+
+def test_scores_are_rounded_as_duckdb_rounds_them(database, held):
+    chance = np.random.default_rng(5)
+    halves = np.where(chance.random((400, 256)) > 0.5, 1, -1).astype(np.float32) / 16
+
+    def work(cursor):
+        cursor.connection.execute("delete from embeddings")
+        embeddings.add(cursor, model_id=1, chunk_ids=range(1, 401), vectors=halves)
+
+    database.write(work)
+    for query in halves[:20]:
+        near = found(database, query, held, count=400, limit=400)
+        assert near == found(database, query, count=400, limit=400)
+
+
+def test_many_small_writes_leave_few_blocks(database, held):
+    for number in range(3 * matrix.BLOCKS):
+        add(database, COUNT + 1 + number, QUERIES[:1] if number % 2 else QUERIES[1:2])
+        count = COUNT + 1 + number
+        assert found(database, QUERIES[0], held, count=count) == found(
+            database, QUERIES[0], count=count
+        )
+        assert len(held._held) <= matrix.BLOCKS
+    database.write(
+        lambda cursor: cursor.connection.execute(f"delete from embeddings where chunk_id > {COUNT}")
+    )
+    assert found(database, QUERIES[0], held) == found(database, QUERIES[0])
+    assert len(held._held) == 1
+
+
+def test_a_load_that_is_given_up_lets_go_of_the_file(database, held, monkeypatch):
+    looks = iter([False, False, True])
+
+    def check():
+        if next(looks):
+            raise stopping.Stopped
+
+    monkeypatch.setattr(matrix, "AT_ONCE", 1000)
+    with monkeypatch.context() as patch:
+        patch.setattr(matrix.stopping, "check", check)
+        with pytest.raises(stopping.Stopped) as kept:
+            found(database, QUERIES[0], held)
+    database.write(lambda _: None)
+    other = Database(database.path, patience=2)
+    other.write(lambda _: None)
+    other.close()
+    assert found(database, QUERIES[0], held) == found(database, QUERIES[0])
+    assert kept.value
+
+
+def test_who_waits_for_another_one_to_read_can_be_stopped(database, held):
+    stop = stopping.Stop()
+    held._turn.acquire()
+    too_late = threading.Timer(10, held._turn.release)
+    too_late.start()
+    token = stopping.CURRENT.set(stop)
+    try:
+        threading.Timer(0.1, stop.ask).start()
+        with pytest.raises(stopping.Stopped):
+            found(database, QUERIES[0], held)
+    finally:
+        stopping.CURRENT.reset(token)
+        too_late.cancel()
+
+
+def test_nothing_else_keeps_what_is_not_held_any_more(database, held):
+    meeting = threading.Barrier(3)
+
+    def together(cursor):
+        meeting.wait(60)
+        return held.compared(cursor, QUERIES[0], model_id=1)
+
+    threads = [threading.Thread(target=database.read, args=[together]) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    old = weakref.ref(held._held[0].vectors)
+    database.write(
+        lambda cursor: cursor.connection.execute("delete from embeddings where chunk_id = 5")
+    )
+    found(database, QUERIES[0], held)
+    gc.collect()
+    assert old() is None
+    last = weakref.ref(held._held[0].vectors)
+    held._held.clear()
+    database.close()
+    gc.collect()
+    assert last() is None
 
 
 def test_all_are_gone_and_come_again(database, held):
@@ -202,3 +305,19 @@ def test_duckdb_does_not_hold_what_is_held_here(database, held, monkeypatch):
     [(before, _)] = of_duckdb()
     found(database, QUERIES[0], held)  # nothing new is read
     assert of_duckdb() == [(before, limit)]
+
+
+def test_the_limit_of_memory_stays_what_it_was(database, held, monkeypatch):
+    def limit():
+        return database.read(
+            lambda cursor: cursor.connection.execute(
+                "select current_setting('memory_limit')"
+            ).fetchall()
+        )
+
+    before = limit()
+    monkeypatch.setattr(matrix, "MUCH", 0)
+    for least in ("nonsense", "1KB"):
+        monkeypatch.setattr("qmd.store.attachment.LEAST_MEMORY", least)
+        found(database, QUERIES[0], Matrix("print"))
+        assert limit() == before

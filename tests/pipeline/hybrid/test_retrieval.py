@@ -189,13 +189,13 @@ def test_all_vectors_are_held_from_the_second_question_on(helped, monkeypatch):
     helped.update()
     helped.embed()
     read = []
-    original = matrix._answer
+    original = matrix._table
 
-    def answer(cursor, name, **given):
+    def table(cursor, name, **given):
         read.append(name)
         return original(cursor, name, **given)
 
-    monkeypatch.setattr(matrix, "_answer", answer)
+    monkeypatch.setattr(matrix, "_table", table)
     assert found(helped, "vec: drink7", recipe=RRF, limit=1) == ["7.md"]
     assert read == []
     assert found(helped, "vec: drink8", recipe=RRF, limit=1) == ["8.md"]
