@@ -8,23 +8,45 @@ import io
 import os
 import sys
 from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
 
 
 class _Spared:
-    """Makes modules look as if they were not installed.
+    """Makes modules look as if they were not installed, or were empty.
 
     DuckDB loads pandas when a statement is given its first value, and pyarrow.dataset with the
     first Arrow table. It does without; the one takes twice as long as a search, the other a tenth
-    of a small update.
+    of a small update. The bindings of llama.cpp load a class above them, with templates and
+    caches of its own: three quarters of their time, and nobody here uses it.
     """
 
-    NAMES = frozenset({"pandas", "pyarrow.dataset"})
+    MISSING = frozenset({"pandas", "pyarrow.dataset"})
+    EMPTY = frozenset({"llama_cpp.llama"})
 
     @classmethod
-    def find_spec(cls, name: str, *_: object) -> None:
+    def find_spec(cls, name: str, *_: object) -> ModuleSpec | None:
         """See `importlib.abc.MetaPathFinder`."""
-        if name in cls.NAMES:
+        if name in cls.MISSING:
             raise ModuleNotFoundError("qmd does without it", name=name)
+        if name not in cls.EMPTY:
+            return None
+        from importlib.machinery import ModuleSpec
+
+        return ModuleSpec(name, _Empty())  # type: ignore[arg-type]  # it does what a loader does
+
+
+class _Empty:
+    """Loads a module with nothing in it."""
+
+    def create_module(self, _: ModuleSpec) -> None:
+        """See `importlib.abc.Loader`."""
+
+    def exec_module(self, _: ModuleType) -> None:
+        """See `importlib.abc.Loader`."""
 
 
 def _fill_gaps() -> None:

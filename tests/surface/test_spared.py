@@ -1,0 +1,29 @@
+"""The command line loads libraries without what it never needs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+LOADED = """
+import sys
+from qmd import __main__
+sys.meta_path.insert(0, __main__._Spared)
+from qmd.models.native import library
+assert library().llama_max_devices() > 0
+assert "llama_cpp.llama" in sys.modules and "jinja2" not in sys.modules
+try:
+    import pandas
+except ModuleNotFoundError:
+    print("spared")
+"""
+
+
+def test_the_bindings_are_loaded_alone_and_pandas_is_not():
+    pytest.importorskip("llama_cpp")
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "spared\n"
