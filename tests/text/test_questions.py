@@ -146,7 +146,7 @@ def test_what_is_asked_leaves_out_the_intent_and_passages_beside_questions(docum
     assert parse(document).texts == texts
 
 
-@settings(max_examples=300)
+@settings(max_examples=1000)
 @given(documents)
 def test_any_text_is_read_or_refused_with_a_reason(document):
     try:

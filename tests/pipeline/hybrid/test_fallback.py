@@ -128,7 +128,7 @@ def asked(town):
         )
 
 
-@settings(max_examples=150)
+@settings(max_examples=1000)
 @given(documents, st.booleans())
 def test_any_document_is_answered_or_refused_in_words(asked, document, meaning):
     with suppress(QmdError):
