@@ -13,11 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.embedding import WIDTH
 from bench.indexing import Tool
 from qmd.models.llama import Llama
-
-WIDTH = 384
-"""Numbers in a vector of all-MiniLM-L6-v2."""
 
 
 def fill(tool: Tool) -> int:

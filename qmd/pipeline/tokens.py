@@ -1,4 +1,4 @@
-"""A batch of documents as postings, in numpy: the rules of `text/words.py` at full speed.
+"""A batch of documents as postings, by Arrow and numpy: the rules of `text/words.py` at full speed.
 
 All that is no part of a word becomes a blank, byte by byte. Arrow cuts the fields there and
 numbers the words, each distinct one is looked up once, and what it stands for is sorted by

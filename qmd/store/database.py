@@ -129,7 +129,7 @@ class Database(Occupancy):
         Raises:
             IndexFailure: the index is busy or unreadable.
         """
-        with self._as_only_writer():
+        with stopping.holding(self._one_writer):
             with self._turn:
                 self._writing = True
             try:

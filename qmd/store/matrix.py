@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -41,9 +40,6 @@ AT_ONCE = 4096
 
 BLOCKS = 8
 """Parts that the vectors lie in at most: each takes a product of its own."""
-
-PATIENCE = 0.03
-"""Seconds between two looks at whether anybody still waits for what another thread reads."""
 
 CLOSE = 2e-6
 """By how much two ways of adding up the same products may differ, and scores shown as equal."""
@@ -184,22 +180,12 @@ class Matrix:
             return None
         known: list[Block] | None = memory.of(KIND).get(model_id)
         if known is None:
-            with self._alone():
+            with stopping.holding(self._turn):  # the others want the same vectors
                 known = memory.of(KIND).get(model_id)
                 if known is None:
                     known = self._bring_up_to_date(cursor, memory, model_id)
                     memory.add(KIND, {model_id: known}, 1, most=2)
         return known
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Be the only one who reads vectors: the others want the same ones."""
-        while not self._turn.acquire(timeout=PATIENCE):
-            stopping.check()
-        try:
-            yield
-        finally:
-            self._turn.release()
 
     def _bring_up_to_date(self, cursor: Cursor, memory: Memory, model_id: int) -> list[Block]:
         """Hold the vectors that the index has, and no others."""

@@ -161,7 +161,7 @@ class Occupancy:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Be the only one who has the file, among all threads and processes."""
-        with self._as_only_writer():
+        with stopping.holding(self._one_writer):
             with self._turn:
                 self._writing = True
             try:
@@ -175,16 +175,6 @@ class Occupancy:
                 with self._turn:
                     self._writing = False
                     self._turn.notify_all()
-
-    @contextmanager
-    def _as_only_writer(self) -> Iterator[None]:
-        """Be the one thread of this process that writes."""
-        while not self._one_writer.acquire(timeout=WATCH):
-            stopping.check()
-        try:
-            yield
-        finally:
-            self._one_writer.release()
 
     def _drain(self) -> None:
         """Wait for this process's own readers and leave the room."""

@@ -13,6 +13,9 @@ from qmd.store.cursor import Connection
 
 Interrupted = _duckdb.InterruptException
 
+LOOK = 0.03
+"""Seconds between two looks at whether what waits is still wanted."""
+
 
 class Stopped(Exception):
     """The work was asked to stop, and has."""
@@ -79,3 +82,18 @@ def check() -> None:
     stop = CURRENT.get()
     if stop is not None:
         stop.check()
+
+
+@contextmanager
+def holding(lock: threading.Lock) -> Iterator[None]:
+    """Hold a lock that others may hold for long: the wait for it can be stopped.
+
+    Raises:
+        Stopped: it was.
+    """
+    while not lock.acquire(timeout=LOOK):
+        check()
+    try:
+        yield
+    finally:
+        lock.release()

@@ -177,7 +177,7 @@ class Meaning(Searching):
 
     def _faster(self, space: Space, model_id: int, vectors: int, dimensions: int) -> Faster | None:
         """Faster ways to the nearest vectors, from the second question on: to read all of them
-        takes as long as to compare them five times, and a command asks only once.
+        takes as long as to compare them several times, and a command asks only once.
         """
         from qmd.store import matrix
         from qmd.store.neighbours import Faster
