@@ -91,7 +91,7 @@ FORMULAS: dict[str, Formula] = {
             convex, share=share, normal=saturated(half), depth=DEPTH, floor=True
         )
         for half in (10, 20, 30)
-        for share in (0.3, 0.35, 0.4, 0.45, 0.5)
+        for share in (0.35, 0.4, 0.42, 0.45, 0.5)
     },
     **{
         f"{share:.1f} bm25/max + {1 - share:.1f} cosine": partial(

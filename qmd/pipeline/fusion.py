@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Fusion = Literal["scores", "rrf"]
 
-WORDS = 0.45
+WORDS = 0.42
 """Share of the keyword lists in the fused score; the rest is that of the lists by meaning.
 Measured: docs/relevance.md."""
 
