@@ -72,6 +72,8 @@ class Engine(Asking, Reading, Arranging):
         Args:
             patience: seconds to wait for those who use the index; None for as long as they do.
         """
+        if self.database.is_inherited:
+            return  # it is for the process that opened it
         with self._making:
             if self._shortcut is not None:
                 self._shortcut[1].close()

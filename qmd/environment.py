@@ -116,14 +116,15 @@ def at(environ: Mapping[str, str], path: Path) -> Place:
     """
     home = Path(environ.get("HOME") or Path.home())
     path = Path(os.path.abspath(expanded(str(path), home)))  # noqa: PTH100
-    folder = path if path.is_dir() else path.parent
+    is_folder = os.path.isdir(path)  # noqa: PTH112  # nor an error: who may not look
+    folder = path if is_folder else path.parent
     if folder.name == LOCAL_FOLDER:
         folder = folder.parent
-    if (folder / LOCAL_FOLDER / "index.yml").is_file():
+    if os.path.isfile(folder / LOCAL_FOLDER / "index.yml"):  # noqa: PTH113  # the same
         project = _in_project(locate(environ, folder, index="index"), folder)
         if path in (folder, project.config.parent, project.database):
             return project
-    if path.is_dir():
+    if is_folder:
         raise UsageError(
             f"{path} has no index of its own.\n\n"
             "Make one with 'qmd init' there, or name the file of an index: index.duckdb."

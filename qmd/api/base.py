@@ -56,5 +56,6 @@ class Base:
         return await stoppable(partial(to_thread.run_sync, call, limiter=self._readers))
 
     def _check(self) -> None:
+        self._engine.database.check_own()
         if not self._let_go.alive:
             raise RuntimeError("This knowledge base is closed.")

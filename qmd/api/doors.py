@@ -17,6 +17,7 @@ from qmd.api.asking import Asking
 from qmd.api.base import Found, Given
 from qmd.api.keeping import Keeping
 from qmd.engine import Engine
+from qmd.store.database import Database
 from qmd.store.stopping import Stopped
 
 ENDED = 10.0
@@ -70,6 +71,12 @@ class _Call(Generic[Found]):
             self._scope.cancel()
 
 
+def _leave(loop: ExitStack, database: Database) -> None:
+    """End the event loop; a forked process has none."""
+    if not database.is_inherited:
+        loop.close()
+
+
 class KnowledgeBase:
     """The same verbs, blocking: for notebooks and scripts. See `connect`.
 
@@ -81,7 +88,9 @@ class KnowledgeBase:
         self._within = AsyncKnowledgeBase(engine)
         self._portal = BlockingPortalProvider()
         self._kept = ExitStack()
-        weakref.finalize(self, self._kept.close)  # a loop that is left would keep the process
+        self._database = engine.database
+        # A loop that is left would keep the process.
+        weakref.finalize(self, _leave, self._kept, engine.database)
 
     def __enter__(self) -> Self:
         self._kept.enter_context(self._portal)
@@ -92,6 +101,8 @@ class KnowledgeBase:
 
     def close(self) -> None:
         """Let go of the index and of the models."""
+        if self._database.is_inherited:
+            return
         try:
             self._wait(self._within.close)
         finally:
@@ -104,6 +115,7 @@ class KnowledgeBase:
 
     def _wait(self, work: Callable[[], Coroutine[Any, Any, Found]]) -> Found:
         """What `work` gives. Ctrl-C cancels it."""
+        self._database.check_own()
         call = _Call(work)
         with self._portal as portal:
             try:

@@ -167,7 +167,7 @@ class Keeping(Base):
         """Index what has changed.
 
         Args:
-            pull: run `git pull --ff-only` first in collections that are git work trees.
+            pull: run `git pull --ff-only` first in collections that git follows.
             progress: told (collection, files done, files in all).
 
         Returns:

@@ -44,6 +44,7 @@
     └── IndexFailure               exit code 3
         ├── IndexBusy             another process holds the file
         ├── JobRunning            another process is doing the same job
+        ├── OfAnotherProcess      this one was forked from it
         ├── LockUnusable          a lock of the index is no file
         ├── IndexOutOfReach       nobody may look, or read it
         ├── IndexUnreadable       truncated, foreign or not a database
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
         LockUnusable,
         MigrationEdited,
         NotApproved,
+        OfAnotherProcess,
         RootMissing,
         RootUnreadable,
     )
@@ -151,6 +153,7 @@ __all__ = [
     "NotApproved",
     "NotEmbedded",
     "NotFound",
+    "OfAnotherProcess",
     "PortTaken",
     "QmdError",
     "QueryError",

@@ -43,6 +43,17 @@ class JobRunning(IndexFailure):
         self.holder = holder
 
 
+class OfAnotherProcess(IndexFailure):
+    """The index was opened by the process that this one was forked from."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"The index {path} was opened before this process was forked.\n\n"
+            "Open it again here, or start processes by 'spawn', which multiprocessing can."
+        )
+        self.path = path
+
+
 class LockUnusable(IndexFailure):
     """Something else stands where a lock of the index has to be."""
 

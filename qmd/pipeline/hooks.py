@@ -20,7 +20,7 @@ class Hooks:
 
     Args:
         settings: gives what index.yml says now, which what runs may change.
-        pull: run `git pull --ff-only` in collections that are git work trees.
+        pull: run `git pull --ff-only` in collections that git follows.
         told: is given notices for the user.
     """
 
@@ -55,7 +55,7 @@ class Hooks:
         collection = now.get(collection.name, collection)
         if not trust.may_read(self._place, settings, collection):
             raise NotApproved(collection.name, collection.root)
-        if self._pull and (Path(collection.root) / ".git").exists():
+        if self._pull and _is_in_work_tree(Path(collection.root)):
             await self._shell(collection, "git pull --ff-only", pulls=True)
         if collection.update_command is None:
             return
@@ -89,3 +89,8 @@ class Hooks:
             self._told(printed)
         if done.returncode:
             raise failed(f"exit code {done.returncode}")
+
+
+def _is_in_work_tree(folder: Path) -> bool:
+    """Whether git follows a folder, or one that it is in."""
+    return any(os.path.lexists(each / ".git") for each in (folder, *folder.parents))

@@ -129,6 +129,7 @@ class Database(Occupancy):
         Raises:
             IndexFailure: the index is busy or unreadable.
         """
+        self.check_own()
         with stopping.holding(self._one_writer):
             with self._turn:
                 self._writing = True

@@ -24,9 +24,11 @@ from __future__ import annotations
 import fcntl
 import os
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import ClassVar
 
 from qmd import guarded
 from qmd.errors import IndexBusy, IndexNotWritable, JobRunning, LockUnusable
@@ -45,9 +47,12 @@ COURTESY = 0.02
 class _Lock:
     """An flock on a file that is opened for each turn, so that a deleted one is made anew."""
 
+    _made: ClassVar[weakref.WeakSet[_Lock]] = weakref.WeakSet()
+
     def __init__(self, path: Path) -> None:
         self._path = path
         self._descriptor: int | None = None
+        self._made.add(self)
 
     def take(self, *, shared: bool) -> bool:
         """Try once. On read-only media there is nothing to lock, and nobody to lock out."""
@@ -69,6 +74,12 @@ class _Lock:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+
+    @classmethod
+    def release_inherited(cls) -> None:
+        """Let go of all, in a forked child: it would hold them for as long as it lives."""
+        for lock in list(cls._made):
+            lock.release()
 
     def sign(self) -> None:
         """Leave word of who holds it, where there is room for a word."""
@@ -95,6 +106,9 @@ class _Lock:
             except OSError:
                 continue
         return None
+
+
+os.register_at_fork(after_in_child=_Lock.release_inherited)
 
 
 def _taken(lock: _Lock) -> bool:

@@ -7,13 +7,14 @@ milliseconds at any size of the index.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from qmd.errors import IndexNotWritable, IndexUnreadable
+from qmd.errors import IndexNotWritable, IndexUnreadable, OfAnotherProcess
 from qmd.store import migrate, stopping
 from qmd.store.attachment import Attachment, version_of
 from qmd.store.cursor import Cursor, DatabaseError, Memory
@@ -44,6 +45,7 @@ class Occupancy:
         schema: int | None = None,
     ) -> None:
         self.path = path
+        self._process = os.getpid()
         self._warm = warm
         self._patience = patience
         self._schema = schema
@@ -64,9 +66,24 @@ class Occupancy:
         self._watcher: threading.Thread | None = None
         self._memory: dict[Hashable, tuple[tuple[int, ...], Any]] = {}
 
+    @property
+    def is_inherited(self) -> bool:
+        """Whether this process was forked from the one that opened it, and so cannot use it."""
+        return os.getpid() != self._process
+
+    def check_own(self) -> None:
+        """Refuse what a forked process cannot use: threads are missing, and locks are not its own.
+
+        Raises:
+            OfAnotherProcess: this is such a process.
+        """
+        if self.is_inherited:
+            raise OfAnotherProcess(self.path)
+
     # -- reading ---------------------------------------------------------------
 
     def _begin_read(self) -> Cursor:
+        self.check_own()
         with self._turn:
             while True:
                 stopping.check()
@@ -161,6 +178,7 @@ class Occupancy:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Be the only one who has the file, among all threads and processes."""
+        self.check_own()
         with stopping.holding(self._one_writer):
             with self._turn:
                 self._writing = True

@@ -6,6 +6,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 
 def test_contexts_go_from_general_to_specific(indexed, notes):
     indexed("context", "add", "/", "All notes")
@@ -258,8 +260,9 @@ def test_a_name_that_begins_with_a_tilde_need_not_be_a_home(qmd, tmp_path, monke
     assert (code, "qmd failed" in err) == (1, False)
 
 
-def test_what_pull_could_not_do_is_not_laid_to_an_update_command(indexed, notes):
-    subprocess.run(["git", "init", "-q", str(notes)], check=True)
+@pytest.mark.parametrize("followed", [".", ".."])
+def test_what_pull_could_not_do_is_not_laid_to_an_update_command(indexed, notes, followed):
+    subprocess.run(["git", "init", "-q", str(notes / followed)], check=True)
     code, out, err = indexed("update", "--pull")
     assert (code, err.splitlines()[-1]) == (2, "Not updated: notes")
     assert "Failed: What --pull runs in 'notes' failed (exit code 1): git pull --ff-only" in out
