@@ -1,5 +1,5 @@
-"""Small changes, carried out at once in one thread: without what makes large ones fast, which takes
-longer to load than they take."""
+"""Small changes, carried out in one thread and one go: without the pipeline for large ones, which
+takes longer to load than they take."""
 
 from __future__ import annotations
 

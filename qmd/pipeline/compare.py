@@ -21,6 +21,9 @@ FEW_BYTES, FEW_FILES = 100_000, 500
 """Changed files that are few. Measured (bench/few.py): a new process takes as long for so many
 bytes without what makes more of them fast as with it, and three quarters of the memory."""
 
+LITTLE_BYTES, LITTLE_FILES = 2_000_000, 2_000
+"""Changed files of which it takes longer to load what reads them side by side than to read them."""
+
 
 class Comparison(NamedTuple):
     """A folder beside the index.
@@ -47,15 +50,15 @@ class Comparison(NamedTuple):
         )
 
 
-def are_few(compared: Iterable[Comparison]) -> bool:
-    """Whether there is so little to read that all of it is done at once."""
+def is_little(compared: Iterable[Comparison]) -> bool:
+    """Whether there is so little to read that it is done in one go, without a pipeline."""
     sizes = [
         each.found.sizes[change.place]
         for each in compared
         for change in each.changes
         if change.place is not None
     ]
-    return sum(sizes) <= FEW_BYTES and len(sizes) <= FEW_FILES
+    return sum(sizes) <= LITTLE_BYTES and len(sizes) <= LITTLE_FILES
 
 
 def compare(database: Database, collection: Collection) -> Comparison:

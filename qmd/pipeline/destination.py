@@ -11,7 +11,7 @@ import fcntl
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -143,12 +143,14 @@ def workshop(target: Path) -> Iterator[Path]:
                 problem = f"{shop} is in the way, and not of an export."
                 raise FolderTaken(target, problem, mend="Move that away.")
             _recover(target)
-            _clear(shop)
             (shop / MARK).touch()
+            _clear(shop)
             try:
                 yield shop
             finally:
-                shutil.rmtree(shop, ignore_errors=True)
+                with suppress(OSError):
+                    if os.stat(shop).st_ino == os.fstat(lock).st_ino:  # not that of the next one
+                        _discard(shop)
             return
 
 
@@ -177,11 +179,22 @@ def locked(folder: Path, target: Path, *, shared: bool = False) -> Iterator[int]
 
 
 def _clear(folder: Path) -> None:
+    """Remove all but the mark."""
     for entry in folder.iterdir():
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry)
-        else:
+        elif entry.name != MARK:
             entry.unlink()
+
+
+def _discard(folder: Path) -> None:
+    """Remove a folder that is an export, or was to be one. The mark goes last: who is killed here
+    leaves it to the next."""
+    with suppress(OSError):  # a full disk has no room for a name
+        (folder / MARK).touch()
+    _clear(folder)
+    (folder / MARK).unlink(missing_ok=True)
+    folder.rmdir()
 
 
 def _old(target: Path) -> Path:
@@ -192,11 +205,12 @@ def _old(target: Path) -> Path:
 def _recover(target: Path) -> None:
     """Finish what a process left that was killed between two renames."""
     old = _old(target)
-    if old.is_dir() and not old.is_symlink() and manifest.is_ours(old):
-        if target.exists():
-            shutil.rmtree(old)
-        else:
-            old.rename(target)
+    if not old.is_dir() or old.is_symlink():
+        return
+    if (old / MARK).exists() or (manifest.is_ours(old) and target.exists()):
+        _discard(old)
+    elif manifest.is_ours(old):
+        old.rename(target)
 
 
 def put(shop: Path, target: Path) -> None:
@@ -211,10 +225,10 @@ def put(shop: Path, target: Path) -> None:
         shutil.copymode(target, shop)
         with locked(target, target):  # it will have the name of the workshop, until it is gone
             if files.exchange(shop, target):
-                shutil.rmtree(shop)
+                _discard(shop)
             else:
                 old = _old(target)
                 target.rename(old)
                 shop.rename(target)
-                shutil.rmtree(old)
+                _discard(old)
     files.flush(target.parent)

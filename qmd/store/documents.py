@@ -30,8 +30,8 @@ class Change(NamedTuple):
 
 
 AT_A_GLANCE = 100_000
-"""Files of a collection that are few enough to be held twice, to see at a glance that all are the
-same: mostly they are, and to join them takes three times as long."""
+"""Files of a collection that are few enough to be held twice, to see at a glance which are the
+same: mostly all are, or nearly all, and to join them takes three times as long."""
 
 Relation = TypeVar("Relation")
 
@@ -71,11 +71,19 @@ def changes(
         f"{size} {time} {inode}/{path}"
         for path, size, time, inode in zip(paths, sizes, mtimes, inodes, strict=True)
     ]
+    among = None
     if len(files) <= AT_A_GLANCE:
-        known = (cursor.one("documents/files", collection=collection) or "").split("\0")
-        if len(known) == len(files) and set(files).issuperset(known):
+        differing = set(files).symmetric_difference(
+            (cursor.one("documents/files", collection=collection) or "").split("\0")
+        )
+        if not differing:
             return []
-    rows = cursor.run("documents/changes", collection=collection, files="\0".join(files))
+        if 4 * len(differing) < len(files):
+            files = [file for file in files if file in differing]
+            among = "\0".join({file.partition("/")[2] for file in differing})
+    rows = cursor.run(
+        "documents/changes", collection=collection, files="\0".join(files), among=among
+    )
     places = {path: place for place, path in enumerate(paths)} if rows else {}
     return [
         Change(places[path] if here else None, document_id, path, *known)

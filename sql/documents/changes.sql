@@ -3,6 +3,7 @@
 -- in   $collection  text
 -- in   $files       text      bytes, nanoseconds, inode with blanks between, '/', path; NUL between
 --                             two files; no path twice
+-- in   $among       text?     no others than these paths, NUL between two; null: all
 -- out  here         boolean   it was found; if not, it is gone
 -- out  document_id  integer?  that the index has for the path; null: it is new
 -- out  path         text
@@ -17,7 +18,14 @@ with found as (
 known as (
     select document_id, concat(size, ' ', mtime_ns, ' ', inode, '/', path) as file
     from documents
-    where collection = $collection
+    where
+        collection = $collection
+        -- if $among
+        and path in (
+            select unnest(string_split(among, chr(0)))
+            from (select $among as among) as given
+        )
+        -- end
 ),
 
 differing as (

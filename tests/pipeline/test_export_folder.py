@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from qmd.errors import ExchangeError, ExportDamaged, FolderTaken
-from qmd.pipeline import manifest
+from qmd.pipeline import destination, manifest
 from qmd.pipeline.destination import MARK, locked
 
 
@@ -61,6 +63,32 @@ def test_what_a_killed_export_left_is_used_again(shelf):
     assert not part.exists()
     assert not (folder / MARK).exists()
     shutil.copytree(folder, part)  # killed just before it was put in its place
+    exported(shelf)
+    assert not part.exists()
+
+
+@pytest.mark.parametrize("steps", range(0, 40, 3))
+def test_an_export_that_is_killed_while_the_old_one_goes_is_in_nobodys_way(
+    shelf, monkeypatch, steps
+):
+    folder = exported(shelf)
+    part = shelf.folder / ".out.part"
+    shutil.copytree(folder, part)
+    left = iter(range(steps))
+
+    def until_killed(remove):
+        def work(*given, **named):
+            if next(left, None) is None:
+                raise InterruptedError
+            return remove(*given, **named)
+
+        return work
+
+    with monkeypatch.context() as patch:
+        for name in ("unlink", "rmdir"):
+            patch.setattr(os, name, until_killed(getattr(os, name)))
+        with suppress(InterruptedError):
+            destination._discard(part)
     exported(shelf)
     assert not part.exists()
 

@@ -13,7 +13,7 @@ from qmd import curation
 from qmd.errors import CollectionNotFound
 from qmd.pipeline import at_once, batches, few, tables
 from qmd.pipeline.batches import Batches
-from qmd.pipeline.compare import are_few, compare
+from qmd.pipeline.compare import compare, is_little
 from qmd.pipeline.reading import opened, parsed
 from qmd.pipeline.vocabulary import Vocabulary
 from qmd.pipeline.walk import Found
@@ -208,6 +208,26 @@ def test_small_changes_are_carried_out_at_once(library):
     assert library.problems() == []
 
 
+def test_changes_are_the_same_whether_few_files_differ_or_all_are_compared(library, monkeypatch):
+    library.configure("other")
+    for number in range(40):
+        library.write(f"{number}.md", f"# {number}\n")
+        library.write(f"{number}.md", f"# {number}\n", collection="other")
+    library.write("a (b), c's/日本.md", "odd")
+    library.update()
+    library.write("1.md", "changed, and longer")
+    (library.root / "2.md").unlink()
+    (library.root / "3.md").rename(library.root / "three.md")
+    library.write("a (b), c's/日本.md", "odder")
+    library.write("new.md", "new")
+    few = library.engine.compare()["notes"].changes
+    paths = ["1.md", "2.md", "3.md", "a (b), c's/日本.md", "new.md", "three.md"]
+    assert [change.path for change in few] == paths
+    assert [change.document_id is None for change in few].count(True) == 2
+    monkeypatch.setattr(documents, "AT_A_GLANCE", 0)
+    assert library.engine.compare()["notes"].changes == few
+
+
 def test_what_another_process_changed_meanwhile_is_compared_again(library):
     library.write("a.md", "# a\n\nleaf\n")
     before = compared(library)
@@ -228,19 +248,19 @@ def test_a_collection_that_is_removed_meanwhile_is_named(library):
 
 def test_what_is_little_is_told_by_all_that_has_to_be_read(library):
     library.configure("other")
-    library.write("a.md", "x" * 60_000)
-    library.write("b.md", "y" * 40_000, collection="other")
+    library.write("a.md", "x" * 1_200_000)
+    library.write("b.md", "y" * 800_000, collection="other")
     engine = library.engine
-    assert are_few(engine.compare().values())
+    assert is_little(engine.compare().values())
     library.write("c.md", "z", collection="other")
-    assert not are_few(engine.compare().values())
+    assert not is_little(engine.compare().values())
     library.update()
     for file in ("notes/a.md", "other/b.md", "other/c.md"):
         (library.folder / file).unlink()
-    assert are_few(engine.compare().values())
-    for number in range(501):
+    assert is_little(engine.compare().values())
+    for number in range(2001):
         library.write(f"{number}.md", "x")
-    assert not are_few(engine.compare().values())
+    assert not is_little(engine.compare().values())
 
 
 @pytest.mark.parametrize("named", [False, True])

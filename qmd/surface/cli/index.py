@@ -123,10 +123,10 @@ def _at_once(
     engine: Engine, chosen: Sequence[Collection], compared: Mapping[str, Comparison]
 ) -> bool:
     """Whether all has been compared, and little has to be done."""
-    from qmd.pipeline.compare import are_few
+    from qmd.pipeline.compare import is_little
 
-    few = len(compared) == len(chosen) and are_few(compared.values())
-    return few and not engine.has_arrears()
+    little = len(compared) == len(chosen) and is_little(compared.values())
+    return little and not engine.has_arrears()
 
 
 def _lacking(engine: Engine) -> str:

@@ -17,7 +17,7 @@ def test_a_report_goes_where_stdout_leads_while_a_bar_is_shown(qmd, tmp_path, se
     notes.mkdir()
     (notes / "tea.md").write_text("# Tea\n")
     assert qmd("collection", "add", notes)[0] == 0
-    (notes / "pot.md").write_text("# Pot\n" + "tea and cups\n" * 50_000)  # a bar is for much
+    (notes / "pot.md").write_text("# Pot\n" + "tea and cups\n" * 200_000)  # a bar is for much
     terminal, inside = os.openpty()
     shown = []
 
