@@ -58,6 +58,11 @@ async def stoppable(work: Callable[[], Awaitable[Value]]) -> Value:
                     stop.ask()
                     with anyio.move_on_after(AGAIN):
                         await done.wait()
+                if failure is not None:  # asyncio.run cancels all tasks, and leaves the threads
+                    stop.ask()
+                    while stop.is_over_something:
+                        await anyio.sleep(AGAIN)
+                        stop.ask()
     if failure is not None:
         raise failure
     return outcome[0]

@@ -40,6 +40,11 @@ class Stop:
             for connection in self._running:
                 connection.interrupt()
 
+    @property
+    def is_over_something(self) -> bool:
+        """Whether any read runs that can be stopped."""
+        return bool(self._running)
+
     def check(self) -> None:
         """Go on only if nobody has asked.
 

@@ -210,3 +210,22 @@ def test_what_another_process_writes_is_found_at_once(kb, notes):
     assert len(kb.search("oolong")) == 0
     python(f"import qmd; qmd.connect({str(kb.path)!r}).update()")
     assert [hit.file for hit in kb.search("oolong")] == ["notes/late.md"]
+
+
+def test_a_program_that_ends_while_a_query_runs_ends_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code = f"""
+import asyncio
+import qmd
+
+async def main(moment):
+    kb = qmd.open("index.duckdb")
+    await kb.sql("select 1")
+    task = asyncio.create_task(kb.sql({FOREVER!r}, timeout=600))
+    await asyncio.sleep(moment)
+
+for moment in (0.0, 0.02, 0.05, 0.1, 0.02, 0.05):
+    asyncio.run(main(moment))
+print("ended")
+"""
+    assert python(code, HOME=str(tmp_path)) == "ended"
