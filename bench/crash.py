@@ -3,9 +3,10 @@
     python -m bench.crash [--rounds 100] [--seed 1]
 
 In each round a folder changes, and a real `qmd update` (or `qmd collection add`, where there is
-no index yet) is killed at a random moment. Another one then runs to its end, and every document
-has to be found by the word that its title alone has, `qmd doctor --deep` has to be content, and the
-index has to say the same as one that is built anew from the same files.
+no index yet) is killed at a random moment, sometimes with a rival that does the same and lives.
+Another one then runs to its end, and every document has to be found by the word that its title
+alone has, `qmd doctor --deep` has to be content, and the index has to say the same as one that is
+built anew from the same files.
 """
 
 from __future__ import annotations
@@ -38,6 +39,12 @@ main()
 )
 """The command line with small batches: more commits for a kill to fall into."""
 
+WHOLE = ("-m", "qmd")
+"""The command line as it is: fewer commits, so large that DuckDB writes of them before they end."""
+
+RIVALRY = 0.3
+"""Share of the rounds in which another process does the same."""
+
 AFRESH = 0.15
 """Share of the rounds that begin without an index."""
 
@@ -45,7 +52,11 @@ AIMED = 0.5
 """Share of the kills that wait for the first commit to begin."""
 
 WRITING = 0.15
-"""Seconds after that, within which these kills fall."""
+"""Seconds after that, within which half of these kills fall."""
+
+TURNS, COMMITTING = 3, 0.01
+"""The others fall into a commit, one of the first so many: within so many seconds after the file
+itself changes."""
 
 TOGETHER = 60
 """Documents that are looked for at once."""
@@ -103,7 +114,8 @@ class Corpus:
     def _write(self, path: str) -> None:
         self._named += 1
         own = "zx" + "".join(LETTERS[self._named // 16**at % 16] for at in range(5)) + "x"
-        text = self._chance.choices(self.words, self._weights, k=self._chance.randint(20, 120))
+        length = self._chance.randint(20, 120) * self._chance.choice([1, 1, 1, 8])
+        text = self._chance.choices(self.words, self._weights, k=length)
         file = self.folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f"# On {own}\n\n{' '.join(text)}\n", encoding="utf-8")
@@ -121,7 +133,7 @@ class Trial:
         self.chance = random.Random(seed)
         self.home = Home(work)
         self.corpus = Corpus(self.home.docs, self.chance)
-        self.landed = self.aimed = self.logs = 0
+        self.landed = self.aimed = self.logs = self.rivals = 0
         self._typical = 1.0
 
     def round(self) -> list[str]:
@@ -131,19 +143,20 @@ class Trial:
                 file.unlink() if file.is_file() else shutil.rmtree(file)
             shutil.rmtree(self.home.settings.parent, ignore_errors=True)
         self.corpus.change()
-        self._kill_one()
+        wrong = self._kill_one()
         self.logs += Path(f"{self.home.database}.wal").exists()
         began = time.monotonic()
-        said = self.home.run(*self._command(), code=SMALL)
+        said = self.home.run(*self._command(), code=self.chance.choice([SMALL, WHOLE]))
         self._typical = max(0.7 * self._typical, time.monotonic() - began)
         if said.problem:
             return [said.problem]
-        return self._not_found() + self.home.wrong(self.corpus.queries())
+        return wrong + self._not_found() + self.home.wrong(self.corpus.queries())
 
     def figures(self) -> dict[str, str]:
         """What was done, in numbers."""
         return {
             "killed in mid-run": f"{self.landed}, {self.aimed} of them soon after a first commit",
+            "beside a rival": str(self.rivals),
             "left a log behind": str(self.logs),
         }
 
@@ -154,14 +167,28 @@ class Trial:
             return ["update"]
         return ["collection", "add", str(self.corpus.folder)]
 
-    def _kill_one(self) -> None:
-        """Start what indexes, and kill it: at any moment, or soon after it begins to write."""
+    def _kill_one(self) -> list[str]:
+        """Start what indexes, and kill it: at any moment, or soon after it begins to write.
+
+        Returns:
+            What is wrong with one that ran beside it.
+        """
         aimed = self.chance.random() < AIMED
-        with self.home.start(*self._command(), code=SMALL) as process:
+        code = self.chance.choice([SMALL, WHOLE])
+        rival = None
+        if self.chance.random() < RIVALRY and (command := self._command()) == ["update"]:
+            rival = self.home.start(*command, code=code)
+            self.rivals += 1
+        with self.home.start(*self._command(), code=code) as process:
             killed(process, self.chance, self._typical, self.home.database if aimed else None)
         if process.returncode == -9:
             self.landed += 1
             self.aimed += aimed
+        if rival is not None:
+            _, err = rival.communicate(timeout=PATIENCE)
+            if rival.returncode:
+                return [f"beside one that was killed: exit code {rival.returncode}: {err}"]
+        return []
 
     def _not_found(self) -> list[str]:
         """Documents that the word of their title does not find, several words at a time."""
@@ -188,20 +215,24 @@ def killed(
         typical: seconds that it takes to its end.
         index: that it writes to: it is killed soon after it begins to.
     """
-    moment = chance.random()
+    moment, into_commit = chance.random(), chance.random() < 0.5
     if index is not None:
-        before, ends = turns(index), time.monotonic() + PATIENCE
-        while turns(index) == before and process.poll() is None and time.monotonic() < ends:
-            time.sleep(0.001)
-    time.sleep(moment * (typical if index is None else WRITING))
+        lock = index.with_name(f"{index.name}.lock")
+        turns = [lock] * chance.randint(1, TURNS)
+        for sign in [*turns, index] if into_commit else [lock]:
+            before, ends = changed(sign), time.monotonic() + PATIENCE
+            while changed(sign) == before and process.poll() is None and time.monotonic() < ends:
+                time.sleep(0.0005)
+        typical = COMMITTING if into_commit else WRITING
+    time.sleep(moment * typical)
     process.kill()
     process.communicate()
 
 
-def turns(index: Path) -> int:
-    """Changes with every turn of a writer, who signs the lock."""
+def changed(path: Path) -> int:
+    """When a file was: the index, or its lock, which a writer signs."""
     try:
-        return os.stat(f"{index}.lock").st_mtime_ns
+        return os.stat(path).st_mtime_ns
     except FileNotFoundError:
         return 0
 

@@ -336,7 +336,9 @@ def test_a_read_only_index_is_searched_with_the_settings_it_has(qmd, notes, disk
     assert files(qmd, "sencha") == ["notes/tea.md"]
 
 
-@pytest.mark.parametrize(("words", "free"), [(0, 0), (100_000, 0), (100_000, 2_000_000)])
+@pytest.mark.parametrize(
+    ("words", "free"), [(0, 0), (3000, 500_000), (100_000, 0), (100_000, 2_000_000)]
+)
 def test_on_a_full_disk_an_update_fails_in_words_and_works_again_with_room(
     qmd, notes, disk, words, free
 ):
@@ -358,25 +360,7 @@ def test_on_a_full_disk_an_update_fails_in_words_and_works_again_with_room(
     assert qmd("doctor").code == 0
 
 
-def test_what_has_room_only_in_the_log_is_done_and_gets_into_the_index_later(qmd, notes, disk):
-    qmd("collection", "add", "notes")
-    [index] = disk.rglob("index.duckdb")
-    log = index.with_name("index.duckdb.wal")
-    ballast = disk / "ballast"
-    ballast.write_bytes(bytes(shutil.disk_usage(disk).free - 500_000))
-    new = " ".join(f"w{at * 999_983}" for at in range(3000))
-    (notes / "cup.md").write_text(f"# Cup\n\n{new} celadon\n")
-    assert "1 new" in qmd("update").out
-    assert log.exists()
-    assert files(qmd, "celadon") == ["notes/cup.md"]
-    ballast.unlink()
-    assert qmd("cleanup").code == 0
-    assert not log.exists()
-    assert files(qmd, "celadon") == ["notes/cup.md"]
-    assert qmd("doctor").code == 0
-
-
-def test_an_import_that_has_room_only_in_the_log_replaces_nothing(qmd, notes, disk, tmp_path):
+def test_an_import_that_has_no_room_replaces_nothing(qmd, notes, disk, tmp_path):
     qmd("collection", "add", "notes")
     new = " ".join(f"w{at * 999_983}" for at in range(3000))
     (notes / "cup.md").write_text(f"# Cup\n\n{new} celadon\n")

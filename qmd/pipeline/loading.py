@@ -56,7 +56,6 @@ def built(
     try:
         new.write(lambda _: None)
         fill(new)
-        new.write(lambda _: None, settled=True)
         wrong = [each for each in new.read(maintenance.problems) if each.times]
         if wrong:
             problem = f"not so {amount(wrong[0].times, 'time')}: {wrong[0].fact}."

@@ -73,18 +73,14 @@ class Database(Occupancy):
             self._memory[key] = version, found
         return found
 
-    def write(self, work: Callable[[Cursor], Result], *, settled: bool = False) -> Result:
+    def write(self, work: Callable[[Cursor], Result]) -> Result:
         """Run `work` as one transaction, alone among all processes.
-
-        Args:
-            settled: it has to be in the file itself. Otherwise what is committed may stay in the
-                log beside it as long as the file cannot grow.
 
         Raises:
             IndexFailure: the index is busy, unreadable, too new, or cannot be written.
         """
         with self._alone():
-            return self._transaction(work, settled=settled)
+            return self._transaction(work)
 
     def replace(self, new: Path, agree: Callable[[Cursor], None]) -> None:
         """Put another index file in the place of this one, alone among all processes.

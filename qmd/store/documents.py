@@ -78,7 +78,7 @@ def changes(
         )
         if not differing:
             return []
-        if 4 * len(differing) < len(files):
+        if 4 * len(differing) < len(files):  # else all are joined: most of them are looked up
             files = [file for file in files if file in differing]
             among = "\0".join({file.partition("/")[2] for file in differing})
     rows = cursor.run(

@@ -202,7 +202,7 @@ class Occupancy:
                 self._turn.wait(WATCH)
             self._detach()
 
-    def _transaction(self, work: Callable[[Cursor], Result], *, settled: bool = False) -> Result:
+    def _transaction(self, work: Callable[[Cursor], Result]) -> Result:
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
@@ -226,9 +226,7 @@ class Occupancy:
                 try:
                     self._attachment.detach()
                 except DatabaseError:
-                    if settled:
-                        raise
-                    self._drop()  # nothing is lost: whoever attaches it next reads the log
+                    self._drop()  # nothing is lost: whoever attaches it next reads the log, too
                 return result
         except BaseException:
             # A failed write can leave the engine unusable: begin again with a new one.

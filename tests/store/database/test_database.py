@@ -71,6 +71,30 @@ def test_work_that_fails_changes_nothing_and_the_next_goes_on(database):
     assert index.read(tea) == "pu-erh"
 
 
+@pytest.mark.parametrize("rows", [1, 50_000])
+def test_a_commit_is_in_the_file_itself_and_never_in_a_log_that_a_kill_cuts_off(
+    path, database, monkeypatch, rows
+):
+    index = database()
+    left = []
+
+    def killed():
+        left.append(sorted(each.name for each in path.parent.glob(f"{path.name}.wal*")))
+        index._drop()
+
+    def work(cursor):
+        cursor.connection.execute(
+            f"insert into words select 'w' || range, 0, 'w' || range, range from range({rows})"
+        )
+
+    index.write(lambda _: None)
+    monkeypatch.setattr(index._attachment, "detach", killed)
+    index.write(work)
+    monkeypatch.undo()
+    assert left == [[]]
+    assert index.read(lambda cursor: cursor.one("words/count")) == rows
+
+
 def test_many_threads_read_together_and_see_whole_states_while_one_writes(database, beside):
     index = database(warm=True)
     index.write(setting("0", "left", "right"))
