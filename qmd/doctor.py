@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -51,7 +52,7 @@ def examine(engine: Engine) -> list[Finding]:
         *_left_behind(engine),
         *_index(engine),
         *_folders(engine),
-        *_extensions(),
+        *_installed(),
         *_models(engine),
     ]
 
@@ -219,7 +220,12 @@ def _folders(engine: Engine) -> Iterator[Finding]:
             yield Finding(f"collection {collection.name}", "ok", files)
 
 
-def _extensions() -> Iterator[Finding]:
+def _installed() -> Iterator[Finding]:
+    if find_spec("qmd.compiled.words") and find_spec("qmd.compiled.outlines"):
+        yield Finding("compiled", "ok", "what indexing goes by")
+    else:
+        mend = "Install a C++ compiler, and qmd again."
+        yield Finding("compiled", "warning", "nothing: indexing takes five times as long", mend)
     try:
         path = extension("fts")
     except ModuleNotFoundError as error:

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
-from typing import Any
 
-from qmd.pipeline import reading
+from qmd.pipeline import reading, tables
 from qmd.pipeline.columns import touched
-from qmd.pipeline.compare import FEW_BYTES, FEW_FILES, Comparison
+from qmd.pipeline.compare import Comparison
 from qmd.pipeline.memory import keep_memory
 from qmd.pipeline.reading import File
 from qmd.pipeline.vocabulary import Vocabulary
@@ -91,24 +90,17 @@ class Batches:
             for change in batch
         ]
 
-    def prepared(self, files: list[File]) -> Batch[Any] | None:
+    def prepared(self, files: list[File]) -> Batch | None:
         """Documents, contents and postings of a batch; None: it has no text."""
         readable = [file for file in files if file.text is not None]
         if not readable:
             return None
         parsed = [reading.parsed(file) for file in readable]
         self._report.notes += [(item.file.path, item.remark) for item in parsed if item.remark]
-        size = sum(len(file.data) for file in readable)
-        if size <= FEW_BYTES and len(readable) <= FEW_FILES:
-            from qmd.pipeline import few
-
-            return few.batch(self._collection.name, parsed, self._vocabulary)
         keep_memory()
-        from qmd.pipeline import tables
-
         return tables.batch(self._collection.name, parsed, self._vocabulary)
 
-    def commit(self, files: list[File], batch: Batch[Any] | None) -> bool:
+    def commit(self, files: list[File], batch: Batch | None) -> bool:
         """Commit a batch, and what else its files told.
 
         Returns:
