@@ -17,7 +17,7 @@ from qmd.text.identity import term_id
 FEW, MOST = 1_000, 10_000
 """Words that are remembered if no more are asked for at once, and how many."""
 
-UNCHECKED = {"allow_unsigned_extensions": "true"}
+UNCHECKED: dict[str, str | bool | int | float | list[str]] = {"allow_unsigned_extensions": "true"}
 """Of an engine that loads an extension and runs nothing of anybody else: its signature is not
 checked, which would take 50 ms. Who could change the extension could change this module, too."""
 
