@@ -222,7 +222,7 @@ def _folders(engine: Engine) -> Iterator[Finding]:
 
 def _installed() -> Iterator[Finding]:
     if find_spec("qmd.compiled.words") and find_spec("qmd.compiled.outlines"):
-        yield Finding("compiled", "ok", "what indexing goes by")
+        yield Finding("compiled", "ok", "postings and outlines")
     else:
         mend = "Install a C++ compiler, and qmd again."
         yield Finding("compiled", "warning", "nothing: indexing takes five times as long", mend)
