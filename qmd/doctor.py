@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
+from importlib import import_module
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -221,11 +221,19 @@ def _folders(engine: Engine) -> Iterator[Finding]:
 
 
 def _installed() -> Iterator[Finding]:
-    if find_spec("qmd.compiled.words") and find_spec("qmd.compiled.outlines"):
-        yield Finding("compiled", "ok", "postings and outlines")
+    try:
+        import_module("qmd.compiled.words")
+        import_module("qmd.compiled.outlines")
+    except ImportError as error:
+        yield Finding(
+            "compiled",
+            "warning",
+            f"not all that could be, so that indexing takes five times as long ({error})",
+            "Look for a C++ compiler, and install qmd again: with pip --force-reinstall, or uv "
+            "--reinstall.",
+        )
     else:
-        mend = "Install a C++ compiler, and qmd again."
-        yield Finding("compiled", "warning", "nothing: indexing takes five times as long", mend)
+        yield Finding("compiled", "ok", "postings and outlines")
     try:
         path = extension("fts")
     except ModuleNotFoundError as error:

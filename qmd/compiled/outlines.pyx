@@ -79,6 +79,8 @@ def outlined(bytes data not None, Place start):
     Returns:
         Its kinds, lines, texts and targets: see `pipeline/outlines.py`.
     """
+    if start < 0:
+        raise ValueError("a text begins at 0")
     if BETWEEN in data:
         data = data.replace(BETWEEN, b" ")
     cdef Text text = <Text> PyBytes_AS_STRING(data)
@@ -358,9 +360,8 @@ cdef int block(
     """The links and tags of a block."""
     cdef vector[Mark] own
     cdef bint are_defined = defined is not rules.NO_DEFINITIONS
-    if are_defined and memchr(text + at, ord("["), last - at) != NULL:
-        own.clear()
-    elif read_block(text, at, last, own):
+    cdef bint is_plain = not are_defined or memchr(text + at, ord("["), last - at) == NULL
+    if is_plain and read_block(text, at, last, own):
         found.insert(found.end(), own.begin(), own.end())
         return 0
     for made in rules.block_marks(data, at, last, defined):

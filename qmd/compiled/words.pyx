@@ -12,7 +12,7 @@ and since documents are gone through in order, all of them are written in order.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp
 from libcpp.algorithm cimport sort
 from libcpp.pair cimport pair
@@ -24,17 +24,18 @@ cdef enum:
     FIELDS = 3
     LONGEST = 64  # bytes of a word that count: text/words.py
 
-# FNV-1a of 64 bits (Fowler, Noll, Vo). It begins with a number of each process, so that nobody can
-# write words that share a place.
-cdef uint64_t BEGIN = int.from_bytes(os.urandom(8), "little")
+# FNV-1a of 64 bits (Fowler, Noll, Vo), with a random number of this process for each byte, so that
+# nobody can write words that share a place.
 cdef extern from *:
     """static const uint64_t PRIME = 0x100000001b3;"""
     const uint64_t PRIME
 
+cdef uint64_t RANDOM[256]
 cdef uint8_t IN_WORD[256]
 cdef int _code
 for _code in range(256):
     IN_WORD[_code] = _code >= 128 or chr(_code).isalnum() or _code == 95
+    RANDOM[_code] = int.from_bytes(os.urandom(8), "little")
 
 
 cdef struct Spelled:
@@ -80,12 +81,14 @@ cdef cppclass Spellings:
     int widen() except -1 nogil:
         """Twice as many places, so that few words have to go on to another."""
         cdef size_t size = max(<size_t> 1 << 12, 2 * this.places.size()), place, number
-        this.places.assign(size, -1)
+        cdef vector[int32_t] wider
+        wider.resize(size, -1)
         for number in range(this.words.size()):
             place = (this.words[number].hash ^ (this.words[number].hash >> 32)) & (size - 1)
-            while this.places[place] >= 0:
+            while wider[place] >= 0:
                 place = (place + 1) & (size - 1)
-            this.places[place] = <int32_t> number
+            wider[place] = <int32_t> number
+        this.places.swap(wider)
         return 0
 
 
@@ -109,6 +112,10 @@ cdef class Words:
     """Raw words met so far, and what each is indexed as.
 
     `split`, `define` and `resolve` follow one another, then `postings` are those of the batch.
+
+    Raises:
+        RuntimeError: one of them is called out of turn, or after one has failed: some words are then
+            known by name alone.
     """
 
     cdef Spellings raw
@@ -119,6 +126,7 @@ cdef class Words:
     cdef vector[int64_t] term_ids
     cdef dict terms
     cdef vector[int32_t] foreign  # raw words that Python has to fold
+    cdef int turn  # of: 0 split, 1 define, 2 resolve; -1: one of them is at work, or has failed
     # of the batch
     cdef vector[int32_t] number
     cdef vector[int32_t] in_field
@@ -139,6 +147,9 @@ cdef class Words:
         cdef const uint8_t* at
         cdef Py_ssize_t size
         cdef int32_t number
+        if len(fields) % FIELDS:
+            raise ValueError("a document has three fields")
+        self.begin(0)
         self.number.clear()
         self.in_field.clear()
         self.foreign.clear()
@@ -147,7 +158,14 @@ cdef class Words:
             size = PyBytes_GET_SIZE(field)
             with nogil:
                 self.read(at, size)
+        self.turn = 1
         return [spelled(self.raw, number) for number in self.foreign]
+
+    cdef int begin(self, int turn) except -1:
+        if self.turn != turn:
+            raise RuntimeError("what is known of words is not whole")
+        self.turn = -1
+        return 0
 
     cdef int read(self, const uint8_t* text, Py_ssize_t size) except -1 nogil:
         """Note the words of a field."""
@@ -163,9 +181,9 @@ cdef class Words:
             if at == end:
                 break
             start = at
-            hash = BEGIN
+            hash = 0
             while at < end and IN_WORD[at[0]]:
-                hash = (hash ^ at[0]) * PRIME
+                hash = (hash ^ RANDOM[at[0]]) * PRIME
                 at += 1
             if at - start <= LONGEST:
                 length = <int32_t> (at - start)
@@ -241,22 +259,33 @@ cdef class Words:
         cdef Word* word
         cdef bytes folded
         cdef size_t number, at = 0
+        self.begin(1)
         for width, parts in definitions:
+            if at == self.foreign.size():
+                raise ValueError("there are more definitions than words")
             word = &self.words[self.foreign[at]]
             word.width, word.count, word.first = width, len(parts), self.pieces.size()
             for part, shift in parts:
                 folded = part.encode()
                 self.piece(<const uint8_t*> PyBytes_AS_STRING(folded), len(folded), shift)
             at += 1
-        return [spelled(self.folded, number) for number in range(self.term.size(), self.folded.words.size())]
+        if at < self.foreign.size():
+            raise ValueError("there are more words than definitions")
+        self.turn = 2
+        known = self.term.size()
+        return [spelled(self.folded, number) for number in range(known, self.folded.words.size())]
 
     def resolve(self, term_ids):
         """Say what terms folded words have, in the order in which `define` gave them."""
+        self.begin(2)
         for term_id in term_ids:
             number = self.terms.setdefault(term_id, len(self.terms))
             if <size_t> number == self.term_ids.size():
                 self.term_ids.push_back(term_id)
             self.term.push_back(number)
+        if self.term.size() != self.folded.words.size():
+            raise ValueError("each folded word has a term")
+        self.turn = 0
 
     def postings(self):
         """The postings of the batch, sorted by (term, document).
@@ -268,14 +297,13 @@ cdef class Words:
             (uint32): the occurrences of all terms in title, path and body, and the positions at
             which these begin.
         """
-        cdef size_t documents = self.in_field.size() // FIELDS
         cdef size_t postings, occurrences
         cdef vector[uint32_t] lengths, starts
         cdef vector[int32_t] next_of
         cdef vector[pair[int64_t, int32_t]] used
         cdef vector[Occurrence] found
-        if self.term.size() != self.folded.words.size():
-            raise RuntimeError("words of this batch have no terms")
+        if self.turn != 0:
+            raise RuntimeError("what is known of words is not whole")
         with nogil:
             postings = self.count(lengths, starts, next_of, used)
             occurrences = self.scatter(next_of, used, found)
@@ -335,13 +363,19 @@ cdef class Words:
         """
         cdef vector[int32_t] last  # document that has a term
         cdef vector[int32_t] times
-        cdef size_t field, at = 0, end, piece, term, postings = 0
+        cdef size_t field, at = 0, end, piece, term, postings = 0, occurrences = 0
         cdef int32_t document, total = 0
         cdef uint32_t place = 0, length
         cdef Word* word
-        last.assign(self.term_ids.size(), -1)
-        times.assign(self.term_ids.size(), 0)
-        next_of.assign(self.term_ids.size(), 0)
+        last.resize(self.term_ids.size(), -1)
+        times.resize(self.term_ids.size(), 0)
+        next_of.resize(self.term_ids.size(), 0)
+        for at in range(self.number.size()):
+            occurrences += self.words[self.number[at]].count
+        if occurrences > INT32_MAX:
+            with gil:
+                raise OverflowError("a batch has too many words")
+        at = 0
         for field in range(self.in_field.size()):
             document = <int32_t> (field // FIELDS)
             if field % FIELDS == 0:
@@ -403,10 +437,10 @@ cdef class Words:
 
 
 cdef uint64_t hashed(const uint8_t* start, int32_t size) noexcept nogil:
-    cdef uint64_t hash = BEGIN
+    cdef uint64_t hash = 0
     cdef int32_t at
     for at in range(size):
-        hash = (hash ^ start[at]) * PRIME
+        hash = (hash ^ RANDOM[start[at]]) * PRIME
     return hash
 
 

@@ -29,6 +29,10 @@ BATCH_BYTES = 8_000_000
 
 BATCH_FILES = 2_000
 
+MUCH_BYTES = 1_000_000
+"""Bytes of text in a batch from which on the allocator is told to keep its memory: not in a server
+that follows the notes of one person."""
+
 ROUNDS = 20
 """Times that what other processes changed in the meantime is compared again."""
 
@@ -97,7 +101,8 @@ class Batches:
             return None
         parsed = [reading.parsed(file) for file in readable]
         self._report.notes += [(item.file.path, item.remark) for item in parsed if item.remark]
-        keep_memory()
+        if sum(len(file.data) for file in readable) >= MUCH_BYTES:
+            keep_memory()
         return tables.batch(self._collection.name, parsed, self._vocabulary)
 
     def commit(self, files: list[File], batch: Batch | None) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Sequence
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from qmd.text import words
@@ -48,14 +47,11 @@ class Vocabulary:
 
     def learn(self, raw_words: Iterable[str]) -> None:
         """Meet words, some of them perhaps for the first time. Each stands here once."""
-        already = len(self._folded)
-        for word in raw_words:
-            if word not in self._pieces:
-                self._pieces[word] = words.pieces(word)
-                for folded, _ in self._pieces[word][1]:
-                    self._folded.setdefault(folded, 0)
-        fresh = list(islice(self._folded, already, None))
+        pieces = {word: words.pieces(word) for word in raw_words if word not in self._pieces}
+        folded = dict.fromkeys(folded for _, parts in pieces.values() for folded, _ in parts)
+        fresh = [word for word in folded if word not in self._folded]
         self._folded.update(zip(fresh, self.term_ids(fresh), strict=True))
+        self._pieces.update(pieces)
 
     def pieces(self, raw_word: str) -> Pieces:
         """What a word that was met is indexed as."""

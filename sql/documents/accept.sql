@@ -3,7 +3,7 @@
 -- A document that another process has changed in the meantime is left out; its file will be
 -- compared again. So is one whose collection has been removed or renamed.
 --
--- in   incoming   relation  of documents, with seen_id: the document_id that it replaces, 0 for none
+-- in   incoming  relation  of documents, with seen_id: the document_id that it replaces, 0 for none
 create or replace temp table accepted as
 select
     incoming.*,

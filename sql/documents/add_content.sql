@@ -1,6 +1,6 @@
 -- Keep the content of the accepted documents, once under its hash.
 --
--- in   texts   relation  hash text, body text, outline: as in `content`; no hash twice
+-- in   texts  relation  hash text, body text, outline: as in `content`; no hash twice
 insert into content
 select hash, body, outline
 from texts

@@ -1,9 +1,9 @@
--- Add the postings of accepted documents, in the order in which they come.
+-- Add the postings of accepted documents, in the order in which they come; roughly so, if only some are.
 --
 -- in   accepted  relation  made by documents/accept
--- in   found   relation  number: the document's within the batch, and the columns of postings
--- in   $base   integer   document_id of number 0
--- in   $some   boolean?  null: all documents of the batch were accepted
+-- in   found     relation  number: the document's within the batch, and the columns of postings
+-- in   $base     integer   document_id of number 0
+-- in   $some     boolean?  null: all documents of the batch were accepted
 insert into postings
 select
     term_id, number + $base, title_frequency, path_frequency, body_frequency, length, positions

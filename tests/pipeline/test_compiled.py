@@ -6,12 +6,15 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
 import pytest
 
+from qmd.doctor import _installed
 from qmd.pipeline import outlines, tokens
 from qmd.store.statements import shipped
+from tools.compiling import put
 
 ROOT = shipped("sql").parent
 
@@ -46,3 +49,27 @@ def test_it_is_put_where_it_belongs(tmp_path):
 def test_without_a_compiler_there_is_none_of_it(tmp_path):
     assert compiled(tmp_path, CC="/nowhere/cc", CXX="/nowhere/c++") == []
     assert list(tmp_path.rglob("*.so")) == []
+
+
+def test_what_was_compiled_before_does_not_stay(tmp_path):
+    folder, new = tmp_path / "compiled", tmp_path / "new"
+    folder.mkdir()
+    new.mkdir()
+    before = [f"words{EXTENSION_SUFFIXES[0]}", "words.cpython-30-other.so", "words.pyx"]
+    for name in before:
+        (folder / name).write_text("old")
+    put([], folder)
+    assert sorted(file.name for file in folder.iterdir()) == sorted(before[1:])
+    made = new / before[0]
+    made.write_text("new")
+    put([made], folder)
+    assert (folder / before[0]).read_text() == "new"
+
+
+def test_doctor_tells_whether_it_can_be_used(monkeypatch):
+    [found] = [each for each in _installed() if each.check == "compiled"]
+    assert found.status == ("ok" if tokens.Words else "warning")
+    monkeypatch.setitem(sys.modules, "qmd.compiled.words", None)
+    [found] = [each for each in _installed() if each.check == "compiled"]
+    assert found.status == "warning"
+    assert "C++ compiler" in found.mend

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from contextlib import suppress
 from hashlib import blake2b
 
 import pytest
@@ -227,17 +228,48 @@ def test_nothing_has_no_postings():
         assert not len(made.term_id)
 
 
-def test_words_whose_terms_could_not_be_found_have_no_postings():
-    def failing(folded):
-        if folded:
-            raise OSError("gone")
-        return []
+@pytest.mark.usefixtures("_both_ways")
+@pytest.mark.parametrize("text", ["tea", "thé"])
+def test_words_of_which_something_failed_have_no_postings(monkeypatch, text):
+    fails = [True, True]
 
-    known = Vocabulary(failing)
+    def resolve(folded):
+        if folded and fails.pop():
+            raise OSError("gone")
+        return [(len(word), word) for word in folded]
+
+    known = Vocabulary(resolve)
     with pytest.raises(OSError, match="gone"):
-        tokenise([("tea", "", "")], known)
+        tokenise([(text, "", "")], known)
     with pytest.raises((OSError, RuntimeError)):
-        tokenise([("tea", "", "")], known)
+        tokenise([(text, "", "")], known)
+    known = Vocabulary(lambda folded: [(len(word), word) for word in folded])
+    with monkeypatch.context() as patch:
+        patch.setattr(words, "pieces", lambda word: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            tokenise([("", "", "thé")], known)
+    with suppress(RuntimeError):
+        assert tokenise([("", "", "thé")], known).term_id.tolist() == [3]
+
+
+@pytest.mark.skipif(rules.Words is None, reason="nothing was compiled")
+def test_what_was_compiled_takes_nothing_out_of_turn():
+    made = rules.Words()
+    with pytest.raises(ValueError, match="three fields"):
+        made.split([b"tea"])
+    with pytest.raises(RuntimeError):
+        made.resolve([])
+    assert made.split(["thé".encode(), b"tea", b""]) == ["thé"]
+    with pytest.raises(RuntimeError):
+        made.postings()
+    with pytest.raises(ValueError, match="more words"):
+        made.define([])
+    with pytest.raises(RuntimeError):
+        made.split([b"", b"", b""])
+    made = rules.Words()
+    made.split([b"tea", b"", b""])
+    with pytest.raises(ValueError, match="more definitions"):
+        made.define([(1, [("tea", 0)])])
 
 
 def test_very_many_words_are_told_apart():
