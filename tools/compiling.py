@@ -40,7 +40,7 @@ class Compiling(BuildHookInterface[Any]):
 
 
 def put(made: Sequence[Path], folder: Path) -> None:
-    """Put what was compiled for this Python in the place of what was before, even if it is nothing."""
+    """Put what was compiled for this Python where it belongs; what was there before goes."""
     for name in {file.stem for file in folder.glob("*.pyx")}:
         for suffix in EXTENSION_SUFFIXES:
             (folder / f"{name}{suffix}").unlink(missing_ok=True)
