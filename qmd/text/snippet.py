@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import heapq
 import re
 import string
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
+from functools import reduce
 from itertools import accumulate
-from sys import maxsize
+from operator import or_
 from typing import NamedTuple
 
 from qmd.text import words
@@ -17,8 +17,12 @@ from qmd.text import words
 _CHUNK = re.compile(r"\S+")
 _WORD = re.compile(r"\w+", re.ASCII)
 _OF_WORDS = frozenset(string.ascii_letters + string.digits + "_")
+_SMALL, _CAPITAL = frozenset(string.ascii_lowercase), frozenset(string.ascii_uppercase)
 _NEAR = 1000
 """Characters of a chunk in which its next word is looked for."""
+
+AT_ONCE = 16_384
+"""Characters of lines in which all words are looked for before the lines that follow."""
 
 SEPARATORS = "‘’“”–—…•→\u00a0"
 """Characters outside of ASCII that are common in English, and no part of any word."""
@@ -56,29 +60,44 @@ class Matcher:
 
     def __init__(self, wanted: Mapping[str, str]) -> None:
         self._wanted = wanted
-        self._known: dict[str, str | None] = {}
+        self._bits = {word: 1 << at for at, word in enumerate(dict.fromkeys(wanted.values()))}
+        self._known: dict[str, int] = {}
         # Words that no other is the beginning of, each with what those that begin so stand for.
-        self._starts: dict[str, set[str]] = {}
+        self._starts: dict[str, int] = {}
         start = None
         for word in sorted(filter(_WORD.fullmatch, wanted)):
             if start is None or not word.startswith(start):
                 start = word
-            self._starts.setdefault(start, set()).add(wanted[word])
+            self._starts[start] = self._starts.get(start, 0) | self._bits[wanted[word]]
 
     def __call__(self, raw: str) -> str | None:
-        if raw not in self._known:
-            folded = (word for word, _ in words.pieces(raw)[1] if word in self._wanted)
-            self._known[raw] = next((self._wanted[word] for word in folded), None)
-        return self._known[raw]
+        return next(iter(self.named(self._bit(raw))), None)
+
+    def named(self, bits: int) -> set[str]:
+        """The words of the query that some bits stand for; see `lines_with`."""
+        return {word for word, bit in self._bits.items() if bits & bit}
+
+    def _bit(self, raw: str) -> int:
+        """The bit of the word that a raw word stands for; 0: of none."""
+        known = self._known.get(raw)
+        if known is None:
+            pieces = words.pieces(raw[: words.LONGEST])[1]
+            folded = (word for word, _ in pieces if word in self._wanted)
+            known = next((self._bits[self._wanted[word]] for word in folded), 0)
+            self._known[raw] = known
+        return known
 
     def found_in(self, text: str) -> set[str]:
         """The words of the query that a text has."""
-        if text.isascii():
-            return self._taken(text, _Places(text.lower(), self._starts), len(text))
-        return {word for raw in words.split(text) if (word := self(raw))}
+        return self.named(self._bits_in(text))
 
-    def lines_with(self, text: str, starts: Sequence[int]) -> Iterator[tuple[int, set[str]]]:
-        """The lines that have words of the query, in order, each with these words.
+    def _bits_in(self, text: str) -> int:
+        if text.isascii():
+            return self._met(text, text.lower(), (0, len(text) + 1), range(1)).get(0, 0)
+        return reduce(or_, map(self._bit, words.split(text)), 0)
+
+    def lines_with(self, text: str, starts: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """The lines that have words of the query, in order, each with the bits of these words.
 
         Args:
             starts: of each line in the text, and where one after the last would start.
@@ -89,79 +108,65 @@ class Matcher:
             for mark in SEPARATORS:
                 plain = plain.replace(mark, " ")
         lowered = plain.lower()
-        others = iter(() if plain.isascii() else _other_lines(plain))
+        others = [] if plain.isascii() else list(_other_lines(plain))
         if len(lowered) != len(text):
-            lowered, others = "", iter(range(lines))
-        places = _Places(lowered, self._starts)
-        other = next(others, lines)
-        while True:
-            line = min(other, bisect_right(starts, places.next) - 1)
-            if line == lines:
-                break
-            end = starts[line + 1]
-            if line == other:
-                found = self.found_in(text[starts[line] : end - 1])
-                while places.next < end:
-                    places.move(end)
-                other = next(others, lines)
-            else:
-                found = self._taken(plain, places, end)
-            if found:
-                yield line, found
+            lowered, others = "", list(range(lines))
+        apart = frozenset(others)
+        end = 0
+        while end < lines:
+            begin = end
+            end = max(begin + 1, bisect_right(starts, starts[begin] + AT_ONCE) - 1)
+            found = self._met(plain, lowered, starts, range(begin, end), apart)
+            first, last = bisect_left(others, begin), bisect_left(others, end)
+            for line in others[first:last]:
+                bits = self._bits_in(text[starts[line] : starts[line + 1] - 1])
+                if bits:
+                    found[line] = bits
+            yield from sorted(found.items())
 
-    def _taken(self, text: str, places: _Places, end: int) -> set[str]:
-        """The words of the query that a text has from here to `end`, where all of it is ASCII.
+    def _met(
+        self,
+        text: str,
+        lowered: str,
+        starts: Sequence[int],
+        lines: range,
+        apart: Container[int] = (),
+    ) -> dict[int, int]:
+        """The bits of the words that some lines have which are in ASCII.
 
-        A word is indexed there as it is written, or as parts of that, but for case.
+        A word is indexed there as it is written, or as parts of that, but for case. What begins
+        like it is looked for in all lines, one beginning after the other.
 
         Args:
-            places: of what such a word may have; left with those at `end` and after.
+            lowered: the text in small letters.
+            starts: see `lines_with`.
+            apart: lines to leave out.
         """
-        found: set[str] = set()
-        while places.next < end:
-            if self._starts[places.word] <= found:
-                places.move(end)
-                continue
-            raw, after = _word_at(text, places.next)
-            word = self(raw)
-            if word:
-                found.add(word)
-            places.move(after)
+        found: dict[int, int] = {}
+        known, find, word_from = self._known, lowered.find, _WORD.match
+        end = starts[lines.stop]
+        for start, bits in self._starts.items():
+            line = lines.start
+            at = find(start, starts[line], end)
+            while at >= 0:
+                if at and text[at - 1] in _SMALL and text[at] not in _CAPITAL:
+                    at = find(start, at + 1, end)  # within a word or a part of one
+                    continue
+                line = bisect_right(starts, at, line, lines.stop) - 1
+                met = found.get(line, 0)
+                after = starts[line + 1]
+                if bits & ~met and line not in apart:
+                    while at and text[at - 1] in _OF_WORDS:
+                        at -= 1
+                    raw = word_from(text, at)[0]  # type: ignore[index]  # one character at least
+                    after = at + len(raw)
+                    bit = known.get(raw)
+                    if bit is None:
+                        bit = self._bit(raw)
+                    if bit:
+                        found[line] = met | bit
+                at = find(start, after, end)
         return found
-
-
-class _Places:
-    """Where some words stand in a text, in order; each is looked for when it is asked for.
-
-    Attributes:
-        next: the first place that is left; after the end of the text: none is.
-        word: that stands there.
-    """
-
-    def __init__(self, text: str, wanted: Iterable[str]) -> None:
-        self._text = text
-        self._ahead = [(at, word) for word in wanted if (at := text.find(word)) >= 0]
-        self._ahead.append((maxsize, ""))
-        heapq.heapify(self._ahead)
-        self.next, self.word = self._ahead[0]
-
-    def move(self, start: int) -> None:
-        """Go on, with the word that stands there looked for from `start` on."""
-        at = self._text.find(self.word, start)
-        if at < 0:
-            heapq.heappop(self._ahead)
-        else:
-            heapq.heapreplace(self._ahead, (at, self.word))
-        self.next, self.word = self._ahead[0]
-
-
-def _word_at(text: str, at: int) -> tuple[str, int]:
-    """The raw word that has the character at `at`, and where it ends, in ASCII."""
-    while at and text[at - 1] in _OF_WORDS:
-        at -= 1
-    found = _WORD.match(text, at)
-    assert found is not None  # at least that character
-    return found[0][: words.LONGEST], found.end()
 
 
 def _other_lines(text: str) -> Iterator[int]:
@@ -221,7 +226,7 @@ def snippet(
 def _best_window(
     lines: list[str],
     starts: list[int],
-    matching: Iterator[tuple[int, set[str]]],
+    matching: Iterator[tuple[int, int]],
     length: int,
     distinct: int | None,
 ) -> tuple[tuple[int, int], int]:
@@ -229,25 +234,28 @@ def _best_window(
 
     Args:
         starts: of each line, and where one after the last would start.
-        matching: lines that match, in order, with their words of the query.
+        matching: lines that match, in order, with the bits of their words of the query.
     """
-    ahead: deque[tuple[int, set[str]]] = deque()  # matching lines of the window
-    best, best_score = None, (0, 0)
+    ahead: deque[tuple[int, int]] = deque()  # matching lines of the window
+    best, most_seen, most = None, 0, 0
     coming = next(matching, None)
+    count = 0
     while True:
         while coming and (not ahead or starts[coming[0] + 1] - starts[ahead[0][0]] <= length):
             ahead.append(coming)
+            count += coming[1].bit_count()
             coming = next(matching, None)
         if not ahead:
             break
-        place, end = ahead[0][0], ahead[-1][0] + 1
-        seen = set[str]().union(*(found for _, found in ahead))
-        count = sum(len(found) for _, found in ahead)
-        if (len(seen), count) > best_score:
-            best, best_score = (place, end), (len(seen), count)
-        if len(seen) == distinct:
+        bits = 0
+        for _, found in ahead:
+            bits |= found
+        seen = bits.bit_count()
+        if seen > most_seen or (seen == most_seen and count > most):
+            best, most_seen, most = (ahead[0][0], ahead[-1][0] + 1), seen, count
+        if seen == distinct:
             break
-        ahead.popleft()
+        count -= ahead.popleft()[1].bit_count()
     if best is None:
         start = next((at for at, line in enumerate(lines) if line.strip()), 0)
         return (start, start + 1), start

@@ -251,6 +251,6 @@ def test_the_lines_with_words_of_a_query_are_those_whose_raw_words_stand_for_som
     lines = body.split("\n")
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
     expected = [{match(raw) for raw in words.split(line)} - {None} for line in lines]
-    assert list(match.lines_with(body, starts)) == [
+    assert [(at, match.named(bits)) for at, bits in match.lines_with(body, starts)] == [
         (at, found) for at, found in enumerate(expected) if found
     ]
