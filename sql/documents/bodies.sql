@@ -1,8 +1,8 @@
 -- Contents by their hashes.
 --
--- in   $hashes  json  array
+-- in   $hashes  json  array, none twice
 -- out  hash     text
 -- out  body     text
-select hash, body
-from content
-where hash in (select unnest(from_json($hashes, '["VARCHAR"]')))
+select content.hash, body
+from (select unnest(from_json($hashes, '["VARCHAR"]')) as hash) as asked
+join content on asked.hash = content.hash
