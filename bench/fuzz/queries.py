@@ -51,7 +51,7 @@ def questions() -> Iterator[Target]:
 def filters() -> Iterator[Target]:
     """Conditions on the frontmatter, as they are read and as the index takes them."""
     from qmd.errors import UsageError
-    from qmd.store import search
+    from qmd.store import postings
     from qmd.text.filters import parse_filter
     from qmd.types import ALL
 
@@ -65,7 +65,7 @@ def filters() -> Iterator[Target]:
             assert all(condition.operator for condition in conditions)
             if len(conditions) < 20:
                 among = ALL._replace(conditions=conditions)
-                engine.read(lambda cursor: search.allowed(cursor, among))
+                engine.read(lambda cursor: postings.allowed(cursor, among))
 
         words = " and ¦ = ¦!=¦<=¦>¦~¦\"¦'¦status¦tags¦a.b¦open".split("¦")
         yield Target(only_text, check, words, (b"status = \"open\" and a.b != 'x' and n >= 3",))

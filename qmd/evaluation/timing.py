@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from qmd.errors import ModelError, QueryError
 from qmd.evaluation.running import lines
 from qmd.evaluation.runs import Spread, spread
-from qmd.store import search
+from qmd.store import postings, search
 from qmd.store.cursor import Memory
 from qmd.text import query
 
@@ -63,7 +63,7 @@ def stages(bench: Bench, space: Space | None, progress: Progress) -> dict[str, S
             vector,
             model_id=number,
             vectors=vectors,
-            documents=search.allowed(cursor, bench.among),
+            documents=postings.allowed(cursor, bench.among),
             limit=limit,
         )
 

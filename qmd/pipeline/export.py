@@ -26,7 +26,7 @@ from qmd.pipeline import destination, manifest
 from qmd.pipeline.manifest import File, Manifest, Part
 from qmd.pipeline.spans import Span, planned
 from qmd.pipeline.workers import Pool, followed
-from qmd.store import exchange, files, migrate, search
+from qmd.store import exchange, files, migrate, postings
 from qmd.store.copies import copied
 from qmd.store.cursor import Cursor, DatabaseError
 from qmd.store.database import Database
@@ -190,7 +190,7 @@ def _written(
         FolderTaken: it has lost them.
     """
     try:
-        documents = search.allowed(cursor, wish.among)
+        documents = postings.allowed(cursor, wish.among)
         lost = exchange.choose(cursor, documents)
         if lost:
             problem = f"Without a text: {amount(lost, 'document')}. Run 'qmd doctor'."

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Container, Hashable, Iterable,
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
 
-from qmd.store import search
+from qmd.store import postings, search
 from qmd.types import Nearest
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def _best(
     """The first rows of a statement; those that it tells apart by number alone, by path."""
     rows = cursor.again(name, **given, limit=limit + 1)
     if len(rows) > limit and worth(rows[limit]) == worth(rows[limit - 1]):
-        rows = cursor.again(name, **given, limit=search.ALL_ROWS)
+        rows = cursor.again(name, **given, limit=postings.ALL_ROWS)
     return search.in_order(cursor, rows, worth, limit)
 
 

@@ -24,7 +24,7 @@ from qmd.pipeline.expansion import Expansion
 from qmd.pipeline.fusion import DEPTH, Fusion, Listed, Ranked, fused
 from qmd.pipeline.passages import with_passages
 from qmd.pipeline.reranking import CANDIDATES, reranked
-from qmd.store import embeddings, neighbours, search
+from qmd.store import embeddings, neighbours, postings, search
 from qmd.text import query
 from qmd.text.questions import Question
 from qmd.text.questions import Search as Asked
@@ -349,7 +349,7 @@ class _Run:
         number = embeddings.model_id(cursor, fingerprint, dimensions=vectors.shape[1])
         if number is None:
             raise NotEmbedded
-        documents = search.allowed(cursor, self._among, banned=self._banned)
+        documents = postings.allowed(cursor, self._among, banned=self._banned)
         nearest = partial(neighbours.nearest, model_id=number, vectors=self._count)
         if self._helpers.faster is not None:
             faster = self._helpers.faster(self._space, number, self._count, vectors.shape[1])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from itertools import chain, groupby
 from typing import Any, NamedTuple, TypeVar
 
-from qmd.store.cursor import Cursor, Value, as_json
+from qmd.store.cursor import Cursor, Value
+from qmd.store.postings import ALL_ROWS, Filed, Postings, Wanted, allowed_ids
 from qmd.store.stemmer import Stemmer
 from qmd.store.terms import Asked
 from qmd.text.query import Query
@@ -15,12 +15,9 @@ from qmd.types import ALL, Filter, Text
 
 Row = TypeVar("Row", bound=tuple[Any, ...])
 
-TEXTS, RANKED = 10_000_000, 100_000
-"""Characters of texts, and documents and words of rankings, that are remembered while the index
-stays attached."""
-
-ALL_ROWS = 1 << 62
-"""More than any index has."""
+TEXTS, RANKED, ALLOWED = 10_000_000, 100_000, 300_000
+"""Characters of texts, documents and words of rankings, and documents that filters let answer,
+which are remembered while the index stays attached."""
 
 GONE = ("", "")
 """Where a document is that has been removed since it was found."""
@@ -90,6 +87,10 @@ def in_order(
 def _places(cursor: Cursor, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
     """(collection, path) of documents, by number; without those that are gone."""
 
+    held = cursor.memory.postings if cursor.memory else None
+    if held is not None:
+        return held.shelf.places(ids)
+
     def read(unknown: list[int]) -> dict[int, tuple[str, str]]:
         rows = cursor.again("search/paths", ids=unknown)
         return {document_id: (collection, path) for document_id, collection, path in rows}
@@ -114,39 +115,47 @@ def _size(found: Scored) -> int:
 
 
 def _scored(cursor: Cursor, query: Query, stemmer: Stemmer, *, among: Filter, limit: int) -> Scored:
-    asked = Asked(cursor, query, stemmer)
+    postings = _postings(cursor)
+    asked = Asked(postings, query, stemmer)
+    banned = frozenset(asked.banned)
     if not asked.can_answer:
-        return Scored([], {}, frozenset(asked.banned))
-    total, average, buried = _statistics(cursor)
-    given: dict[str, Value] = {
-        "terms": [each.term_id for each in asked.terms],
-        "term_weights": [each.weight for each in asked.terms],
-        "term_documents": [each.documents for each in asked.terms],
-        "counted": [each.term_id for each in asked.counted] or None,
-        "holders": [each.document_id for each in asked.counted],
-        "frequencies": [each.frequency for each in asked.counted],
-        "lengths": [each.length for each in asked.counted],
-        "total": total,
-        "average": average,
-        "buried": buried or None,
-        "allowed": allowed(cursor, among, required=asked.required, banned=asked.banned),
-    }
-    return Scored(
-        _with_equals(cursor, given, max(1, min(limit, ALL_ROWS - 1))),
-        asked.words,
-        frozenset(asked.banned),
-    )
+        return Scored([], {}, banned)
+    total, average, buried = statistics(cursor)
+    may_answer = _allowed(cursor, among, asked.required)
+    wanted = Wanted(asked.terms, asked.counted, total, average, buried, may_answer, banned)
+    rows = postings.ranked(wanted, max(1, min(limit, ALL_ROWS - 1)))
+    return Scored(rows, asked.words, banned)
 
 
-def _with_equals(cursor: Cursor, asked: dict[str, Value], limit: int) -> list[tuple[int, float]]:
-    """The first rows of a ranking, and all that score the same as the last of them."""
-    rows = cursor.again("search/bm25", **asked, least=None, limit=limit + 1)
-    if len(rows) <= limit or rows[-1][1] < rows[-2][1]:
-        return rows[:limit]
-    return cursor.run("search/bm25", **asked, least=rows[-1][1], limit=ALL_ROWS)
+def _allowed(
+    cursor: Cursor, among: Filter, required: Iterable[Iterable[int]]
+) -> Collection[int] | None:
+    """The documents of a filter that are in each of some lists; None: all.
+
+    What a filter lets answer is remembered.
+    """
+    lists = [set(each) for each in required]
+    if among != ALL:
+
+        def read(filters: list[Filter]) -> dict[Filter, frozenset[int]]:
+            return {each: frozenset(allowed_ids(cursor, each)) for each in filters}
+
+        [found] = cursor.each("allowed", [among], read, most=ALLOWED, size=len).values()
+        lists.append(set(found))
+    return set.intersection(*lists) if lists else None
 
 
-def _statistics(cursor: Cursor) -> tuple[float, float, bool]:
+def _postings(cursor: Cursor) -> Postings:
+    """Where postings are asked for: in memory, if they are there."""
+    memory = cursor.memory
+    if memory is None:
+        return Filed(cursor)
+    if memory.postings is None and memory.missed is not None:
+        memory.missed()
+    return memory.postings or Filed(cursor)
+
+
+def statistics(cursor: Cursor) -> tuple[float, float, bool]:
     """How many documents there are, how long they are, and whether postings of others are left."""
     name = "search/statistics"
     found = cursor.each("once", [name], lambda _: {name: cursor.run(name)[0]})[name]
@@ -162,10 +171,11 @@ def get_ready(cursor: Cursor, *, limit: int) -> None:
     """
     for name in ("variants", "frequencies", "phrases", "any_of", "documents", "paths"):
         cursor.get_ready(f"search/{name}")
+    cursor.get_ready("documents/bodies")
     asked: dict[str, Value] = dict.fromkeys(
         ("terms", "term_weights", "term_documents", "holders", "frequencies", "lengths"), ""
     )
-    total, average, buried = _statistics(cursor)
+    total, average, buried = statistics(cursor)
     asked |= {"total": total, "average": average, "buried": buried or None}
     for counted in (None, ""):
         cursor.get_ready(
@@ -175,48 +185,17 @@ def get_ready(cursor: Cursor, *, limit: int) -> None:
 
 def rarest(cursor: Cursor, query: Query, stemmer: Stemmer) -> str | None:
     """The word of a query that fewest documents have, of those that any has."""
-    return Asked(cursor, query, stemmer).rarest
+    return Asked(_postings(cursor), query, stemmer).rarest
 
 
 def documents(cursor: Cursor, ids: Iterable[int]) -> dict[int, Text]:
     """Documents with their texts, by number; without those that are gone."""
 
     def read(unknown: list[int]) -> dict[int, Text]:
+        held = cursor.memory.postings if cursor.memory else None
+        if held is not None:
+            return held.shelf.texts(cursor, unknown)
         rows = cursor.again("search/documents", ids=unknown)
         return {row[0]: Text(*row) for row in rows}
 
     return cursor.each("texts", ids, read, most=TEXTS, size=lambda text: 500 + len(text.body))
-
-
-def allowed(
-    cursor: Cursor,
-    among: Filter,
-    *,
-    required: Sequence[Sequence[int]] = (),
-    banned: Iterable[int] = (),
-) -> str | None:
-    """The documents that may answer, as a JSON array of document_id; None: all.
-
-    Args:
-        required: documents of which each list has to have it.
-        banned: documents that may not.
-    """
-    unwanted = sorted(banned)
-    if among == ALL and not required and not unwanted:
-        return None
-    rows = cursor.run(
-        "search/allowed",
-        collections=None if among.collections is None else as_json(among.collections),
-        since=_moment(among.since),
-        before=_moment(among.before),
-        conditions=as_json([condition._asdict() for condition in among.conditions])
-        if among.conditions
-        else None,
-        required=as_json(required),
-        banned=as_json(unwanted),
-    )
-    return as_json([document_id for (document_id,) in rows])
-
-
-def _moment(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat(sep=" ")

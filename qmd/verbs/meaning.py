@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 class Meaning(Searching):
     """Finds documents by what they mean."""
 
-    _stays: bool
     _matrix: Matrix | None
     _shortcut: tuple[str, Shortcut] | None
     _making: threading.Lock
@@ -147,7 +146,7 @@ class Meaning(Searching):
         full: bool,
     ) -> Answer:
         from qmd.results import Form, Match
-        from qmd.store import embeddings, neighbours, search
+        from qmd.store import embeddings, neighbours, postings
 
         narrowed = self._narrowed(cursor, among)
         if narrowed is None:
@@ -160,7 +159,7 @@ class Meaning(Searching):
             vector,
             model_id=number,
             vectors=vectors,
-            documents=search.allowed(cursor, narrowed),
+            documents=postings.allowed(cursor, narrowed),
             limit=limit,
             per_file=per_file,
             faster=self._faster(space, number, vectors, len(vector)),

@@ -4,7 +4,6 @@
 -- in   $since        timestamp?  of this moment or later
 -- in   $before       timestamp?  from before this moment
 -- in   $conditions   json?       array of {path, operator, value, quoted} on the frontmatter, all to hold
--- in   $required     json        array of arrays of document_id: in each of them
 -- in   $banned       json        array of document_id: not these
 -- out  document_id   integer
 select document_id
@@ -14,13 +13,6 @@ where
     and ($since::timestamp is null or dated >= $since::timestamp)
     and ($before::timestamp is null or dated < $before::timestamp)
     and document_id not in (select unnest(from_json($banned, '["UINTEGER"]')))
-    and coalesce(
-        (
-            select bool_and(list_contains(ids, document_id))
-            from (select unnest(from_json($required, '[["UINTEGER"]]')) as ids)
-        ),
-        true
-    )
     and (
         $conditions is null
         or (

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from qmd.errors import CollectionNotFound
-from qmd.store import embeddings, neighbours, search
+from qmd.store import embeddings, neighbours, postings
 from qmd.text.filters import parse_filter
 from qmd.types import Filter
 from tests.library import drawn, turned
@@ -172,7 +172,7 @@ def by_stages(library, question, *, two_stages, conditions=(), limit=5):
                 drawn(question, 16),
                 model_id=embeddings.model_id(cursor, space.fingerprint),
                 vectors=embeddings.pending(cursor, space.fingerprint).vectors,
-                documents=search.allowed(cursor, Filter(conditions=conditions)),
+                documents=postings.allowed(cursor, Filter(conditions=conditions)),
                 limit=limit,
                 two_stages=two_stages,
             )

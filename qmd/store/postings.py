@@ -1,0 +1,222 @@
+"""What a keyword search asks of postings and words: of the file here, of memory in `inverted`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple, Protocol
+
+from qmd.store.cursor import Cursor, Value, as_json
+from qmd.types import ALL, Filter
+
+NEAR = 300_000
+"""Words that begin like others, that are remembered while the index stays attached."""
+
+ALL_ROWS = 1 << 62
+"""More than any index has."""
+
+BITS = 63
+"""Bits by which the elements of a phrase are told apart: those of a `bigint` without its sign."""
+
+Near = Sequence[tuple[str, int]]
+"""Words of the index, with their terms."""
+
+
+class Term(NamedTuple):
+    """A term that is looked for.
+
+    Attributes:
+        term_id: of what stands for what has been counted: below 0.
+        documents: that have it.
+    """
+
+    term_id: int
+    weight: float
+    documents: int
+
+
+class Tally(NamedTuple):
+    """The documents in which a phrase, or words that count as one, have been counted.
+
+    Attributes:
+        documents: their numbers, ascending.
+        frequencies: weighted by field.
+        lengths: of the documents.
+    """
+
+    documents: Sequence[int]
+    frequencies: Sequence[float]
+    lengths: Sequence[int]
+
+
+class Wanted(NamedTuple):
+    """What documents are ranked by.
+
+    Attributes:
+        terms: of the index, and those that stand for what has been counted.
+        counted: of each term below 0.
+        total: documents in all.
+        average: length of a document.
+        buried: there are postings of documents that are gone.
+        allowed: documents that may answer; None: all.
+        banned: documents that may not.
+    """
+
+    terms: Sequence[Term]
+    counted: Mapping[int, Tally]
+    total: float
+    average: float
+    buried: bool
+    allowed: Collection[int] | None
+    banned: frozenset[int]
+
+
+class Postings(Protocol):
+    """What a search asks."""
+
+    def near(self, words: Sequence[str]) -> Mapping[str, Near]:
+        """For each word the words of the index that begin with it or have its stem, and perhaps
+        others that begin like it. Words of fewer than three letters stand for themselves alone.
+        """
+
+    def documents(self, terms: Sequence[int]) -> Mapping[int, int]:
+        """How many documents contain each term."""
+
+    def any_of(self, clauses: Sequence[Sequence[int]]) -> Mapping[int, Tally]:
+        """The documents with any of some terms, by the number of the clause; none is empty."""
+
+    def phrases(self, phrases: Sequence[Sequence[tuple[int, int]]]) -> Mapping[int, Tally]:
+        """The documents that have each phrase, by its number; none is empty.
+
+        Args:
+            phrases: the terms of each, with their places.
+        """
+
+    def ranked(self, wanted: Wanted, limit: int) -> list[tuple[int, float]]:
+        """(document_id, bm25) of the first documents; also of those that score like the last."""
+
+
+class Filed:
+    """The postings of the file: statements ask for them."""
+
+    def __init__(self, cursor: Cursor) -> None:
+        self._cursor = cursor
+
+    def near(self, words: Sequence[str]) -> Mapping[str, Near]:
+        """See `Postings`."""
+        return self._cursor.each(
+            "variants", words, self._near, most=NEAR, size=lambda near: 1 + len(near)
+        )
+
+    def _near(self, words: list[str]) -> dict[str, list[tuple[str, int]]]:
+        found: dict[str, list[tuple[str, int]]] = {word: [] for word in words}
+        for asked, word, term_id in self._cursor.again("search/variants", words=as_json(words)):
+            found[asked].append((word, term_id))
+        return found
+
+    def documents(self, terms: Sequence[int]) -> Mapping[int, int]:
+        """See `Postings`."""
+
+        def counted(unknown: list[int]) -> dict[int, int]:
+            rows = self._cursor.again("search/frequencies", terms=as_json(unknown))
+            return dict.fromkeys(unknown, 0) | dict(rows)
+
+        return self._cursor.each("documents", terms, counted)
+
+    def any_of(self, clauses: Sequence[Sequence[int]]) -> Mapping[int, Tally]:
+        """See `Postings`."""
+        elements = [
+            {"clause": clause, "term_id": term_id}
+            for clause, terms in enumerate(clauses)
+            for term_id in terms
+        ]
+        if not elements:
+            return {}
+        return _tallies(self._cursor.again("search/any_of", terms=as_json(elements)))
+
+    def phrases(self, phrases: Sequence[Sequence[tuple[int, int]]]) -> Mapping[int, Tally]:
+        """See `Postings`."""
+        elements = [
+            {"phrase": number, "size": len(phrase), "place": place, "bits": bits, "term_id": term}
+            for number, phrase in enumerate(phrases)
+            for (term, place), bits in zip(phrase, _bits(len(phrase)), strict=True)
+        ]
+        return _tallies(self._cursor.again("search/phrases", elements=as_json(elements)))
+
+    def ranked(self, wanted: Wanted, limit: int) -> list[tuple[int, float]]:
+        """See `Postings`."""
+        tallies = wanted.counted.items()
+        asked: dict[str, Value] = {
+            "terms": [each.term_id for each in wanted.terms],
+            "term_weights": [each.weight for each in wanted.terms],
+            "term_documents": [each.documents for each in wanted.terms],
+            "counted": [term for term, each in tallies for _ in each.documents] or None,
+            "holders": [number for _, each in tallies for number in each.documents],
+            "frequencies": [count for _, each in tallies for count in each.frequencies],
+            "lengths": [length for _, each in tallies for length in each.lengths],
+            "total": wanted.total,
+            "average": wanted.average,
+            "buried": wanted.buried or None,
+            "allowed": self._allowed(wanted),
+        }
+        rows = self._cursor.again("search/bm25", **asked, least=None, limit=limit + 1)
+        if len(rows) <= limit or rows[-1][1] < rows[-2][1]:
+            return rows[:limit]
+        return self._cursor.run("search/bm25", **asked, least=rows[-1][1], limit=ALL_ROWS)
+
+    def _allowed(self, wanted: Wanted) -> str | None:
+        if wanted.allowed is None:
+            return allowed(self._cursor, ALL, banned=wanted.banned)
+        return as_json(sorted(set(wanted.allowed) - wanted.banned))
+
+
+def _tallies(rows: Sequence[tuple[int, int, float, int]]) -> dict[int, Tally]:
+    """Rows of (number, document_id, frequency, length), by the first."""
+    found: dict[int, tuple[list[int], list[float], list[int]]] = {}
+    for number, document_id, frequency, length in rows:
+        documents, frequencies, lengths = found.setdefault(number, ([], [], []))
+        documents.append(document_id)
+        frequencies.append(frequency)
+        lengths.append(length)
+    return {number: Tally(*columns) for number, columns in found.items()}
+
+
+def _bits(count: int) -> list[int]:
+    """The bits of each of some elements, which together are all `BITS`.
+
+    Of more than so many elements, the last ones share a bit: whether one of them is missing is then
+    told by their number alone (search/phrases).
+    """
+    last = min(count, BITS) - 1
+    return [1 << at if at < last else (1 << BITS) - (1 << last) for at in range(count)]
+
+
+def allowed(cursor: Cursor, among: Filter, *, banned: Iterable[int] = ()) -> str | None:
+    """The documents that may answer, as a JSON array of document_id; None: all.
+
+    Args:
+        banned: documents that may not.
+    """
+    unwanted = sorted(banned)
+    if among == ALL and not unwanted:
+        return None
+    return as_json(allowed_ids(cursor, among, banned=unwanted))
+
+
+def allowed_ids(cursor: Cursor, among: Filter, *, banned: Sequence[int] = ()) -> list[int]:
+    """The documents that may answer, ascending. See `allowed`."""
+    rows = cursor.run(
+        "search/allowed",
+        collections=None if among.collections is None else as_json(among.collections),
+        since=_moment(among.since),
+        before=_moment(among.before),
+        conditions=as_json([condition._asdict() for condition in among.conditions])
+        if among.conditions
+        else None,
+        banned=as_json(banned),
+    )
+    return [document_id for (document_id,) in rows]
+
+
+def _moment(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat(sep=" ")
