@@ -19,6 +19,7 @@ from qmd.environment import Machine, Place
 from qmd.models.loaded import Models
 from qmd.store import lookup
 from qmd.store.database import Database
+from qmd.store.holder import Holder
 from qmd.store.searches import Log
 from qmd.store.stemmer import Stemmer
 from qmd.types import ALL, Collection, Report
@@ -59,6 +60,9 @@ class Engine(Asking, Reading, Arranging):
         self.place = place
         self.models = Models(self._approved, machine, place.config.parent)
         self.database = Database(place.database, warm=warm, patience=patience)
+        self.holder = Holder(self.database)
+        if warm:
+            self.database.missed = self.holder.missed
         self.stemmer = Stemmer()
         self.log = Log(place.database)
         self._stays = stays
@@ -79,6 +83,7 @@ class Engine(Asking, Reading, Arranging):
                 self._shortcut[1].close()
                 self._shortcut = None
             self._matrix = None
+        self.holder.close()
         self.models.close()
         self.database.close(patience)
 

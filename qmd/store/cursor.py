@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import _duckdb
 
 from qmd.store.plans import Plans
 from qmd.store.relation import Relation
 from qmd.store.statements import given
+
+if TYPE_CHECKING:
+    from qmd.store.inverted import Inverted
 
 # `import duckdb` reads package metadata and costs as much again as the engine itself;
 # the wheel's native module is all that is needed, and its version is pinned.
@@ -32,11 +35,15 @@ class Memory:
     Attributes:
         file: its inode.
         stands_for_file: much of the file is held here now, and need not be held by DuckDB, too.
+        postings: all of them, if they are held here.
+        missed: to be told of each search that they would have answered.
     """
 
-    def __init__(self, file: int | None = None) -> None:
+    def __init__(self, file: int | None = None, missed: Callable[[], None] | None = None) -> None:
         self.file = file
         self.stands_for_file = False
+        self.postings: Inverted | None = None
+        self.missed = missed
         self._known: dict[str, dict[Any, Any]] = {}
         self._sizes: dict[str, int] = {}
 

@@ -37,20 +37,23 @@ class Database(Occupancy):
         schema: number of the last migration to run; None: all.
     """
 
-    def read(self, work: Callable[[Cursor], Result]) -> Result:
+    def read(self, work: Callable[[Cursor], Result], *, aside: bool = False) -> Result:
         """What `work` finds, from one state of the index. May run beside other reads.
+
+        Args:
+            aside: leave the cursors that have plans to others meanwhile.
 
         Raises:
             IndexFailure: the index is busy, unreadable, or too new.
             Stopped: nobody waits for it any more. See `stopping`.
         """
         stop = stopping.CURRENT.get()
-        cursor = self._begin_read()
+        cursor = self._begin_read(aside=aside)
         try:
             with in_words(self.path), stop.over(cursor.connection) if stop else nullcontext():
                 return work(cursor)
         finally:
-            self._end_read(cursor)
+            self._end_read(cursor, aside=aside)
 
     def remembered(
         self, key: Hashable, work: Callable[[Cursor], Result], *, cursor: Cursor | None = None
@@ -163,6 +166,10 @@ class Database(Occupancy):
     def is_wanted(self) -> bool:
         """Whether another process waits to write: to be asked by who looks apart for long."""
         return self._gate.is_shut()
+
+    def is_waited_for(self) -> bool:
+        """Whether a writer waits for the reads that are under way: asked by who reads long."""
+        return self._writing or self._gate.is_shut()
 
     def _attach_elsewhere(self, connection: Connection) -> None:
         attach(connection, self.path, "store/attach_to_read", patience=self._patience)

@@ -32,6 +32,9 @@ class Occupancy:
 
     Args:
         path, warm, patience, memory_limit, threads, schema: see `Database`.
+
+    Attributes:
+        missed: to be told of each search that postings in memory would have answered.
     """
 
     def __init__(
@@ -57,6 +60,7 @@ class Occupancy:
         self._active = 0
         self._attached: tuple[int, ...] | None = None  # the file as it was then
         self._seen = Memory()  # of what is attached
+        self.missed: Callable[[], None] | None = None
         self._writing = False
         self._closed = False
         lock = threading.RLock()
@@ -82,7 +86,7 @@ class Occupancy:
 
     # -- reading ---------------------------------------------------------------
 
-    def _begin_read(self) -> Cursor:
+    def _begin_read(self, *, aside: bool = False) -> Cursor:
         self.check_own()
         with self._turn:
             while True:
@@ -100,16 +104,17 @@ class Occupancy:
                         self._detach()
                 else:
                     break
-            cursor = self._idle.pop() if self._idle else Cursor(self._attachment.connection())
+            is_spare = self._idle and not aside
+            cursor = self._idle.pop() if is_spare else Cursor(self._attachment.connection())
             cursor.memory = self._seen
             self._active += 1
             return cursor
 
-    def _end_read(self, cursor: Cursor) -> None:
+    def _end_read(self, cursor: Cursor, *, aside: bool = False) -> None:
         with self._turn:
             self._active -= 1
             cursor.memory = None  # it may lie idle while others go on
-            if self._attachment.is_there:
+            if self._attachment.is_there and not aside:
                 self._idle.append(cursor)
             if not self._active:
                 if not self._warm or self._closed or self._gate.is_shut():
@@ -142,7 +147,7 @@ class Occupancy:
                     with self._attaching():
                         self._attachment.attach_to_read()
                     self._attached = seen
-                    self._seen = Memory(seen[0] if seen else None)
+                    self._seen = Memory(seen[0] if seen else None, self.missed)
                     self._asleep.notify_all()
                     with in_words(self.path):
                         if migrate.is_current(Cursor(self._attachment.connection()), self.path):

@@ -13,6 +13,7 @@ from qmd.models.loaded import Models
 from qmd.store import collections, lookup, searches
 from qmd.store.cursor import Cursor
 from qmd.store.database import Database
+from qmd.store.holder import Holder
 from qmd.store.stemmer import Stemmer
 from qmd.types import Context, Document, Filter
 
@@ -28,6 +29,7 @@ class Base:
 
     Attributes:
         log: of searches; None: they are not noted, whatever index.yml says.
+        holder: of postings in memory.
     """
 
     place: Place
@@ -35,6 +37,8 @@ class Base:
     database: Database
     stemmer: Stemmer
     log: searches.Log | None
+    holder: Holder
+    _stays: bool
     _mirrored: tuple[Hashable, str | None] = None, None
 
     def settings(self) -> Settings:

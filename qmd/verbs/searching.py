@@ -144,6 +144,8 @@ class Searching(Base):
             search.get_ready(cursor, limit=limit)
 
         self.database.read(work)  # what index.yml says is put into the tables by who asks
+        if self._stays:
+            self.holder.prepare()
 
     def emptiness(self) -> str | None:
         """What to do about an index without documents; None: it has some."""

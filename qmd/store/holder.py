@@ -1,0 +1,108 @@
+"""When postings are read into memory: in a process that stays, for searches to come.
+
+Searches do not wait for it: a thread of its own reads while statements answer, and leaves off as
+soon as somebody wants to write. What it has read goes with the state of the index that it is of.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import TYPE_CHECKING
+
+from qmd.errors import QmdError
+from qmd.store import stopping
+from qmd.store.cursor import Cursor, DatabaseError
+from qmd.store.stopping import CURRENT, Stop, Stopped
+
+if TYPE_CHECKING:
+    from qmd.store.database import Database
+
+_log = logging.getLogger("qmd.store")
+
+MOST = 60_000_000
+"""Occurrences of terms up to which postings are held: each takes four bytes or five."""
+
+WORTH = 500_000
+"""Occurrences that are read in the time that one search takes longer without them."""
+
+MUCH = 4_000_000
+"""Occurrences from which on DuckDB need not hold its pages of them as well."""
+
+
+class Holder:
+    """Has the postings of an index in memory, while it is worth it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._turn = threading.Lock()
+        self._reader: threading.Thread | None = None
+        self._stop = Stop()
+        self._missed = 0
+        self._price = 1  # searches that reading is worth: at first as little as possible
+
+    def missed(self) -> None:
+        """Note that a search has had to ask the file; several make it worth to read all."""
+        self._missed += 1
+        if self._missed > self._price:
+            self.prepare()
+
+    def prepare(self) -> None:
+        """Begin to read what searches need, unless that is under way."""
+        with self._turn:
+            if self._reader is None:
+                self._missed = 0
+                self._reader = threading.Thread(target=self._read, name="qmd-postings")
+                self._reader.start()
+
+    def settle(self) -> None:
+        """Wait until nothing is being read."""
+        reader = self._reader
+        if reader is not None:
+            reader.join()
+
+    def close(self) -> None:
+        """Leave off, and wait for that."""
+        self._stop.ask()
+        self.settle()
+        self._stop = Stop()
+
+    def _read(self) -> None:
+        token = CURRENT.set(self._stop)
+        try:
+            self._database.read(self._hold, aside=True)
+        except Stopped:
+            pass
+        except (QmdError, DatabaseError, MemoryError) as error:
+            _log.debug("Postings are not held: %s", error)
+        finally:
+            CURRENT.reset(token)
+            self._reader = None
+
+    def _hold(self, cursor: Cursor) -> None:
+        memory = cursor.memory
+        [(documents, occurrences)] = cursor.run("held/size")
+        self._price = 1 + occurrences // WORTH
+        if memory is None or memory.postings is not None:
+            return
+        if not documents or occurrences > MOST:
+            memory.missed = None
+            return
+        from qmd.store import inverting
+
+        try:
+            memory.postings = inverting.read(cursor, goes_on=self._check)
+        except inverting.NotWhole:
+            memory.missed = None
+            return
+        memory.stands_for_file |= occurrences > MUCH
+
+    def _check(self) -> None:
+        """Go on only if nobody wants to write, and the process does not end.
+
+        Raises:
+            Stopped: that is so.
+        """
+        stopping.check()
+        if self._database.is_waited_for():
+            raise Stopped

@@ -1,0 +1,19 @@
+-- The postings of some terms, in the order of the table.
+--
+-- in   $first       bigint    a term_id
+-- in   $last        bigint    the highest of the terms
+-- in   $buried      boolean?  null: there are no tombstones
+-- out  term_id      bigint
+-- out  document_id  integer
+-- out  frequency    bigint    doubled: weighted by field as in search/bm25
+-- out  occurrences  bigint
+select
+    term_id,
+    postings.document_id,
+    8 * title_frequency::bigint + 3 * path_frequency + 2 * body_frequency as frequency,
+    len(positions) as occurrences
+from postings
+-- if $buried
+anti join tombstones on postings.document_id = tombstones.document_id and $buried
+-- end
+where term_id between $first and $last

@@ -1,0 +1,8 @@
+-- How much there would be to hold.
+--
+-- out  documents    bigint
+-- out  occurrences  bigint  of terms
+select
+    count(*) as documents,
+    coalesce(sum(title_length::bigint + path_length + body_length), 0)::bigint as occurrences
+from documents

@@ -1,0 +1,7 @@
+-- All words that the index has met, by their characters.
+--
+-- out  word     text
+-- out  term_id  bigint
+select word, term_id
+from words
+order by word
