@@ -16,8 +16,8 @@ import numpy as np
 
 from qmd.store import lookup
 from qmd.store.cursor import Cursor
+from qmd.store.lexicon import Lexicon
 from qmd.store.postings import Near, Tally, Wanted
-from qmd.store.vocabulary import Vocabulary
 from qmd.types import Text
 
 if TYPE_CHECKING:
@@ -120,15 +120,15 @@ class Documents(NamedTuple):
 class Inverted:
     """The postings of an index in one state of it; see `Postings`."""
 
-    def __init__(self, documents: Documents, parts: Sequence[Part], vocabulary: Vocabulary) -> None:
+    def __init__(self, documents: Documents, parts: Sequence[Part], lexicon: Lexicon) -> None:
         self.shelf = documents
         self._parts = parts
-        self._vocabulary = vocabulary
+        self._lexicon = lexicon
         self._norms: dict[float, NDArray[np.float64]] = {}
 
     def near(self, words: Sequence[str]) -> Mapping[str, Near]:
         """See `Postings`."""
-        return {word: self._vocabulary.near(word) for word in words}
+        return {word: self._lexicon.near(word) for word in words}
 
     def documents(self, terms: Sequence[int]) -> Mapping[int, int]:
         """See `Postings`."""

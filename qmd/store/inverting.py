@@ -10,8 +10,8 @@ import numpy as np
 from qmd.store import search
 from qmd.store.cursor import Cursor
 from qmd.store.inverted import PARTS, SHIFT, Documents, Inverted, Part
+from qmd.store.lexicon import Lexicon
 from qmd.store.statements import given
-from qmd.store.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,12 +36,12 @@ def read(cursor: Cursor, *, goes_on: Callable[[], None]) -> Inverted:
     _, _, buried = search.statistics(cursor)
     goes_on()
     words = _columns(cursor, "held/words", {})
-    vocabulary = Vocabulary(words["word"].tolist(), words["term_id"])
+    lexicon = Lexicon(words["word"].tolist(), words["term_id"])
     parts = []
     for number in range(PARTS):
         goes_on()
         parts.append(_part(cursor, documents, number, buried=buried))
-    return Inverted(documents, parts, vocabulary)
+    return Inverted(documents, parts, lexicon)
 
 
 def _documents(cursor: Cursor) -> Documents:

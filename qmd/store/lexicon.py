@@ -20,7 +20,7 @@ _LAST = "\U0010ffff"
 """After all characters that a word may have."""
 
 
-class Vocabulary:
+class Lexicon:
     """Words with their terms; see sql/search/variants, and `Postings.near`.
 
     Args:
