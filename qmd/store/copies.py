@@ -13,12 +13,14 @@ import _duckdb
 from qmd.store.cursor import Connection
 from qmd.store.database import Database
 from qmd.store.failures import log_of
-from qmd.store.workplaces import workplace
+from qmd.store.workplaces import sweep_copies, workplace
 
 
 @contextmanager
 def copied(database: Database, *folders: Path) -> Iterator[tuple[Database, float]]:
     """A copy, which goes in the end, and for how many seconds the index was held for it.
+
+    Those of processes that were killed go first.
 
     Args:
         folders: where it may be: the first that has room is taken.
@@ -27,6 +29,7 @@ def copied(database: Database, *folders: Path) -> Iterator[tuple[Database, float
         IndexFailure: the index is busy or unreadable.
         OSError: none of them has room.
     """
+    sweep_copies(database.path)
     with ExitStack() as stack:
         for folder in folders:
             try:
