@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from qmd import guarded
-from qmd.errors import IndexBusy, IndexNotWritable, JobRunning, LockUnusable
+from qmd.errors import IndexBusy, IndexNotWritable, IndexUnreadable, JobRunning, LockUnusable
 from qmd.store import stopping
 
 POLL = 0.002
@@ -42,6 +42,31 @@ LOOKS = 10
 
 COURTESY = 0.02
 """Seconds a writer stays away after a turn, longer than anyone's longest poll."""
+
+HEAD, MARK = 12, b"DUCK"
+"""Bytes that a database of DuckDB begins with, and how they end.
+
+Source: DuckDB 1.5.5, src/storage/storage_info.cpp: MainHeader, after a checksum of 8 bytes."""
+
+
+def check_kind(index: Path) -> None:
+    """Refuse a file that is no database before there is a lock beside it.
+
+    Where there is one, the file may be attached, and is not opened: see `database`.
+
+    Raises:
+        IndexUnreadable: it is none.
+    """
+    try:
+        if index.with_name(f"{index.name}.lock").exists() or not index.is_file():
+            return
+        with index.open("rb") as file:
+            head = file.read(HEAD)
+    except OSError:
+        return  # told by who attaches it
+    if head and not head.endswith(MARK):
+        problem = f'The file "{index}" exists, but it is not a valid DuckDB database file!'
+        raise IndexUnreadable(index, problem)
 
 
 class _Lock:
@@ -127,7 +152,9 @@ def errand(index: Path, name: str) -> Iterator[None]:
     Raises:
         JobRunning: another one is at it.
         IndexNotWritable: the folder of the index cannot be made.
+        IndexUnreadable: the file is no index.
     """
+    check_kind(index)
     lock = _Lock(index.with_name(f"{index.name}.{name}"))
     try:
         index.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -197,7 +224,9 @@ class Gate:
 
         Raises:
             IndexBusy: no writer let go in time.
+            IndexUnreadable: the file is no index.
         """
+        check_kind(self._index)
         self._wait(self._passage, shared=True)
         try:
             self._wait(self._room, shared=True)
@@ -213,7 +242,9 @@ class Gate:
 
         Raises:
             IndexBusy: another writer did not let go in time.
+            IndexUnreadable: the file is no index.
         """
+        check_kind(self._index)
         rest = self._last_turn + COURTESY - time.monotonic()
         if rest > 0:
             time.sleep(rest)

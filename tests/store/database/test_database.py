@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 
 import _duckdb
 import pytest
 
+from qmd.errors import IndexUnreadable
 from qmd.store.cursor import NoSuchTable
-from qmd.store.gate import Gate
+from qmd.store.gate import Gate, errand
 from qmd.store.migrate import bring_up_to_date
 from tests.store.database.uses import LONG, Held, setting, tea, wait_for_writer
 
@@ -204,3 +206,17 @@ def test_whoever_has_been_interrupted_closes_without_waiting_for_a_use_that_neve
     room.open()
     ours.close()
     assert ours.read(lambda cursor: cursor.one("store/setting", name="tea")) == "green"
+
+
+@pytest.mark.parametrize("text", [b"root:x:0:0:root:/root:/bin/bash\n" * 40, b"tea"])
+def test_beside_a_file_that_is_no_index_nothing_is_made(database, path, text):
+    path.write_bytes(text)
+    for work in (
+        partial(database().read, tea),
+        partial(database().write, tea),
+        errand(path, "embed").__enter__,
+    ):
+        with pytest.raises(IndexUnreadable, match="is not a valid DuckDB database file"):
+            work()
+    assert list(path.parent.iterdir()) == [path]
+    assert path.read_bytes() == text
