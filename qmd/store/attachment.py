@@ -7,11 +7,9 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-import _duckdb
-
 from qmd.errors import IndexBusy, IndexUnreadable
 from qmd.store import stopping
-from qmd.store.cursor import Connection, DatabaseError
+from qmd.store.cursor import Connection, DatabaseError, connected
 from qmd.store.failures import holder_in, log_of, translated
 from qmd.store.gate import POLL
 from qmd.store.statements import filled, statement
@@ -110,14 +108,13 @@ class Attachment:
 
     def _engine(self) -> Connection:
         if self._root is None:
-            self._root = _duckdb.connect(
-                ":memory:",
-                config=ENGINE
+            self._root = connected(
+                ENGINE
                 | {
                     "threads": str(self._threads),
                     "memory_limit": self._memory_limit,
                     "temp_directory": str(spill(self._path)),
-                },
+                }
             )
         return self._root
 

@@ -8,9 +8,7 @@ from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
 
-import _duckdb
-
-from qmd.store.cursor import Connection
+from qmd.store.cursor import Connection, connected
 from qmd.store.database import Database
 from qmd.store.failures import log_of
 from qmd.store.workplaces import sweep_copies, workplace
@@ -64,7 +62,7 @@ def _copied(path: Path, target: Path, attach: Callable[[Connection], None]) -> t
     from qmd.store import files
 
     began = time.monotonic()
-    with closing(_duckdb.connect(":memory:")) as engine:
+    with closing(connected()) as engine:
         attach(engine)  # so that programs that know nothing of the gate do not write
         if (log := log_of(path)).exists():
             files.copy(log, log_of(target))

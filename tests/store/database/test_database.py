@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from functools import partial
+from pathlib import Path
 
 import _duckdb
 import pytest
 
+import qmd
 from qmd.errors import IndexUnreadable
 from qmd.store.cursor import NoSuchTable
 from qmd.store.gate import Gate, errand
@@ -220,3 +224,22 @@ def test_beside_a_file_that_is_no_index_nothing_is_made(database, path, text):
             work()
     assert list(path.parent.iterdir()) == [path]
     assert path.read_bytes() == text
+
+
+BARS = """
+from qmd.store.cursor import connected
+engine = connected()
+for each in (engine, engine.cursor()):
+    print(each.execute("select current_setting('enable_progress_bar')").fetchone()[0])
+"""
+
+
+def test_where_there_is_no_script_nothing_is_drawn_on_stdout():
+    done = subprocess.run([sys.executable, "-c", BARS], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\nFalse\n"
+    connecting = {
+        file.name
+        for file in Path(qmd.__file__).parent.rglob("*.py")
+        if "duckdb.connect(" in file.read_text(encoding="utf-8")
+    }
+    assert connecting == {"cursor.py"}
