@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from qmd.amounts import reaches
 from qmd.errors import (
     Ambiguous,
     CollectionNotFound,
@@ -47,10 +48,10 @@ class UnknownTool(QmdError):
         self.name = name
 
 
-def results(question: str, answer: Answer) -> Reply:
-    """What a search has found."""
+def results(question: str, answer: Answer, least: float) -> Reply:
+    """What a search has found, without what scores less."""
     match = Matcher(answer.about)
-    records = [texts.record(each, match) for each in answer.results]
+    records = [texts.record(each, match) for each in answer.results if reaches(each.score, least)]
     kept = texts.fitting(records)
     notes = [answer.notice] if answer.notice else []
     if len(kept) < len(records):
