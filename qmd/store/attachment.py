@@ -59,21 +59,29 @@ class Attachment:
         """Whether there is an engine; it begins with the first `attach`."""
         return self._root is not None
 
-    def attach_to_read(self) -> None:
+    def attach_to_read(self, began: float | None = None) -> None:
         """Attach the file for reading.
+
+        Args:
+            began: when the waiting did, by the monotonic clock; now, if it has not.
 
         Raises:
             IndexFailure: it is busy or unreadable.
         """
-        attach(self._engine(), self._path, "store/attach_to_read", patience=self._patience)
+        name = "store/attach_to_read"
+        attach(self._engine(), self._path, name, patience=self._patience, began=began)
 
-    def attach_to_write(self) -> None:
+    def attach_to_write(self, began: float | None = None) -> None:
         """Attach the file for reading and writing.
+
+        Args:
+            began: see `attach_to_read`.
 
         Raises:
             IndexFailure: it is busy, unreadable, or cannot be written.
         """
-        attach(self._engine(), self._path, "store/attach_to_write", patience=self._patience)
+        name = "store/attach_to_write"
+        attach(self._engine(), self._path, name, patience=self._patience, began=began)
 
     def connection(self) -> Connection:
         """A new connection to what is attached."""
@@ -119,12 +127,15 @@ class Attachment:
         return self._root
 
 
-def attach(connection: Connection, path: Path, name: str, *, patience: float) -> None:
+def attach(
+    connection: Connection, path: Path, name: str, *, patience: float, began: float | None = None
+) -> None:
     """Attach an index file to an engine.
 
     Args:
         name: of the statement that does it.
         patience: seconds to wait for programs that know nothing of the gate.
+        began: when the waiting did; now, if it has not.
 
     Raises:
         IndexFailure: the file is busy or unreadable, or cannot be written.
@@ -132,7 +143,7 @@ def attach(connection: Connection, path: Path, name: str, *, patience: float) ->
     """
     check_files(path)
     text = filled(name, path=path, row_group_size=ROW_GROUP_SIZE)
-    began = time.monotonic()
+    began = time.monotonic() if began is None else began
     while True:
         try:
             connection.execute(text)

@@ -219,17 +219,21 @@ class Gate:
         self._alone = False
         self._last_turn = 0.0
 
-    def enter_to_read(self) -> None:
+    def enter_to_read(self, began: float | None = None) -> None:
         """Be in the room, with others.
+
+        Args:
+            began: when the waiting did, by the monotonic clock; now, if it has not.
 
         Raises:
             IndexBusy: no writer let go in time.
             IndexUnreadable: the file is no index.
         """
         check_kind(self._index)
-        self._wait(self._passage, shared=True)
+        began = time.monotonic() if began is None else began
+        self._wait(self._passage, began, shared=True)
         try:
-            self._wait(self._room, shared=True)
+            self._wait(self._room, began, shared=True)
         finally:
             self._passage.release()
 
@@ -237,8 +241,11 @@ class Gate:
         """No longer be in the room."""
         self._room.release()
 
-    def shut(self) -> None:
+    def shut(self, began: float | None = None) -> None:
         """Let no new reader in, and no other writer.
+
+        Args:
+            began: see `enter_to_read`.
 
         Raises:
             IndexBusy: another writer did not let go in time.
@@ -248,16 +255,19 @@ class Gate:
         rest = self._last_turn + COURTESY - time.monotonic()
         if rest > 0:
             time.sleep(rest)
-        self._wait(self._door, shared=False)
+        self._wait(self._door, began, shared=False)
         self._door.sign()
 
-    def enter_to_write(self) -> None:
+    def enter_to_write(self, began: float | None = None) -> None:
         """Be in the room alone. The door must be shut.
+
+        Args:
+            began: see `enter_to_read`.
 
         Raises:
             IndexBusy: a reader did not leave in time.
         """
-        self._wait(self._room, shared=False)
+        self._wait(self._room, began, shared=False)
         self._alone = True
 
     def open(self) -> None:
@@ -279,14 +289,16 @@ class Gate:
         """Who wrote last, in words."""
         return self._door.holder()
 
-    def _wait(self, lock: _Lock, *, shared: bool) -> None:
-        began = time.monotonic()
+    def _wait(self, lock: _Lock, began: float | None, *, shared: bool) -> None:
+        began = time.monotonic() if began is None else began
         pause = POLL
         while not lock.take(shared=shared):
             stopping.check()
             waited = time.monotonic() - began
             if waited > self._patience:
-                raise IndexBusy(self._index, holder=self._door.holder(), waited=waited)
+                # The door has the name of a writer, which is our own before the room is empty.
+                writer = None if lock is self._room and not shared else self._door.holder()
+                raise IndexBusy(self._index, holder=writer, waited=waited)
             # Not all who wait should look at the same moment.
             time.sleep(pause * (0.75 + time.monotonic_ns() % 1000 / 2000))
             pause = min(pause * 1.3, 5 * POLL)

@@ -12,6 +12,7 @@ from qmd.errors import (
     CollectionNotFound,
     ConfigError,
     DocumentNotFound,
+    IndexBusy,
     IndexFailure,
     ModelError,
     NotEmbedded,
@@ -148,13 +149,14 @@ def failed(error: QmdError) -> Reply:
     return outcome(experiences.failed(error))
 
 
-def timed_out(tool: Tool, seconds: float) -> Reply:
-    """That a tool has taken too long."""
+def timed_out(tool: Tool, seconds: float, busy: IndexBusy | None) -> Reply:
+    """That a tool has taken too long, or who held the index meanwhile."""
     if tool in (QUERY_EXPERIENCES, SUBMIT_EXPERIENCE):
         from qmd import experiences
 
-        return outcome(experiences.timed_out(seconds))
-    return refusal(Code.TIMEOUT, str(TimedOut(seconds)))
+        return outcome(experiences.failed(busy) if busy else experiences.timed_out(seconds))
+    error = busy or TimedOut(seconds)
+    return refusal(code_of(error), str(error))
 
 
 def code_of(error: QmdError) -> Code:

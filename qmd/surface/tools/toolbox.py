@@ -117,7 +117,9 @@ class Toolbox:
             with self._at_work(), anyio.move_on_after(seconds):
                 await stoppable(answer)
             # What was written while the time ran out has been written.
-            return replies[0] if replies else answers.timed_out(tool, seconds or 0)
+            limit = seconds or 0
+            busy = self.engine.database.busy_for(limit)
+            return replies[0] if replies else answers.timed_out(tool, limit, busy)
         except QmdError as error:
             return refusal(code_of(error), str(error))
         except Exception:
