@@ -19,9 +19,9 @@ class _Spared:
     """Makes modules look as if they were not installed, or were empty.
 
     DuckDB loads pandas when a statement is given its first value, and pyarrow.dataset with the
-    first Arrow table. It does without; the one takes twice as long as a search, the other a tenth
-    of a small update. The bindings of llama.cpp load a class above them, with templates and
-    caches of its own: three quarters of their time, and nobody here uses it.
+    first table of pyarrow. It does without; the one takes twice as long as a search. The bindings
+    of llama.cpp load a class above them, with templates and caches of its own: three quarters of
+    their time, and nobody here uses it.
     """
 
     MISSING = frozenset({"pandas", "pyarrow.dataset"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -55,7 +56,7 @@ def examine(engine: Engine) -> list[Finding]:
         *_index(engine),
         *_folders(engine),
         *_ignored(engine),
-        *_extensions(),
+        *_installed(),
         *_models(engine),
     ]
 
@@ -246,7 +247,20 @@ def _ignored(engine: Engine) -> Iterator[Finding]:
             )
 
 
-def _extensions() -> Iterator[Finding]:
+def _installed() -> Iterator[Finding]:
+    try:
+        import_module("qmd.compiled.words")
+        import_module("qmd.compiled.outlines")
+    except ImportError as error:
+        yield Finding(
+            "compiled",
+            "warning",
+            f"not all that could be, so that indexing takes five times as long ({error})",
+            "Look for a C++ compiler, and install qmd again: with pip --force-reinstall, or uv "
+            "--reinstall.",
+        )
+    else:
+        yield Finding("compiled", "ok", "postings and outlines")
     try:
         path = extension("fts")
     except ModuleNotFoundError as error:

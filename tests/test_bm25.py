@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from qmd.engine import Engine
-from qmd.pipeline import batches
+from qmd.pipeline import tokens
 from qmd.store.stemmer import Stemmer
 from qmd.store.terms import COMMON, PREFIX_WEIGHT
 from qmd.text import query, words
@@ -119,7 +119,7 @@ def test_scores_are_those_of_the_formula_after_any_history(history):
                 carry_out(library, step)
             with pytest.MonkeyPatch.context() as patch:
                 if len(batch) % 2:
-                    patch.setattr(batches, "FEW_BYTES", 0)
+                    patch.setattr(tokens, "Words", None)
                 library.update()
             for text in QUERIES:  # what was found before is not remembered too long
                 assert stays.search(text) == library.engine.search(text)

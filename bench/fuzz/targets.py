@@ -17,7 +17,7 @@ from bench.fuzz.sources import Target
 TARGETS: dict[str, Callable[[], Iterator[Target]]] = {
     each.__name__: each
     for each in (
-        *(texts.chunks, texts.syntax, texts.tokens, texts.snippet),
+        *(texts.chunks, texts.syntax, texts.tokens, texts.outlines, texts.snippet),
         *(texts.frontmatter, texts.sanitation),
         *(queries.query, queries.questions, queries.filters, queries.sql),
         *(places.names, places.masks, places.resolve),

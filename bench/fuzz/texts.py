@@ -58,9 +58,8 @@ def syntax() -> Iterator[Target]:
 
 
 def tokens() -> Iterator[Target]:
-    """Postings: those of a batch are those of its words, one by one, and those of a few files."""
-    from qmd.pipeline import few
-    from qmd.pipeline.tokens import tokenise
+    """Postings: those of a batch are those of its words, one by one, compiled or not."""
+    from qmd.pipeline.tokens import plainly_tokenised, tokenise
     from qmd.pipeline.vocabulary import Vocabulary
     from qmd.text import words
 
@@ -94,13 +93,32 @@ def tokens() -> Iterator[Target]:
             lengths.append(count)
             place += 1
         assert ours == {term: sorted(at) for term, at in theirs.items()}
-        assert found.lengths[:, 0].tolist() == lengths
-        same = few.tokenised([(title, path, body)], Vocabulary(numbered))
-        assert dict(zip(same.term_id, same.positions, strict=True)) == ours
-        assert same.lengths == [lengths]
+        assert found.lengths.tolist() == lengths
+        same = plainly_tokenised([(title, path, body)], Vocabulary(numbered))
+        assert [column.tolist() for column in same] == [column.tolist() for column in found]
 
     some = ["parseHTTP", "snake_case", "_", "v2", "x" * 70, " "]
     yield Target(made, check, some, (b"green tea parse_json camelCase 80",))
+
+
+def outlines() -> Iterator[Target]:
+    """Links, tags and headings: the same, compiled or not, and each a part of the text."""
+    from qmd.pipeline.outlines import outlined, plainly_outlined
+
+    def made(source: Bytes) -> Input:
+        return source.text(), source.number(0, 40)
+
+    def check(text: str, start: int) -> None:
+        data = text.encode()
+        start = len(text[:start].encode())
+        found = outlined(data, start)
+        assert found == plainly_outlined(data, start)
+        assert len(found.kinds) == len(found.lines.split())
+
+    words = (
+        "[a](b)¦![¦](¦)¦[[a|b]]¦[a]: b\n¦[a]¦#t¦## ¦\n---\n¦```\n¦`¦\\¦https://a.b¦<a://b>¦\n¦- ¦| "
+    )
+    yield Target(made, check, words.split("¦"), (b"# Tea\n\n- [pot](a.md) #tag `x`\n",))
 
 
 def snippet() -> Iterator[Target]:

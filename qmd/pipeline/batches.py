@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
-from typing import Any
 
-from qmd.pipeline import reading
+from qmd.pipeline import reading, tables
 from qmd.pipeline.columns import touched
-from qmd.pipeline.compare import FEW_BYTES, FEW_FILES, Comparison
+from qmd.pipeline.compare import Comparison
 from qmd.pipeline.memory import keep_memory
 from qmd.pipeline.reading import File
 from qmd.pipeline.vocabulary import Vocabulary
@@ -29,6 +28,10 @@ BATCH_BYTES = 8_000_000
 """Bytes of text that are committed at once: about a fifth of a second with the lock held."""
 
 BATCH_FILES = 2_000
+
+MUCH_BYTES = 1_000_000
+"""Bytes of text in a batch from which on the allocator is told to keep its memory: not in a server
+that follows the notes of one person."""
 
 ROUNDS = 20
 """Times that what other processes changed in the meantime is compared again."""
@@ -91,24 +94,18 @@ class Batches:
             for change in batch
         ]
 
-    def prepared(self, files: list[File]) -> Batch[Any] | None:
+    def prepared(self, files: list[File]) -> Batch | None:
         """Documents, contents and postings of a batch; None: it has no text."""
         readable = [file for file in files if file.text is not None]
         if not readable:
             return None
         parsed = [reading.parsed(file) for file in readable]
         self._report.notes += [(item.file.path, item.remark) for item in parsed if item.remark]
-        size = sum(len(file.data) for file in readable)
-        if size <= FEW_BYTES and len(readable) <= FEW_FILES:
-            from qmd.pipeline import few
-
-            return few.batch(self._collection.name, parsed, self._vocabulary)
-        keep_memory()
-        from qmd.pipeline import tables
-
+        if sum(len(file.data) for file in readable) >= MUCH_BYTES:
+            keep_memory()
         return tables.batch(self._collection.name, parsed, self._vocabulary)
 
-    def commit(self, files: list[File], batch: Batch[Any] | None) -> bool:
+    def commit(self, files: list[File], batch: Batch | None) -> bool:
         """Commit a batch, and what else its files told.
 
         Returns:

@@ -17,10 +17,6 @@ from qmd.store.documents import Change
 from qmd.store.lookup import check_collections
 from qmd.types import Collection, Report
 
-FEW_BYTES, FEW_FILES = 100_000, 500
-"""Changed files that are few. Measured (bench/few.py): a new process takes as long for so many
-bytes without what makes more of them fast as with it, and three quarters of the memory."""
-
 LITTLE_BYTES, LITTLE_FILES = 2_000_000, 2_000
 """Changed files that are less than one batch, so that a pipeline has nothing to do side by side,
 and are done before a bar would say much."""

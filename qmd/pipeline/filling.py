@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
+from qmd.pipeline.outlines import outlined
 from qmd.store import documents
 from qmd.store.database import Database
+from qmd.store.relation import Relation
+from qmd.store.relation import texts as column
 from qmd.text.markdown import frontmatter
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 TEXTS, BYTES = 1000, 5_000_000
 """That are committed at once, at most."""
@@ -38,12 +37,10 @@ def fill(database: Database) -> int:
     return filled
 
 
-def _made(texts: Sequence[tuple[str, str]]) -> pa.Table:
-    import pyarrow as pa
+def _made(texts: Sequence[tuple[str, str]]) -> Relation:
+    from qmd.pipeline.tables import of_outlines
 
-    from qmd.pipeline.tables import outlined
-
-    read = [(text.encode(), len(text[: frontmatter(text).end].encode())) for _, text in texts]
-    return pa.table(
-        {"hash": pa.array([hash_ for hash_, _ in texts], pa.string()), "outline": outlined(read)}
-    )
+    made = [
+        outlined(text.encode(), len(text[: frontmatter(text).end].encode())) for _, text in texts
+    ]
+    return Relation(hash=column([hash_ for hash_, _ in texts]), outline=of_outlines(made))

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import ExitStack
-from typing import Any
 
 from anyio import CapacityLimiter, to_thread
 
@@ -74,7 +73,7 @@ async def _carried_out(batches: Batches, progress: Progress | None) -> bool:
 
     async def prepared(
         read: AsyncIterator[list[File]],
-    ) -> AsyncGenerator[tuple[list[File], Batch[Any] | None], None]:
+    ) -> AsyncGenerator[tuple[list[File], Batch | None], None]:
         async for files in read:
             batch = await to_thread.run_sync(batches.prepared, files, limiter=cores)
             files = [file.spent() for file in files]

@@ -10,15 +10,10 @@ def keep_memory() -> None:
     """Let the allocator keep most of what it gives back: arrays come and go with each batch.
 
     By default glibc returns each to the system, and the next one costs its page faults again: a
-    tenth of the time of indexing. The largest are still returned, and Arrow has no allocator of
-    its own, so that all that is kept is of use to all: else it took a quarter more of memory.
-    Both hold for the whole process. Without glibc, only what is said of Arrow does.
+    tenth of the time of indexing. The largest are still returned. It holds for the whole process.
     """
     import ctypes
 
-    import pyarrow as pa
-
-    pa.set_memory_pool(pa.system_memory_pool())
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
         trim_threshold, mmap_threshold = -1, -3  # malloc.h

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.store.cursor import Cursor
 from qmd.store.database import Database
+from qmd.store.relation import Relation, numbers
 from qmd.store.stemmer import Stemmer
 from qmd.text import markdown
 from qmd.text.identity import content_hash
 from qmd.types import EXPERIENCES
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from qmd.pipeline.tokens import Postings
     from qmd.pipeline.vocabulary import Vocabulary
 
@@ -96,11 +95,11 @@ def _compare(
         lengths = (document.title_length, document.path_length, document.body_length)
         starts = (document.path_start, document.body_start)
         found[LENGTHS] += (
-            tuple(postings.lengths[:, number].tolist()) != lengths
-            or tuple(postings.starts[1:, number].tolist()) != starts
+            tuple(postings.lengths[3 * number :][:3]) != lengths
+            or tuple(postings.starts[3 * number :][1:3]) != starts
         )
     last = stored[-1].document_id
-    with cursor.staged(expected=_table(stored, postings)):
+    with cursor.staged(expected=_relation(stored, postings)):
         [(missing, unexpected)] = cursor.run(
             "maintenance/other_postings", first=stored[0].document_id, last=last
         )
@@ -126,29 +125,18 @@ def _is_described(document: Stored) -> bool:
 
 def _other_outlines(stored: list[Stored]) -> int:
     """How many texts have other headings, links or tags than the index says."""
-    from qmd.pipeline.tables import outlined
+    from qmd.pipeline.outlines import outlined
 
-    texts = []
+    other = 0
     for document in stored:
         start = markdown.frontmatter(document.body).end
-        texts.append((document.body.encode(), len(document.body[:start].encode())))
-    expected = outlined(texts).to_pylist()
-    return sum(each.outline != own for each, own in zip(stored, expected, strict=True))
+        own = outlined(document.body.encode(), len(document.body[:start].encode()))
+        other += document.outline != own._asdict()
+    return other
 
 
-def _table(stored: list[Stored], postings: Postings) -> pa.Table:
-    import numpy as np
-    import pyarrow as pa
+def _relation(stored: list[Stored], postings: Postings) -> Relation:
+    from qmd.pipeline.tables import of_postings
 
-    ids = np.array([document.document_id for document in stored], np.uint32)
-    return pa.table(
-        {
-            "document_id": ids[postings.document],
-            "term_id": postings.term_id,
-            "title_frequency": postings.frequencies[0],
-            "path_frequency": postings.frequencies[1],
-            "body_frequency": postings.frequencies[2],
-            "length": postings.lengths.sum(axis=0, dtype=np.uint32)[postings.document],
-            "positions": pa.ListArray.from_arrays(postings.offsets, postings.positions),
-        }
-    )
+    ids = [stored[number].document_id for number in postings.number]
+    return Relation(document_id=numbers("uint32", ids), **of_postings(postings))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
-from qmd.pipeline.few import batch
 from qmd.pipeline.reading import EPOCH, File, Parsed
+from qmd.pipeline.tables import batch
 from qmd.pipeline.vocabulary import Vocabulary
 from qmd.store.documents import Batch, Change
 from qmd.store.experiences import Record
@@ -16,7 +16,7 @@ from qmd.text.identity import checksum, content_hash
 from qmd.types import EXPERIENCES
 
 
-def prepared(records: Sequence[Record], stemmer: Stemmer) -> Batch[str]:
+def prepared(records: Sequence[Record], stemmer: Stemmer) -> Batch:
     """The documents of records, with all of their words as `learnt`: which of them the index
     knows is found out when it is written.
 

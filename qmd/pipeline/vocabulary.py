@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable
-from itertools import islice
+from collections.abc import Callable, Container, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from qmd.text import words
+
+if TYPE_CHECKING:
+    from qmd.compiled.words import Words
 
 Term = tuple[int, str]
 """A term's number in the index and its text."""
@@ -22,55 +25,38 @@ class Vocabulary:
         known: of those, the words that are not new: somebody else has met them.
 
     Attributes:
-        numbers: of raw words: of a plain one that of its folded form, which is its place in
-            `term_ids`; of any other -1 minus its place in `compounds`.
-        compounds: the positions that a word takes, and numbers and shifts of its pieces.
+        compiled: the words, where their rules were compiled.
     """
 
     def __init__(
         self, resolve: Callable[[list[str]], list[Term]], known: Container[str] = frozenset()
     ) -> None:
-        self.numbers: dict[str, int] = {}
-        self.compounds: list[tuple[int, list[int], list[int]]] = []
-        self.term_ids: list[int] = []
+        self.compiled: Words | None = None
         self._resolve = resolve
         self._elsewhere = known
+        self._pieces: dict[str, tuple[int, tuple[tuple[str, int], ...]]] = {}
         self._folded: dict[str, int] = {}
         self._new: list[tuple[str, Term]] = []
 
+    def term_ids(self, folded: Sequence[str]) -> list[int]:
+        """The numbers of the terms of folded words, none of which was met before."""
+        terms = self._resolve(list(folded))
+        pairs = zip(folded, terms, strict=True)
+        self._new += [(word, term) for word, term in pairs if word not in self._elsewhere]
+        return [term_id for term_id, _ in terms]
+
     def learn(self, raw_words: Iterable[str]) -> None:
         """Meet words, some of them perhaps for the first time. Each stands here once."""
-        folded, known = self._folded, self.numbers
-        already = len(folded)
-        for word in raw_words:
-            if word in known:
-                continue
-            alone = words.plain(word)
-            if alone is not None:
-                known[word] = folded.setdefault(alone, len(folded))
-                continue
-            width, parts = words.compound(word)
-            numbers = [folded.setdefault(part, len(folded)) for part, _ in parts]
-            if width == len(parts) == 1:
-                known[word] = numbers[0]
-            else:
-                known[word] = -1 - len(self.compounds)
-                self.compounds.append((width, numbers, [shift for _, shift in parts]))
-        fresh = list(islice(folded, already, None))
-        terms = self._resolve(fresh)
-        self.term_ids += [term_id for term_id, _ in terms]
-        pairs = zip(fresh, terms, strict=True)
-        self._new += [(word, term) for word, term in pairs if word not in self._elsewhere]
+        pieces = {word: words.pieces(word) for word in raw_words if word not in self._pieces}
+        folded = dict.fromkeys(folded for _, parts in pieces.values() for folded, _ in parts)
+        fresh = [word for word in folded if word not in self._folded]
+        self._folded.update(zip(fresh, self.term_ids(fresh), strict=True))
+        self._pieces.update(pieces)
 
     def pieces(self, raw_word: str) -> Pieces:
         """What a word that was met is indexed as."""
-        number = self.numbers[raw_word]
-        if number >= 0:
-            return 1, [(self.term_ids[number], 0)]
-        width, numbers, shifts = self.compounds[-1 - number]
-        return width, [
-            (self.term_ids[number], shift) for number, shift in zip(numbers, shifts, strict=True)
-        ]
+        width, parts = self._pieces[raw_word]
+        return width, [(self._folded[folded], shift) for folded, shift in parts]
 
     def take_new(self) -> list[tuple[str, Term]]:
         """Folded words learnt since the last call that are new, with their terms."""

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import _duckdb
 
 from qmd.store.plans import Plans
+from qmd.store.relation import Relation
 from qmd.store.statements import given, statement
 
 # `import duckdb` reads package metadata and costs as much again as the engine itself;
@@ -152,9 +153,12 @@ class Cursor:
 
     @contextmanager
     def staged(self, **relations: object) -> Iterator[None]:
-        """Arrow tables, or dictionaries of numpy arrays, as relations by name."""
+        """Relations by name. An Arrow table or a dictionary of numpy arrays may be read again and
+        again, a `Relation` by one statement.
+        """
         for name, relation in relations.items():
-            self.connection.register(name, relation)
+            given = relation.stream() if isinstance(relation, Relation) else relation
+            self.connection.register(name, given)
         try:
             yield
         finally:

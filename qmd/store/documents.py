@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from itertools import compress
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from qmd.store.cursor import Cursor, as_json
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from qmd.store.relation import Relation, numbers, texts
 
 
 class Change(NamedTuple):
@@ -33,18 +28,19 @@ AT_A_GLANCE = 100_000
 """Files of a collection that are few enough to be held twice, to see at a glance which are the
 same: mostly all are, or nearly all, and to join them takes three times as long."""
 
-Relation = TypeVar("Relation")
+Learnt = tuple[str, tuple[int, str]]
+"""A word, and the term_id and the term that it stands for."""
 
 
-class Batch(NamedTuple, Generic[Relation]):
-    """A batch of documents, ready to be committed: all of it as Arrow tables, or as JSON.
+class Batch(NamedTuple):
+    """A batch of documents, ready to be committed.
 
     Attributes:
         incoming: one row per document: `number` within the batch, `seen_id`, and the
             columns of `documents`.
         texts: hash, body and outline, no hash twice.
         postings: `number` and the columns of `postings`, sorted by (term, number).
-        learnt: words never met before: word, term, term_id; None: there are none.
+        learnt: words never met before.
         documents: in all.
         replaces: whether some document takes the place of another.
     """
@@ -52,7 +48,7 @@ class Batch(NamedTuple, Generic[Relation]):
     incoming: Relation
     texts: Relation
     postings: Relation
-    learnt: Relation | None
+    learnt: list[Learnt]
     documents: int
     replaces: bool
 
@@ -91,58 +87,41 @@ def changes(
     ]
 
 
-def put(cursor: Cursor, batch: Batch[Any]) -> set[int]:
+def put(cursor: Cursor, batch: Batch) -> set[int]:
     """Commit a batch.
 
     Returns:
         The numbers of the documents that were accepted. One that another process has
         changed since it was compared is not: its file is to be compared again.
     """
-    if batch.learnt is not None:  # in any case: they are not new to the batches that follow
-        with _taken(cursor, learnt=batch.learnt) as given:
-            cursor.run("words/learn", **given)
-    with _taken(cursor, incoming=batch.incoming) as given:
-        cursor.run("documents/accept", **given)
+    if batch.learnt:  # in any case: they are not new to the batches that follow
+        with cursor.staged(learnt=_words(batch.learnt)):
+            cursor.run("words/learn")
+    with cursor.staged(incoming=batch.incoming):
+        cursor.run("documents/accept")
     accepted = cursor.run("documents/accepted")
     if not accepted:
         return set()
     if batch.replaces:
         cursor.run("documents/bury")
         cursor.run("documents/replace")
-    with _taken(cursor, texts=batch.texts) as given:
-        cursor.run("documents/add_content", **given)
+    with cursor.staged(texts=batch.texts):
+        cursor.run("documents/add_content")
     cursor.run("documents/add")
-    numbers = {number for number, _ in accepted}
-    postings = batch.postings
-    if len(numbers) < batch.documents:
-        postings = _of_documents(postings, numbers)
-    with _taken(cursor, found=postings) as given:
-        first, document_id = accepted[0]
-        cursor.run("documents/add_postings", base=document_id - first, **given)
+    first, document_id = accepted[0]
+    some = len(accepted) < batch.documents or None  # to look for them triples the time of the rest
+    with cursor.staged(found=batch.postings):
+        cursor.run("documents/add_postings", base=document_id - first, some=some)
     cursor.run("documents/count_up")
-    return numbers
+    return {number for number, _ in accepted}
 
 
-@contextmanager
-def _taken(cursor: Cursor, **relations: Any) -> Iterator[dict[str, str | None]]:
-    """What a statement takes for relations: JSON is a parameter, Arrow tables are staged."""
-    as_text = {name: part if isinstance(part, str) else None for name, part in relations.items()}
-    tables = {name: part for name, part in relations.items() if as_text[name] is None}
-    with cursor.staged(**tables):
-        yield as_text
-
-
-def _of_documents(postings: Any, numbers: set[int]) -> Any:
-    """The postings of some documents. Here, not in SQL, where it triples the time of the rest."""
-    if isinstance(postings, str):
-        columns = json.loads(postings)
-        kept = [number in numbers for number in columns["number"]]
-        return as_json({name: list(compress(column, kept)) for name, column in columns.items()})
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    wanted = pa.array(sorted(numbers), pa.uint32())
-    return postings.filter(pc.is_in(postings["number"], wanted))
+def _words(learnt: Sequence[Learnt]) -> Relation:
+    return Relation(
+        word=texts([word for word, _ in learnt]),
+        term=texts([term for _, (_, term) in learnt]),
+        term_id=numbers("int64", [term_id for _, (term_id, _) in learnt]),
+    )
 
 
 def lack_outlines(cursor: Cursor) -> bool:
@@ -161,7 +140,7 @@ def unoutlined(cursor: Cursor, *, limit: int, size: int) -> list[tuple[str, str]
     return [(hash_, body) for hash_, body in rows]
 
 
-def add_outlines(cursor: Cursor, *, made: pa.Table) -> None:
+def add_outlines(cursor: Cursor, *, made: Relation) -> None:
     """Give texts their outlines.
 
     Args:

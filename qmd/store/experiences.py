@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
@@ -61,7 +60,7 @@ class Page(NamedTuple):
     found: list[Found]
 
 
-def add(cursor: Cursor, records: Sequence[Record], batch: Batch[str]) -> None:
+def add(cursor: Cursor, records: Sequence[Record], batch: Batch) -> None:
     """Add records with their documents.
 
     Args:
@@ -70,10 +69,9 @@ def add(cursor: Cursor, records: Sequence[Record], batch: Batch[str]) -> None:
     if all(each.name != EXPERIENCES for each in collections(cursor)):
         cursor.run("experiences/add_collection")
         cursor.run("experiences/add_context", body=UNREVIEWED)
-    learnt = json.loads(batch.learnt or "[]")
-    known = documents.known_words(cursor, [each["word"] for each in learnt])
-    new = [each for each in learnt if each["word"] not in known]
-    documents.put(cursor, batch._replace(learnt=as_json(new) if new else None))
+    known = documents.known_words(cursor, [word for word, _ in batch.learnt])
+    new = [learnt for learnt in batch.learnt if learnt[0] not in known]
+    documents.put(cursor, batch._replace(learnt=new))
     rows = [_row(record) for record in records]
     cursor.run("experiences/add", records=as_json(rows))
 

@@ -22,7 +22,7 @@ from qmd.store.attachment import check_files
 from qmd.store.cursor import Connection, Cursor, DatabaseError, connected
 from qmd.store.gate import errand
 from qmd.store.statements import filled, statement
-from qmd.store.stemmer import extension
+from qmd.store.stemmer import UNCHECKED, extension
 from qmd.store.workplaces import workplace
 
 if TYPE_CHECKING:
@@ -231,6 +231,6 @@ def _part(cursor: Cursor, *, model_id: int, after: int) -> pa.Table:
 
 def _connected() -> Connection:
     """An engine of its own with the extension loaded."""
-    connection = connected()
+    connection = connected(UNCHECKED)
     connection.execute(filled("shortcut/load", path=extension("vss")))
     return connection

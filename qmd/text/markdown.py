@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 _MARKDOWN = frozenset({".md", ".markdown", ".mdx", ".mdown", ".mkd", ".qmd", ".rmd", ".txt"})
 _OPENING = re.compile(r"---[ \t]*\r?\n")
-_CLOSING = re.compile(r"(?:---|\.\.\.)[ \t]*\r?(?=\n|\Z)")
+_CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*\r?(?=\n|\Z)", re.M)
 _JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=str)
 _NO_PARAGRAPH = (
     r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]|\r?$)"  # list
@@ -184,19 +184,10 @@ def _line_of_bad_key(yaml: str) -> int | None:
 def _block(text: str) -> tuple[int, int, int] | None:
     """Where the YAML between two rules begins and stops, and where its last rule ends."""
     opening = _OPENING.match(text)
-    if opening is None:
+    closing = _CLOSING.search(text, opening.end()) if opening else None
+    if opening is None or closing is None:
         return None
-    at = opening.end()
-    while at <= len(text):
-        # Only a line that begins with one of these two can be the last.
-        if text[at : at + 3] in ("---", "..."):
-            closing = _CLOSING.match(text, at)
-            if closing:
-                return opening.end(), at, closing.end()
-        at = text.find("\n", at) + 1
-        if at == 0:
-            return None
-    return None
+    return opening.end(), closing.start(), closing.end()
 
 
 def metadata_json(metadata: dict[str, object]) -> str | None:
@@ -277,7 +268,8 @@ def _unclosed(heading: str) -> str:
 def dated(path: str, modified: datetime, matter: Frontmatter) -> datetime:
     """When a document is from, in UTC: frontmatter, else the file name, else `modified`."""
     for key in _DATE_KEYS:
-        found = parsed_date(matter.metadata.get(key))
+        value = matter.metadata.get(key)
+        found = None if value is None else parsed_date(value)
         if found is not None:
             return found
     for match in _DAY_IN_NAME.finditer(path.rpartition("/")[2]):

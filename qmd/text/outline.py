@@ -1,8 +1,7 @@
 """What a Markdown text points at, and how it is divided: links, tags and headings.
 
-One definition: `pipeline/outlines.py` is the same rules over a whole batch in numpy, and calls
-`marks` where a paragraph is not plain; a property test holds the two equal. All of this works on
-the bytes of UTF-8, so that a place in a text is a place in a batch.
+One definition: `compiled/outlines.pyx` is the same rules, and calls `block_marks` where a block is
+not plain; a property test holds the two equal. All of this works on the bytes of UTF-8.
 
     text ──▸ lines ─▸ without frontmatter and blocks of code ─▸ headings
                                                              ─▸ regions ─▸ blocks ─▸ links, tags
@@ -228,8 +227,12 @@ def _marks_from(data: bytes, at: int, last: int, defined: Definitions) -> list[M
     if _ATX.match(data, at, last):
         end = min(line_end(data, at), last)
         if end < last:
-            heading = _Block(data, end, defined).marks(at)
-            return heading + _Block(data, last, defined).marks(end)
+            return block_marks(data, at, end, defined) + block_marks(data, end, last, defined)
+    return block_marks(data, at, last, defined)
+
+
+def block_marks(data: bytes, at: int, last: int, defined: Definitions) -> list[Mark]:
+    """The links and tags of a block, which is no heading with more below it."""
     return _Block(data, last, defined).marks(at)
 
 

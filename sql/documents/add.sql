@@ -4,7 +4,7 @@
 insert into documents
 select
     document_id, collection, path, title, hash, metadata::json,
-    make_timestamp(dated), make_timestamp(modified), lossy,
+    make_timestamp(dated), make_timestamp(modified), lossy::boolean,
     size, mtime_ns, inode, checksum, title_length, path_length, body_length,
     path_start, body_start
 from accepted

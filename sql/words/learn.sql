@@ -2,16 +2,7 @@
 -- learn the same word: it then stands here twice, and means the same.
 --
 -- in   learnt   relation  word text, term text, term_id bigint
--- in   $learnt  json?     the same, as an array of objects; null: there is the relation
 insert into words
--- if $learnt
-with learnt as (
-    select unnest(
-        from_json($learnt, '[{"word": "VARCHAR", "term": "VARCHAR", "term_id": "BIGINT"}]'),
-        max_depth := 2
-    )
-)
--- end
 select
     word,
     (unicode(word)::bigint << 42)

@@ -1,4 +1,4 @@
-"""Outlines of a batch are those of its texts, one by one."""
+"""Outlines as they are kept: the same whether their rules were compiled or not."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qmd.pipeline import few
-from qmd.pipeline.outlines import outlines
+from qmd.pipeline.outlines import outlined, plainly_outlined
 from qmd.text import markdown
 from qmd.text.outline import BETWEEN, outline
 
@@ -57,6 +56,16 @@ LINES = st.sampled_from(
 )
 TEXTS = st.lists(LINES, max_size=8).map("\n".join)
 NOISE = st.text(alphabet="\n\n #`[]()!\\<>-=~|x1é/:\t\r\v\f", max_size=60)
+PIECES = st.lists(
+    st.sampled_from(
+        [
+            *"https:// http://a.b xhttp://c ) ( #t #7 #é - / _ ` `` \\ ! [ ] ]( x".split(),
+            *["~~~", "```", "<", "a:", "é", "|", "\n", "\n\n", " ", "- ", "1. ", "## ", "> "],
+            *["\n---\n", "\n===\n"],
+        ]
+    ),
+    max_size=25,
+).map("".join)
 FRONT = st.sampled_from(["", "", "---\ntags: [x]\n---\n", "---\n# no [a](b) ```\n---"])
 ENDS = st.sampled_from(["", "\n", "\r\n"])
 
@@ -76,62 +85,47 @@ def plain(text: str) -> list[tuple[int, str, str, str]]:
     ]
 
 
-def batched(texts: list[str]) -> list[list[tuple[int, str, str, str]]]:
-    """The same, of a batch."""
-    starts = [len(text[: markdown.frontmatter(text).end].encode()) for text in texts]
-    found = outlines([text.encode() for text in texts], starts)
-    rows = zip(*found, strict=True)
-    return [
-        [
-            (int(line), kind, text, target)
-            for kind, line, text, target in zip(
-                kinds,
-                lines.split(" "),
-                texts.split(BETWEEN.decode()),
-                targets.split(BETWEEN.decode()),
-                strict=True,
-            )
-        ]
-        if kinds
-        else []
-        for kinds, lines, texts, targets in rows
-    ]
+def kept(text: str) -> list[tuple[int, str, str, str]]:
+    """The same, as the index keeps it."""
+    data, start = text.encode(), len(text[: markdown.frontmatter(text).end].encode())
+    found = outlined(data, start)
+    assert found == plainly_outlined(data, start)
+    columns = (
+        map(int, found.lines.split(" ")),
+        found.kinds,
+        found.texts.split(BETWEEN.decode()),
+        found.targets.split(BETWEEN.decode()),
+    )
+    return list(zip(*columns, strict=True)) if found.kinds else []
 
 
-@settings(max_examples=400)
-@given(st.lists(st.builds(lambda a, b, c: a + b + c, FRONT, TEXTS, ENDS), max_size=4))
-def test_the_outlines_of_a_batch_are_those_of_its_texts(texts):
-    assert batched(texts) == [plain(text) for text in texts]
-    starts = [len(text[: markdown.frontmatter(text).end].encode()) for text in texts]
-    data = [text.encode() for text in texts]
-    one_by_one = [few.outlined(*each) for each in zip(data, starts, strict=True)]
-    found = outlines(data, starts)
-    columns = zip(*found, strict=True)
-    assert [dict(zip(found._fields, row, strict=True)) for row in columns] == one_by_one
+@settings(max_examples=1500)
+@given(st.builds(lambda a, b, c: a + b + c, FRONT, TEXTS, ENDS))
+def test_an_outline_is_that_of_the_definition(text):
+    assert kept(text) == plain(text)
 
 
-@settings(max_examples=400)
-@given(st.lists(NOISE, max_size=3))
-def test_and_also_of_texts_that_make_no_sense(texts):
-    assert batched(texts) == [plain(text) for text in texts]
+@settings(max_examples=1500)
+@given(st.one_of(NOISE, PIECES))
+def test_and_also_of_texts_that_make_no_sense(text):
+    assert kept(text) == plain(text)
 
 
-@settings(max_examples=100)
+@settings(max_examples=200)
 @given(TEXTS)
 def test_lines_that_end_with_a_carriage_return_have_the_same_marks(text):
     text = text.replace("\n", "\r\n")
-    assert batched([text]) == [plain(text)]
+    assert kept(text) == plain(text)
 
 
-def test_a_batch_of_nothing_has_no_outlines():
-    assert batched([]) == []
-    assert batched(["", "\n"]) == [[], []]
+@pytest.mark.parametrize("text", ["", "\n", " ", "```", "#"])
+def test_nothing_has_no_outline(text):
+    assert kept(text) == plain(text) == []
 
 
 @pytest.mark.parametrize("number", [9, 10, 99, 100, 12_345])
-def test_lines_are_counted_from_the_start_of_each_text(number):
-    texts = ["# A\n" * 3, "\n" * (number - 1) + "[b](c)"]
-    assert batched(texts)[1] == [(number, "i", "b", "c")]
+def test_lines_are_counted_from_the_start(number):
+    assert kept("\n" * (number - 1) + "[b](c)") == [(number, "i", "b", "c")]
 
 
 @pytest.mark.parametrize(
@@ -143,7 +137,7 @@ def test_lines_are_counted_from_the_start_of_each_text(number):
     ],
 )
 def test_what_a_picture_says_is_text(text, marks):
-    assert batched([text]) == [plain(text)] == [[(1, *mark) for mark in marks]]
+    assert kept(text) == plain(text) == [(1, *mark) for mark in marks]
 
 
 @pytest.mark.parametrize(
@@ -156,10 +150,10 @@ def test_what_a_picture_says_is_text(text, marks):
     ids=["pictures", "links", "references"],
 )
 def test_no_text_has_an_outline_that_fills_the_memory(text):
-    [found] = batched([text])
+    found = kept(text)
     assert 0 < sum(len(text) + len(target) for _, _, text, target in found) < 2_000_000
 
 
 def test_references_are_counted_for_each_text_alone():
     text = f"[a]: {'x' * 50_000}\n\n" + "[a]\n\n" * 20
-    assert [len(found) for found in batched([text, text])] == [20, 20]
+    assert [len(kept(text)) for _ in range(2)] == [20, 20]

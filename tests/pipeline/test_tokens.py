@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import defaultdict
+from contextlib import suppress
 from hashlib import blake2b
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from qmd.pipeline import few
-from qmd.pipeline.tokens import FIELDS, tokenise
+from qmd.pipeline import tokens as rules
+from qmd.pipeline.tokens import FIELDS, plainly_tokenised, tokenise
 from qmd.pipeline.vocabulary import Vocabulary
 from qmd.text import words
 
@@ -25,6 +24,7 @@ FIELD = st.one_of(
         " ".join
     ),
 )
+IDENTIFIERS = st.text("aAbBZ09_é", max_size=12)
 DOCUMENTS = st.lists(st.tuples(FIELD, FIELD, FIELD), min_size=1, max_size=5)
 
 
@@ -45,37 +45,52 @@ def vocabulary(number):
 def reference(documents, number):
     """The same postings, a Python object per word."""
     found = defaultdict(list)
-    starts, lengths = np.zeros((2, len(FIELDS), len(documents)), np.uint32)
+    starts, lengths = ([[0] * len(documents) for _ in FIELDS] for _ in range(2))
     for document, fields in enumerate(documents):
         place = 0
         for field, text in enumerate(fields):
-            starts[field, document] = place
+            starts[field][document] = place
             for raw in words.split(text):
                 width, parts = words.pieces(raw)
                 for folded, shift in parts:
                     found[number(folded), document].append((place + shift, field))
-                    lengths[field, document] += 1
+                    lengths[field][document] += 1
                 place += width
             place += 1
     postings = [
         (term_id, document, [[f for _, f in at].count(f) for f in range(3)], [p for p, _ in at])
         for (term_id, document), at in sorted((key, sorted(at)) for key, at in found.items())
     ]
-    return postings, starts.tolist(), lengths.tolist()
+    return postings, starts, lengths
 
 
 def listed(postings):
     """`Postings` in the form of the reference."""
+    offsets, positions = postings.offsets.tolist(), postings.positions.tolist()
+    frequencies = zip(
+        postings.title_frequency, postings.path_frequency, postings.body_frequency, strict=True
+    )
     rows = [
-        (
-            int(postings.term_id[at]),
-            int(postings.document[at]),
-            postings.frequencies[:, at].tolist(),
-            postings.positions[postings.offsets[at] : postings.offsets[at + 1]].tolist(),
+        (term_id, number, list(counts), positions[offsets[at] : offsets[at + 1]])
+        for at, (term_id, number, counts) in enumerate(
+            zip(postings.term_id, postings.number, frequencies, strict=True)
         )
-        for at in range(len(postings.term_id))
     ]
-    return rows, postings.starts.tolist(), postings.lengths.tolist()
+    lengths = [sum(postings.lengths[3 * number :][:3]) for number in postings.number]
+    assert postings.length.tolist() == lengths
+    by_field = [
+        [column[field::3].tolist() for field in range(len(FIELDS))]
+        for column in (postings.starts, postings.lengths)
+    ]
+    return rows, *by_field
+
+
+@pytest.fixture(params=["compiled", "plain"])
+def _both_ways(request, monkeypatch):
+    """The test runs with what was compiled, and without."""
+    if request.param == "plain":
+        monkeypatch.setattr(rules, "Words", None)
+    assert (rules.Words is None) == (request.param == "plain")
 
 
 def tokens(*documents):
@@ -96,17 +111,17 @@ def tokens(*documents):
 def test_the_postings_are_those_of_the_words_one_by_one(documents, key):
     number = numbering(key)
     assert listed(tokenise(documents, vocabulary(number))) == reference(documents, number)
-    found = few.tokenised(documents, vocabulary(number))
-    frequencies = zip(
-        found.title_frequency, found.path_frequency, found.body_frequency, strict=True
-    )
-    counted = map(list, frequencies)
-    rows = list(zip(found.term_id, found.number, counted, found.positions, strict=True))
-    by_field = [
-        [list(column) for column in zip(*part, strict=True)]
-        for part in (found.starts, found.lengths)
-    ]
-    assert (rows, *by_field) == reference(documents, number)
+    plain = plainly_tokenised(documents, vocabulary(number))
+    assert listed(plain) == reference(documents, number)
+
+
+@given(st.lists(st.lists(IDENTIFIERS, max_size=8).map(" ".join), min_size=1, max_size=3))
+@settings(deadline=None, max_examples=300)
+def test_identifiers_have_the_same_parts_either_way(texts):
+    number = numbering(b"k")
+    documents = [("", "", text) for text in texts]
+    both = tokenise(documents, vocabulary(number)), plainly_tokenised(documents, vocabulary(number))
+    assert listed(both[0]) == listed(both[1])
 
 
 @given(st.lists(DOCUMENTS, min_size=2, max_size=4), st.binary(min_size=1, max_size=8))
@@ -196,22 +211,73 @@ def test_a_word_that_the_index_has_is_not_new():
     assert [word for word, _ in shared.take_new()] == ["pot"]
 
 
+@pytest.mark.usefixtures("_both_ways")
 def test_the_columns_have_the_types_that_the_tables_are_made_from():
-    made = tokenise([("a", "b", "c d"), ("", "", "")], vocabulary(numbering(b"k")))
-    assert made.term_id.dtype == np.int64
-    assert made.offsets.dtype == np.int32
-    for column in ("document", "frequencies", "positions", "lengths", "starts"):
-        assert getattr(made, column).dtype == np.uint32
-    assert made.frequencies.shape == (3, len(made.term_id))
-    assert made.lengths.shape == made.starts.shape == (3, 2)
+    made = tokenise([("a", "b", b"c d"), ("", "", "")], vocabulary(numbering(b"k")))
+    kinds = [column.format for column in made]
+    assert kinds == ["q", "I", "I", "I", "I", "I", "i", "I", "I", "I"]
+    assert len(made.lengths) == len(made.starts) == 6
+    assert len(made.offsets) == len(made.term_id) + 1
 
 
-@given(DOCUMENTS)
-def test_few_words_have_the_postings_that_they_have_among_many(documents):
-    known = vocabulary(numbering(b"x"))
-    few = tokenise(documents, known)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("qmd.pipeline.tokens.FEW", 0)
-        many = tokenise(documents, known)
-    for column in dataclasses.fields(few):
-        assert np.array_equal(getattr(few, column.name), getattr(many, column.name))
+@pytest.mark.usefixtures("_both_ways")
+def test_nothing_has_no_postings():
+    for documents in ([], [("", "", "")], [("", "", b"")]):
+        made = tokenise(documents, vocabulary(numbering(b"k")))
+        assert made.offsets.tolist() == [0]
+        assert not len(made.term_id)
+
+
+@pytest.mark.usefixtures("_both_ways")
+@pytest.mark.parametrize("text", ["tea", "thé"])
+def test_words_of_which_something_failed_have_no_postings(monkeypatch, text):
+    fails = [True, True]
+
+    def resolve(folded):
+        if folded and fails.pop():
+            raise OSError("gone")
+        return [(len(word), word) for word in folded]
+
+    known = Vocabulary(resolve)
+    with pytest.raises(OSError, match="gone"):
+        tokenise([(text, "", "")], known)
+    with pytest.raises((OSError, RuntimeError)):
+        tokenise([(text, "", "")], known)
+    known = Vocabulary(lambda folded: [(len(word), word) for word in folded])
+    with monkeypatch.context() as patch:
+        patch.setattr(words, "pieces", lambda word: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            tokenise([("", "", "thé")], known)
+    with suppress(RuntimeError):
+        assert tokenise([("", "", "thé")], known).term_id.tolist() == [3]
+
+
+@pytest.mark.skipif(rules.Words is None, reason="nothing was compiled")
+def test_what_was_compiled_takes_nothing_out_of_turn():
+    made = rules.Words()
+    with pytest.raises(ValueError, match="three fields"):
+        made.split([b"tea"])
+    with pytest.raises(RuntimeError):
+        made.resolve([])
+    assert made.split(["thé".encode(), b"tea", b""]) == ["thé"]
+    with pytest.raises(RuntimeError):
+        made.postings()
+    with pytest.raises(ValueError, match="more words"):
+        made.define([])
+    with pytest.raises(RuntimeError):
+        made.split([b"", b"", b""])
+    made = rules.Words()
+    made.split([b"tea", b"", b""])
+    with pytest.raises(ValueError, match="more definitions"):
+        made.define([(1, [("tea", 0)])])
+
+
+def test_very_many_words_are_told_apart():
+    number = numbering(b"k")
+    words_ = [f"w{n:x}" for n in range(150_000)]
+    known = vocabulary(number)
+    made = tokenise([("", "", " ".join(words_ * 2).encode())], known)
+    assert len(made.term_id) == 150_000
+    assert set(made.body_frequency) == {2}
+    again = tokenise([("", "", " ".join(words_[::1000]))], known)
+    assert sorted(again.term_id) == sorted(number(word) for word in words_[::1000])

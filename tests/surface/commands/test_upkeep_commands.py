@@ -227,31 +227,19 @@ def test_doctor_tells_of_texts_of_earlier_days_and_cleanup_makes_the_file_small(
 def test_an_update_loads_no_more_than_it_needs(indexed, notes):
     text = "# More\n\nOf [tea][t].\n\n~~~\ncode\n~~~\n\n[t]: tea.md\n"
     notes.joinpath("more.md").write_text(text)
-    command = [sys.executable, "-X", "importtime", "-m", "qmd", "update"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-    assert "1 new" in done.stdout + done.stderr
-    heavy = {
-        "numpy",
-        "pyarrow",
-        "asyncio",
-        "anyio",
-        "duckdb",
-        "polars",
-        "httpx",
-        "qmd.text.snippet",
-    }
-    assert loaded & heavy == set()
-    notes.joinpath("much.md").write_text("# Much\n\n" + "teapots and coffee cups\n" * 25_000)
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-    assert {"numpy", "pyarrow"} <= loaded
-    unneeded = {"anyio", "numpy.ma", "duckdb", "polars", "pyarrow.compute", "httpx"}
-    assert loaded & unneeded == set()
+
+    def loaded():
+        command = [sys.executable, "-X", "importtime", "-m", "qmd", "update"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert "1 new" in done.stdout + done.stderr
+        return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+
+    heavy = {"numpy", "pyarrow", "duckdb", "polars", "httpx", "qmd.text.snippet"}
+    assert loaded() & (heavy | {"asyncio", "anyio"}) == set()
     notes.joinpath("most.md").write_text("# Most\n\n" + "teapots and coffee cups\n" * 100_000)
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-    assert {"numpy", "pyarrow", "anyio"} <= loaded
+    modules = loaded()
+    assert "anyio" in modules
+    assert modules & heavy == set()
 
 
 def test_a_name_that_begins_with_a_tilde_need_not_be_a_home(qmd, tmp_path, monkeypatch):

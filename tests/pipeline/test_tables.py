@@ -1,23 +1,24 @@
-"""A few files are made into the same rows, without numpy and Arrow, as many are with them."""
+"""A batch of files becomes the same rows, compiled or not; what is little is done at once."""
 
 from __future__ import annotations
 
-import json
 import os
 
+import _duckdb
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from qmd import curation
 from qmd.errors import CollectionNotFound
-from qmd.pipeline import at_once, batches, few, tables
+from qmd.pipeline import at_once, batches, outlines, tables, tokens
 from qmd.pipeline.batches import Batches
 from qmd.pipeline.compare import compare, is_little
 from qmd.pipeline.reading import opened, parsed
 from qmd.pipeline.vocabulary import Vocabulary
 from qmd.pipeline.walk import Found
 from qmd.store import documents
+from qmd.store.cursor import Cursor
 from qmd.store.documents import Change
 from qmd.types import Collection
 from tests.library import STEMMER, Library
@@ -72,22 +73,31 @@ def files(folder, texts):
     return [parsed(file) for file in read if file.text is not None]
 
 
+def relations(batch):
+    """The rows of a batch."""
+    cursor = Cursor(_duckdb.connect(":memory:"))
+    found = {}
+    for part in ("incoming", "texts", "postings"):
+        with cursor.staged(part=getattr(batch, part)):
+            found[part] = cursor.connection.execute("from part").fetchall()
+    return found
+
+
 @pytest.mark.parametrize("named", [True, False])
 @settings(deadline=None, max_examples=100)
 @given(texts=NOTES)
-def test_both_say_the_same_of_a_batch(tmp_path_factory, texts, named):
+def test_a_batch_is_the_same_either_way(tmp_path_factory, texts, named):
     made = files(tmp_path_factory.mktemp("notes"), texts)
     assume(made)
-    words = [Vocabulary(STEMMER.terms) for _ in range(2)]
-    small = few.batch("notes", made, words[0], named=named)
-    large = tables.batch("notes", made, words[1], named=named)
-    for part in ("incoming", "texts", "postings"):
-        assert json.loads(getattr(small, part)) == getattr(large, part).to_pydict(), part
-    assert (small.documents, small.replaces) == (large.documents, large.replaces)
-    assert (small.learnt is None) == (large.learnt is None)
-    if small.learnt is not None:
-        learnt = json.loads(small.learnt)
-        assert sorted(map(str, learnt)) == sorted(map(str, large.learnt.to_pylist()))
+    fast = tables.batch("notes", made, Vocabulary(STEMMER.terms), named=named)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tokens, "Words", None)
+        patch.setattr(outlines, "_compiled", None)
+        plain = tables.batch("notes", made, Vocabulary(STEMMER.terms), named=named)
+    assert relations(fast) == relations(plain)
+    assert {body for _, body, _ in relations(fast)["texts"]} == {item.file.text for item in made}
+    assert (fast.documents, fast.replaces) == (plain.documents, plain.replaces)
+    assert sorted(fast.learnt) == sorted(plain.learnt)
 
 
 def rows(library):
@@ -112,9 +122,11 @@ TEXTS = {
 
 def test_the_index_has_the_same_rows_either_way(tmp_path, monkeypatch):
     found = []
-    for few_bytes in (0, 500_000):
-        monkeypatch.setattr(batches, "FEW_BYTES", few_bytes)
-        folder = tmp_path / str(few_bytes)
+    for way in ("compiled", "plain"):
+        if way == "plain":
+            monkeypatch.setattr(tokens, "Words", None)
+            monkeypatch.setattr(outlines, "_compiled", None)
+        folder = tmp_path / way
         folder.mkdir()
         library = Library(folder)
         for name, text in TEXTS.items():
@@ -127,9 +139,7 @@ def test_the_index_has_the_same_rows_either_way(tmp_path, monkeypatch):
     assert len(found[0]["postings"]) > 20
 
 
-@pytest.mark.parametrize("few_bytes", [0, 500_000])
-def test_postings_of_documents_that_are_not_accepted_are_left_out(library, monkeypatch, few_bytes):
-    monkeypatch.setattr(batches, "FEW_BYTES", few_bytes)
+def test_postings_of_documents_that_are_not_accepted_are_left_out(library, monkeypatch):
     put, times = documents.put, []
 
     def meanwhile(cursor, batch):
@@ -162,11 +172,7 @@ def carried_out(library, comparison):
     return at_once.carry_out(library.engine.database, comparison, STEMMER)
 
 
-@pytest.mark.parametrize("few_bytes", [0, 500_000])
-def test_words_of_a_batch_that_is_not_accepted_are_learnt_for_the_next(
-    library, monkeypatch, few_bytes
-):
-    monkeypatch.setattr(batches, "FEW_BYTES", few_bytes)
+def test_words_of_a_batch_that_is_not_accepted_are_learnt_for_the_next(library, monkeypatch):
     monkeypatch.setattr(batches, "BATCH_FILES", 1)
     commit, accepted = Batches.commit, []
 

@@ -1,0 +1,481 @@
+# distutils: language = c++
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+"""A batch of documents as postings: the rules of `text/words.py` at the speed of memory.
+
+    fields ──split──▸ numbers of raw words ─────────────────────────────────▸ postings
+                      words beyond ASCII ──▸ Python ──define──▸ folded words
+                                                      new ones ──▸ Python ──resolve──▸ terms
+
+A word that was met before is a number, found by its bytes in a table of hashes; what it is indexed
+as is told once. The rest is counting: how often each term occurs says where its postings begin,
+and since documents are gone through in order, all of them are written in order.
+"""
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcmp
+from libcpp.algorithm cimport sort
+from libcpp.pair cimport pair
+from libcpp.vector cimport vector
+
+import os
+
+cdef enum:
+    FIELDS = 3
+    LONGEST = 64  # bytes of a word that count: text/words.py
+
+# FNV-1a of 64 bits (Fowler, Noll, Vo), with a random number of this process for each byte, so that
+# nobody can write words that share a place.
+cdef extern from *:
+    """static const uint64_t PRIME = 0x100000001b3;"""
+    const uint64_t PRIME
+
+cdef uint64_t RANDOM[256]
+cdef uint8_t IN_WORD[256]
+cdef int _code
+for _code in range(256):
+    IN_WORD[_code] = _code >= 128 or chr(_code).isalnum() or _code == 95
+    RANDOM[_code] = int.from_bytes(os.urandom(8), "little")
+
+
+cdef struct Spelled:
+    uint64_t hash
+    int64_t at    # of its bytes among those of all
+    int32_t size  # in bytes
+
+
+cdef cppclass Spellings:
+    """Distinct words, numbered in the order in which they are met."""
+
+    vector[uint8_t] letters
+    vector[Spelled] words
+    vector[int32_t] places  # numbers of words by their hashes; -1: nobody is there
+
+    int32_t number(const uint8_t* start, int32_t size, uint64_t hash) except -1 nogil:
+        """The number of a word, which is new if it was not met before."""
+        cdef size_t mask, place
+        cdef int32_t number
+        cdef Spelled word
+        if 2 * this.words.size() >= this.places.size():
+            this.widen()
+        mask = this.places.size() - 1
+        place = (hash ^ (hash >> 32)) & mask
+        while True:
+            number = this.places[place]
+            if number < 0:
+                break
+            if (
+                this.words[number].hash == hash
+                and this.words[number].size == size
+                and memcmp(&this.letters[this.words[number].at], start, size) == 0
+            ):
+                return number
+            place = (place + 1) & mask
+        number = <int32_t> this.words.size()
+        word.hash, word.at, word.size = hash, <int64_t> this.letters.size(), size
+        this.letters.insert(this.letters.end(), start, start + size)
+        this.words.push_back(word)
+        this.places[place] = number
+        return number
+
+    int widen() except -1 nogil:
+        """Twice as many places, so that few words have to go on to another."""
+        cdef size_t size = max(<size_t> 1 << 12, 2 * this.places.size()), place, number
+        cdef vector[int32_t] wider
+        wider.resize(size, -1)
+        for number in range(this.words.size()):
+            place = (this.words[number].hash ^ (this.words[number].hash >> 32)) & (size - 1)
+            while wider[place] >= 0:
+                place = (place + 1) & (size - 1)
+            wider[place] = <int32_t> number
+        this.places.swap(wider)
+        return 0
+
+
+cdef struct Word:
+    size_t first   # of its pieces
+    uint32_t count  # of its pieces
+    uint32_t width  # positions that it takes
+
+
+cdef struct Piece:
+    int32_t folded  # the number of a folded word
+    uint32_t shift  # from the first position of the word
+
+
+cdef struct Occurrence:
+    uint32_t field     # of all fields of the batch
+    uint32_t position  # from the start of the document's title
+
+
+cdef class Words:
+    """Raw words met so far, and what each is indexed as.
+
+    `split`, `define` and `resolve` follow one another, then `postings` are those of the batch.
+
+    Raises:
+        RuntimeError: one of them is called out of turn, or after one has failed: some words are then
+            known by name alone.
+    """
+
+    cdef Spellings raw
+    cdef Spellings folded
+    cdef vector[Word] words
+    cdef vector[Piece] pieces
+    cdef vector[int32_t] term  # of each folded word the number of its term
+    cdef vector[int64_t] term_ids
+    cdef dict terms
+    cdef vector[int32_t] foreign  # raw words that Python has to fold
+    cdef int turn  # of: 0 split, 1 define, 2 resolve; -1: one of them is at work, or has failed
+    # of the batch
+    cdef vector[int32_t] number
+    cdef vector[int32_t] in_field
+
+    def __cinit__(self):
+        self.terms = {}
+
+    def split(self, list fields not None):
+        """Find the words of a batch.
+
+        Args:
+            fields: bytes, three to a document, in which every byte above ASCII is part of a word.
+
+        Returns:
+            Words that were never met before and are more than ASCII.
+        """
+        cdef bytes field
+        cdef const uint8_t* at
+        cdef Py_ssize_t size
+        cdef int32_t number
+        if len(fields) % FIELDS:
+            raise ValueError("a document has three fields")
+        self.begin(0)
+        self.number.clear()
+        self.in_field.clear()
+        self.foreign.clear()
+        for field in fields:
+            at = <const uint8_t*> PyBytes_AS_STRING(field)
+            size = PyBytes_GET_SIZE(field)
+            with nogil:
+                self.read(at, size)
+        self.turn = 1
+        return [spelled(self.raw, number) for number in self.foreign]
+
+    cdef int begin(self, int turn) except -1:
+        if self.turn != turn:
+            raise RuntimeError("what is known of words is not whole")
+        self.turn = -1
+        return 0
+
+    cdef int read(self, const uint8_t* text, Py_ssize_t size) except -1 nogil:
+        """Note the words of a field."""
+        cdef const uint8_t* at = text
+        cdef const uint8_t* end = text + size
+        cdef const uint8_t* start
+        cdef uint64_t hash
+        cdef size_t before = self.number.size()
+        cdef int32_t length, number
+        while True:
+            while at < end and not IN_WORD[at[0]]:
+                at += 1
+            if at == end:
+                break
+            start = at
+            hash = 0
+            while at < end and IN_WORD[at[0]]:
+                hash = (hash ^ RANDOM[at[0]]) * PRIME
+                at += 1
+            if at - start <= LONGEST:
+                length = <int32_t> (at - start)
+            else:
+                length = LONGEST
+                while start[length] & 0xC0 == 0x80:  # no character is cut in two
+                    length -= 1
+                hash = hashed(start, length)
+            number = self.raw.number(start, length, hash)
+            if <size_t> number == self.words.size():
+                self.meet(number, start, length)
+            self.number.push_back(number)
+        self.in_field.push_back(<int32_t> (self.number.size() - before))
+        return 0
+
+    cdef int meet(self, int32_t number, const uint8_t* start, int32_t size) except -1 nogil:
+        """Say what a new word is indexed as, or leave it to Python."""
+        cdef Word word
+        cdef uint8_t lower[LONGEST]
+        cdef int32_t at, end
+        cdef int32_t small = 0, large = 0, large_after = 0, others = 0
+        word.first, word.count, word.width = self.pieces.size(), 0, 1
+        for at in range(size):
+            if start[at] >= 128:
+                self.words.push_back(word)
+                self.foreign.push_back(number)
+                return 0
+            lower[at] = start[at]
+            if is_large(start[at]):
+                lower[at] += 32
+                large += 1
+                large_after += at > 0
+            elif is_small(start[at]):
+                small += 1
+            elif start[at] == ord("_"):
+                others += 1
+        # `plain` of text/words.py, and `compound` for all others
+        if not others and (not large or not small or not large_after):
+            self.piece(lower, size, 0)
+        elif others < size:
+            self.piece(lower, size, 0)
+            word.width = 0
+            at = 0
+            while at < size:
+                if start[at] == ord("_"):
+                    at += 1
+                    continue
+                end = part_end(start, at, size)
+                if at > 0 or end < size:
+                    self.piece(&lower[at], end - at, word.width)
+                word.width += 1
+                at = end
+        word.count = <uint32_t> (self.pieces.size() - word.first)
+        self.words.push_back(word)
+        return 0
+
+    cdef int piece(self, const uint8_t* folded, int32_t size, uint32_t shift) except -1 nogil:
+        cdef Piece piece
+        piece.folded = self.folded.number(folded, size, hashed(folded, size))
+        piece.shift = shift
+        self.pieces.push_back(piece)
+        return 0
+
+    def define(self, definitions):
+        """Say what words are indexed as, in the order in which `split` gave them.
+
+        Args:
+            definitions: of each, the positions it takes, and (folded word, shift) of each piece.
+
+        Returns:
+            Folded words that were never met before.
+        """
+        cdef Word* word
+        cdef bytes folded
+        cdef size_t number, at = 0
+        self.begin(1)
+        for width, parts in definitions:
+            if at == self.foreign.size():
+                raise ValueError("there are more definitions than words")
+            word = &self.words[self.foreign[at]]
+            word.width, word.count, word.first = width, len(parts), self.pieces.size()
+            for part, shift in parts:
+                folded = part.encode()
+                self.piece(<const uint8_t*> PyBytes_AS_STRING(folded), len(folded), shift)
+            at += 1
+        if at < self.foreign.size():
+            raise ValueError("there are more words than definitions")
+        self.turn = 2
+        known = self.term.size()
+        return [spelled(self.folded, number) for number in range(known, self.folded.words.size())]
+
+    def resolve(self, term_ids):
+        """Say what terms folded words have, in the order in which `define` gave them."""
+        self.begin(2)
+        for term_id in term_ids:
+            number = self.terms.setdefault(term_id, len(self.terms))
+            if <size_t> number == self.term_ids.size():
+                self.term_ids.push_back(term_id)
+            self.term.push_back(number)
+        if self.term.size() != self.folded.words.size():
+            raise ValueError("each folded word has a term")
+        self.turn = 0
+
+    def postings(self):
+        """The postings of the batch, sorted by (term, document).
+
+        Returns:
+            Columns, each as the bytes of its numbers: term_id (int64), document, frequencies in
+            title, path and body, length of the document (uint32 each), offsets (int32, one more
+            than there are postings) into positions (uint32); then of each document, three numbers
+            (uint32): the occurrences of all terms in title, path and body, and the positions at
+            which these begin.
+        """
+        cdef size_t postings, occurrences
+        cdef vector[uint32_t] lengths, starts
+        cdef vector[int32_t] next_of
+        cdef vector[pair[int64_t, int32_t]] used
+        cdef vector[Occurrence] found
+        if self.turn != 0:
+            raise RuntimeError("what is known of words is not whole")
+        with nogil:
+            postings = self.count(lengths, starts, next_of, used)
+            occurrences = self.scatter(next_of, used, found)
+        term_id = PyBytes_FromStringAndSize(NULL, 8 * postings)
+        document, in_title, in_path, in_body, length = [
+            PyBytes_FromStringAndSize(NULL, 4 * postings) for _ in range(5)
+        ]
+        offsets = PyBytes_FromStringAndSize(NULL, 4 * (postings + 1))
+        positions = PyBytes_FromStringAndSize(NULL, 4 * occurrences)
+        cdef int64_t* to_term_id = <int64_t*> PyBytes_AS_STRING(term_id)
+        cdef uint32_t* to_document = <uint32_t*> PyBytes_AS_STRING(document)
+        cdef uint32_t* to_length = <uint32_t*> PyBytes_AS_STRING(length)
+        cdef int32_t* to_offsets = <int32_t*> PyBytes_AS_STRING(offsets)
+        cdef uint32_t* to_positions = <uint32_t*> PyBytes_AS_STRING(positions)
+        cdef uint32_t* counts[FIELDS]
+        counts[0] = <uint32_t*> PyBytes_AS_STRING(in_title)
+        counts[1] = <uint32_t*> PyBytes_AS_STRING(in_path)
+        counts[2] = <uint32_t*> PyBytes_AS_STRING(in_body)
+        cdef size_t term, at, end, row = 0
+        cdef uint32_t this
+        with nogil:
+            at = 0
+            for term in range(used.size()):
+                end = <size_t> next_of[used[term].second]
+                while at < end:
+                    this = found[at].field // FIELDS
+                    to_term_id[row] = used[term].first
+                    to_document[row] = this
+                    to_length[row] = (
+                        lengths[FIELDS * this] + lengths[FIELDS * this + 1] + lengths[FIELDS * this + 2]
+                    )
+                    to_offsets[row] = <int32_t> at
+                    counts[0][row] = counts[1][row] = counts[2][row] = 0
+                    while at < end and found[at].field // FIELDS == this:
+                        counts[found[at].field % FIELDS][row] += 1
+                        to_positions[at] = found[at].position
+                        at += 1
+                    row += 1
+            to_offsets[row] = <int32_t> at
+        return (
+            term_id, document, in_title, in_path, in_body, length, offsets, positions,
+            as_bytes(lengths), as_bytes(starts),
+        )
+
+    cdef size_t count(
+        self,
+        vector[uint32_t]& lengths,
+        vector[uint32_t]& starts,
+        vector[int32_t]& next_of,
+        vector[pair[int64_t, int32_t]]& used,
+    ) except? 0 nogil:
+        """Count what there will be.
+
+        Returns:
+            The number of postings. `next_of` is, of each term, where its first occurrence will
+            stand; `used` are the terms that occur, by their ids.
+        """
+        cdef vector[int32_t] last  # document that has a term
+        cdef vector[int32_t] times
+        cdef size_t field, at = 0, end, piece, term, postings = 0, occurrences = 0
+        cdef int32_t document, total = 0
+        cdef uint32_t place = 0, length
+        cdef Word* word
+        last.resize(self.term_ids.size(), -1)
+        times.resize(self.term_ids.size(), 0)
+        next_of.resize(self.term_ids.size(), 0)
+        for at in range(self.number.size()):
+            occurrences += self.words[self.number[at]].count
+        if occurrences > INT32_MAX:
+            with gil:
+                raise OverflowError("a batch has too many words")
+        at = 0
+        for field in range(self.in_field.size()):
+            document = <int32_t> (field // FIELDS)
+            if field % FIELDS == 0:
+                place = 0
+            starts.push_back(place)
+            length = 0
+            end = at + self.in_field[field]
+            while at < end:
+                word = &self.words[self.number[at]]
+                for piece in range(word.first, word.first + word.count):
+                    term = self.term[self.pieces[piece].folded]
+                    times[term] += 1
+                    if last[term] != document:
+                        last[term] = document
+                        postings += 1
+                length += word.count
+                place += word.width
+                at += 1
+            lengths.push_back(length)
+            place += 1  # so that no phrase reaches from one field into the next
+        for term in range(times.size()):
+            if times[term]:
+                used.push_back(pair[int64_t, int32_t](self.term_ids[term], <int32_t> term))
+        sort(used.begin(), used.end())
+        for at in range(used.size()):
+            next_of[used[at].second] = total
+            total += times[used[at].second]
+        return postings
+
+    cdef size_t scatter(
+        self,
+        vector[int32_t]& next_of,
+        vector[pair[int64_t, int32_t]]& used,
+        vector[Occurrence]& found,
+    ) except? 0 nogil:
+        """Put each occurrence in its place; `next_of` is then where those of a term end."""
+        cdef size_t field, at = 0, end, piece, term, total = 0
+        cdef uint32_t place = 0
+        cdef Word* word
+        for at in range(self.number.size()):
+            total += self.words[self.number[at]].count
+        found.resize(total)
+        at = 0
+        for field in range(self.in_field.size()):
+            if field % FIELDS == 0:
+                place = 0
+            end = at + self.in_field[field]
+            while at < end:
+                word = &self.words[self.number[at]]
+                for piece in range(word.first, word.first + word.count):
+                    term = self.term[self.pieces[piece].folded]
+                    found[next_of[term]].field = <uint32_t> field
+                    found[next_of[term]].position = place + self.pieces[piece].shift
+                    next_of[term] += 1
+                place += word.width
+                at += 1
+            place += 1
+        return total
+
+
+cdef uint64_t hashed(const uint8_t* start, int32_t size) noexcept nogil:
+    cdef uint64_t hash = 0
+    cdef int32_t at
+    for at in range(size):
+        hash = (hash ^ RANDOM[start[at]]) * PRIME
+    return hash
+
+
+cdef bint is_large(uint8_t byte) noexcept nogil:
+    return ord("A") <= byte <= ord("Z")
+
+
+cdef bint is_small(uint8_t byte) noexcept nogil:
+    return ord("a") <= byte <= ord("z")
+
+
+cdef bint is_digit(uint8_t byte) noexcept nogil:
+    return ord("0") <= byte <= ord("9")
+
+
+cdef int32_t part_end(const uint8_t* word, int32_t at, int32_t size) noexcept nogil:
+    """Where the part of an identifier ends that begins at a place."""
+    cdef int32_t end = at
+    while end < size and is_large(word[end]):
+        end += 1
+    if end - at >= 2 and end < size and is_small(word[end]):
+        return end - 1  # HTTP of HTTPRequest
+    if end - at <= 1 and end < size and (is_small(word[end]) or is_digit(word[end])):
+        while end < size and (is_small(word[end]) or is_digit(word[end])):
+            end += 1
+        return end
+    while end < size and (is_large(word[end]) or is_digit(word[end])):
+        end += 1
+    return end
+
+
+cdef str spelled(Spellings& spellings, size_t number):
+    cdef Spelled* word = &spellings.words[number]
+    return (<const char*> &spellings.letters[word.at])[: word.size].decode()
+
+
+cdef bytes as_bytes(vector[uint32_t]& numbers):
+    return PyBytes_FromStringAndSize(<char*> numbers.data(), 4 * numbers.size())

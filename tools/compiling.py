@@ -1,0 +1,86 @@
+"""What hatchling calls while a wheel is made: it compiles `qmd/compiled`.
+
+Without a compiler the wheel has none of it, and qmd does the same in plain Python.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+FOLDER = Path("qmd/compiled")
+
+
+class Compiling(BuildHookInterface[Any]):
+    """Compile, and add to the wheel what came of it."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Called before the wheel is made; an editable one finds it in the source tree."""
+        root = Path(self.root)
+        self._made = tempfile.TemporaryDirectory()
+        made = compiled(root, Path(self._made.name))
+        if not made:
+            self.app.display_warning("Nothing was compiled: to index takes five times as long.")
+        if version == "editable":
+            put(made, root / FOLDER)
+        else:
+            build_data["force_include"] |= {str(file): str(FOLDER / file.name) for file in made}
+        if made:
+            build_data["pure_python"], build_data["infer_tag"] = False, True
+
+    def finalize(self, *_: object) -> None:
+        """Called when the wheel has been made."""
+        self._made.cleanup()
+
+
+def put(made: Sequence[Path], folder: Path) -> None:
+    """Put what was compiled for this Python where it belongs; what was there before goes."""
+    for name in {file.stem for file in folder.glob("*.pyx")}:
+        for suffix in EXTENSION_SUFFIXES:
+            (folder / f"{name}{suffix}").unlink(missing_ok=True)
+    for file in made:
+        shutil.copy2(file, folder)
+
+
+def compiled(root: Path, into: Path) -> list[Path]:
+    """Compile the modules of a checkout.
+
+    Args:
+        into: an empty folder, below which they lie as below `root`.
+
+    Returns:
+        All of them; none, if there is no compiler or it failed.
+    """
+    import setuptools  # before Cython, which would load an older one of Python itself
+    from Cython.Build import cythonize
+    from Cython.Compiler.Errors import CompileError
+    from setuptools.command.build_ext import build_ext
+
+    extensions = [
+        setuptools.Extension(
+            ".".join([*FOLDER.parts, file.stem]),
+            [str(file)],
+            language="c++",
+            extra_compile_args=["-O2", "-g0", "-std=c++17"],
+        )
+        for file in sorted((root / FOLDER).glob("*.pyx"))
+    ]
+    with tempfile.TemporaryDirectory() as work:
+        try:
+            modules = cythonize(extensions, build_dir=work, quiet=True)
+        except CompileError:
+            return []
+        for module in modules:
+            module.optional = True  # it may fail
+        command = build_ext(setuptools.Distribution({"name": "qmd", "ext_modules": modules}))
+        command.build_temp, command.build_lib = work, str(into)
+        command.ensure_finalized()
+        command.run()
+        made = [Path(command.get_ext_fullpath(module.name)) for module in modules]
+    return made if all(file.exists() for file in made) else []
