@@ -9,6 +9,15 @@ def amount(count: float, noun: str) -> str:
     return f"{text} {noun}" if text == "1" else f"{text} {noun}s"
 
 
+DIGITS = 2
+"""Of a score, behind the point, as it is shown."""
+
+
+def reaches(score: float, least: float, digits: int = DIGITS) -> bool:
+    """Whether a score is shown as one that is high enough."""
+    return round(score, digits) >= least
+
+
 def size(count: int) -> str:
     """Bytes for people: `1.4 MB`."""
     value = float(count)

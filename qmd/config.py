@@ -94,6 +94,15 @@ def stamp(place: Place) -> Hashable:
     return info.st_mtime_ns, info.st_ctime_ns, info.st_ino, info.st_size
 
 
+def is_blank(place: Place) -> bool:
+    """Whether there is an index.yml with nothing in it, such as an editor leaves that was cut off.
+
+    Raises:
+        ConfigError: it cannot be read.
+    """
+    return not written(place.config).strip() and place.config.exists()
+
+
 def load(place: Place) -> Settings:
     """Read index.yml. None at all is the same as an empty one.
 

@@ -12,11 +12,12 @@ from typing import Literal, NamedTuple
 from qmd import extras, trust
 from qmd.amounts import amount, size
 from qmd.engine import Engine
-from qmd.errors import NOT_REBUILT, ModelError, QmdError
+from qmd.errors import NOT_REBUILT, IndexFailure, ModelError, QmdError
 from qmd.models.registry import is_installed
 from qmd.store import maintenance, workplaces
 from qmd.store.stemmer import extension
 from qmd.suggesting import command
+from qmd.text.masks import matches_nothing
 
 LITTLE_SPACE = 200_000_000
 """Bytes free, below which a warning is due."""
@@ -33,12 +34,14 @@ class Finding(NamedTuple):
 
     Attributes:
         mend: the command that mends it, in words, or None.
+        stops: the index is busy or cannot be read, so that nothing else can be done with it.
     """
 
     check: str
     status: Literal["ok", "warning", "problem"]
     detail: str
     mend: str | None = None
+    stops: bool = False
 
 
 AFRESH = f"Move the index away and run 'qmd update' to build it again. {NOT_REBUILT}"
@@ -52,6 +55,7 @@ def examine(engine: Engine) -> list[Finding]:
         *_left_behind(engine),
         *_index(engine),
         *_folders(engine),
+        *_ignored(engine),
         *_installed(),
         *_models(engine),
     ]
@@ -153,7 +157,8 @@ def _index(engine: Engine) -> Iterator[Finding]:
         texts, taken = engine.read(maintenance.orphans)
     except QmdError as error:
         first, _, mend = str(error).partition("\n\n")
-        yield Finding("index", "problem", first, mend or None)
+        stops = isinstance(error, IndexFailure)
+        yield Finding("index", "problem", first, mend or None, stops)
         return
     broken = [fact for fact in facts if fact.times]
     for fact in broken:
@@ -218,6 +223,28 @@ def _folders(engine: Engine) -> Iterator[Finding]:
         else:
             files = amount(collection.documents, "file")
             yield Finding(f"collection {collection.name}", "ok", files)
+
+
+def _ignored(engine: Engine) -> Iterator[Finding]:
+    """What is to be left out, and written so that nothing is."""
+    try:
+        known = engine.collections()
+    except QmdError:
+        return  # told of as a problem of the index
+    for collection in known:
+        for pattern in collection.ignored:
+            if matches_nothing(pattern):
+                why, mend = "paths begin at the folder of the collection", "Write 'work/**/*.md'."
+            elif os.path.isdir(os.path.join(collection.root, pattern)) and pattern[-1] != "/":  # noqa: PTH112, PTH118  # nor an error
+                why, mend = "it is a folder", f"Write '{pattern}/' for all that is below it."
+            else:
+                continue
+            yield Finding(
+                f"collection {collection.name}",
+                "warning",
+                f"'{pattern}' under 'ignore' leaves nothing out: {why}",
+                mend,
+            )
 
 
 def _installed() -> Iterator[Finding]:

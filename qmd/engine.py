@@ -15,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from qmd import config
 from qmd.environment import Machine, Place
 from qmd.models.loaded import Models
 from qmd.store import lookup
@@ -280,6 +281,8 @@ class Engine(Asking, Reading, Arranging):
         from qmd.store.gate import errand
 
         await to_thread.run_sync(self._check, names)
+        if config.is_blank(self.place):  # it may have chosen another model
+            self._refuse_loss(await to_thread.run_sync(self.collections))
         space = await to_thread.run_sync(self.models.space)
         with errand(self.place.database, "embed"):
             report = await embed.embed(

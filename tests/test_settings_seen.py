@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import os
 import time
+from functools import partial
 
 import pytest
+
+from qmd import config
+from qmd.curation import add_context
+from qmd.errors import ConfigEmptied
 
 
 def asked(library):
@@ -30,8 +35,45 @@ def test_what_is_empty_for_a_moment_while_it_is_written_removes_nothing(library)
     assert library.found("tea") == ["tea.md"]
     file.write_text(text, encoding="utf-8")
     assert library.found("tea") == ["tea.md"]
-    file.write_text("", encoding="utf-8")
+
+
+@pytest.mark.parametrize("text", ["", "\n \n"], ids=["empty", "blank"])
+def test_an_emptied_file_is_told_of_and_takes_nothing_from_the_index(library, text):
+    library.write("tea.md", "# Tea")
+    library.update()
+    file = library.folder / "index.yml"
+    before = file.read_text(encoding="utf-8")
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigEmptied, match="the index has 1 collection, and keeps"):
+        add_context(library.engine, "/", "Mine.")  # a change does not wait for it to be old
+    with pytest.raises(ConfigEmptied):
+        library.embed()  # by a model that nobody has chosen
     os.utime(file, (1e9, 1e9))
+    for verb in (library.update, partial(library.found, "tea"), partial(asked, library)):
+        with pytest.raises(ConfigEmptied, match="To remove them all, write"):
+            verb()
+    assert file.read_text(encoding="utf-8") == text
+    file.write_text(before, encoding="utf-8")
+    assert library.found("tea") == ["tea.md"]
+
+
+def test_after_an_emptied_file_is_deleted_the_next_change_writes_what_the_index_has(library):
+    library.write("tea.md", "# Tea")
+    library.update()
+    file = library.folder / "index.yml"
+    before = config.load(library.engine.place).collections
+    file.write_text("", encoding="utf-8")
+    file.unlink()
+    add_context(library.engine, "/", "Mine.")
+    assert config.load(library.engine.place).collections == before
+    assert library.found("tea") == ["tea.md"]
+
+
+@pytest.mark.parametrize("text", ["collections: {}\n", "{}\n", "# None any more.\n"])
+def test_a_file_that_says_that_there_are_no_collections_removes_them(library, text):
+    library.write("tea.md", "# Tea")
+    library.update()
+    (library.folder / "index.yml").write_text(text, encoding="utf-8")
     assert asked(library) == set()
 
 

@@ -184,10 +184,26 @@ def parameters(value: Parameters) -> Parameters:
 
     Raises:
         TypeError: they are neither.
+        ValueError: UTF-8 cannot write a text among them.
     """
     if not isinstance(value, Mapping | Sequence) or isinstance(value, str | bytes):
         raise _wrong("parameters", "a mapping by name, or a list in order", value)
+    named = value.items() if isinstance(value, Mapping) else enumerate(value, 1)
+    for name, each in named:
+        _check_texts(each, f"The parameter {_told(name)}")
     return value
+
+
+def _check_texts(value: object, name: str) -> None:
+    """Refuse half a character in a text, or in one within: DuckDB has no words for it."""
+    if isinstance(value, str):
+        text(value, name)
+    elif isinstance(value, Mapping):
+        for each in (*value, *value.values()):
+            _check_texts(each, name)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            _check_texts(each, name)
 
 
 def among(collection: Names, since: Day, before: Day, filter: str | None) -> Filter:

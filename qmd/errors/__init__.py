@@ -6,6 +6,7 @@
     │   ├── SqlError              SQL that is no query, or cannot be answered
     │   │   └── SqlTimeout        in time
     │   └── ConfigError           index.yml, with the line
+    │       └── ConfigEmptied     it has lost what it said
     ├── NotFound
     │   ├── DocumentNotFound
     │   ├── CollectionNotFound
@@ -104,6 +105,7 @@ if TYPE_CHECKING:
         AlreadyExists,
         Ambiguous,
         CollectionNotFound,
+        ConfigEmptied,
         ConfigError,
         ContextNotFound,
         DocumentNotFound,
@@ -122,6 +124,7 @@ __all__ = [
     "Ambiguous",
     "CannotUpdate",
     "CollectionNotFound",
+    "ConfigEmptied",
     "ConfigError",
     "ContextNotFound",
     "DocumentNotFound",

@@ -47,6 +47,20 @@ class ConfigError(UsageError):
         self.line = line
 
 
+class ConfigEmptied(ConfigError):
+    """A configuration file that has lost what it said: nobody need have meant that."""
+
+    def __init__(self, path: Path, collections: Sequence[str]) -> None:
+        super().__init__(
+            path,
+            f"it is empty, but the index has {amount(len(collections), 'collection')}, and keeps "
+            "them.\n\n"
+            "Save again what it said. Or delete it: the next change writes the collections as the "
+            "index has them. To remove them all, write 'collections: {}' into it.",
+        )
+        self.collections = tuple(collections)
+
+
 class NotFound(QmdError):
     """Nothing has this name."""
 

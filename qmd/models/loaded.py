@@ -41,6 +41,13 @@ class Helper(NamedTuple, Generic[Kind]):
     load: Callable[[], Kind]
 
 
+class _Asked(NamedTuple):
+    """A question that had its vector made; of its beginning, if that was too long."""
+
+    vector: NDArray[np.float32]
+    tokens: int | None
+
+
 class Models:
     """What embeds, judges and writes for an index. Safe to share between threads.
 
@@ -55,7 +62,7 @@ class Models:
         self._folder = folder
         self._turn = threading.Lock()
         self._loaded: dict[Role, tuple[object, Any]] = {}
-        self._asked: dict[tuple[str, str], NDArray[np.float32]] = {}  # the last one asked is last
+        self._asked: dict[tuple[str, str], _Asked] = {}  # the last one asked is last
 
     def close(self) -> None:
         """Give the memory of all back."""
@@ -104,17 +111,31 @@ class Models:
         return self._once("embed", space.fingerprint, make)
 
     def vectors(
-        self, space: Space, questions: Sequence[str], *, between: Between = nothing
+        self,
+        space: Space,
+        questions: Sequence[str],
+        *,
+        between: Between = nothing,
+        cut: Callable[[str, int], object] = lambda question, tokens: None,
     ) -> NDArray[np.float32]:
         """The vectors of questions, with what the model wants before them: (questions, dimensions).
 
         Those of an endpoint are not remembered: it may put another model in the place of one.
 
+        Args:
+            cut: told of each question that has more tokens than the model takes: of so many, from
+                its beginning, the vector is.
+
         Raises:
             ModelError: it cannot run here, or could not do it.
         """
+        from qmd.models import fitting
+
         if space.model.is_remote:
-            return self.embedder(space).embed(questions, between=between)
+            rows, short = fitting.vectors(self.embedder(space), questions, between=between)
+            for text, tokens in short.items():
+                cut(text, tokens)
+            return rows
         import numpy as np
 
         keys = {text: (space.fingerprint, text) for text in questions}
@@ -122,15 +143,19 @@ class Models:
             known = {text: self._asked[key] for text, key in keys.items() if key in self._asked}
         unknown = [text for text in keys if text not in known]
         if unknown:
-            made = self.embedder(space).embed(unknown, between=between)
-            known.update(zip(unknown, made, strict=True))
+            rows, short = fitting.vectors(self.embedder(space), unknown, between=between)
+            for text, row in zip(unknown, rows, strict=True):
+                known[text] = _Asked(row, short.get(text))
         with self._turn:
             for text, key in keys.items():
                 self._asked.pop(key, None)
                 self._asked[key] = known[text]
             while len(self._asked) > QUESTIONS:
                 del self._asked[next(iter(self._asked))]
-        return np.stack([known[text] for text in questions])
+        for text, asked in known.items():
+            if asked.tokens is not None:
+                cut(text, asked.tokens)
+        return np.stack([known[text].vector for text in questions])
 
     def reranker(self) -> Helper[Reranker] | None:
         """What judges passages, or None."""

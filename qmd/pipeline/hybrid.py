@@ -19,6 +19,7 @@ import anyio
 from anyio import from_thread, to_thread
 
 from qmd.errors import ModelError, NotEmbedded, QueryError
+from qmd.models import fitting
 from qmd.pipeline.aid import Aid
 from qmd.pipeline.expansion import Expansion
 from qmd.pipeline.fusion import DEPTH, Fusion, Listed, Ranked, fused
@@ -320,9 +321,13 @@ class _Run:
             model.as_document(each.text) if each.kind == "hyde" else model.as_query(each.text)
             for each in searches
         ]
+        typed = {t: f"{each.kind}: {each.text}" for t, each in zip(texts, searches, strict=True)}
+        cut: dict[str, int] = {}
         vectors: NDArray[np.float32] = self._helpers.vectors(
-            space, texts, between=from_thread.check_cancelled
+            space, texts, between=from_thread.check_cancelled, cut=cut.__setitem__
         )
+        for text, tokens in cut.items():
+            self._aid.notices.append(fitting.notice(typed[text], model, tokens))
         if state.notice:
             self._aid.notices.append(state.notice)
         return vectors

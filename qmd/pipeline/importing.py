@@ -115,7 +115,7 @@ def import_(
             wanted = Wanted(document, known, described, trusting=trusting)
             wanted.check(place)
             before = config.load(place)
-            if not place.config.exists():
+            if not place.config.exists() or config.is_blank(place):
                 before = recorded()
             # What was not approved before is not approved with what comes.
             approves = trusting and trust.is_trusted(place, before)

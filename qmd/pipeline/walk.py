@@ -6,7 +6,7 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from operator import itemgetter
@@ -98,7 +98,8 @@ def _files(root: str, collection: Collection, found: Found) -> Iterator[tuple[st
     """
     wanted = taking(collection.mask, collection.ignored)
     entered = {root}
-    waiting: list[tuple[str, str, tuple[_Rules, ...]]] = [(root, "", ())]
+    above = _rules_above(root) if collection.respect_gitignore else ()
+    waiting: list[tuple[str, str, tuple[_Rules, ...]]] = [(root, "", above)]
     while waiting:
         folder, prefix, rules = waiting.pop()
         try:
@@ -110,7 +111,7 @@ def _files(root: str, collection: Collection, found: Found) -> Iterator[tuple[st
             found.unread.append(prefix)
             continue
         if collection.respect_gitignore:
-            rules = _with_gitignore(rules, folder, prefix)
+            rules = (*rules, *_rules(folder + "/.gitignore", prefix))
         folders = []
         for entry in entries:
             path = prefix + entry.name
@@ -167,15 +168,39 @@ def _shown(path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    """The .gitignore of one folder."""
+    """What a .gitignore says.
+
+    Attributes:
+        prefix: its folder, as seen from the collection.
+        patterns: those further down have the last word.
+        above: the collection, as seen from its folder, if that is further up.
+    """
 
     prefix: str
-    spec: pathspec.GitIgnoreSpec
+    patterns: Sequence[pathspec.RegexPattern]
+    above: str = ""
 
     def ignores(self, path: str, is_folder: bool) -> bool | None:
-        """None if no rule is about it."""
-        inside = path[len(self.prefix) :] + ("/" if is_folder else "")
-        return self.spec.check_file(inside).include
+        """None if no rule is about it; folders that it is in have been asked for before."""
+        inside = self.above + path[len(self.prefix) :] + ("/" if is_folder else "")
+        return _said(self.patterns, inside)
+
+
+def _said(patterns: Sequence[pathspec.RegexPattern], path: str) -> bool | None:
+    """What the last pattern says that is about a path, and not about a folder that it is in."""
+    for pattern in reversed(patterns):
+        if pattern.include is not None and _is_about(pattern, path):
+            return pattern.include
+    return None
+
+
+def _is_about(pattern: pathspec.RegexPattern, path: str) -> bool:
+    found = pattern.match_file(path)
+    if found is None:
+        return False
+    # Where there is such a group, it is the slash behind the folder that matched.
+    ends = found.match.groupdict().get("ps_d")
+    return ends is None or found.match.end("ps_d") == len(path)
 
 
 def _is_ignored(rules: tuple[_Rules, ...], path: str, is_folder: bool) -> bool:
@@ -187,22 +212,49 @@ def _is_ignored(rules: tuple[_Rules, ...], path: str, is_folder: bool) -> bool:
     return False
 
 
-def _with_gitignore(rules: tuple[_Rules, ...], folder: str, prefix: str) -> tuple[_Rules, ...]:
-    file = folder + "/.gitignore"
+def _rules(file: str, prefix: str, above: str = "") -> list[_Rules]:
+    """What a .gitignore says: none or one. See `_Rules`."""
     try:
         with open(file, encoding="utf-8-sig", errors="replace", opener=_unfollowed) as opened:
             if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
-                return rules
+                return []
             lines = opened.read().split("\n")
     except OSError:
-        return rules
+        return []
     import pathspec
 
     patterns: list[Any] = []
     for line in lines:
         with suppress(ValueError, re.error):  # as in git, what makes no sense is no rule
             patterns += pathspec.GitIgnoreSpec.from_lines([line]).patterns
-    return (*rules, _Rules(prefix, pathspec.GitIgnoreSpec(patterns)))
+    ways = [above[: slash.end()] for slash in re.finditer("/", above)]
+    if any(_said(patterns, way) for way in ways):
+        # Whoever makes a collection of an ignored folder means what is in it.
+        patterns = [each for each in patterns if not any(_is_about(each, way) for way in ways)]
+    return [_Rules(prefix, patterns, above)]
+
+
+def _rules_above(root: str) -> tuple[_Rules, ...]:
+    """What is said of a collection further up, to the top of the work tree that it is in.
+
+    Args:
+        root: a real path.
+    """
+    folders = [Path(root), *Path(root).parents]
+    tops = [number for number, each in enumerate(folders) if os.path.lexists(each / ".git")]
+    if not tops:
+        return ()
+    rules: list[_Rules] = []
+    for folder in reversed(folders[: tops[0] + 1]):
+        inside = root[len(str(folder)) :].strip("/")
+        above = f"{inside}/" if inside else ""
+        if folder == folders[tops[0]]:
+            exclude = f"{folder}/.git/info/exclude"
+            if os.path.realpath(exclude) == exclude:
+                rules += _rules(exclude, "", above)
+        if above:
+            rules += _rules(f"{folder}/.gitignore", "", above)
+    return tuple(rules)
 
 
 def _unfollowed(path: str, flags: int) -> int:

@@ -7,11 +7,9 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-import _duckdb
-
 from qmd.errors import IndexBusy, IndexUnreadable
 from qmd.store import stopping
-from qmd.store.cursor import Connection, DatabaseError
+from qmd.store.cursor import Connection, DatabaseError, connected
 from qmd.store.failures import holder_in, log_of, translated
 from qmd.store.gate import POLL
 from qmd.store.statements import filled, statement
@@ -61,21 +59,29 @@ class Attachment:
         """Whether there is an engine; it begins with the first `attach`."""
         return self._root is not None
 
-    def attach_to_read(self) -> None:
+    def attach_to_read(self, began: float | None = None) -> None:
         """Attach the file for reading.
+
+        Args:
+            began: when the waiting did, by the monotonic clock; now, if it has not.
 
         Raises:
             IndexFailure: it is busy or unreadable.
         """
-        attach(self._engine(), self._path, "store/attach_to_read", patience=self._patience)
+        name = "store/attach_to_read"
+        attach(self._engine(), self._path, name, patience=self._patience, began=began)
 
-    def attach_to_write(self) -> None:
+    def attach_to_write(self, began: float | None = None) -> None:
         """Attach the file for reading and writing.
+
+        Args:
+            began: see `attach_to_read`.
 
         Raises:
             IndexFailure: it is busy, unreadable, or cannot be written.
         """
-        attach(self._engine(), self._path, "store/attach_to_write", patience=self._patience)
+        name = "store/attach_to_write"
+        attach(self._engine(), self._path, name, patience=self._patience, began=began)
 
     def connection(self) -> Connection:
         """A new connection to what is attached."""
@@ -110,24 +116,26 @@ class Attachment:
 
     def _engine(self) -> Connection:
         if self._root is None:
-            self._root = _duckdb.connect(
-                ":memory:",
-                config=ENGINE
+            self._root = connected(
+                ENGINE
                 | {
                     "threads": str(self._threads),
                     "memory_limit": self._memory_limit,
                     "temp_directory": str(spill(self._path)),
-                },
+                }
             )
         return self._root
 
 
-def attach(connection: Connection, path: Path, name: str, *, patience: float) -> None:
+def attach(
+    connection: Connection, path: Path, name: str, *, patience: float, began: float | None = None
+) -> None:
     """Attach an index file to an engine.
 
     Args:
         name: of the statement that does it.
         patience: seconds to wait for programs that know nothing of the gate.
+        began: when the waiting did; now, if it has not.
 
     Raises:
         IndexFailure: the file is busy or unreadable, or cannot be written.
@@ -135,7 +143,7 @@ def attach(connection: Connection, path: Path, name: str, *, patience: float) ->
     """
     check_files(path)
     text = filled(name, path=path, row_group_size=ROW_GROUP_SIZE)
-    began = time.monotonic()
+    began = time.monotonic() if began is None else began
     while True:
         try:
             connection.execute(text)

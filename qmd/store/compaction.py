@@ -11,12 +11,10 @@ import shutil
 from contextlib import closing
 from pathlib import Path
 
-import _duckdb
-
 from qmd.errors import IndexFailure
 from qmd.store.attachment import ENGINE, ROW_GROUP_SIZE, version_of
 from qmd.store.copies import copy
-from qmd.store.cursor import Cursor, DatabaseError
+from qmd.store.cursor import Cursor, DatabaseError, connected
 from qmd.store.database import Database
 from qmd.store.failures import translated
 from qmd.store.statements import filled
@@ -84,7 +82,7 @@ def _write_anew(old: Path, new: Path, folder: Path) -> None:
     text = filled("maintenance/compact", old=old, new=new, row_group_size=ROW_GROUP_SIZE)
     config = ENGINE | {"temp_directory": str(folder / "spill")}
     try:
-        with closing(_duckdb.connect(":memory:", config=config)) as engine:
+        with closing(connected(config)) as engine:
             engine.execute(text)
     except DatabaseError as error:
         raise translated(old, error) or error from error

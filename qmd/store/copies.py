@@ -8,17 +8,17 @@ from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
 
-import _duckdb
-
-from qmd.store.cursor import Connection
+from qmd.store.cursor import Connection, connected
 from qmd.store.database import Database
 from qmd.store.failures import log_of
-from qmd.store.workplaces import workplace
+from qmd.store.workplaces import sweep_copies, workplace
 
 
 @contextmanager
 def copied(database: Database, *folders: Path) -> Iterator[tuple[Database, float]]:
     """A copy, which goes in the end, and for how many seconds the index was held for it.
+
+    Those of processes that were killed go first.
 
     Args:
         folders: where it may be: the first that has room is taken.
@@ -27,6 +27,7 @@ def copied(database: Database, *folders: Path) -> Iterator[tuple[Database, float
         IndexFailure: the index is busy or unreadable.
         OSError: none of them has room.
     """
+    sweep_copies(database.path)
     with ExitStack() as stack:
         for folder in folders:
             try:
@@ -61,7 +62,7 @@ def _copied(path: Path, target: Path, attach: Callable[[Connection], None]) -> t
     from qmd.store import files
 
     began = time.monotonic()
-    with closing(_duckdb.connect(":memory:")) as engine:
+    with closing(connected()) as engine:
         attach(engine)  # so that programs that know nothing of the gate do not write
         if (log := log_of(path)).exists():
             files.copy(log, log_of(target))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import _duckdb
 
 from qmd.store.plans import Plans
 from qmd.store.relation import Relation
-from qmd.store.statements import given
+from qmd.store.statements import given, statement
 
 if TYPE_CHECKING:
     from qmd.store.inverted import Inverted
@@ -22,11 +23,25 @@ Connection = _duckdb.DuckDBPyConnection
 DatabaseError = _duckdb.Error
 NoSuchTable = _duckdb.CatalogException
 
+Config = Mapping[str, str | bool | int | float | list[str]]
+NO_CONFIG: Config = MappingProxyType({})
+
 Row = TypeVar("Row")
 Key = TypeVar("Key", bound=Hashable)
 Found = TypeVar("Found")
 Scalar = str | int | float | bool | None
 Value = Scalar | list[int] | list[float] | list[bool]
+
+
+def connected(config: Config = NO_CONFIG) -> Connection:
+    """A DuckDB of its own, in memory.
+
+    In a process that runs no script, such as `python -c` or a notebook, the Python package has it
+    draw a bar on stdout when a statement takes long. This one does not.
+    """
+    connection = _duckdb.connect(":memory:", config=dict(config))
+    connection.execute(statement("store/draw_nothing"))
+    return connection
 
 
 class Memory:

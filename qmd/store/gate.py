@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from qmd import guarded
-from qmd.errors import IndexBusy, IndexNotWritable, JobRunning, LockUnusable
+from qmd.errors import IndexBusy, IndexNotWritable, IndexUnreadable, JobRunning, LockUnusable
 from qmd.store import stopping
 
 POLL = 0.002
@@ -42,6 +42,31 @@ LOOKS = 10
 
 COURTESY = 0.02
 """Seconds a writer stays away after a turn, longer than anyone's longest poll."""
+
+HEAD, MARK = 12, b"DUCK"
+"""Bytes that a database of DuckDB begins with, and how they end.
+
+Source: DuckDB 1.5.5, src/storage/storage_info.cpp: MainHeader, after a checksum of 8 bytes."""
+
+
+def check_kind(index: Path) -> None:
+    """Refuse a file that is no database before there is a lock beside it.
+
+    Where there is one, the file may be attached, and is not opened: see `database`.
+
+    Raises:
+        IndexUnreadable: it is none.
+    """
+    try:
+        if index.with_name(f"{index.name}.lock").exists() or not index.is_file():
+            return
+        with index.open("rb") as file:
+            head = file.read(HEAD)
+    except OSError:
+        return  # told by who attaches it
+    if head and not head.endswith(MARK):
+        problem = f'The file "{index}" exists, but it is not a valid DuckDB database file!'
+        raise IndexUnreadable(index, problem)
 
 
 class _Lock:
@@ -127,7 +152,9 @@ def errand(index: Path, name: str) -> Iterator[None]:
     Raises:
         JobRunning: another one is at it.
         IndexNotWritable: the folder of the index cannot be made.
+        IndexUnreadable: the file is no index.
     """
+    check_kind(index)
     lock = _Lock(index.with_name(f"{index.name}.{name}"))
     try:
         index.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -192,15 +219,21 @@ class Gate:
         self._alone = False
         self._last_turn = 0.0
 
-    def enter_to_read(self) -> None:
+    def enter_to_read(self, began: float | None = None) -> None:
         """Be in the room, with others.
+
+        Args:
+            began: when the waiting did, by the monotonic clock; now, if it has not.
 
         Raises:
             IndexBusy: no writer let go in time.
+            IndexUnreadable: the file is no index.
         """
-        self._wait(self._passage, shared=True)
+        check_kind(self._index)
+        began = time.monotonic() if began is None else began
+        self._wait(self._passage, began, shared=True)
         try:
-            self._wait(self._room, shared=True)
+            self._wait(self._room, began, shared=True)
         finally:
             self._passage.release()
 
@@ -208,25 +241,33 @@ class Gate:
         """No longer be in the room."""
         self._room.release()
 
-    def shut(self) -> None:
+    def shut(self, began: float | None = None) -> None:
         """Let no new reader in, and no other writer.
+
+        Args:
+            began: see `enter_to_read`.
 
         Raises:
             IndexBusy: another writer did not let go in time.
+            IndexUnreadable: the file is no index.
         """
+        check_kind(self._index)
         rest = self._last_turn + COURTESY - time.monotonic()
         if rest > 0:
             time.sleep(rest)
-        self._wait(self._door, shared=False)
+        self._wait(self._door, began, shared=False)
         self._door.sign()
 
-    def enter_to_write(self) -> None:
+    def enter_to_write(self, began: float | None = None) -> None:
         """Be in the room alone. The door must be shut.
+
+        Args:
+            began: see `enter_to_read`.
 
         Raises:
             IndexBusy: a reader did not leave in time.
         """
-        self._wait(self._room, shared=False)
+        self._wait(self._room, began, shared=False)
         self._alone = True
 
     def open(self) -> None:
@@ -248,14 +289,16 @@ class Gate:
         """Who wrote last, in words."""
         return self._door.holder()
 
-    def _wait(self, lock: _Lock, *, shared: bool) -> None:
-        began = time.monotonic()
+    def _wait(self, lock: _Lock, began: float | None, *, shared: bool) -> None:
+        began = time.monotonic() if began is None else began
         pause = POLL
         while not lock.take(shared=shared):
             stopping.check()
             waited = time.monotonic() - began
             if waited > self._patience:
-                raise IndexBusy(self._index, holder=self._door.holder(), waited=waited)
+                # The door has the name of a writer, which is our own before the room is empty.
+                writer = None if lock is self._room and not shared else self._door.holder()
+                raise IndexBusy(self._index, holder=writer, waited=waited)
             # Not all who wait should look at the same moment.
             time.sleep(pause * (0.75 + time.monotonic_ns() % 1000 / 2000))
             pause = min(pause * 1.3, 5 * POLL)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from qmd.errors import IndexNotWritable, IndexUnreadable, OfAnotherProcess
+from qmd.errors import IndexBusy, IndexNotWritable, IndexUnreadable, OfAnotherProcess
 from qmd.store import migrate, stopping
 from qmd.store.attachment import Attachment, version_of
 from qmd.store.cursor import Cursor, DatabaseError, Memory
@@ -25,6 +26,9 @@ Result = TypeVar("Result")
 
 WATCH = 0.03
 """Seconds between two looks of an idle reader at whether a writer wants in."""
+
+LEAST = 0.2
+"""Seconds that a use waits for other processes at least, if it has the patience."""
 
 
 class Occupancy:
@@ -62,6 +66,9 @@ class Occupancy:
         self._seen = Memory()  # of what is attached
         self.missed: Callable[[], None] | None = None
         self._writing = False
+        self._began = 0.0  # when its wait did, of who writes
+        self._last_in = 0.0  # when one of this process had the file
+        self._busy: tuple[float, IndexBusy | None] = 0.0, None
         self._closed = False
         lock = threading.RLock()
         self._turn = threading.Condition(lock)
@@ -88,13 +95,15 @@ class Occupancy:
 
     def _begin_read(self, *, aside: bool = False) -> Cursor:
         self.check_own()
+        began = time.monotonic()
         with self._turn:
             while True:
                 stopping.check()
                 if self._writing:
                     self._turn.wait(WATCH)
                 elif self._attached is None:
-                    self._attach_to_read()
+                    with self._minded():
+                        self._attach_to_read(self._counted(began))
                 elif self._gate.is_shut() or self._attached != version_of(self.path):
                     # A writer wants in, or this is another file by now, or has other contents:
                     # no writer of ours changes it meanwhile, but some copy over it.
@@ -137,16 +146,42 @@ class Occupancy:
                     self._detach()
                 self._asleep.wait(WATCH if self._attached is not None else None)
 
-    def _attach_to_read(self) -> None:
+    def busy_for(self, seconds: float) -> IndexBusy | None:
+        """What the last use was told that found the index busy, if it was within some seconds and
+        nobody of this process has had it since.
+        """
+        when, told = self._busy
+        return told if when > max(self._last_in, time.monotonic() - seconds) else None
+
+    @contextmanager
+    def _minded(self) -> Iterator[None]:
+        """Keep in mind that the index was busy: who waits on may have to say why."""
+        try:
+            yield
+        except IndexBusy as error:
+            self._busy = time.monotonic(), error
+            raise
+
+    def _counted(self, began: float) -> float:
+        """When a wait for other processes counts from, of a use that began at some time.
+
+        What a wait for others of this process took counts if none of them came in, so that they
+        are not told one after the other; but `LEAST` seconds are left.
+        """
+        left = min(self._patience, LEAST)
+        return max(began, self._last_in, time.monotonic() - self._patience + left)
+
+    def _attach_to_read(self, began: float) -> None:
         """Attach for reading; make the index, or bring it up to date, if need be."""
         for _ in range(2):
             if self.path.exists():
-                self._gate.enter_to_read()
+                self._gate.enter_to_read(began)
                 seen = version_of(self.path) or ()
                 try:
                     with self._attaching():
-                        self._attachment.attach_to_read()
+                        self._attachment.attach_to_read(began)
                     self._attached = seen
+                    self._last_in = time.monotonic()
                     self._seen = Memory(seen[0] if seen else None, self.missed)
                     self._asleep.notify_all()
                     with in_words(self.path):
@@ -184,14 +219,16 @@ class Occupancy:
     def _alone(self) -> Iterator[None]:
         """Be the only one who has the file, among all threads and processes."""
         self.check_own()
-        with stopping.holding(self._one_writer):
+        began = time.monotonic()
+        with stopping.holding(self._one_writer), self._minded():
+            self._began = self._counted(began)
             with self._turn:
                 self._writing = True
             try:
-                self._gate.shut()
+                self._gate.shut(self._began)
                 self._drain()
                 with self._in_use(self._gate.open):
-                    self._gate.enter_to_write()
+                    self._gate.enter_to_write(self._began)
                     yield
             finally:
                 self._gate.open()  # also if it did not come so far
@@ -213,7 +250,8 @@ class Occupancy:
         except OSError as error:
             raise IndexNotWritable(self.path, error.strerror or str(error)) from error
         with self._attaching():
-            self._attachment.attach_to_write()
+            self._attachment.attach_to_write(self._began)
+        self._last_in = time.monotonic()
         try:
             with in_words(self.path):
                 connection = self._attachment.connection()
@@ -237,6 +275,8 @@ class Occupancy:
             # A failed write can leave the engine unusable: begin again with a new one.
             self._drop()
             raise
+        finally:
+            self._last_in = time.monotonic()
 
     # -- the file --------------------------------------------------------------
 
@@ -253,6 +293,7 @@ class Occupancy:
         """Leave the file and the room; nothing happens if not attached."""
         if self._attached is not None:
             self._attached = None
+            self._last_in = time.monotonic()
             self._seen = Memory()
             try:
                 for cursor in self._idle:

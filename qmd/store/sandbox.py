@@ -26,7 +26,7 @@ import _duckdb
 
 from qmd.errors import IndexFailure, SqlError, SqlTimeout, UsageError
 from qmd.store import stopping, trees, workplaces
-from qmd.store.cursor import Connection, Cursor, DatabaseError, as_json
+from qmd.store.cursor import Connection, Cursor, DatabaseError, as_json, connected
 from qmd.store.query_answer import Answer
 from qmd.store.statements import bare, filled
 from qmd.store.views import View, needed, views
@@ -126,9 +126,8 @@ class Sandbox:
         workplaces.sweep(index)
         self._index = index
         self._limits = limits
-        self._connection: Connection = _duckdb.connect(
-            ":memory:",
-            config={
+        self._connection: Connection = connected(
+            {
                 "memory_limit": limits.memory,
                 "temp_directory": str(workplaces.spill(index)),
                 "autoinstall_known_extensions": "false",
@@ -136,7 +135,7 @@ class Sandbox:
                 "allow_community_extensions": "false",
                 "allow_persistent_secrets": "false",
                 "python_enable_replacements": "false",
-            },
+            }
         )
         self._connection.execute(filled("sandbox/bound_disk", most=SPILL))
         self._cursor = Cursor(self._connection)
@@ -339,7 +338,7 @@ def _wanted(request: Request) -> list[View]:
 
 def vocabulary() -> list[str]:
     """Functions and keywords that a query may have."""
-    connection = _duckdb.connect(":memory:")
+    connection = connected()
     try:
         return [name for (name,) in Cursor(connection).run("sandbox/functions")]
     finally:

@@ -17,11 +17,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import _duckdb
-
 from qmd.errors import IndexUnreadable, JobRunning, QmdError
 from qmd.store.attachment import check_files
-from qmd.store.cursor import Connection, Cursor, DatabaseError
+from qmd.store.cursor import Connection, Cursor, DatabaseError, connected
 from qmd.store.gate import errand
 from qmd.store.statements import filled, statement
 from qmd.store.stemmer import UNCHECKED, extension
@@ -233,6 +231,6 @@ def _part(cursor: Cursor, *, model_id: int, after: int) -> pa.Table:
 
 def _connected() -> Connection:
     """An engine of its own with the extension loaded."""
-    connection = _duckdb.connect(":memory:", config=UNCHECKED)
+    connection = connected(UNCHECKED)
     connection.execute(filled("shortcut/load", path=extension("vss")))
     return connection

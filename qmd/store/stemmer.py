@@ -10,7 +10,7 @@ from pathlib import Path
 
 import _duckdb
 
-from qmd.store.cursor import Cursor
+from qmd.store.cursor import Cursor, connected
 from qmd.store.statements import filled
 from qmd.text.identity import term_id
 
@@ -65,7 +65,7 @@ class Stemmer:
 
     @staticmethod
     def _loaded() -> Cursor:
-        connection = _duckdb.connect(":memory:", config={"threads": "1", **UNCHECKED})
+        connection = connected({"threads": "1", **UNCHECKED})
         connection.execute(filled("words/load_stemmer", path=extension("fts")))
         return Cursor(connection)
 

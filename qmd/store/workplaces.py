@@ -18,12 +18,13 @@ import fcntl
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
 
-_KINDS = (".new", ".hnsw.new", ".compact", ".copy", ".copy-*")
+_COPIES = (".copy", ".copy-*")
+_KINDS = (".new", ".hnsw.new", ".compact", *_COPIES)
 
 ABANDONED = 86_400.0
 """Seconds after which nobody uses a folder any more that an engine has spilled to."""
@@ -104,6 +105,12 @@ def clear(index: Path) -> dict[Path, int]:
     return found
 
 
+def sweep_copies(index: Path) -> None:
+    """Remove the copies of processes that were killed."""
+    for folder, _ in _unheld(index, _COPIES):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def _spilled(index: Path) -> Iterator[Path]:
     """Folders that were spilled to, and that nobody uses any more."""
     for folder in sorted(index.parent.glob(escape(index.name) + ".spill*")):
@@ -116,7 +123,12 @@ def _abandoned(index: Path) -> Iterator[tuple[Path, int]]:
     """Folders that nobody has, each locked while it is looked at."""
     for folder in _spilled(index):
         yield folder, _bytes(folder)
-    for kind in _KINDS:
+    yield from _unheld(index, _KINDS)
+
+
+def _unheld(index: Path, kinds: Sequence[str]) -> Iterator[tuple[Path, int]]:
+    """Those of some kinds whose lock nobody holds, each locked while it is looked at."""
+    for kind in kinds:
         for folder in sorted(index.parent.glob(escape(index.name) + kind)):
             with suppress(OSError):  # no folder, or gone, or not ours to look into
                 lock = _locked(folder, wait=False)

@@ -128,13 +128,30 @@ def taking(mask: str, ignored: Sequence[str]) -> Matches:
     """Whether a path is of a collection, going by its name.
 
     Args:
-        ignored: globs of what is not, though the mask has it.
+        ignored: globs of what is not, though the mask has it; one with a `/` in the end is a
+            folder with all that is below it, as in a .gitignore.
     """
     wanted = matcher(split_mask(mask))
-    if not ignored:
+    folders = [pattern for pattern in ignored if pattern.endswith("/") and pattern.strip("/")]
+    names = [pattern for pattern in ignored if pattern not in folders]
+    unwanted = [matcher(names)] if names else []
+    if folders:
+        unwanted.append(_below(folders))
+    if not unwanted:
         return wanted
-    unwanted = matcher(ignored)
-    return lambda path: wanted(path) and not unwanted(path)
+    return lambda path: wanted(path) and not any(is_unwanted(path) for is_unwanted in unwanted)
+
+
+def _below(folders: Sequence[str]) -> Matches:
+    """Whether a path is below one of some folders; a name alone is that of one at any depth."""
+    whole = [folder.rstrip("/") for folder in folders]
+    is_one = matcher([folder if "/" in folder else f"**/{folder}" for folder in whole])
+    return lambda path: any(is_one(path[: part.start()]) for part in re.finditer("/", path))
+
+
+def matches_nothing(pattern: str) -> bool:
+    """Whether a glob can be that of no file of a collection, whose paths begin at its folder."""
+    return pattern.startswith(("/", "./", "~/")) or ".." in pattern.split("/")
 
 
 def _too_many(patterns: Sequence[str], what: str) -> UsageError:

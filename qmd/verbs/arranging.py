@@ -96,13 +96,14 @@ class Arranging(Base):
         """
         from qmd import editing, trust
 
-        recorded = Settings() if self.place.config.exists() else self._as_recorded()
+        is_there, recorded = self.place.config.exists(), self._as_recorded()
         trusted = False
 
         def change(document: Parsed) -> None:
             nonlocal trusted
             if not document:
-                editing.write_all(document, recorded)
+                self._refuse_loss(recorded.collections)
+                editing.write_all(document, Settings() if is_there else recorded)
             before = config.understood(document, self.place)
             trusted = trust.is_trusted(self.place, before)
             edit(before, document)

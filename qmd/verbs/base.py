@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar
 
 from qmd import config
 from qmd.config import Settings
 from qmd.environment import Place
-from qmd.errors import IndexNotWritable
+from qmd.errors import ConfigEmptied, IndexNotWritable
 from qmd.models.loaded import Models
 from qmd.store import collections, lookup, searches
 from qmd.store.cursor import Cursor
 from qmd.store.database import Database
 from qmd.store.holder import Holder
 from qmd.store.stemmer import Stemmer
-from qmd.types import Context, Document, Filter
+from qmd.types import EXPERIENCES, Collection, Context, Document, Filter
 
 Found = TypeVar("Found")
 
@@ -58,7 +58,7 @@ class Base:
         """Make the tables say what index.yml says.
 
         Raises:
-            ConfigError: it cannot be read; nothing is changed.
+            ConfigError: it cannot be read, or was emptied; nothing is changed.
         """
         digest = config.digest(self.place)
         if digest is None:
@@ -72,10 +72,22 @@ class Base:
                 digest, settings = now, self.settings()
             assert digest is not None
             if collections.config_digest(cursor) != digest:
+                if not settings.collections:
+                    self._refuse_loss(collections.collections(cursor))
                 collections.mirror(cursor, settings.collections, settings.contexts, digest)
                 searches.keep(cursor, on=settings.query_log)
 
         self.database.write(work)
+
+    def _refuse_loss(self, known: Sequence[Collection]) -> None:
+        """Let no index.yml that is empty take from an index what it has.
+
+        Raises:
+            ConfigEmptied: it would.
+        """
+        names = [collection.name for collection in known if collection.name != EXPERIENCES]
+        if names and config.is_blank(self.place):
+            raise ConfigEmptied(self.place.config, names)
 
     def read(self, work: Callable[[Cursor], Found], *, key: Hashable | None = None) -> Found:
         """What `work` finds, with the tables as index.yml says.

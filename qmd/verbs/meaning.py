@@ -87,6 +87,7 @@ class Meaning(Searching):
             NotEmbedded: there are no vectors of the model in use.
             ModelError: it cannot run here, or did not answer.
         """
+        from qmd.models import fitting
         from qmd.text import query
 
         made = searches.begin("vsearch", text, among.collections, limit)
@@ -98,7 +99,13 @@ class Meaning(Searching):
             return Answer([], empty)
         if not state.vectors:
             raise NotEmbedded(self.other_vectors())
-        [vector] = self.models.vectors(space, [space.model.as_query(text)], between=stopping.check)
+        cut: list[str] = []
+        [vector] = self.models.vectors(
+            space,
+            [space.model.as_query(text)],
+            between=stopping.check,
+            cut=lambda _, tokens: cut.append(fitting.notice(text, space.model, tokens)),
+        )
         answer = self.read(
             partial(
                 self._nearest,
@@ -116,7 +123,7 @@ class Meaning(Searching):
             )
         )
         chance = None if space.model.knows(text) else space.model.chance
-        notices = [answer.notice] if answer.notice else [chance, state.notice]
+        notices = [answer.notice] if answer.notice else [chance, *cut, state.notice]
         return answer._replace(notice="\n".join(filter(None, notices)) or None)
 
     def other_vectors(self) -> str:

@@ -127,11 +127,57 @@ def test_what_makes_no_sense_in_a_gitignore_is_passed_over(tmp_path, before):
     assert paths(tmp_path, respect_gitignore=True) == ["b.md"]
 
 
-def test_a_gitignore_outside_the_root_is_not_read(tmp_path):
-    make(make(tmp_path, "root/a.md"), ".gitignore", text="*.md\n")
-    assert paths(tmp_path / "root", respect_gitignore=True) == ["a.md"]
+def test_a_gitignore_above_counts_up_to_the_top_of_the_work_tree(tmp_path):
+    top = tmp_path / "tree"
+    make(top, "a/docs/1.md", "a/docs/2.md", "a/docs/3.md", "a/docs/4.md", "a/docs/x/5.md")
+    make(tmp_path, ".gitignore", text="*\n")
+    make(top, ".gitignore", text="2.md\n/3.md\n/a/docs/x/\n")
+    make(top, "a/.gitignore", text="!2.md\ndocs/4.md\n")
+    root = top / "a/docs"
+    everything = ["1.md", "2.md", "3.md", "4.md", "x/5.md"]
+    assert paths(root, respect_gitignore=True) == everything  # it is in no work tree
+    make(top, ".git/info/exclude", text="1.md\n")
+    assert paths(root, respect_gitignore=True) == ["2.md", "3.md"]
+    assert paths(root) == everything
+    make(root, ".gitignore", text="!1.md\n!4.md\n")
+    assert paths(root, respect_gitignore=True) == ["1.md", "2.md", "3.md", "4.md"]
+    assert paths(top, respect_gitignore=True) == [f"a/docs/{number}.md" for number in range(1, 5)]
+
+
+@pytest.mark.parametrize("file", [True, False])
+def test_a_work_tree_may_be_one_of_another_and_ends_there(tmp_path, file):
+    make(tmp_path, ".gitignore", text="*.md\n")
+    make(tmp_path, ".git/HEAD", "module/docs/a.md")
+    assert paths(tmp_path / "module/docs", respect_gitignore=True) == []
+    make(tmp_path, "module/.git" if file else "module/.git/HEAD")
+    assert paths(tmp_path / "module/docs", respect_gitignore=True) == ["a.md"]
+    assert paths(tmp_path / "module", respect_gitignore=True) == ["docs/a.md"]
+
+
+@pytest.mark.parametrize("rule", ["out/", "/out", "out/docs", "**", "docs"])
+def test_a_folder_that_is_ignored_is_a_collection_all_the_same(tmp_path, rule):
+    make(tmp_path, ".git/HEAD", "out/docs/a.md", "out/docs/b.md", "out/docs/c/d.md")
+    make(tmp_path, ".gitignore", text=f"{rule}\nb.md\n")
+    assert paths(tmp_path / "out/docs", respect_gitignore=True) == ["a.md", "c/d.md"]
+
+
+def test_a_gitignore_that_leaves_some_in_counts_above_too(tmp_path):
+    make(tmp_path, ".git/HEAD", "docs/a.md", "docs/b.txt")
+    make(tmp_path, ".gitignore", text="*\n!*/\n!*.md\n")
+    assert paths(tmp_path / "docs", mask="**", respect_gitignore=True) == ["a.md"]
+    assert paths(tmp_path, mask="**", respect_gitignore=True) == ["docs/a.md"]
+
+
+def test_a_gitignore_that_leads_elsewhere_is_not_read(tmp_path):
+    make(make(tmp_path, "root/a.md", "root/docs/b.md"), ".gitignore", text="*.md\n")
+    everything = ["a.md", "docs/b.md"]
+    assert paths(tmp_path / "root", respect_gitignore=True) == everything
     (tmp_path / "root/.gitignore").symlink_to("../.gitignore")
-    assert paths(tmp_path / "root", respect_gitignore=True) == ["a.md"]
+    assert paths(tmp_path / "root", respect_gitignore=True) == everything
+    make(tmp_path, "elsewhere/info/exclude", text="*.md\n")
+    (tmp_path / "root/.git").symlink_to("../elsewhere")
+    assert paths(tmp_path / "root", respect_gitignore=True) == everything
+    assert paths(tmp_path / "root/docs", respect_gitignore=True) == ["b.md"]
 
 
 def test_a_gitignore_that_is_no_file_is_not_read(tmp_path):

@@ -28,6 +28,7 @@ ENGINE = {
     "store/run_plan",
     "store/forget_plan",
     "store/use",
+    "store/draw_nothing",
     "maintenance/compact",
     *(name for name in NAMES if name.startswith(("shortcut/", "sandbox/", "import/"))),
     *(f"export/{name}" for name in ("columns", "copy", "copy_of_collection", "digests", "without")),

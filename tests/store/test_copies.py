@@ -9,8 +9,9 @@ import _duckdb
 import pytest
 
 from qmd.store import files
-from qmd.store.copies import copy
+from qmd.store.copies import copied, copy
 from qmd.store.database import Database
+from qmd.store.workplaces import workplace
 
 STRANGER = """
 import sys, _duckdb
@@ -54,3 +55,18 @@ def test_no_other_program_writes_until_the_log_is_copied_too(unsettled, tmp_path
     apart = Database(made)
     assert apart.read(lambda cursor: cursor.one("store/setting", name="tea")) == "black"
     apart.close()
+
+
+def test_a_copy_is_made_after_those_of_killed_processes_are_gone(unsettled, tmp_path):
+    killed = [tmp_path / "index.duckdb.copy", tmp_path / "index.duckdb.copy-1234"]
+    for folder in killed:
+        folder.mkdir()
+        (folder / "index.duckdb").write_bytes(b"x" * 1000)
+    others = tmp_path / "other.duckdb.copy"
+    others.mkdir()
+    with (
+        workplace(tmp_path / "index.duckdb.copy-used") as used,
+        copied(unsettled, tmp_path / "index.duckdb.copy-new") as (made, _),
+    ):
+        left = {folder for folder in tmp_path.iterdir() if ".copy" in folder.name}
+        assert left == {used, others, made.path.parent}

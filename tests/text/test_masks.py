@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 from wcmatch import glob
 
 from qmd.errors import UsageError
-from qmd.text.masks import check_closed, check_mask, matcher, split_mask
+from qmd.text.masks import (
+    check_closed,
+    check_mask,
+    matcher,
+    matches_nothing,
+    split_mask,
+    taking,
+)
 
 NAME = st.text(".abm_dtx-\n é", min_size=1, max_size=6)
 PATH = st.lists(NAME | st.sampled_from(["a.md", ".md", ".git"]), min_size=1, max_size=4).map(
@@ -190,3 +197,33 @@ def test_a_mark_that_is_never_closed_is_told_with_what_a_name_that_has_it_needs(
 def test_a_mark_that_is_closed_or_meant_as_it_is_is_accepted(mask, path):
     check_closed(mask)
     assert matcher(split_mask(mask))(path)
+
+
+@pytest.mark.parametrize(
+    ("ignored", "gone"),
+    [
+        ("private/", {"private/a.md", "private/x/.b.md", "work/private/c.md"}),
+        ("work/private/", {"work/private/c.md"}),
+        ("pri*/", {"private/a.md", "private/x/.b.md", "work/private/c.md"}),
+        ("**/x/", {"private/x/.b.md"}),
+        ("private", set()),
+        ("/", set()),
+        ("private/*", {"private/a.md"}),
+    ],
+)
+def test_a_slash_in_the_end_means_a_folder_with_all_below_it(ignored, gone):
+    paths = {"private/a.md", "private/x/.b.md", "work/private/c.md", "private.md", "a/private"}
+    takes = taking("**,**/.*", [ignored])
+    assert {path for path in paths if not takes(path)} == gone
+    takes = taking("**,**/.*", [ignored, "private.md"])
+    assert {path for path in paths if not takes(path)} == gone | {"private.md"}
+
+
+@pytest.mark.parametrize("pattern", ["/private/", "./a.md", "~/notes/x.md", "../x/**", "a/../b"])
+def test_a_glob_that_begins_elsewhere_than_at_the_collection_matches_nothing(pattern):
+    assert matches_nothing(pattern)
+
+
+@pytest.mark.parametrize("pattern", ["private/", "~$*", "**/a.md", "..."])
+def test_other_globs_may_match_something(pattern):
+    assert not matches_nothing(pattern)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from qmd import curation
+from qmd import curation, trust
 from qmd.config import DEFAULT_MASK, Settings
 from qmd.editing import Parsed, entry
 from qmd.errors import IndexFailure
@@ -166,8 +166,12 @@ def rename(
 app.command(name="mv", hidden=True)(rename)
 
 
-def _set(context: typer.Context, name: str, key: str, value: object) -> None:
-    """Set a key in the lines of a collection; None removes it."""
+def _set(context: typer.Context, name: str, key: str, value: object) -> bool:
+    """Set a key in the lines of a collection; None removes it.
+
+    Returns:
+        Whether what index.yml says needs no approval, or has it.
+    """
     with state(context).engine() as engine:
         engine.configured(name)
 
@@ -179,6 +183,7 @@ def _set(context: typer.Context, name: str, key: str, value: object) -> None:
                 lines[key] = value
 
         engine.change(edit)
+        return trust.is_trusted(engine.place, engine.settings())
 
 
 @app.command()
@@ -204,8 +209,11 @@ def update_command(
     ] = None,
 ) -> None:
     """Set the command that runs before a collection is indexed."""
-    _set(context, name, "update", command or None)
-    if command:
+    approved = _set(context, name, "update", command or None)
+    if command and not approved:
+        say(f"Set for '{name}': {command}")
+        notice("It does not run before this project is approved. Look at it with 'qmd trust'.")
+    elif command:
         say(f"'qmd update' runs in '{name}' first: {command}")
     else:
         notice(f"'qmd update' runs nothing in '{name}' any more.")

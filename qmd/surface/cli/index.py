@@ -221,7 +221,7 @@ def doctor(
     as_json: Json = False,
 ) -> None:
     """Check the index, and say how to mend what is wrong."""
-    from qmd.doctor import examine, prove
+    from qmd.doctor import Finding, examine, prove
 
     with state(context).engine(warm=deep) as engine:
         findings = examine(engine)
@@ -229,7 +229,8 @@ def doctor(
             with bar("Comparing") as progress:
                 findings += prove(engine, progress=progress)
     if as_json:
-        say(formats.as_json([finding._asdict() for finding in findings]))
+        shown = Finding._fields[:-1]
+        say(formats.as_json([dict(zip(shown, each, strict=False)) for each in findings]))
     else:
         marks = {"ok": "ok  ", "warning": "warn", "problem": "FAIL"}
         for finding in findings:
@@ -237,7 +238,7 @@ def doctor(
             if finding.mend:
                 say(f"      {finding.mend}")
     if any(finding.status == "problem" for finding in findings):
-        raise typer.Exit(1)
+        raise typer.Exit(3 if any(finding.stops for finding in findings) else 1)
 
 
 def cleanup(

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from qmd.amounts import DIGITS, reaches
 from qmd.errors import UsageError
-from qmd.surface import render
+from qmd.surface import formats, render
 from qmd.surface.cli.common import State, notice, say, state
 from qmd.surface.cli.search_options import Options, a_half_life, a_number, with_options
 from qmd.types import SIMILAR
@@ -217,7 +218,8 @@ def show(here: State, engine: Engine, answer: Answer, options: Options, *, lowes
     if answer.notice:
         notice(answer.notice)
     least = lowest if options.min_score is None else options.min_score
-    results = [result for result in answer.results if result.score >= least]
+    digits = 4 if options.format is formats.Format.CSV else DIGITS
+    results = [result for result in answer.results if reaches(result.score, least, digits)]
 
     def on_disk(name: str) -> str:
         root, _, path = name.partition("/")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from qmd.surface.mcp.server import Names
     from qmd.surface.tools.toolbox import Toolbox
 
-PATIENCE = 8.0
+PATIENCE = 7.0
 """Seconds that a tool waits for other processes: less than it may take, so that it can say who."""
 
 

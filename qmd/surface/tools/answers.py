@@ -6,11 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from qmd.amounts import reaches
 from qmd.errors import (
     Ambiguous,
     CollectionNotFound,
     ConfigError,
     DocumentNotFound,
+    IndexBusy,
     IndexFailure,
     ModelError,
     NotEmbedded,
@@ -47,10 +49,10 @@ class UnknownTool(QmdError):
         self.name = name
 
 
-def results(question: str, answer: Answer) -> Reply:
-    """What a search has found."""
+def results(question: str, answer: Answer, least: float) -> Reply:
+    """What a search has found, without what scores less."""
     match = Matcher(answer.about)
-    records = [texts.record(each, match) for each in answer.results]
+    records = [texts.record(each, match) for each in answer.results if reaches(each.score, least)]
     kept = texts.fitting(records)
     notes = [answer.notice] if answer.notice else []
     if len(kept) < len(records):
@@ -147,13 +149,14 @@ def failed(error: QmdError) -> Reply:
     return outcome(experiences.failed(error))
 
 
-def timed_out(tool: Tool, seconds: float) -> Reply:
-    """That a tool has taken too long."""
+def timed_out(tool: Tool, seconds: float, busy: IndexBusy | None) -> Reply:
+    """That a tool has taken too long, or who held the index meanwhile."""
     if tool in (QUERY_EXPERIENCES, SUBMIT_EXPERIENCE):
         from qmd import experiences
 
-        return outcome(experiences.timed_out(seconds))
-    return refusal(Code.TIMEOUT, str(TimedOut(seconds)))
+        return outcome(experiences.failed(busy) if busy else experiences.timed_out(seconds))
+    error = busy or TimedOut(seconds)
+    return refusal(code_of(error), str(error))
 
 
 def code_of(error: QmdError) -> Code:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import anyio
 from anyio import CapacityLimiter, to_thread
 
+from qmd.amounts import DIGITS
 from qmd.errors import ModelError, QmdError
 from qmd.pipeline.stoppable import MODELS, READERS, stoppable
 from qmd.store import stopping
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 
 Found = TypeVar("Found")
 log = logging.getLogger("qmd.tools")
+
+ROUNDED = 0.5 / 10**DIGITS
+"""That a score is shown higher than it is, at most."""
 
 SOON, LATER = 10.0, 60.0
 """Seconds that a call may take: one that reads, and one that asks models."""
@@ -113,7 +117,9 @@ class Toolbox:
             with self._at_work(), anyio.move_on_after(seconds):
                 await stoppable(answer)
             # What was written while the time ran out has been written.
-            return replies[0] if replies else answers.timed_out(tool, seconds or 0)
+            limit = seconds or 0
+            busy = self.engine.database.busy_for(limit)
+            return replies[0] if replies else answers.timed_out(tool, limit, busy)
         except QmdError as error:
             return refusal(code_of(error), str(error))
         except Exception:
@@ -202,10 +208,10 @@ class Toolbox:
             asked["query"],
             among=among(asked),
             limit=asked["limit"],
-            min_score=asked["minScore"],
+            min_score=asked["minScore"] - ROUNDED,
             length=texts.SNIPPET,
         )
-        return answers.results(asked["query"], answer)
+        return answers.results(asked["query"], answer, asked["minScore"])
 
     async def _vsearch(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
         asked = read(tool, given)
@@ -215,12 +221,12 @@ class Toolbox:
                 asked["query"],
                 among=among(asked),
                 limit=asked["limit"],
-                min_score=asked["minScore"],
+                min_score=asked["minScore"] - ROUNDED,
                 length=texts.SNIPPET,
             ),
             limiter=self._models,
         )
-        return answers.results(asked["query"], answer)
+        return answers.results(asked["query"], answer, asked["minScore"])
 
     async def _query(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
         from qmd.pipeline.hybrid import Recipe
@@ -240,8 +246,7 @@ class Toolbox:
                 length=texts.SNIPPET,
                 intent=asked.get("intent"),
             )
-        kept = [each for each in answer.results if each.score >= asked["minScore"]]
-        return answers.results(shown, answer._replace(results=kept))
+        return answers.results(shown, answer, asked["minScore"])
 
     # -- documents ---------------------------------------------------------------
 

@@ -11,11 +11,20 @@ from anyio import from_thread
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qmd.errors import ModelMissing, NotEmbedded, QmdError, QueryError, RuntimeMissing
+from qmd.errors import (
+    ModelMissing,
+    NotEmbedded,
+    QmdError,
+    QueryError,
+    RuntimeMissing,
+    TextTooLong,
+)
+from qmd.models.base import nothing
+from qmd.models.registry import ENDPOINT
 from qmd.pipeline.hybrid import Recipe
 from qmd.types import Filter
-from tests.library import drawn
-from tests.pipeline.hybrid.asking import ask, assert_adds_up, files, found, searched
+from tests.library import FakeEmbedder, drawn
+from tests.pipeline.hybrid.asking import ask, assert_adds_up, files, found, garage, searched
 from tests.text.test_questions import documents
 
 
@@ -134,3 +143,53 @@ def test_any_document_is_answered_or_refused_in_words(asked, document, meaning):
     with suppress(QmdError):
         answer = asked(document, recipe=Recipe(meaning=meaning))
         assert all(math.isfinite(result.score) for result in answer.results)
+
+
+LONG_TEXT = " ".join(["A car is in the garage"] + ["and more"] * 200)
+
+
+@pytest.mark.parametrize("kind", ["vec", "hyde"])
+def test_of_a_text_that_is_too_long_the_beginning_is_searched_and_the_others_whole(
+    helped, fake, kind
+):
+    garage(helped)
+    fake.made.clear()
+    question = f"lex: car\n{kind}: {LONG_TEXT}\nvec: door"
+    for _ in range(2):  # the second time its vector is remembered
+        answer = ask(helped, question)
+        assert searched(answer) == [("lex", "car"), (kind, LONG_TEXT), ("vec", "door")]
+        assert answer.notice == (
+            f"Only the beginning of '{kind}: {LONG_TEXT[: 40 - len(kind) - 2]}…' "
+            "was searched by meaning: fake.gguf takes 60 tokens."
+        )
+    assert sorted(map(len, map(str.split, fake.made))) == [1, 58]  # two tokens stand around it
+    assert LONG_TEXT.startswith(max(fake.made, key=len))
+
+
+def test_a_question_by_meaning_alone_that_is_too_long_is_answered_with_a_notice(helped):
+    garage(helped)
+    answer = helped.engine.vector_search(LONG_TEXT)
+    assert answer.results
+    assert answer.notice.startswith("Only the beginning of 'A car is in the garage")
+    assert ask(helped, f"vec: {LONG_TEXT}").results
+
+
+def test_a_text_is_cut_further_where_an_endpoint_counts_more_tokens_than_we_do(town, monkeypatch):
+    models = town.engine.models
+    remote = models.space()
+    remote = remote._replace(model=remote.model._replace(uri=f"{ENDPOINT}other"))
+
+    class Strict(FakeEmbedder):
+        def embed(self, texts, *, between=nothing):
+            if max(len(text.split()) for text in texts) > 20:
+                raise TextTooLong(500, 60)
+            return super().embed(texts, between=between)
+
+    other = Strict(dimensions=8)
+    monkeypatch.setattr(models, "embedder", lambda space: other)
+    told = {}
+    assert models.vectors(remote, ["car", LONG_TEXT], cut=told.__setitem__).shape == (2, 8)
+    assert told == {LONG_TEXT: 15}
+    other.limit = 0
+    with pytest.raises(TextTooLong):
+        models.vectors(remote, [LONG_TEXT])

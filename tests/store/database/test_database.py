@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
+from functools import partial
+from pathlib import Path
 
 import _duckdb
 import pytest
 
+import qmd
+from qmd.errors import IndexUnreadable
 from qmd.store.cursor import NoSuchTable
-from qmd.store.gate import Gate
+from qmd.store.gate import Gate, errand
 from qmd.store.migrate import bring_up_to_date
 from tests.store.database.uses import LONG, Held, setting, tea, wait_for_writer
 
@@ -204,3 +210,36 @@ def test_whoever_has_been_interrupted_closes_without_waiting_for_a_use_that_neve
     room.open()
     ours.close()
     assert ours.read(lambda cursor: cursor.one("store/setting", name="tea")) == "green"
+
+
+@pytest.mark.parametrize("text", [b"root:x:0:0:root:/root:/bin/bash\n" * 40, b"tea"])
+def test_beside_a_file_that_is_no_index_nothing_is_made(database, path, text):
+    path.write_bytes(text)
+    for work in (
+        partial(database().read, tea),
+        partial(database().write, tea),
+        errand(path, "embed").__enter__,
+    ):
+        with pytest.raises(IndexUnreadable, match="is not a valid DuckDB database file"):
+            work()
+    assert list(path.parent.iterdir()) == [path]
+    assert path.read_bytes() == text
+
+
+BARS = """
+from qmd.store.cursor import connected
+engine = connected()
+for each in (engine, engine.cursor()):
+    print(each.execute("select current_setting('enable_progress_bar')").fetchone()[0])
+"""
+
+
+def test_where_there_is_no_script_nothing_is_drawn_on_stdout():
+    done = subprocess.run([sys.executable, "-c", BARS], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\nFalse\n"
+    connecting = {
+        file.name
+        for file in Path(qmd.__file__).parent.rglob("*.py")
+        if "duckdb.connect(" in file.read_text(encoding="utf-8")
+    }
+    assert connecting == {"cursor.py"}

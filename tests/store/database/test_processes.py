@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+import time
+from functools import partial
 
 import pytest
 
@@ -70,6 +72,23 @@ def test_who_waits_too_long_is_told_which_process_holds_the_index(database, proc
             use()
     let_go(holder)
     assert database().read(tea) == ("oolong" if script is WRITER else "sencha")
+
+
+@pytest.mark.parametrize("script", [WRITER, STRANGER], ids=["qmd", "another program"])
+def test_who_waits_behind_others_of_its_process_is_not_told_later(
+    database, process, beside, script
+):
+    database().write(setting("sencha"))
+    holder = process(script, "oolong")
+    says(holder, "inside")
+    patience = 1.0
+    hasty = database(patience=patience)
+    for use in (partial(hasty.write, setting("pu-erh")), partial(hasty.read, tea)):
+        began = time.monotonic()
+        for waiting in [beside(use) for _ in range(4)]:
+            with pytest.raises(IndexBusy, match=f"held by process {holder.pid} "):
+                waiting.result(LONG)
+        assert time.monotonic() - began < 3 * patience  # four times that if one by one
 
 
 @pytest.mark.parametrize("script", [WRITER, STRANGER], ids=["qmd", "another program"])

@@ -96,3 +96,19 @@ def test_a_command_that_came_while_others_ran_is_not_approved_with_them(kept, qm
     assert (code, "c (**/*.md)" in out) == (0, True)
     assert "The update command of 'c' is not approved and was left out: touch pulled" in err
     assert not (kept.parent / "work/pulled").exists()
+
+
+def test_a_command_that_is_set_in_a_project_that_is_not_approved_is_told_not_to_run(kept, qmd):
+    more = "    update: touch theirs\n"
+    (kept / "index.yml").write_text(INDEX_YML + more)
+    code, out, err = qmd("collection", "update-cmd", "notes", "touch mine")
+    assert (code, out) == (0, "Set for 'notes': touch mine\n")
+    assert err == "It does not run before this project is approved. Look at it with 'qmd trust'.\n"
+    qmd("update")
+    assert not (kept.parent / "mine").exists()
+    assert qmd("trust", "--yes")[0] == 0
+    assert qmd("collection", "update-cmd", "notes", "touch ours") == (
+        0, "'qmd update' runs in 'notes' first: touch ours\n", "",
+    )  # fmt: skip
+    qmd("update")
+    assert (kept.parent / "ours").exists()

@@ -224,3 +224,15 @@ def test_a_result_has_the_same_line_in_all_formats(indexed, notes):
     [row] = csv.DictReader(io.StringIO(indexed("search", "gaiwan teapot", "--csv")[1]))
     assert (found["line"], row["line"]) == (len(lines), str(len(lines)))
     assert indexed("search", "gaiwan teapot")[1].startswith(f"notes/pot.md:{len(lines)} ")
+
+
+def test_a_score_is_high_enough_if_it_is_shown_so(indexed):
+    for form, read in (
+        ("--json", lambda out: [each["score"] for each in json.loads(out)]),
+        ("--csv", lambda out: [float(each["score"]) for each in csv.DictReader(io.StringIO(out))]),
+    ):
+        shown = read(indexed("search", "tea", form)[1])
+        assert len(shown) > 1
+        for score in shown:  # each is rounded, some of them up
+            kept = read(indexed("search", "tea", form, "--min-score", score)[1])
+            assert kept == [each for each in shown if each >= score]

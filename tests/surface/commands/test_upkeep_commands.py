@@ -268,3 +268,26 @@ def test_doctor_tells_of_what_may_not_be_read_or_changed(indexed, notes, tmp_pat
     told = {each["check"]: each for each in json.loads(indexed("doctor", "--json")[1])}
     assert told["collection notes"]["status"] == "problem"
     assert told["permissions"]["status"] == "warning"
+
+
+def test_doctor_tells_of_what_is_ignored_in_vain(indexed, tmp_path):
+    config = tmp_path / "config" / "index.yml"
+    ignored = "    ignore: [/work/, work, 'w*/', missing]\n"
+    config.write_text(config.read_text() + ignored)
+    code, out, _ = indexed("doctor")
+    assert code == 0
+    assert [line for line in out.splitlines() if "leaves nothing out" in line] == [
+        "warn  collection notes: '/work/' under 'ignore' leaves nothing out: "
+        "paths begin at the folder of the collection",
+        "warn  collection notes: 'work' under 'ignore' leaves nothing out: it is a folder",
+    ]
+    assert "Write 'work/' for all that is below it." in out
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_doctor_ends_with_3_where_the_index_cannot_be_read(indexed, tmp_path, more):
+    (tmp_path / "index.duckdb").write_bytes(b"no database" * 1000)
+    code, out, _ = indexed("doctor", *more)
+    assert code == 3
+    assert "index" in out
+    assert "stops" not in out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 from pathlib import Path
@@ -223,3 +224,35 @@ def test_a_cancelled_search_by_meaning_leaves_the_model_to_the_next(faked, fake,
             return await toolbox.call("vsearch", {"query": "tea"})
 
     assert anyio.run(work).error is None
+
+
+def test_calls_that_waited_for_the_index_in_turn_are_all_told_who_holds_it(toolbox, monkeypatch):
+    call(toolbox, "status")
+    toolbox.engine.close()
+    monkeypatch.setattr("qmd.surface.tools.toolbox.SOON", 1.0)
+    for each in (toolbox.engine.database, toolbox.engine.database._gate):
+        monkeypatch.setattr(each, "_patience", 0.7)
+    holder = Gate(toolbox.engine.place.database)
+    holder.shut()
+    told = {"title": "Tea", "problem_description": "Cold.", "solution": "Brew."}
+    replies = []
+
+    async def one(name, given):
+        replies.append(await toolbox.call(name, given))
+
+    async def work():
+        async with anyio.create_task_group() as tasks:
+            for _ in range(4):
+                tasks.start_soon(one, "submit_experience", told)
+                tasks.start_soon(one, "search", {"query": "tea"})
+
+    try:
+        anyio.run(work)
+    finally:
+        holder.open()
+    assert {reply.error for reply in replies} == {Code.DATABASE_BUSY}
+    assert len(replies) == 8
+    for reply in replies:
+        assert f"has been held by process {os.getpid()} for" in reply.content[0]
+    assert call(toolbox, "submit_experience", **told).error is None
+    assert toolbox.engine.database.busy_for(LONG) is None

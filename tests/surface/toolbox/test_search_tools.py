@@ -9,7 +9,7 @@ from qmd.surface.tools.replies import Code, Reply
 from qmd.surface.tools.texts import LONGEST_PLACE, SHORTEST_PART, SNIPPET
 from qmd.surface.tools.toolbox import Toolbox
 from qmd.text.query import NOTHING_TO_FIND, ONLY_EXCLUSIONS
-from qmd.verbs.searching import NO_DOCUMENTS
+from qmd.verbs.searching import NO_DOCUMENTS, Answer
 from tests.surface.toolbox.calling import call, text
 
 
@@ -43,6 +43,20 @@ def test_weak_results_are_left_out_before_the_limit(toolbox):
     assert len(scores) == 2
     kept = call(toolbox, "search", query="tea", minScore=scores[0] - 0.005, limit=5)
     assert len(kept.structured["results"]) == 1
+
+
+@pytest.mark.parametrize(("name", "verb"), [("search", "search"), ("vsearch", "vector_search")])
+@pytest.mark.parametrize(("score", "shown"), [(0.4951, 0.5), (0.4949, 0.49), (0.5049, 0.5)])
+def test_a_score_is_high_enough_if_it_is_shown_so(toolbox, monkeypatch, name, verb, score, shown):
+    [result, *_] = toolbox.engine.search("tea").results
+
+    def found(*_, min_score, **more):
+        assert score >= min_score or shown < 0.5
+        return Answer([result._replace(score=score)])
+
+    monkeypatch.setattr(toolbox.engine, verb, found)
+    records = call(toolbox, name, query="tea", minScore=0.5).structured["results"]
+    assert [each["score"] for each in records] == [shown] * (shown >= 0.5)
 
 
 def test_one_collection_and_several_are_united(faked):
