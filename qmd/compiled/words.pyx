@@ -1,6 +1,6 @@
 # distutils: language = c++
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""A batch of documents as postings: the rules of `text/words.py` at the speed of memory.
+"""A batch of documents as postings: the rules of `text/words.py`, compiled.
 
     fields ──split──▸ numbers of raw words ─────────────────────────────────▸ postings
                       words beyond ASCII ──▸ Python ──define──▸ folded words
@@ -13,83 +13,20 @@ and since documents are gone through in order, all of them are written in order.
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memcmp
 from libcpp.algorithm cimport sort
 from libcpp.pair cimport pair
 from libcpp.vector cimport vector
-
-import os
 
 cdef enum:
     FIELDS = 3
     LONGEST = 64  # bytes of a word that count: text/words.py
 
-# FNV-1a of 64 bits (Fowler, Noll, Vo), with a random number of this process for each byte, so that
-# nobody can write words that share a place.
-cdef extern from *:
-    """static const uint64_t PRIME = 0x100000001b3;"""
-    const uint64_t PRIME
+include "spellings.pxi"
 
-cdef uint64_t RANDOM[256]
 cdef uint8_t IN_WORD[256]
 cdef int _code
 for _code in range(256):
     IN_WORD[_code] = _code >= 128 or chr(_code).isalnum() or _code == 95
-    RANDOM[_code] = int.from_bytes(os.urandom(8), "little")
-
-
-cdef struct Spelled:
-    uint64_t hash
-    int64_t at    # of its bytes among those of all
-    int32_t size  # in bytes
-
-
-cdef cppclass Spellings:
-    """Distinct words, numbered in the order in which they are met."""
-
-    vector[uint8_t] letters
-    vector[Spelled] words
-    vector[int32_t] places  # numbers of words by their hashes; -1: nobody is there
-
-    int32_t number(const uint8_t* start, int32_t size, uint64_t hash) except -1 nogil:
-        """The number of a word, which is new if it was not met before."""
-        cdef size_t mask, place
-        cdef int32_t number
-        cdef Spelled word
-        if 2 * this.words.size() >= this.places.size():
-            this.widen()
-        mask = this.places.size() - 1
-        place = (hash ^ (hash >> 32)) & mask
-        while True:
-            number = this.places[place]
-            if number < 0:
-                break
-            if (
-                this.words[number].hash == hash
-                and this.words[number].size == size
-                and memcmp(&this.letters[this.words[number].at], start, size) == 0
-            ):
-                return number
-            place = (place + 1) & mask
-        number = <int32_t> this.words.size()
-        word.hash, word.at, word.size = hash, <int64_t> this.letters.size(), size
-        this.letters.insert(this.letters.end(), start, start + size)
-        this.words.push_back(word)
-        this.places[place] = number
-        return number
-
-    int widen() except -1 nogil:
-        """Twice as many places, so that few words have to go on to another."""
-        cdef size_t size = max(<size_t> 1 << 12, 2 * this.places.size()), place, number
-        cdef vector[int32_t] wider
-        wider.resize(size, -1)
-        for number in range(this.words.size()):
-            place = (this.words[number].hash ^ (this.words[number].hash >> 32)) & (size - 1)
-            while wider[place] >= 0:
-                place = (place + 1) & (size - 1)
-            wider[place] = <int32_t> number
-        this.places.swap(wider)
-        return 0
 
 
 cdef struct Word:
@@ -114,8 +51,7 @@ cdef class Words:
     `split`, `define` and `resolve` follow one another, then `postings` are those of the batch.
 
     Raises:
-        RuntimeError: one of them is called out of turn, or after one has failed: some words are then
-            known by name alone.
+        RuntimeError: one is called out of turn, or after one that failed.
     """
 
     cdef Spellings raw
@@ -126,7 +62,7 @@ cdef class Words:
     cdef vector[int64_t] term_ids
     cdef dict terms
     cdef vector[int32_t] foreign  # raw words that Python has to fold
-    cdef int turn  # of: 0 split, 1 define, 2 resolve; -1: one of them is at work, or has failed
+    cdef int turn  # of: 0 split, 1 define, 2 resolve; -1: one is at work, or has failed
     # of the batch
     cdef vector[int32_t] number
     cdef vector[int32_t] in_field
@@ -322,7 +258,7 @@ cdef class Words:
         counts[0] = <uint32_t*> PyBytes_AS_STRING(in_title)
         counts[1] = <uint32_t*> PyBytes_AS_STRING(in_path)
         counts[2] = <uint32_t*> PyBytes_AS_STRING(in_body)
-        cdef size_t term, at, end, row = 0
+        cdef size_t term, first, at, end, row = 0
         cdef uint32_t this
         with nogil:
             at = 0
@@ -332,9 +268,8 @@ cdef class Words:
                     this = found[at].field // FIELDS
                     to_term_id[row] = used[term].first
                     to_document[row] = this
-                    to_length[row] = (
-                        lengths[FIELDS * this] + lengths[FIELDS * this + 1] + lengths[FIELDS * this + 2]
-                    )
+                    first = FIELDS * this
+                    to_length[row] = lengths[first] + lengths[first + 1] + lengths[first + 2]
                     to_offsets[row] = <int32_t> at
                     counts[0][row] = counts[1][row] = counts[2][row] = 0
                     while at < end and found[at].field // FIELDS == this:
@@ -436,26 +371,6 @@ cdef class Words:
         return total
 
 
-cdef uint64_t hashed(const uint8_t* start, int32_t size) noexcept nogil:
-    cdef uint64_t hash = 0
-    cdef int32_t at
-    for at in range(size):
-        hash = (hash ^ RANDOM[start[at]]) * PRIME
-    return hash
-
-
-cdef bint is_large(uint8_t byte) noexcept nogil:
-    return ord("A") <= byte <= ord("Z")
-
-
-cdef bint is_small(uint8_t byte) noexcept nogil:
-    return ord("a") <= byte <= ord("z")
-
-
-cdef bint is_digit(uint8_t byte) noexcept nogil:
-    return ord("0") <= byte <= ord("9")
-
-
 cdef int32_t part_end(const uint8_t* word, int32_t at, int32_t size) noexcept nogil:
     """Where the part of an identifier ends that begins at a place."""
     cdef int32_t end = at
@@ -470,11 +385,6 @@ cdef int32_t part_end(const uint8_t* word, int32_t at, int32_t size) noexcept no
     while end < size and (is_large(word[end]) or is_digit(word[end])):
         end += 1
     return end
-
-
-cdef str spelled(Spellings& spellings, size_t number):
-    cdef Spelled* word = &spellings.words[number]
-    return (<const char*> &spellings.letters[word.at])[: word.size].decode()
 
 
 cdef bytes as_bytes(vector[uint32_t]& numbers):
