@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import threading
 import time
 import weakref
 from collections.abc import Iterator
@@ -215,6 +216,8 @@ class Gate:
         door = index.with_name(index.name + ".lock")
         self._door = _Lock(door)  # held by this process's writer
         self._passage = _Lock(door)  # held by this process's reader while it comes in
+        self._glance = _Lock(door)  # held for as long as somebody looks at the door
+        self._looking = threading.Lock()  # several may want to: who reads, and who reads long
         self._room = _Lock(index.with_name(index.name + ".readers"))
         self._alone = False
         self._last_turn = 0.0
@@ -280,9 +283,9 @@ class Gate:
 
     def is_shut(self) -> bool:
         """Whether another process's writer is in, or wants in."""
-        free = self._passage.take(shared=True)
-        if free:
-            self._passage.release()
+        with self._looking:
+            free = self._glance.take(shared=True)
+            self._glance.release()
         return not free
 
     def holder(self) -> str | None:

@@ -9,11 +9,12 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 
 import pytest
 
 from qmd.errors import IndexBusy, LockUnusable
-from qmd.store.gate import Gate, dictionary, errand, is_at_work
+from qmd.store.gate import Gate, _Lock, dictionary, errand, is_at_work
 from tests import strays
 
 LONG = 20
@@ -327,3 +328,22 @@ def test_a_look_at_the_door_does_not_lose_the_key_of_the_same_process(gate, in_t
     assert looked.wait(LONG)
     mine.open()
     other.enter_to_read()
+
+
+def test_two_threads_that_look_at_the_door_leave_nothing_before_it(gate, in_thread, monkeypatch):
+    both = threading.Barrier(2)
+    take = _Lock.take
+
+    def together(self, *, shared):
+        taken = take(self, shared=shared)
+        with suppress(threading.BrokenBarrierError):
+            both.wait(0.2)
+        return taken
+
+    looking, writing = gate(), gate(patience=0)
+    with monkeypatch.context() as patched:
+        patched.setattr(_Lock, "take", together)
+        looks = [in_thread(looking.is_shut) for _ in range(2)]
+        for each in looks:
+            assert each.wait(LONG)
+    writing.shut()
