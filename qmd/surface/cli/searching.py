@@ -164,6 +164,7 @@ def query(
     document = _asked(question)
     here = state(context)
     with here.engine(warm=True, gpu=not no_gpu) as engine:
+        engine.database.missed = None  # to read all postings is for who is asked again
         helping = mode is Mode.FULL or (mode is None and engine.models.help_at_once())
         answer = anyio.run(
             lambda: engine.query(

@@ -13,6 +13,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from qmd.store.holder import Holder
+
 
 def test_a_result_for_people_has_place_title_score_and_numbered_lines(indexed):
     code, out, err = indexed("search", "green", "tea", "-n", 1)
@@ -236,3 +238,13 @@ def test_a_score_is_high_enough_if_it_is_shown_so(indexed):
         for score in shown:  # each is rounded, some of them up
             kept = read(indexed("search", "tea", form, "--min-score", score)[1])
             assert kept == [each for each in shown if each >= score]
+
+
+def test_a_command_that_asks_in_several_ways_reads_no_postings_into_memory(indexed, monkeypatch):
+    begun = []
+    monkeypatch.setattr(Holder, "prepare", begun.append)
+    asked = "lex: tea\nlex: green\nlex: plan"
+    code, out, _ = indexed("query", "--mode", "fast", "--json", asked)
+    assert code == 0
+    assert "notes/tea.md" in out
+    assert not begun
