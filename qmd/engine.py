@@ -85,6 +85,8 @@ class Engine(Asking, Reading, Arranging):
                 self._shortcut = None
             self._matrix = None
         self.holder.close()
+        if self.holder.is_reader:
+            patience = 0.0  # for what this thread itself reads
         self.models.close()
         self.database.close(patience)
 

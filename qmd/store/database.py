@@ -168,8 +168,13 @@ class Database(Occupancy):
         return self._gate.is_shut()
 
     def is_waited_for(self) -> bool:
-        """Whether a writer waits for the reads that are under way: asked by who reads long."""
-        return self._writing or self._gate.is_shut()
+        """Whether others wait for the reads that are under way: asked by who reads long.
+
+        A writer does, and other readers where another file was put in the place of the index.
+        """
+        if self._writing or self._gate.is_shut():
+            return True
+        return self._attached != version_of(self.path)
 
     def _attach_elsewhere(self, connection: Connection) -> None:
         attach(connection, self.path, "store/attach_to_read", patience=self._patience)

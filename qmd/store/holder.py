@@ -35,7 +35,7 @@ class Holder:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._turn = threading.Lock()
+        self._turn = threading.RLock()  # closing may come in the midst of it: a finalizer
         self._reader: threading.Thread | None = None
         self._stop = Stop()
         self._missed = 0
@@ -50,16 +50,27 @@ class Holder:
     def prepare(self) -> None:
         """Begin to read what searches need, unless that is under way."""
         with self._turn:
-            if self._reader is None:
-                self._missed = 0
-                self._reader = threading.Thread(target=self._read, name="qmd-postings")
+            if self._reader is not None:
+                return
+            self._missed = 0
+            self._reader = threading.Thread(target=self._read, name="qmd-postings")
+            try:
                 self._reader.start()
+            except RuntimeError as error:  # there are too many, or the process ends
+                self._reader = None
+                _log.debug("Postings are not held: %s", error)
 
     def settle(self) -> None:
-        """Wait until nothing is being read."""
-        reader = self._reader
-        if reader is not None:
+        """Wait until nothing is being read; who reads does not wait for itself."""
+        with self._turn:
+            reader = self._reader
+        if reader is not None and reader.ident is not None and not self.is_reader:
             reader.join()
+
+    @property
+    def is_reader(self) -> bool:
+        """Whether this is the thread that reads: what nobody needs any more may be closed in it."""
+        return self._reader is threading.current_thread()
 
     def close(self) -> None:
         """Leave off, and wait for that."""
@@ -104,5 +115,6 @@ class Holder:
             Stopped: that is so.
         """
         stopping.check()
-        if self._database.is_waited_for():
+        ends = not threading.main_thread().is_alive()
+        if ends or self._database.is_waited_for():
             raise Stopped

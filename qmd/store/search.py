@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from itertools import chain, groupby
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from qmd.store.cursor import Cursor, Value
 from qmd.store.postings import ALL_ROWS, Filed, Postings, Wanted, allowed_ids
@@ -12,6 +12,9 @@ from qmd.store.stemmer import Stemmer
 from qmd.store.terms import Asked
 from qmd.text.query import Query
 from qmd.types import ALL, Filter, Text
+
+if TYPE_CHECKING:
+    from qmd.store.inverted import Inverted
 
 Row = TypeVar("Row", bound=tuple[Any, ...])
 
@@ -86,8 +89,7 @@ def in_order(
 
 def _places(cursor: Cursor, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
     """(collection, path) of documents, by number; without those that are gone."""
-
-    held = cursor.memory.postings if cursor.memory else None
+    held = _held(cursor)
     if held is not None:
         return held.shelf.places(ids)
 
@@ -145,14 +147,17 @@ def _allowed(
     return set.intersection(*lists) if lists else None
 
 
+def _held(cursor: Cursor) -> Inverted | None:
+    """What is held in memory."""
+    return cursor.memory.postings if cursor.memory else None
+
+
 def _postings(cursor: Cursor) -> Postings:
-    """Where postings are asked for: in memory, if they are there."""
+    """Where postings are asked for: in memory, if they are there; that they are not is told."""
     memory = cursor.memory
-    if memory is None:
-        return Filed(cursor)
-    if memory.postings is None and memory.missed is not None:
+    if memory is not None and memory.postings is None and memory.missed is not None:
         memory.missed()
-    return memory.postings or Filed(cursor)
+    return _held(cursor) or Filed(cursor)
 
 
 def statistics(cursor: Cursor) -> tuple[float, float, bool]:
@@ -185,14 +190,14 @@ def get_ready(cursor: Cursor, *, limit: int) -> None:
 
 def rarest(cursor: Cursor, query: Query, stemmer: Stemmer) -> str | None:
     """The word of a query that fewest documents have, of those that any has."""
-    return Asked(_postings(cursor), query, stemmer).rarest
+    return Asked(_held(cursor) or Filed(cursor), query, stemmer).rarest
 
 
 def documents(cursor: Cursor, ids: Iterable[int]) -> dict[int, Text]:
     """Documents with their texts, by number; without those that are gone."""
 
     def read(unknown: list[int]) -> dict[int, Text]:
-        held = cursor.memory.postings if cursor.memory else None
+        held = _held(cursor)
         if held is not None:
             return held.shelf.texts(cursor, unknown)
         rows = cursor.again("search/documents", ids=unknown)

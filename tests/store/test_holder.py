@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,9 @@ from hypothesis import strategies as st
 
 from qmd.engine import Engine
 from qmd.errors import QueryError
-from qmd.store import holder, inverting, postings
+from qmd.store import holder, inverting, postings, search
+from qmd.store.stopping import Stopped
+from qmd.text import query
 from qmd.types import ALL, Filter
 from tests.library import STEMMER, Library
 
@@ -162,24 +166,78 @@ def test_what_is_held_goes_when_somebody_writes(warm):
     assert held(mine) is None
 
 
-def test_a_writer_is_let_in_while_postings_are_read(warm, monkeypatch):
-    reading, gave_way = threading.Event(), threading.Event()
+class Slow:
+    """Stands for reading that takes long, and notes whether it left off."""
 
-    def endless(cursor, *, goes_on):
-        reading.set()
+    def __init__(self, monkeypatch):
+        self.began, self.left_off = threading.Event(), threading.Event()
+        monkeypatch.setattr(inverting, "read", self.read)
+
+    def read(self, cursor, *, goes_on):
+        self.began.set()
+        end = time.monotonic() + 5
         try:
-            while True:
+            while time.monotonic() < end:
                 goes_on()
-        finally:
-            gave_way.set()
+        except Stopped:
+            self.left_off.set()
+            raise
+        raise inverting.NotWhole
 
-    monkeypatch.setattr(inverting, "read", endless)
+
+def test_a_writer_is_let_in_while_postings_are_read(warm, monkeypatch):
+    slow = Slow(monkeypatch)
     warm.engine.holder.prepare()
-    assert reading.wait(5)
+    assert slow.began.wait(5)
     warm.write("new.md", "tea and milk")
     warm.update()
-    assert gave_way.wait(5)
+    assert slow.left_off.wait(5)
     assert held(warm.engine) is None
+
+
+def test_readers_do_not_wait_for_postings_of_an_index_that_is_another_one(warm, monkeypatch):
+    slow = Slow(monkeypatch)
+    warm.engine.holder.prepare()
+    assert slow.began.wait(5)
+    os.utime(warm.engine.database.path, ns=(1, 1))
+    assert warm.found("tea") == ["tea.md"]
+    assert slow.left_off.is_set()
+
+
+def test_a_process_that_ends_does_not_wait_for_postings(warm, monkeypatch):
+    slow = Slow(monkeypatch)
+    ended = threading.Thread()
+    monkeypatch.setattr(threading, "main_thread", lambda: ended)
+    warm.engine.holder.prepare()
+    warm.engine.holder.settle()
+    assert slow.left_off.is_set()
+
+
+def test_an_engine_can_be_closed_by_who_reads_its_postings(warm, monkeypatch):
+    closed = threading.Event()
+
+    def closing(cursor, *, goes_on):
+        warm.engine.close()  # as a finalizer does, which may run in any thread
+        closed.set()
+        goes_on()
+
+    monkeypatch.setattr(inverting, "read", closing)
+    warm.engine.holder.prepare()
+    assert closed.wait(5)
+    warm.engine.holder.settle()
+    assert warm.engine.database._attached is None
+
+
+def test_a_search_answers_where_no_thread_can_be_started(warm, monkeypatch):
+    def refuse(self):
+        raise RuntimeError("can't start new thread")
+
+    warm.engine.read(lambda cursor: None)
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        warm.engine.holder.prepare()
+        warm.engine.holder.close()
+    assert hold(warm.engine) is not None
 
 
 def test_an_engine_that_closes_does_not_wait_for_postings(warm, monkeypatch):
@@ -255,3 +313,33 @@ def test_a_command_holds_nothing(library):
     for number in range(40):
         library.engine.search(f"tea {number}")
     assert library.engine.holder._missed == 0
+
+
+def test_what_is_asked_about_one_question_is_missed_once(warm):
+    asked = query.parse("tea water")
+
+    def work(cursor):
+        search.scored(cursor, asked, STEMMER, limit=20)
+        search.rarest(cursor, asked, STEMMER)
+
+    warm.engine.read(work)
+    assert warm.engine.holder._missed == 1
+
+
+def test_what_is_held_leaves_out_what_has_been_removed_and_what_is_excluded(warm):
+    for name, body in (("gone", "tea milk"), ("new", "old tea milk"), ("run", "a runner runs")):
+        warm.write(f"{name}.md", body)
+    warm.update()
+    (warm.root / "gone.md").unlink()
+    warm.write("new.md", "tea with running water")
+    warm.update()
+    questions = ("milk", "tea", '"tea milk"', "tea -green", '-"in a" tea', "runs", "tea -milk")
+    for among in (ALL, Filter(collections=("notes",))):
+        warm.engine.database.close()
+        cold = [answer(warm.engine, text, among=among) for text in questions]
+        warm.engine.database.close()
+        assert hold(warm.engine) is not None
+        assert [answer(warm.engine, text, among=among) for text in questions] == cold
+        files = [[each.file for each in results] for results, _, _ in cold]
+        assert files[0] == files[2] == []
+        assert files[3] == ["notes/new.md"]
