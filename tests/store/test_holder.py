@@ -326,14 +326,14 @@ def test_what_is_asked_about_one_question_is_missed_once(warm):
     assert warm.engine.holder._missed == 1
 
 
-def test_what_is_held_leaves_out_what_has_been_removed_and_what_is_excluded(warm):
-    for name, body in (("gone", "tea milk"), ("new", "old tea milk"), ("run", "a runner runs")):
+def test_what_is_held_knows_stems_and_leaves_out_what_was_removed_or_is_excluded(warm):
+    for name, body in (("gone", "tea milk"), ("new", "old tea milk"), ("run", "running: who runs")):
         warm.write(f"{name}.md", body)
     warm.update()
     (warm.root / "gone.md").unlink()
     warm.write("new.md", "tea with running water")
     warm.update()
-    questions = ("milk", "tea", '"tea milk"', "tea -green", '-"in a" tea', "runs", "tea -milk")
+    questions = ("milk", "tea", '"tea milk"', "tea -green", '-"in a" tea', "running", "tea -milk")
     for among in (ALL, Filter(collections=("notes",))):
         warm.engine.database.close()
         cold = [answer(warm.engine, text, among=among) for text in questions]
@@ -343,3 +343,4 @@ def test_what_is_held_leaves_out_what_has_been_removed_and_what_is_excluded(warm
         files = [[each.file for each in results] for results, _, _ in cold]
         assert files[0] == files[2] == []
         assert files[3] == ["notes/new.md"]
+        assert cold[5][1]["runs"] == "running"
