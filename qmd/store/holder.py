@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("qmd.store")
 
-MOST = 60_000_000
-"""Occurrences of terms up to which postings are held: each takes four bytes or five."""
+MOST = 300_000_000
+"""Bytes up to which postings are held."""
+
+OCCURRENCE, WORD, DOCUMENT = 5, 150, 500
+"""Bytes that each takes, of a term and by name. Measured: a million words take 150 MB, 200,000 documents 100."""
 
 WORTH = 500_000
 """Occurrences that are read in the time that one search takes longer without them."""
@@ -92,11 +95,12 @@ class Holder:
 
     def _hold(self, cursor: Cursor) -> None:
         memory = cursor.memory
-        [(documents, occurrences)] = cursor.run("held/size")
+        [(documents, occurrences, words)] = cursor.run("held/size")
         self._price = 1 + occurrences // WORTH
         if memory is None or memory.postings is not None:
             return
-        if not documents or occurrences > MOST:
+        size = occurrences * OCCURRENCE + words * WORD + documents * DOCUMENT
+        if not documents or size > MOST:
             memory.missed = None
             return
         from qmd.store import inverting

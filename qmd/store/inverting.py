@@ -73,6 +73,8 @@ def _part(cursor: Cursor, documents: Documents, number: int, *, buried: bool) ->
     order = np.argsort(terms[begins], kind="stable")
     places = (counts.cumsum() - counts)[begins]
     positions = _columns(cursor, "held/positions", asked)["position"]
+    if len(positions) != counts.sum():
+        raise NotWhole
     wide = np.flatnonzero(positions >= _WIDE)
     return Part(
         terms[begins][order],

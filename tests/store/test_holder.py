@@ -287,8 +287,9 @@ def test_of_an_index_that_changes_all_is_read_when_as_much_was_asked(warm, monke
     assert held(warm.engine) is not None
 
 
-def test_an_index_that_is_too_large_is_not_held(warm, monkeypatch):
-    monkeypatch.setattr(holder, "MOST", 3)
+@pytest.mark.parametrize("what", ["OCCURRENCE", "WORD", "DOCUMENT"])
+def test_an_index_that_is_too_large_is_not_held(warm, monkeypatch, what):
+    monkeypatch.setattr(holder, what, holder.MOST)
     assert hold(warm.engine) is None
     assert warm.found("tea") == ["tea.md"]
 
