@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
 
-from qmd.pipeline import reading, tables
+from qmd.pipeline import reading, tables, tokens
 from qmd.pipeline.columns import touched
 from qmd.pipeline.compare import Comparison
 from qmd.pipeline.memory import keep_memory
@@ -24,10 +24,11 @@ from qmd.store.gate import dictionary
 from qmd.store.stemmer import Stemmer
 from qmd.types import Collection, Report
 
-BATCH_BYTES = 8_000_000
-"""Bytes of text that are committed at once: about a fifth of a second with the lock held."""
+BATCH_BYTES = 12_000_000 if tokens.IS_COMPILED else 4_000_000
+"""Bytes of text that are committed at once: about a quarter of a second with the lock held. In
+plain Python they take more memory on their way."""
 
-BATCH_FILES = 2_000
+BATCH_FILES = 4_000
 
 MUCH_BYTES = 1_000_000
 """Bytes of text in a batch from which on the allocator is told to keep its memory: not in a server

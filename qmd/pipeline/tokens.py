@@ -16,8 +16,11 @@ from qmd.text import words
 
 try:
     from qmd.compiled.words import Words
+
+    IS_COMPILED = True
 except ImportError:
     Words = None  # type: ignore[assignment, misc]
+    IS_COMPILED = False
 
 FIELDS = ("title", "path", "body")
 """Order of a document's fields, and so of their positions."""
