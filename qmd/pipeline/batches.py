@@ -25,7 +25,7 @@ from qmd.store.stemmer import Stemmer
 from qmd.types import Collection, Report
 
 BATCH_BYTES = 12_000_000 if tokens.IS_COMPILED else 4_000_000
-"""Bytes of text that are committed at once: about a quarter of a second with the lock held. In
+"""Bytes of text that are committed at once: about a third of a second with the lock held. In
 plain Python they take more memory on their way."""
 
 BATCH_FILES = 4_000
