@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from qmd.pipeline.compare import Comparison
     from qmd.pipeline.export import Exported, Wish
     from qmd.pipeline.importing import Imported
+    from qmd.pipeline.walk import Found
     from qmd.store.matrix import Matrix
     from qmd.store.shortcut import Shortcut
     from qmd.types import Embedded
@@ -92,12 +93,17 @@ class Engine(Asking, Reading, Arranging):
 
     # -- upkeep ----------------------------------------------------------------
 
-    def compare(self, names: Sequence[str] = ()) -> dict[str, Comparison]:
+    def compare(
+        self,
+        names: Sequence[str] = (),
+        found: Mapping[Collection, Found] = MappingProxyType({}),
+    ) -> dict[str, Comparison]:
         """Collections beside their folders, by name; without those whose folder is missing or must
         not be read, or whose mask makes no sense.
 
         Args:
             names: of collections; none means all.
+            found: in folders that were looked at just before.
 
         Raises:
             CollectionNotFound: there is none of one of the names.
@@ -109,7 +115,9 @@ class Engine(Asking, Reading, Arranging):
         for collection in self.folders(names):
             with suppress(CollectionNotFound, CannotUpdate, UsageError):  # told of by the update
                 self._check_approved(collection)
-                compared[collection.name] = compare(self.database, collection)
+                compared[collection.name] = compare(
+                    self.database, collection, found.get(collection)
+                )
         return compared
 
     def may_read(self, collection: Collection) -> bool:

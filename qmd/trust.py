@@ -62,6 +62,13 @@ def may_read(place: Place, settings: Settings, collection: Collection) -> bool:
     return not is_outside(place, collection) or is_trusted(place, settings)
 
 
+def approved(place: Place, settings: Settings) -> Settings:
+    """The settings, without models that a project wants and nobody approved."""
+    if settings.models and not is_trusted(place, settings):
+        return settings._replace(models={})
+    return settings
+
+
 def left_out(place: Place, settings: Settings) -> list[str]:
     """What needs approval, in words, if not all of it has it."""
     return [] if is_trusted(place, settings) else gated(place, settings)

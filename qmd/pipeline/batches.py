@@ -62,7 +62,7 @@ class Batches:
         self._report = report
         self._found = comparison.found
         report.skipped[:] = comparison.found.skipped
-        self._began = comparison.began
+        self._began = comparison.found.began
         self._met: int | None = None  # words in the index when this began
         self._indexed: set[str] = set()  # those of them that were asked for
         self._vocabulary = Vocabulary(self._resolve, self._indexed)

@@ -5,11 +5,10 @@ On its own, without the pipeline: most updates find nothing, and are done here.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from qmd.pipeline.walk import Found, walk
+from qmd.pipeline.walk import Found, same, walk
 from qmd.store import documents
 from qmd.store.cursor import Cursor
 from qmd.store.database import Database
@@ -23,28 +22,16 @@ and are done before a bar would say much."""
 
 
 class Comparison(NamedTuple):
-    """A folder beside the index.
-
-    Attributes:
-        began: nanoseconds since the epoch, before the first file was looked at.
-    """
+    """A folder beside the index."""
 
     collection: Collection
     found: Found
     changes: list[Change]
-    began: int
 
     @property
     def nothing_changed(self) -> Report | None:
         """The report, if there is nothing to do."""
-        if self.changes:
-            return None
-        return Report(
-            self.collection.name,
-            self.collection.mask,
-            unchanged=len(self.found.paths),
-            skipped=list(self.found.skipped),
-        )
+        return None if self.changes else same(self.collection, self.found)
 
 
 def is_little(compared: Iterable[Comparison]) -> bool:
@@ -58,26 +45,28 @@ def is_little(compared: Iterable[Comparison]) -> bool:
     return sum(sizes) <= LITTLE_BYTES and len(sizes) <= LITTLE_FILES
 
 
-def compare(database: Database, collection: Collection) -> Comparison:
+def compare(database: Database, collection: Collection, found: Found | None = None) -> Comparison:
     """Walk a collection's folder and compare it with the index in one statement.
+
+    Args:
+        found: in the folder, just before; None: it is looked at.
 
     Raises:
         CollectionNotFound: it was removed, or got another name.
         RootMissing, RootUnreadable: the folder is not there, or cannot be read.
         IndexFailure: the index is busy or cannot be read.
     """
-    began = time.time_ns()
-    found = walk(collection)
+    files = walk(collection) if found is None else found
 
     def work(cursor: Cursor) -> list[Change]:
         check_collections(cursor, [collection.name])
         return documents.changes(
             cursor,
             collection=collection.name,
-            paths=found.paths,
-            sizes=found.sizes,
-            mtimes=found.mtimes,
-            inodes=found.inodes,
+            paths=files.paths,
+            sizes=files.sizes,
+            mtimes=files.mtimes,
+            inodes=files.inodes,
         )
 
-    return Comparison(collection, found, database.read(work), began)
+    return Comparison(collection, files, database.read(work))

@@ -6,6 +6,7 @@ import errno
 import os
 import re
 import stat
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from qmd.errors import RootMissing, RootUnreadable
 from qmd.text.masks import taking
-from qmd.types import Collection
+from qmd.types import Collection, Report
 
 if TYPE_CHECKING:
     import pathspec
@@ -42,6 +43,7 @@ class Found:
         skipped: (path, reason)
         unread: files that could not be read and, with a `/`, folders that could not be
             listed; they and what is below them are not gone.
+        began: nanoseconds since the epoch, before the first of them was looked at.
     """
 
     paths: list[str] = field(default_factory=list)
@@ -50,6 +52,7 @@ class Found:
     inodes: list[int] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
+    began: int = field(default_factory=time.time_ns)
 
 
 def walk(collection: Collection) -> Found:
@@ -80,6 +83,16 @@ def walk(collection: Collection) -> Found:
             found.mtimes.append(mtime if -LATEST < mtime < LATEST else _bounded(mtime))
             found.inodes.append(inode)
     return found
+
+
+def same(collection: Collection, found: Found) -> Report:
+    """The report of a collection in which nothing has changed."""
+    return Report(
+        collection.name,
+        collection.mask,
+        unchanged=len(found.paths),
+        skipped=list(found.skipped),
+    )
 
 
 def _unreadable(collection: Collection, error: OSError) -> RootUnreadable:

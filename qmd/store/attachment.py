@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -10,9 +9,10 @@ from pathlib import Path
 from qmd.errors import IndexBusy, IndexUnreadable
 from qmd.store import stopping
 from qmd.store.cursor import Connection, DatabaseError, connected
-from qmd.store.failures import holder_in, log_of, translated
+from qmd.store.failures import holder_in, translated
 from qmd.store.gate import POLL
 from qmd.store.statements import filled, statement
+from qmd.store.version import log_of
 from qmd.store.workplaces import spill
 
 ROW_GROUP_SIZE = 4096
@@ -172,16 +172,3 @@ def check_files(path: Path) -> None:
                 f"{file.name} has to be a file: it is a pipe or a folder.",
                 mend="Look who put it there, remove it, and try again.",
             )
-
-
-def version_of(path: Path) -> tuple[int, ...] | None:
-    """What differs after every commit: of the file, and of its log; None if there is no file."""
-    try:
-        info = os.stat(path)
-    except FileNotFoundError:
-        return None
-    try:
-        log = os.stat(log_of(path)).st_mtime_ns
-    except FileNotFoundError:
-        log = 0
-    return info.st_ino, info.st_mtime_ns, info.st_size, log

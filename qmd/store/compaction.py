@@ -12,12 +12,13 @@ from contextlib import closing
 from pathlib import Path
 
 from qmd.errors import IndexFailure
-from qmd.store.attachment import ENGINE, ROW_GROUP_SIZE, version_of
+from qmd.store.attachment import ENGINE, ROW_GROUP_SIZE
 from qmd.store.copies import copy
 from qmd.store.cursor import Cursor, DatabaseError, connected
 from qmd.store.database import Database
 from qmd.store.failures import translated
 from qmd.store.statements import filled
+from qmd.store.version import version_of
 from qmd.store.workplaces import workplace
 
 WORTH = 0.9

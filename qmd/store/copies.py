@@ -10,7 +10,7 @@ from pathlib import Path
 
 from qmd.store.cursor import Connection, connected
 from qmd.store.database import Database
-from qmd.store.failures import log_of
+from qmd.store.version import log_of
 from qmd.store.workplaces import sweep_copies, workplace
 
 

@@ -9,20 +9,17 @@ any descriptor of it drops DuckDB's own lock (fcntl(2)). `os.stat` is fine.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Hashable
 from contextlib import nullcontext
 from pathlib import Path
 
 from qmd.errors import IndexNotWritable
 from qmd.store import stopping
-from qmd.store.attachment import attach, version_of
+from qmd.store.attachment import attach
 from qmd.store.cursor import Connection, Cursor
-from qmd.store.failures import in_words, log_of
+from qmd.store.failures import in_words
 from qmd.store.occupancy import Occupancy, Result
-
-SETTLED_NS = 50_000_000
-"""Nanoseconds after a change from which on the time of the file tells it from the next."""
+from qmd.store.version import is_settled, log_of, version_of
 
 
 class Database(Occupancy):
@@ -72,7 +69,7 @@ class Database(Occupancy):
             return result
         found = self.read(work) if cursor is None else work(cursor)
         # A file changed just now may change again within the same tick of the system's clock.
-        if version and time.time_ns() - version[1] > SETTLED_NS:
+        if version and is_settled(version[1]):
             self._memory[key] = version, found
         return found
 

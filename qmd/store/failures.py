@@ -12,6 +12,7 @@ import _duckdb
 
 from qmd.errors import IndexFailure, IndexNotWritable, IndexOutOfReach, IndexUnreadable
 from qmd.store.cursor import DatabaseError
+from qmd.store.version import log_of
 
 _OF_THE_FILE = (
     _duckdb.IOException,
@@ -75,8 +76,3 @@ def holder_in(problem: str) -> str | None:
     """`process 123 (/usr/bin/duckdb)` from DuckDB's own words."""
     found = re.search(r"held in (.+?) \(PID (\d+)\)", problem)
     return f"process {found[2]} ({found[1]})" if found else None
-
-
-def log_of(path: Path) -> Path:
-    """What DuckDB writes ahead of the file. A writer that is killed leaves it behind."""
-    return path.with_name(f"{path.name}.wal")

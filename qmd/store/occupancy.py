@@ -17,10 +17,11 @@ from typing import Any, TypeVar
 
 from qmd.errors import IndexBusy, IndexNotWritable, IndexUnreadable, OfAnotherProcess
 from qmd.store import migrate, stopping
-from qmd.store.attachment import Attachment, version_of
+from qmd.store.attachment import Attachment
 from qmd.store.cursor import Cursor, DatabaseError, Memory
 from qmd.store.failures import in_words
 from qmd.store.gate import Gate
+from qmd.store.version import version_of
 
 Result = TypeVar("Result")
 

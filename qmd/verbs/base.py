@@ -49,10 +49,7 @@ class Base:
         """The same, without models that a project wants and nobody approved."""
         from qmd import trust
 
-        settings = self.settings()
-        if settings.models and not trust.is_trusted(self.place, settings):
-            return settings._replace(models={})
-        return settings
+        return trust.approved(self.place, self.settings())
 
     def sync(self) -> None:
         """Make the tables say what index.yml says.

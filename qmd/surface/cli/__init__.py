@@ -23,7 +23,7 @@ COMMANDS = {
     "get": "documents",
     "multi-get": "documents",
     "ls": "documents",
-    "update": "index",
+    "update": "updating",
     "watch": "index",
     "status": "status",
     "doctor": "index",

@@ -15,7 +15,7 @@ from qmd.errors import IndexFailure
 from qmd.suggesting import command
 from qmd.surface import formats, wording
 from qmd.surface.cli.common import READ, Json, collection_names, notice, say, state
-from qmd.surface.cli.index import report_updates
+from qmd.surface.cli.updating import report_updates
 
 app = typer.Typer(no_args_is_help=True, help="Folders whose files are indexed.")
 
@@ -46,7 +46,7 @@ def add(
     with state(context).engine(warm=True, new=True) as engine:
         added = curation.add_collection(engine, path, name=name, mask=mask)
         try:
-            report_updates(state(context), engine, [added.name], as_json=as_json, added=True)
+            report_updates(engine, [added.name], as_json=as_json, added=True)
         except IndexFailure:
             update = command("qmd", "update", "-c", added.name)
             notice(f"Collection '{added.name}' is registered. Index it with {update}.")

@@ -1,13 +1,10 @@
-"""`qmd update`, `watch`, `doctor`, `cleanup`, `init`."""
+"""`qmd watch`, `doctor`, `cleanup`, `init`."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import asdict
-from textwrap import indent
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,152 +13,11 @@ from qmd import environment
 from qmd.errors import QmdError, UsageError
 from qmd.surface import formats, wording
 from qmd.surface.cli import common
-from qmd.surface.cli.common import PARTLY, Collections, Json, State, notice, say, state
-from qmd.surface.cli.progress import bar, bars, busy, unseen
-from qmd.text.paths import on_one_line
+from qmd.surface.cli.common import Collections, Json, notice, say, state
+from qmd.surface.cli.progress import bar, busy
 
 if TYPE_CHECKING:
-    from qmd.engine import Engine
-    from qmd.pipeline.compare import Comparison
     from qmd.types import Collection, Embedded, Report
-
-
-def update(
-    context: typer.Context,
-    collection: Collections = None,
-    pull: Annotated[
-        bool, typer.Option("--pull", help="Run 'git pull --ff-only' first where git is used.")
-    ] = False,
-    as_json: Json = False,
-) -> None:
-    """Index what has changed."""
-    here = state(context)
-    with here.engine(warm=True) as engine:
-        report_updates(here, engine, collection or [], pull=pull, as_json=as_json)
-
-
-def report_updates(
-    here: State,
-    engine: Engine,
-    names: Sequence[str],
-    *,
-    pull: bool = False,
-    as_json: bool = False,
-    added: bool = False,
-) -> None:
-    """Update collections and say what happened, each as it is done.
-
-    Raises:
-        Exit: with code 2, if a collection could not be updated.
-    """
-    from qmd.pipeline.hooks import Hooks
-
-    chosen = engine.folders(names)
-    if not chosen:
-        say("[]" if as_json else "No collections yet. Add one with 'qmd collection add PATH'.")
-        return
-    hooks = Hooks(engine.place, engine.settings, pull=pull, told=notice)
-    if not as_json and not added:
-        say(f"Updating {wording.amount(len(chosen), 'collection')}...")
-    done = 0
-
-    def begun(collection: Collection) -> None:
-        if not as_json:
-            head = "" if added else f"[{done + 1}/{len(chosen)}] "
-            say(f"{head}{collection.name} ({collection.mask})")
-            sys.stdout.flush()  # before what its command prints
-
-    def told(_: Collection, report: Report) -> None:
-        nonlocal done
-        done += 1
-        if not as_json:
-            say(_report(report))
-            sys.stdout.flush()
-
-    compared = {}
-    if not any(hooks.wants(collection) for collection in chosen):
-        compared = engine.compare(names)
-    reports: list[Report] = []
-    rest: Sequence[str] | None = names
-    if _at_once(engine, chosen, compared):
-        # The usual case needs no pipeline, which takes longer to load than this took.
-        reports, others = engine.update_at_once(names, compared, begun=begun, told=told)
-        rest = others or None
-    if rest is not None:
-        import anyio
-
-        async def before(collection: Collection) -> None:
-            begun(collection)
-            await hooks.run(collection)
-
-        with bars() as progress:
-
-            def shown(collection: Collection) -> Callable[[int, int], None]:
-                return progress(f"Indexing {collection.name}") if progress else unseen
-
-            reports += anyio.run(
-                lambda: engine.update(
-                    rest, compared=compared, progress=shown, before=before, told=told
-                )
-            )
-    failed = [report for report in reports if report.failure]
-    if as_json:
-        say(formats.as_json([_as_record(report) for report in reports]))
-    elif not failed and not added:
-        say("All collections updated." + _lacking(engine))
-    elif not failed and not as_json and (lacking := _lacking(engine).strip()):
-        say(lacking)
-    for report in reports if added else ():
-        if not (report.failure or report.skipped or report.new or report.unchanged):
-            notice(f"No file matches the mask {report.mask}. Another one is given with --mask.")
-    if failed:
-        notice("Not updated: " + ", ".join(report.collection for report in failed))
-        raise typer.Exit(PARTLY)
-
-
-def _at_once(
-    engine: Engine, chosen: Sequence[Collection], compared: Mapping[str, Comparison]
-) -> bool:
-    """Whether all has been compared, and little has to be done."""
-    from qmd.pipeline.compare import is_little
-
-    little = len(compared) == len(chosen) and is_little(compared.values())
-    return little and not engine.has_arrears()
-
-
-def _lacking(engine: Engine) -> str:
-    """How many documents need vectors, and what gives them some."""
-    from qmd.errors import ModelError
-
-    try:
-        _, state = engine.vectors()
-    except ModelError as error:
-        return f"\n{error}"
-    if not state.lacking:
-        return ""
-    documents = "1 document needs" if state.lacking == 1 else f"{state.lacking} documents need"
-    return f" Run 'qmd embed' to update embeddings ({documents} vectors)."
-
-
-def _report(report: Report) -> str:
-    if report.failure:
-        return "Failed: " + indent(report.failure, "  ").lstrip()
-    lines = [
-        f"Indexed: {report.new} new, {report.updated} updated, {report.unchanged} unchanged, "
-        f"{report.renamed} renamed, {report.removed} removed, {len(report.skipped)} skipped"
-    ]
-    for verb, told in (("skipped", report.skipped), ("note", report.notes)):
-        lines += [
-            f"  {verb} {on_one_line(f'{report.collection}/{path}')}: {what}" for path, what in told
-        ]
-    return "\n".join(lines)
-
-
-def _as_record(report: Report) -> dict[str, object]:
-    record = asdict(report)
-    record["skipped"] = [{"file": path, "reason": why} for path, why in report.skipped]
-    record["notes"] = [{"file": path, "note": what} for path, what in report.notes]
-    return record
 
 
 def watch(
@@ -176,6 +32,7 @@ def watch(
 
     from qmd.pipeline.watching import watch as watched
     from qmd.surface.cli import embedding
+    from qmd.surface.cli.updating import summary
 
     here = state(context)
     with here.engine(warm=True) as engine:
@@ -186,7 +43,7 @@ def watch(
 
         def told(_: Collection, report: Report) -> None:
             if report.failure or report.new or report.updated or report.renamed or report.removed:
-                say(f"{report.collection}: {_report(report)}")
+                say(f"{report.collection}: {summary(report)}")
                 sys.stdout.flush()
 
         def embedded(report: Embedded) -> None:

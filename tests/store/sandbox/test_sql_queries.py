@@ -76,6 +76,13 @@ def test_a_mistake_is_told_with_its_place_in_the_query(answered):
         answered("pivot frontmatter on key")
 
 
+@pytest.mark.parametrize("before", ["", "x", "xx"])
+def test_a_word_without_end_is_no_query(answered, before):
+    # DuckDB quotes only the first 8 KB of it, and they may end within a character.
+    with pytest.raises(SqlError, match=r"syntax error|thousands of letters"):
+        answered(before + "日" * 5000)
+
+
 def test_parameters_are_given_by_name_or_in_order(answered):
     assert answered("select title from documents where file = $f", {"f": "notes/tea.md"}) == [
         ("Tea",)

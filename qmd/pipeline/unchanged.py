@@ -1,0 +1,165 @@
+"""That nothing has changed, without DuckDB: most updates find no more than that.
+
+To load DuckDB and to compare takes longer than to look at ten thousand files. So a comparison that
+has found no difference is noted in a file beside the index, `index.duckdb.compared`: of which state
+of the index and of index.yml it was, and of which files. While all three are the same, so is what
+it found. The file may be deleted at any time, and says nothing of another index, or of a copy of
+this one: it knows the inode and the times of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from array import array
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+from qmd import __version__, config, guarded, trust
+from qmd.environment import Machine, Place
+from qmd.errors import CannotUpdate, ConfigError, ModelError, UsageError
+from qmd.models.loaded import Models
+from qmd.pipeline.walk import Found, walk
+from qmd.store.version import is_settled, version_of
+from qmd.text.identity import checksum
+from qmd.types import Collection
+
+LARGEST = 1_000_000
+"""Bytes of a note: it has 300, and 50 for each collection."""
+
+
+class State(NamedTuple):
+    """What a comparison depends on, besides the files.
+
+    Attributes:
+        qmd: its version.
+        file: of the index: see `version_of`; and when its name, its owner or its mode changed.
+        settings: digest of index.yml.
+    """
+
+    qmd: str
+    file: list[int]
+    settings: str
+
+
+class Note(NamedTuple):
+    """Comparisons that found no difference.
+
+    Attributes:
+        files: for the name of a collection a digest of what was found in its folder.
+        space: fingerprint of the vectors that were counted.
+        lacking: documents without all of them.
+    """
+
+    state: State
+    files: dict[str, str]
+    space: str
+    lacking: int
+
+
+class Glance(NamedTuple):
+    """Folders beside what is noted.
+
+    Attributes:
+        state: before anything was looked at; None: nothing can be noted of it.
+        found: what was found in folders, which need not be looked at again.
+        lacking: documents without vectors, if nothing has changed; None: that has to be compared.
+    """
+
+    state: State | None = None
+    found: Mapping[Collection, Found] = MappingProxyType({})
+    lacking: int | None = None
+
+
+def glance(place: Place, machine: Machine, names: Sequence[str] = ()) -> Glance:
+    """Look whether anything can have changed since the last comparison.
+
+    Args:
+        names: of collections; none means all.
+
+    Raises:
+        ConfigError: index.yml has become unreadable.
+    """
+    state = _state(place)
+    note = _noted(place)
+    if state is None or note is None or note.state != state:
+        return Glance(state)
+    settings = config.load(place)
+    chosen = sorted(c for c in settings.collections if not names or c.name in names)
+    if not chosen or not {each.name for each in chosen}.issuperset(names):
+        return Glance(state)
+    if any(each.update_command or not trust.may_read(place, settings, each) for each in chosen):
+        return Glance(state)
+    found: dict[Collection, Found] = {}
+    try:
+        for collection in chosen:
+            found[collection] = walk(collection)
+        models = Models(partial(trust.approved, place, settings), machine, place.config.parent)
+        space = models.space().fingerprint
+    except (CannotUpdate, UsageError, ModelError):  # told of by the update
+        return Glance(state, found)
+    is_same = space == note.space and note.files.items() >= _digests(found).items()
+    return Glance(state, found, note.lacking if is_same else None)
+
+
+def note(
+    place: Place, before: Glance, found: Mapping[Collection, Found], *, space: str, lacking: int
+) -> None:
+    """Note that a comparison has found no difference.
+
+    Args:
+        before: made before it.
+        found: what it was made of.
+        space: fingerprint of the vectors that were counted after it.
+        lacking: documents without all of them.
+    """
+    if before.state is None or before.state != _state(place):
+        return  # somebody has written meanwhile
+    last = _noted(place)
+    others = last.files if last and (last.state, last.space) == (before.state, space) else {}
+    text = json.dumps(Note(before.state, others | _digests(found), space, lacking))
+    with suppress(OSError):  # where nothing can be written, the next one compares again
+        guarded.replace(_file(place), lambda new: new.write(text))
+
+
+def _file(place: Place) -> Path:
+    return place.database.with_name(f"{place.database.name}.compared")
+
+
+def _state(place: Place) -> State | None:
+    """None if a part is missing, or might change and look the same."""
+    try:
+        version, settings = version_of(place.database), config.digest(place)
+        if version is None or settings is None:
+            return None
+        file = [*version, os.stat(place.database).st_ctime_ns]
+    except (OSError, ConfigError):  # told of by who needs it
+        return None
+    _, changed, _, log, renamed = file
+    if not all(map(is_settled, (changed, log, renamed))):
+        return None
+    return State(__version__, file, settings)
+
+
+def _noted(place: Place) -> Note | None:
+    """What is noted; None if there is nothing, or something else."""
+    try:
+        with os.fdopen(guarded.opened(_file(place), os.O_RDONLY)) as file:
+            state, files, space, lacking = json.loads(file.read(LARGEST))
+        return Note(State(*state), dict(files), str(space), int(lacking))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def _digests(found: Mapping[Collection, Found]) -> dict[str, str]:
+    return {collection.name: _digest(files) for collection, files in found.items()}
+
+
+def _digest(files: Found) -> str:
+    columns = ("q", files.sizes), ("q", files.mtimes), ("Q", files.inodes)
+    numbers = [array(kind, column).tobytes() for kind, column in columns]
+    return checksum(b"\0".join([*numbers, "\0".join(files.paths).encode()]))
