@@ -1,6 +1,6 @@
 """Many processes, one index: who waits for whom, and whether anyone sees an old answer.
 
-    python -m bench.processes [--seconds 120]
+    python -m bench.processes [--seconds 120] [--commands]
 
 Four processes search without end; for the last two thirds of the time two others change files
 and run an update for each change. A change counts as acknowledged when its update has returned;
@@ -9,20 +9,27 @@ are looked for once more.
 
 A search is timed from the call to the answer. A writer's wait is timed from the call of
 `Database.write` to the moment when its transaction runs: the gate, the attaching, the ledger.
+
+With `--commands` each search and each update is a command, and so a process of its own: all of it
+is timed, and of an update all that it took.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import multiprocessing
+import os
 import queue
 import random
+import subprocess
 import sys
 import tempfile
 import time
 import traceback
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, product
@@ -63,9 +70,11 @@ class Shared:
     Attributes:
         acknowledged: markers, with the path of their file, that nobody has looked for yet.
         told: (kind, value) for the report.
+        commands: whether each search and each update is a command.
     """
 
     work: Path
+    commands: bool
     acknowledged: Queue[tuple[str, str]]
     told: Queue[tuple[str, Any]]
     begun: Event
@@ -77,13 +86,62 @@ class Shared:
         config, index, trusted = (self.work / name for name in ("index.yml", "index.duckdb", "t"))
         return Engine(Place("index", config, index, None, trusted), warm=warm)
 
+    def command(self, *arguments: str) -> list[dict[str, Any]]:
+        """What a command answers.
+
+        Raises:
+            CalledProcessError: it failed.
+        """
+        place = {"QMD_CONFIG_DIR": str(self.work), "INDEX_PATH": str(self.work / "index.duckdb")}
+        done = subprocess.run(
+            [sys.executable, "-m", "qmd", *arguments, "--json"],
+            env={**os.environ, **place},
+            stdout=subprocess.PIPE,
+            check=True,
+        )
+        records: list[dict[str, Any]] = json.loads(done.stdout)
+        return records
+
+    @contextmanager
+    def searching(self) -> Iterator[Callable[[str], list[str]]]:
+        """What finds the files of documents with some words."""
+        if self.commands:
+            yield lambda words: [r["file"] for r in self.command("search", words, "-n", "10")]
+            return
+        with closing(self.engine(warm=True)) as engine:
+            yield lambda words: [r.file for r in engine.search(words, limit=10).results]
+
+    @contextmanager
+    def updating(self) -> Iterator[tuple[Callable[[], None], list[float]]]:
+        """What updates the index, and the seconds that it had to wait each time."""
+        waits: list[float] = []
+
+        def by_command() -> None:
+            began = time.perf_counter()
+            [record] = self.command("update")
+            waits.append(time.perf_counter() - began)
+            assert not record["removed"], record
+
+        if self.commands:
+            yield by_command, waits
+            return
+        with closing(self.engine()) as engine:
+            engine.database = Timed(engine.place.database, waits)
+
+            def in_place() -> None:
+                [report] = anyio.run(engine.update)
+                assert not report.failure, report
+                assert not report.removed, report
+
+            yield in_place, waits
+
 
 class Timed(Database):
     """A database that notes how long each write had to wait."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, waits: list[float]) -> None:
         super().__init__(path)
-        self.waits: list[float] = []
+        self.waits = waits
 
     def write(self, work: Callable[[Cursor], Result]) -> Result:
         """Run `work` as one transaction."""
@@ -108,58 +166,53 @@ def told(work: Callable[[Shared, int], None], shared: Shared, number: int) -> No
 
 def read(shared: Shared, number: int) -> None:
     """Search until the end: for a marker if there is one, else for anything."""
-    engine = shared.engine(warm=True)
     chance = random.Random(number)
     words = vocabulary()
     idle, busy, missed, looked = list[float](), list[float](), list[str](), 0
-    engine.search(words[0])
-    shared.told.put(("ready", number))
-    shared.begun.wait()
-    while not shared.ended.is_set():
-        time.sleep(chance.uniform(0, THINKING))
-        times = busy if shared.busy.is_set() else idle
-        try:
-            marker, path = shared.acknowledged.get_nowait()
-        except queue.Empty:
-            marker = path = None
-        asked = marker or " ".join(chance.sample(words, 2))
-        began = time.perf_counter()
-        results = engine.search(asked, limit=10).results
-        times.append(time.perf_counter() - began)
-        if marker is not None:
-            looked += 1
-            if [result.file for result in results] != [f"docs/{path}"]:
-                missed.append(f"{marker} in {path}")
-    engine.close()
+    with shared.searching() as search:
+        search(words[0])
+        shared.told.put(("ready", number))
+        shared.begun.wait()
+        while not shared.ended.is_set():
+            time.sleep(chance.uniform(0, THINKING))
+            times = busy if shared.busy.is_set() else idle
+            try:
+                marker, path = shared.acknowledged.get_nowait()
+            except queue.Empty:
+                marker = path = None
+            asked = marker or " ".join(chance.sample(words, 2))
+            began = time.perf_counter()
+            found = search(asked)
+            times.append(time.perf_counter() - began)
+            if marker is not None:
+                looked += 1
+                if found != [f"docs/{path}"]:
+                    missed.append(f"{marker} in {path}")
     for kind, value in [("idle", idle), ("busy", busy), ("looked", looked), ("missed", missed)]:
         shared.told.put((kind, value))
 
 
 def write(shared: Shared, number: int) -> None:
     """Change one or a few files, update, acknowledge, until the end."""
-    engine = shared.engine()
-    engine.database = database = Timed(engine.place.database)
     chance = random.Random(number)
     mine, updates = range(number, FILES, WRITERS), 0
     shared.told.put(("ready", number))
     shared.busy.wait()
-    while not shared.ended.is_set():
-        changed = []
-        for place in chance.sample(mine, chance.choice([1, 1, 1, 3])):
-            marker = letters(updates * 10 * WRITERS + len(changed) * WRITERS + number)
-            append(shared.work / "docs" / named(place), marker, whole=chance.random() < 0.5)
-            changed.append((marker, named(place)))
-        for report in anyio.run(engine.update):
-            assert report.failure is None, report.failure
-            assert not report.removed, f"{report.removed} removed"
-        updates += 1
-        for each in changed:
-            shared.acknowledged.put(each)
-            shared.told.put(("acknowledged", each))
-        time.sleep(chance.uniform(0, REST))
-    engine.close()
+    with shared.updating() as (update, waits):
+        while not shared.ended.is_set():
+            changed = []
+            for place in chance.sample(mine, chance.choice([1, 1, 1, 3])):
+                marker = letters(updates * 10 * WRITERS + len(changed) * WRITERS + number)
+                append(shared.work / "docs" / named(place), marker, whole=chance.random() < 0.5)
+                changed.append((marker, named(place)))
+            update()
+            updates += 1
+            for each in changed:
+                shared.acknowledged.put(each)
+                shared.told.put(("acknowledged", each))
+            time.sleep(chance.uniform(0, REST))
     shared.told.put(("updates", updates))
-    shared.told.put(("waits", database.waits))
+    shared.told.put(("waits", waits))
 
 
 def append(file: Path, marker: str, *, whole: bool) -> None:
@@ -200,7 +253,7 @@ def generate(folder: Path, files: int = FILES) -> None:
         file.write_text(f"# File {place}\n\n{' '.join(text)}\n", encoding="utf-8")
 
 
-def measure(work: Path, seconds: float) -> dict[str, list[Any]]:
+def measure(work: Path, seconds: float, *, commands: bool) -> dict[str, list[Any]]:
     """Run all processes.
 
     Returns:
@@ -210,7 +263,7 @@ def measure(work: Path, seconds: float) -> dict[str, list[Any]]:
     (work / "index.yml").write_text(f"collections:\n  docs:\n    path: {work / 'docs'}\n")
     context = multiprocessing.get_context("spawn")
     queues = context.Queue(), context.Queue()
-    shared = Shared(work, *queues, *(context.Event() for _ in range(3)))
+    shared = Shared(work, commands, *queues, *(context.Event() for _ in range(3)))
     engine = shared.engine()
     anyio.run(engine.update)
     engine.close()
@@ -270,10 +323,10 @@ def at(share: float, times: list[float]) -> float:
     return 1000 * sorted(times)[min(len(times) - 1, int(share * len(times)))]
 
 
-def main(seconds: float) -> int:
+def main(seconds: float, *, commands: bool) -> int:
     """Print the figures."""
     with tempfile.TemporaryDirectory() as name:
-        found = measure(Path(name), seconds)
+        found = measure(Path(name), seconds, commands=commands)
     idle, busy, waits = (list(chain(*found[kind])) for kind in ("idle", "busy", "waits"))
     errors, missed = found["error"], [*chain(*found["missed"]), *found["lost"]]
     acknowledged, looked = len(found["acknowledged"]), sum(found["looked"])
@@ -284,11 +337,13 @@ def main(seconds: float) -> int:
     print(f"not visible           {len(missed)} (target 0), {looked} looked for by the next reader")
     if not (idle and busy and waits):
         return 1
-    for name, times in [("writer wait", waits), ("reader idle", idle), ("reader busy", busy)]:
+    written = "update, whole" if commands else "writer wait"
+    for name, times in [(written, waits), ("reader idle", idle), ("reader busy", busy)]:
         figures = ", ".join(f"p{share} {at(share / 100, times):.0f}" for share in (50, 95, 99))
-        print(f"{name}, ms       {figures}, of {len(times)}")
+        print(f"{f'{name}, ms':21} {figures}, of {len(times)}")
     wait, ratio = at(0.99, waits) / 1000, at(0.95, busy) / at(0.95, idle)
-    print(f"writer wait p99       {wait:.2f} s (target {WAIT_TARGET})")
+    if not commands:
+        print(f"writer wait p99       {wait:.2f} s (target {WAIT_TARGET})")
     print(f"reader p95 busy/idle  {ratio:.1f} (target {RATIO_TARGET})")
     return int(bool(errors or missed))
 
@@ -296,4 +351,6 @@ def main(seconds: float) -> int:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=120.0)
-    sys.exit(main(parser.parse_args().seconds))
+    parser.add_argument("--commands", action="store_true")
+    options = parser.parse_args()
+    sys.exit(main(options.seconds, commands=options.commands))
