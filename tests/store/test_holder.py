@@ -46,6 +46,12 @@ def warm(library):
     library.engine.close()
 
 
+def rested(library):
+    """Let the index look as if nobody had written to it for a while."""
+    now = time.time()
+    os.utime(library.engine.place.database, (now, now - 60))
+
+
 def engine_of(library):
     """An engine that stays."""
     made = Engine(library.engine.place, library.engine.models.machine, warm=True, stays=True)
@@ -256,6 +262,7 @@ def test_an_engine_that_closes_does_not_wait_for_postings(warm, monkeypatch):
 
 
 def test_the_second_question_makes_it_worth_to_read_all(warm):
+    rested(warm)
     warm.engine.search("tea")
     warm.engine.holder.settle()
     assert held(warm.engine) is None
@@ -267,6 +274,29 @@ def test_the_second_question_makes_it_worth_to_read_all(warm):
     assert held(warm.engine) is not None
 
 
+def test_nothing_is_read_just_after_a_write(warm, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(holder, "QUIET_NS", 3600 * 10**9)
+        for number in range(9):
+            warm.engine.search(f"tea {number}")
+        warm.engine.holder.settle()
+        assert held(warm.engine) is None
+    rested(warm)
+    for number in range(2):
+        warm.engine.search(f"water {number}")
+    warm.engine.holder.settle()
+    assert held(warm.engine) is not None
+
+
+def test_an_index_of_tomorrow_is_read(warm):
+    tomorrow = time.time() + 86_400
+    os.utime(warm.engine.place.database, (tomorrow, tomorrow))
+    for number in range(2):
+        warm.engine.search(f"tea {number}")
+    warm.engine.holder.settle()
+    assert held(warm.engine) is not None
+
+
 def test_a_server_reads_all_before_anybody_asks(warm):
     warm.engine.get_ready(10)
     warm.engine.holder.settle()
@@ -274,6 +304,7 @@ def test_a_server_reads_all_before_anybody_asks(warm):
 
 
 def test_of_an_index_that_changes_all_is_read_when_as_much_was_asked(warm, monkeypatch):
+    rested(warm)
     monkeypatch.setattr(holder, "WORTH", 1)
     hold(warm.engine)
     warm.engine.database.close()
