@@ -48,6 +48,9 @@ def is_little(compared: Iterable[Comparison]) -> bool:
 def compare(database: Database, collection: Collection, found: Found | None = None) -> Comparison:
     """Walk a collection's folder and compare it with the index in one statement.
 
+    What another process has indexed since the walk is not gone: for whatever seems to be, the
+    folder is looked at once more.
+
     Args:
         found: in the folder, just before; None: it is looked at.
 
@@ -69,4 +72,8 @@ def compare(database: Database, collection: Collection, found: Found | None = No
             inodes=files.inodes,
         )
 
-    return Comparison(collection, files, database.read(work))
+    changes = database.read(work)
+    if any(change.place is None for change in changes):
+        here = set(walk(collection).paths)
+        changes = [each for each in changes if each.place is not None or each.path not in here]
+    return Comparison(collection, files, changes)

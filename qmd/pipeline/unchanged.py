@@ -21,10 +21,10 @@ from typing import NamedTuple
 
 from qmd import __version__, config, guarded, trust
 from qmd.environment import Machine, Place
-from qmd.errors import CannotUpdate, ConfigError, ModelError, UsageError
+from qmd.errors import QmdError
 from qmd.models.loaded import Models
 from qmd.pipeline.walk import Found, walk
-from qmd.store.version import is_settled, version_of
+from qmd.store.version import Version, is_settled, version_of
 from qmd.text.identity import checksum
 from qmd.types import Collection
 
@@ -37,12 +37,14 @@ class State(NamedTuple):
 
     Attributes:
         qmd: its version.
-        file: of the index: see `version_of`; and when its name, its owner or its mode changed.
+        version: of the index.
+        named: when the index got its name, its owner or its mode, at the latest; in nanoseconds.
         settings: digest of index.yml.
     """
 
     qmd: str
-    file: list[int]
+    version: Version
+    named: int
     settings: str
 
 
@@ -75,35 +77,36 @@ class Glance(NamedTuple):
     lacking: int | None = None
 
 
+NONE = Glance()
+"""Of which nothing can be told or noted."""
+
+
 def glance(place: Place, machine: Machine, names: Sequence[str] = ()) -> Glance:
     """Look whether anything can have changed since the last comparison.
 
     Args:
         names: of collections; none means all.
-
-    Raises:
-        ConfigError: index.yml has become unreadable.
     """
     state = _state(place)
-    note = _noted(place)
-    if state is None or note is None or note.state != state:
-        return Glance(state)
-    settings = config.load(place)
-    chosen = sorted(c for c in settings.collections if not names or c.name in names)
-    if not chosen or not {each.name for each in chosen}.issuperset(names):
-        return Glance(state)
-    if any(each.update_command or not trust.may_read(place, settings, each) for each in chosen):
-        return Glance(state)
+    noted = _noted(place)
     found: dict[Collection, Found] = {}
-    try:
+    if state is None or noted is None or noted.state != state:
+        return Glance(state)
+    with suppress(QmdError, OSError):  # told of by the update
+        settings = config.load(place)
+        chosen = sorted(c for c in settings.collections if not names or c.name in names)
+        if not chosen or not {each.name for each in chosen}.issuperset(names):
+            return Glance(state)
+        if any(each.update_command or not trust.may_read(place, settings, each) for each in chosen):
+            return Glance(state)
         for collection in chosen:
             found[collection] = walk(collection)
         models = Models(partial(trust.approved, place, settings), machine, place.config.parent)
-        space = models.space().fingerprint
-    except (CannotUpdate, UsageError, ModelError):  # told of by the update
-        return Glance(state, found)
-    is_same = space == note.space and note.files.items() >= _digests(found).items()
-    return Glance(state, found, note.lacking if is_same else None)
+        same_space = models.space().fingerprint == noted.space
+        same_files = noted.files.items() >= _digests(found).items()
+        if same_space and same_files and _state(place) == state:
+            return Glance(state, found, noted.lacking)
+    return Glance(state, found)
 
 
 def note(
@@ -121,9 +124,13 @@ def note(
         return  # somebody has written meanwhile
     last = _noted(place)
     others = last.files if last and (last.state, last.space) == (before.state, space) else {}
-    text = json.dumps(Note(before.state, others | _digests(found), space, lacking))
-    with suppress(OSError):  # where nothing can be written, the next one compares again
-        guarded.replace(_file(place), lambda new: new.write(text))
+    text = json.dumps(Note(before.state, others | _digests(found), space, lacking)).encode()
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    with (
+        suppress(OSError),  # where nothing can be written, the next one compares again
+        os.fdopen(guarded.opened(_file(place), flags), "wb") as file,
+    ):
+        file.write(f"{checksum(text)}\n".encode() + text)
 
 
 def _file(place: Place) -> Path:
@@ -131,27 +138,31 @@ def _file(place: Place) -> Path:
 
 
 def _state(place: Place) -> State | None:
-    """None if a part is missing, or might change and look the same."""
+    """None if a part is missing or cannot be read, or might change and look the same."""
     try:
         version, settings = version_of(place.database), config.digest(place)
-        if version is None or settings is None:
+        if version is None or settings is None or not os.access(place.database, os.R_OK):
             return None
-        file = [*version, os.stat(place.database).st_ctime_ns]
-    except (OSError, ConfigError):  # told of by who needs it
+        named = os.stat(place.database).st_ctime_ns
+    except (OSError, QmdError):  # told of by who needs it
         return None
-    _, changed, _, log, renamed = file
-    if not all(map(is_settled, (changed, log, renamed))):
-        return None
-    return State(__version__, file, settings)
+    settled = all(map(is_settled, (version.changed, version.log, named)))
+    return State(__version__, version, named, settings) if settled else None
 
 
 def _noted(place: Place) -> Note | None:
-    """What is noted; None if there is nothing, or something else."""
+    """What is noted; None if there is nothing, or something else.
+
+    Two may have written at once, or one was killed: then the checksum is that of another text.
+    """
     try:
-        with os.fdopen(guarded.opened(_file(place), os.O_RDONLY)) as file:
-            state, files, space, lacking = json.loads(file.read(LARGEST))
-        return Note(State(*state), dict(files), str(space), int(lacking))
-    except (OSError, ValueError, TypeError):
+        with os.fdopen(guarded.opened(_file(place), os.O_RDONLY), "rb") as file:
+            digest, _, text = file.read(LARGEST).partition(b"\n")
+        if digest.decode() != checksum(text):
+            return None
+        (qmd, version, *state), files, space, lacking = json.loads(text)
+        return Note(State(qmd, Version(*version), *state), dict(files), str(space), int(lacking))
+    except (OSError, ValueError, TypeError, OverflowError, RecursionError):
         return None
 
 

@@ -69,7 +69,7 @@ class Database(Occupancy):
             return result
         found = self.read(work) if cursor is None else work(cursor)
         # A file changed just now may change again within the same tick of the system's clock.
-        if version and is_settled(version[1]):
+        if version and is_settled(version.changed):
             self._memory[key] = version, found
         return found
 

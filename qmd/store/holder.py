@@ -61,7 +61,7 @@ class Holder:
     def _is_quiet(self) -> bool:
         """Whether nobody has written just now."""
         version = version_of(self._database.path)
-        return version is None or not 0 <= time.time_ns() - version[1] < QUIET_NS
+        return version is None or not 0 <= time.time_ns() - version.changed < QUIET_NS
 
     def prepare(self) -> None:
         """Begin to read what searches need, unless that is under way."""

@@ -21,7 +21,7 @@ from qmd.store.attachment import Attachment
 from qmd.store.cursor import Cursor, DatabaseError, Memory
 from qmd.store.failures import in_words
 from qmd.store.gate import Gate
-from qmd.store.version import version_of
+from qmd.store.version import GONE, Version, version_of
 
 Result = TypeVar("Result")
 
@@ -63,7 +63,7 @@ class Occupancy:
         )
         self._idle: list[Cursor] = []
         self._active = 0
-        self._attached: tuple[int, ...] | None = None  # the file as it was then
+        self._attached: Version | None = None  # the file as it was then
         self._seen = Memory()  # of what is attached
         self.missed: Callable[[], None] | None = None
         self._writing = False
@@ -177,13 +177,13 @@ class Occupancy:
         for _ in range(2):
             if self.path.exists():
                 self._gate.enter_to_read(began)
-                seen = version_of(self.path) or ()
+                seen = version_of(self.path) or GONE
                 try:
                     with self._attaching():
                         self._attachment.attach_to_read(began)
                     self._attached = seen
                     self._last_in = time.monotonic()
-                    self._seen = Memory(seen[0] if seen else None, self.missed)
+                    self._seen = Memory(seen.inode or None, self.missed)
                     self._asleep.notify_all()
                     with in_words(self.path):
                         if migrate.is_current(Cursor(self._attachment.connection()), self.path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 SETTLED_NS = 50_000_000
 """Nanoseconds after a change from which on the time of the file tells it from the next."""
@@ -18,8 +19,21 @@ def log_of(path: Path) -> Path:
     return path.with_name(f"{path.name}.wal")
 
 
-def version_of(path: Path) -> tuple[int, ...] | None:
-    """What differs after every commit: of the file, and of its log; None if there is no file."""
+class Version(NamedTuple):
+    """What of an index file, and of its log, differs after every commit. Times in nanoseconds."""
+
+    inode: int
+    changed: int
+    size: int
+    log: int
+
+
+GONE = Version(inode=0, changed=1 << 62, size=0, log=0)
+"""Of a file that somebody removed while it was attached; never settled."""
+
+
+def version_of(path: Path) -> Version | None:
+    """The version that lies there now; None if there is no file."""
     try:
         info = os.stat(path)
     except FileNotFoundError:
@@ -28,7 +42,7 @@ def version_of(path: Path) -> tuple[int, ...] | None:
         log = os.stat(log_of(path)).st_mtime_ns
     except FileNotFoundError:
         log = 0
-    return info.st_ino, info.st_mtime_ns, info.st_size, log
+    return Version(info.st_ino, info.st_mtime_ns, info.st_size, log)
 
 
 def is_settled(time_ns: int) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qmd import environment
-from qmd.errors import ModelError
+from qmd.errors import ModelError, QmdError
 from qmd.pipeline import unchanged
 from qmd.pipeline.walk import same
 from qmd.surface import formats, wording
@@ -38,7 +38,7 @@ def update(
 ) -> None:
     """Index what has changed."""
     here, names = state(context), collection or []
-    before = unchanged.Glance()
+    before = unchanged.NONE
     if not pull:
         before = unchanged.glance(here.place, environment.machine(here.environ), names)
     if before.lacking is not None:
@@ -61,7 +61,7 @@ def report_updates(
     pull: bool = False,
     as_json: bool = False,
     added: bool = False,
-    before: unchanged.Glance | None = None,
+    before: unchanged.Glance = unchanged.NONE,
 ) -> None:
     """Update collections and say what happened, each as it is done.
 
@@ -81,7 +81,7 @@ def report_updates(
     telling = _Telling(len(chosen), as_json=as_json, added=added)
     compared = {}
     if not any(hooks.wants(collection) for collection in chosen):
-        compared = engine.compare(names, before.found if before else {})
+        compared = engine.compare(names, before.found)
     reports: list[Report] = []
     rest: Sequence[str] | None = names
     if _at_once(engine, chosen, compared):
@@ -92,9 +92,9 @@ def report_updates(
         rest = others or None
     if rest is not None:
         reports += _in_pipeline(engine, rest, compared, hooks, telling)
-    if before and rest is None and not any(each.changes for each in compared.values()):
-        _note(engine, before, compared)
     telling.end(reports, partial(_lacking, engine))
+    if before.state and rest is None and not any(each.changes for each in compared.values()):
+        _note(engine, before, compared)
 
 
 def _in_pipeline(
@@ -134,13 +134,17 @@ def _at_once(
 
 
 def _note(engine: Engine, before: unchanged.Glance, compared: Mapping[str, Comparison]) -> None:
-    """Note that there was nothing to do."""
+    """Note that there was nothing to do, if it was so with the settings as they are."""
+    from qmd.store.collections import config_digest
+
     found = {each.collection: each.found for each in compared.values()}
-    with suppress(ModelError):  # which is told of
+    with suppress(QmdError, OSError):  # who needs what cannot be read is told
         space, vectors = engine.vectors()
-        unchanged.note(
-            engine.place, before, found, space=space.fingerprint, lacking=vectors.lacking
-        )
+        digest = engine.database.read(config_digest)
+        if before.state and before.state.settings == digest:
+            unchanged.note(
+                engine.place, before, found, space=space.fingerprint, lacking=vectors.lacking
+            )
 
 
 class _Telling:
@@ -186,7 +190,7 @@ class _Telling:
         if self._as_json:
             say(formats.as_json([_as_record(report) for report in reports]))
         elif not failed and not self._added:
-            say(f"All collections updated. {lacking()}".rstrip(" "))
+            say("All collections updated." + lacking())
         elif not failed and (words := lacking().strip()):
             say(words)
         for report in reports if self._added else ():
@@ -210,7 +214,7 @@ def _in_words(lacking: int) -> str:
     if not lacking:
         return ""
     documents = "1 document needs" if lacking == 1 else f"{lacking} documents need"
-    return f"Run 'qmd embed' to update embeddings ({documents} vectors)."
+    return f" Run 'qmd embed' to update embeddings ({documents} vectors)."
 
 
 def summary(report: Report) -> str:

@@ -5,15 +5,22 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import time
 
 import pytest
 
-from qmd import environment
+from qmd import config, environment
+from qmd.engine import Engine
+from qmd.errors import IndexNotWritable
 from qmd.pipeline import unchanged
+from qmd.pipeline.compare import compare
+from qmd.pipeline.walk import walk
+from qmd.store.database import Database
 from qmd.store.version import SETTLED_NS, is_settled
+from qmd.text.identity import checksum
 from tests import strays
 
 LONG_AGO = 1_600_000_000
@@ -72,8 +79,8 @@ def test_it_says_what_a_comparison_says(kept, options):
     (kept.root / "link.md").symlink_to("/nowhere.md")
     kept.put("work/large.md", "")
     os.truncate(kept.root / "work" / "large.md", 65_000_000)
-    config = kept.index.parent / "config" / "index.yml"
-    config.write_text(config.read_text() + "    follow_symlinks: true\n")
+    settings = kept.index.parent / "config" / "index.yml"
+    settings.write_text(settings.read_text() + "    follow_symlinks: true\n")
     kept.compare()
     assert kept.is_known()
     known = kept.command("update", *options)
@@ -158,12 +165,12 @@ def test_a_log_beside_the_index_is_compared(kept):
 
 
 def test_other_settings_are_compared(kept, monkeypatch, tiny_embedder):
-    config = kept.index.parent / "config" / "index.yml"
-    text = config.read_text()
-    config.write_text(text.replace("**/*.md", "work/*.md"))
+    settings = kept.index.parent / "config" / "index.yml"
+    text = settings.read_text()
+    settings.write_text(text.replace("**/*.md", "work/*.md"))
     assert not kept.is_known()
     assert "2 removed" in kept.command("update")[1]
-    config.write_text(text)
+    settings.write_text(text)
     kept.compare()
     assert kept.is_known()
     monkeypatch.setenv("QMD_EMBED_MODEL", str(tiny_embedder))
@@ -215,8 +222,8 @@ def test_names_are_looked_at(kept):
 
 
 def test_a_command_of_a_collection_is_run_each_time(kept):
-    config = kept.index.parent / "config" / "index.yml"
-    config.write_text(config.read_text() + "    update: echo again\n")
+    settings = kept.index.parent / "config" / "index.yml"
+    settings.write_text(settings.read_text() + "    update: echo again\n")
     (kept.root.parent / "more").mkdir()
     kept.command("collection", "add", kept.root.parent / "more")
     kept.compare()
@@ -241,14 +248,21 @@ def test_a_folder_that_is_gone_is_told_of(kept):
 
 def test_a_note_that_is_none_is_not_believed(kept):
     text = kept.note.read_text()
-    note = json.loads(text)
-    for wrong in ("", text[:-1], "{}", "[]", "[[], 1]", "[1]", json.dumps(note[:-1]), "\0" * 200):
-        kept.note.write_text(wrong)
+    note = json.loads(text.partition("\n")[2])
+    texts = ["", "{}", "[]", "[[], 1]", "[1]", json.dumps(note[:-1]), "[" * 200_000]
+    texts.append(json.dumps(note).replace(f" {note[-1]}]", " 1e999]"))
+    wrong = [f"{checksum(each.encode())}\n{each}" for each in texts]
+    for each in (*wrong, "", text[:-1], text + " ", text.replace("notes", "motes"), "\0" * 200):
+        kept.note.write_text(each)
         assert not kept.is_known()
         assert kept.command("update")[0] == 0
         assert kept.note.read_text() == text
     kept.note.write_bytes(b"\xff" + text.encode())
     assert not kept.is_known()
+
+
+def test_nobody_else_reads_a_note(kept):
+    assert stat.S_IMODE(kept.note.stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize("put", [strays.link, os.mkfifo])
@@ -258,7 +272,7 @@ def test_what_is_in_the_place_of_a_note_is_neither_read_nor_written(kept, put):
     assert not kept.is_known()
     assert kept.command("update")[0] == 0
     assert strays.is_untouched(kept.note.parent)
-    assert kept.is_known()
+    assert not kept.is_known()
 
 
 def test_nothing_is_noted_of_what_somebody_changes_meanwhile(kept, monkeypatch):
@@ -275,6 +289,106 @@ def test_nothing_is_noted_of_what_somebody_changes_meanwhile(kept, monkeypatch):
     assert not kept.note.exists()
 
 
+def test_what_another_process_has_indexed_meanwhile_is_not_gone(kept, monkeypatch):
+    looked = unchanged.glance
+
+    def early(*arguments):
+        found = looked(*arguments)
+        kept.put("came.md", "# Came late\n")
+        monkeypatch.setattr(unchanged, "glance", looked)
+        assert "2 new" in kept.command("update")[1]
+        return found
+
+    monkeypatch.setattr(unchanged, "glance", early)
+    kept.put("other.md", "# Other\n")
+    assert "0 removed" in kept.command("update")[1]
+    assert "came.md" in kept.command("search", "late", "--files")[1]
+
+
+def test_what_was_indexed_since_the_folder_was_walked_is_not_gone(library):
+    library.write("tea.md", "# Tea\n")
+    library.update()
+    [collection] = library.engine.folders()
+    found = walk(collection)
+    library.write("came.md", "# Came late\n")
+    library.update()
+    assert [each.path for each in compare(library.engine.database, collection, found).changes] == []
+
+
+def test_nothing_is_noted_of_settings_that_the_index_does_not_have(kept, monkeypatch):
+    settings = kept.index.parent / "config" / "index.yml"
+    settings.write_text(settings.read_text().replace("**/*.md", "*.md"))
+    kept.note.unlink()
+
+    def full(self, work):
+        raise IndexNotWritable(self.path, "the disk is full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Database, "write", full)
+        assert "(**/*.md)" in kept.command("update")[1]
+    assert not kept.note.exists()
+    assert "1 removed" in kept.command("update")[1]
+
+
+def test_settings_that_change_while_they_are_read_are_compared(kept, monkeypatch):
+    load = config.load
+
+    def late(place):
+        text = place.config.read_text()
+        place.config.write_text(f"{text}# later\n")
+        return load(place)
+
+    monkeypatch.setattr(config, "load", late)
+    assert not kept.is_known()
+
+
+def test_what_cannot_be_noted_takes_nothing_from_the_report(kept, monkeypatch):
+    kept.note.unlink()
+
+    def unreadable(self, collections=None):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Engine, "vectors", unreadable)
+    code, out, err = kept.command("update", "--json")
+    assert (code, json.loads(out)[0]["unchanged"], err) == (0, 3, "")
+    assert not kept.note.exists()
+
+
+def test_a_broken_list_of_approvals_stops_only_what_needs_one(kept, monkeypatch, qmd):
+    for name in ("QMD_CONFIG_DIR", "INDEX_PATH"):
+        monkeypatch.delenv(name)
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    project = kept.root.parent / "project"
+    (project / ".qmd").mkdir(parents=True)
+    (project / "in").mkdir()
+    (project / ".qmd" / "index.yml").write_text(
+        "collections:\n  inner:\n    path: in\n  outer:\n    path: ../notes\n"
+    )
+    monkeypatch.chdir(project)
+    assert qmd("trust", "--yes")[0] == 0
+    made = Kept(qmd, project, project / ".qmd" / "index.duckdb")
+    made.compare()
+    assert made.is_known()
+    [approvals] = kept.root.parent.rglob("trusted.json")
+    approvals.write_text("{broken")
+    made.put("in/new.md", "# New\n")
+    code, out, _ = made.command("update")
+    assert (code, "1 new" in out, "trusted.json" in out) == (2, True, True)
+
+
+def test_who_cannot_read_the_index_is_told(kept, monkeypatch):
+    real = os.access
+    monkeypatch.setattr(os, "access", lambda path, *more: path != kept.index and real(path, *more))
+    assert not kept.is_known()
+
+
+def test_lines_end_without_blanks(kept, monkeypatch):
+    monkeypatch.setenv("QMD_EMBED_MODEL", "/nowhere.gguf")
+    lines = kept.command("update")[1].splitlines()
+    assert "All collections updated." in lines
+    assert [line for line in lines if line != line.rstrip()] == []
+
+
 def test_times_that_may_come_again_are_not_relied_on():
     now = time.time_ns()
     assert not is_settled(now)
@@ -288,6 +402,7 @@ def test_times_that_may_come_again_are_not_relied_on():
 def test_a_project_is_asked_for_each_time(kept, monkeypatch, qmd):
     for name in ("QMD_CONFIG_DIR", "INDEX_PATH"):
         monkeypatch.delenv(name)
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     project = kept.root.parent / "project"
     (project / ".qmd").mkdir(parents=True)
     (project / ".qmd" / "index.yml").write_text("collections:\n  notes:\n    path: ../notes\n")
