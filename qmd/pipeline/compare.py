@@ -33,6 +33,23 @@ class Comparison(NamedTuple):
         """The report, if there is nothing to do."""
         return None if self.changes else same(self.collection, self.found)
 
+    def unusable(self, report: Report) -> list[tuple[str, str]] | None:
+        """Files that cannot be indexed as long as they stay the same, with the reasons.
+
+        Args:
+            report: of what was done about the changes.
+
+        Returns:
+            None: there were other changes, or some that have to be looked at again.
+        """
+        from qmd.pipeline.reading import EMPTY, FRESH_NS, NO_TEXT
+
+        read = report.skipped[len(self.found.skipped) :]
+        if len(read) != len(self.changes) or any(why not in (EMPTY, NO_TEXT) for _, why in read):
+            return None
+        times = [self.found.mtimes[each.place] for each in self.changes if each.place is not None]
+        return read if max(times, default=0) <= self.found.began - FRESH_NS else None
+
 
 def is_little(compared: Iterable[Comparison]) -> bool:
     """Whether there is so little to read that it is done in one go, without a pipeline."""

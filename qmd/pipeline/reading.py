@@ -19,6 +19,9 @@ FRESH_NS = 50_000_000
 """Nanoseconds. A file changed so shortly before the walk may change again within the same
 tick of the file system's clock: its time is not trusted, and it is compared again."""
 
+EMPTY, NO_TEXT = "empty", "not a text file"
+"""Problems that a file has as long as it stays the same."""
+
 EPOCH = datetime(1970, 1, 1)
 
 
@@ -108,13 +111,13 @@ def opened(change: Change, found: Found, collection: Collection, *, began: int) 
     if digest == change.checksum and change.hash is not None:
         return known(checksum=digest, hash=change.hash)
     if b"\0" in data:
-        return known(problem="not a text file", empty=True)
+        return known(problem=NO_TEXT, empty=True)
     try:
         text, lossy = data.decode("utf-8-sig"), False
     except UnicodeDecodeError:
         text, lossy = data.decode("utf-8-sig", errors="replace"), True
     if not text or text.isspace():
-        return known(problem="empty", empty=True)
+        return known(problem=EMPTY, empty=True)
     data = text.encode() if lossy else data.removeprefix(codecs.BOM_UTF8)
     return known(checksum=digest, hash=content_hash(data), text=text, data=data, lossy=lossy)
 

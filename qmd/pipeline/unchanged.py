@@ -23,10 +23,10 @@ from qmd import __version__, config, guarded, trust
 from qmd.environment import Machine, Place
 from qmd.errors import QmdError
 from qmd.models.loaded import Models
-from qmd.pipeline.walk import Found, walk
+from qmd.pipeline.walk import Found, same, walk
 from qmd.store.version import Version, is_settled, version_of
 from qmd.text.identity import checksum
-from qmd.types import Collection
+from qmd.types import Collection, Report
 
 LARGEST = 1_000_000
 """Bytes of a note: it has 300, and 50 for each collection."""
@@ -48,17 +48,29 @@ class State(NamedTuple):
     settings: str
 
 
+class Folder(NamedTuple):
+    """A folder in which nothing has changed.
+
+    Attributes:
+        digest: of the files that were found.
+        unusable: (path, reason) of those that cannot be indexed.
+    """
+
+    digest: str
+    unusable: list[tuple[str, str]]
+
+
 class Note(NamedTuple):
     """Comparisons that found no difference.
 
     Attributes:
-        files: for the name of a collection a digest of what was found in its folder.
+        folders: by the names of their collections.
         space: fingerprint of the vectors that were counted.
         lacking: documents without all of them.
     """
 
     state: State
-    files: dict[str, str]
+    folders: dict[str, Folder]
     space: str
     lacking: int
 
@@ -69,12 +81,14 @@ class Glance(NamedTuple):
     Attributes:
         state: before anything was looked at; None: nothing can be noted of it.
         found: what was found in folders, which need not be looked at again.
-        lacking: documents without vectors, if nothing has changed; None: that has to be compared.
+        reports: of the collections, if nothing has changed; None: that has to be compared.
+        lacking: documents without vectors.
     """
 
     state: State | None = None
     found: Mapping[Collection, Found] = MappingProxyType({})
-    lacking: int | None = None
+    reports: list[Report] | None = None
+    lacking: int = 0
 
 
 NONE = Glance()
@@ -102,29 +116,39 @@ def glance(place: Place, machine: Machine, names: Sequence[str] = ()) -> Glance:
         for collection in chosen:
             found[collection] = walk(collection)
         models = Models(partial(trust.approved, place, settings), machine, place.config.parent)
-        same_space = models.space().fingerprint == noted.space
-        same_files = noted.files.items() >= _digests(found).items()
-        if same_space and same_files and _state(place) == state:
-            return Glance(state, found, noted.lacking)
+        space = models.space().fingerprint
+        reports = [
+            same(each, files, known.unusable)
+            for each, files in found.items()
+            if (known := noted.folders.get(each.name)) and known.digest == _digest(files)
+        ]
+        if len(reports) == len(chosen) and space == noted.space and _state(place) == state:
+            return Glance(state, found, reports, noted.lacking)
     return Glance(state, found)
 
 
 def note(
-    place: Place, before: Glance, found: Mapping[Collection, Found], *, space: str, lacking: int
+    place: Place,
+    before: Glance,
+    known: Mapping[str, tuple[Found, list[tuple[str, str]]]],
+    *,
+    space: str,
+    lacking: int,
 ) -> None:
     """Note that a comparison has found no difference.
 
     Args:
         before: made before it.
-        found: what it was made of.
+        known: for the name of a collection what was found, and what of it cannot be indexed.
         space: fingerprint of the vectors that were counted after it.
         lacking: documents without all of them.
     """
     if before.state is None or before.state != _state(place):
         return  # somebody has written meanwhile
     last = _noted(place)
-    others = last.files if last and (last.state, last.space) == (before.state, space) else {}
-    text = json.dumps(Note(before.state, others | _digests(found), space, lacking)).encode()
+    others = last.folders if last and (last.state, last.space) == (before.state, space) else {}
+    folders = {name: Folder(_digest(found), bad) for name, (found, bad) in known.items()}
+    text = json.dumps(Note(before.state, others | folders, space, lacking)).encode()
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     with (
         suppress(OSError),  # where nothing can be written, the next one compares again
@@ -160,14 +184,14 @@ def _noted(place: Place) -> Note | None:
             digest, _, text = file.read(LARGEST).partition(b"\n")
         if digest.decode() != checksum(text):
             return None
-        (qmd, version, *state), files, space, lacking = json.loads(text)
-        return Note(State(qmd, Version(*version), *state), dict(files), str(space), int(lacking))
+        (qmd, version, *state), folders, space, lacking = json.loads(text)
+        known = {
+            name: Folder(digest, [(path, why) for path, why in unusable])
+            for name, (digest, unusable) in dict(folders).items()
+        }
+        return Note(State(qmd, Version(*version), *state), known, str(space), int(lacking))
     except (OSError, ValueError, TypeError, OverflowError, RecursionError):
         return None
-
-
-def _digests(found: Mapping[Collection, Found]) -> dict[str, str]:
-    return {collection.name: _digest(files) for collection, files in found.items()}
 
 
 def _digest(files: Found) -> str:

@@ -85,13 +85,17 @@ def walk(collection: Collection) -> Found:
     return found
 
 
-def same(collection: Collection, found: Found) -> Report:
-    """The report of a collection in which nothing has changed."""
+def same(collection: Collection, found: Found, unusable: Sequence[tuple[str, str]] = ()) -> Report:
+    """The report of a collection in which nothing has changed.
+
+    Args:
+        unusable: (path, reason) of files that cannot be indexed.
+    """
     return Report(
         collection.name,
         collection.mask,
-        unchanged=len(found.paths),
-        skipped=list(found.skipped),
+        unchanged=len(found.paths) - len(unusable),
+        skipped=[*found.skipped, *unusable],
     )
 
 

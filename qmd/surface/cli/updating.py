@@ -15,7 +15,6 @@ import typer
 from qmd import environment
 from qmd.errors import ModelError, QmdError
 from qmd.pipeline import unchanged
-from qmd.pipeline.walk import same
 from qmd.surface import formats, wording
 from qmd.surface.cli.common import PARTLY, Collections, Json, notice, say, state
 from qmd.surface.cli.progress import bars, unseen
@@ -41,14 +40,12 @@ def update(
     before = unchanged.NONE
     if not pull:
         before = unchanged.glance(here.place, environment.machine(here.environ), names)
-    if before.lacking is not None:
-        telling = _Telling(len(before.found), as_json=as_json)
-        reports = []
-        for each, found in before.found.items():
+    if before.reports is not None:
+        telling = _Telling(len(before.reports), as_json=as_json)
+        for each, report in zip(before.found, before.reports, strict=True):
             telling.begun(each)
-            reports.append(same(each, found))
-            telling.told(each, reports[-1])
-        telling.end(reports, partial(_in_words, before.lacking))
+            telling.told(each, report)
+        telling.end(before.reports, partial(_in_words, before.lacking))
         return
     with here.engine(warm=True) as engine:
         report_updates(engine, names, pull=pull, as_json=as_json, before=before)
@@ -93,8 +90,8 @@ def report_updates(
     if rest is not None:
         reports += _in_pipeline(engine, rest, compared, hooks, telling)
     telling.end(reports, partial(_lacking, engine))
-    if before.state and rest is None and not any(each.changes for each in compared.values()):
-        _note(engine, before, compared)
+    if before.state and rest is None:
+        _note(engine, before, compared, reports)
 
 
 def _in_pipeline(
@@ -133,17 +130,28 @@ def _at_once(
     return little and not engine.has_arrears()
 
 
-def _note(engine: Engine, before: unchanged.Glance, compared: Mapping[str, Comparison]) -> None:
+def _note(
+    engine: Engine,
+    before: unchanged.Glance,
+    compared: Mapping[str, Comparison],
+    reports: Sequence[Report],
+) -> None:
     """Note that there was nothing to do, if it was so with the settings as they are."""
     from qmd.store.collections import config_digest
 
-    found = {each.collection: each.found for each in compared.values()}
+    known = {}
+    for report in reports:
+        comparison = compared[report.collection]
+        unusable = comparison.unusable(report)
+        if unusable is None:
+            return
+        known[report.collection] = comparison.found, unusable
     with suppress(QmdError, OSError):  # who needs what cannot be read is told
         space, vectors = engine.vectors()
         digest = engine.database.read(config_digest)
         if before.state and before.state.settings == digest:
             unchanged.note(
-                engine.place, before, found, space=space.fingerprint, lacking=vectors.lacking
+                engine.place, before, known, space=space.fingerprint, lacking=vectors.lacking
             )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -52,7 +53,7 @@ class Kept:
 
     def is_known(self, *names):
         """Whether the next update would do without DuckDB."""
-        return self.glance(*names).lacking is not None
+        return self.glance(*names).reports is not None
 
 
 @pytest.fixture
@@ -114,6 +115,42 @@ def test_whatever_changes_is_found(kept):
         kept.compare()
         assert kept.is_known()
     assert "notes/tea.md" in kept.command("search", "black tea", "--files")[1]
+
+
+def test_files_that_cannot_be_indexed_are_read_once(kept):
+    kept.put("empty.md", " \n")
+    kept.put("work/binary.md", "a\0b")
+    kept.compare()
+    assert kept.is_known()
+    known = kept.command("update"), kept.command("update", "--json")
+    kept.note.unlink()
+    assert (kept.command("update"), kept.command("update", "--json")) == known
+    assert "2 skipped" in known[0][1]
+    assert "notes/work/binary.md: not a text file" in known[0][1]
+    kept.put("empty.md", "# Full\n", age=LONG_AGO + 1)
+    assert "1 new" in kept.command("update")[1]
+
+
+def test_files_that_may_be_read_some_day_are_tried_each_time(kept, monkeypatch):
+    def locked(path, flags, *more, **options):
+        if str(path).endswith("locked.md"):
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return opened(path, flags, *more, **options)
+
+    kept.put("locked.md", "# Locked\n")
+    opened = os.open
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "open", locked)
+        kept.compare()
+        assert "permission denied" in kept.command("update")[1]
+    assert not kept.is_known()
+    assert "1 new" in kept.command("update")[1]
+
+
+def test_an_empty_file_of_tomorrow_is_read_each_time(kept):
+    kept.put("empty.md", "", age=time.time() + 86_400)
+    kept.compare()
+    assert not kept.is_known()
 
 
 def test_a_file_written_just_now_is_not_relied_on(kept):
@@ -279,10 +316,10 @@ def test_nothing_is_noted_of_what_somebody_changes_meanwhile(kept, monkeypatch):
     kept.note.unlink()
     noted = unchanged.note
 
-    def late(place, before, found, **vectors):
+    def late(place, before, known, **vectors):
         kept.index.touch()
         time.sleep(2 * SETTLED_NS / 1e9)
-        noted(place, before, found, **vectors)
+        noted(place, before, known, **vectors)
 
     monkeypatch.setattr(unchanged, "note", late)
     assert kept.command("update")[0] == 0
