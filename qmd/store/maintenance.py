@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 
+from qmd.errors import JobRunning
 from qmd.store import embeddings
 from qmd.store.cursor import Cursor, as_json
 from qmd.store.database import Database
-from qmd.store.gate import dictionary, is_at_work
+from qmd.store.gate import dictionary, errand, is_at_work
 
 SLICE = 400_000
 """Postings that a merge puts in order in one transaction: a fifth of a second."""
@@ -140,10 +142,10 @@ def merge(database: Database, *, always: bool = False, at_leisure: bool = False)
 
     It goes by slices of the terms, each a transaction of its own, so that others get their
     turn in between; cut off in the middle, it leaves postings that are right, if not yet
-    in order.
+    in order. While another process is at it, it is left to that one.
 
     Args:
-        always: not only if it pays.
+        always: not only if it pays, and whoever else is at it.
         at_leisure: also after few commits: what was done before has taken far longer. To score
             postings that were put in order takes two thirds of the time.
 
@@ -154,13 +156,21 @@ def merge(database: Database, *, always: bool = False, at_leisure: bool = False)
     worth = now.pays or (at_leisure and now.is_loose)
     if not (worth or (always and (now.tombstones or now.merged < now.postings))):
         return False
+    with suppress(JobRunning), errand(database.path, "merge"):
+        _merge(database, now)
+        return True
+    if always:
+        _merge(database, now)
+    return always
+
+
+def _merge(database: Database, now: Size) -> None:
     gone = database.read(_gone)
     step = LAST_TERM // now.slices + 1
     for at in range(now.slices):
         high = min((at + 1) * step - 1, LAST_TERM)
         database.write(partial(_merge_slice, low=at * step, high=high))
     database.write(partial(_finish, gone=gone))
-    return True
 
 
 def _gone(cursor: Cursor) -> list[int]:

@@ -34,7 +34,7 @@ def beside(library):
     return {
         file.name
         for file in library.engine.place.database.parent.glob("index.duckdb*")
-        if file.suffix not in {".lock", ".readers", ".words", ".jsonl"}
+        if file.suffix not in {".lock", ".readers", ".words", ".merge", ".jsonl"}
     }
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from qmd.errors import IndexBusy
 from qmd.store import maintenance
+from qmd.store.gate import errand
 from qmd.store.maintenance import LARGEST_SLICE, OF_A_RUN, SLICE, Size
 
 
@@ -65,6 +66,23 @@ def test_a_merge_leaves_postings_in_order_and_answers_as_they_were(library, monk
     assert falls(library) == 0
     assert library.ask("from tombstones") == []
     assert not maintenance.merge(library.engine.database, always=True)
+
+
+def test_a_merge_is_left_to_who_is_at_it_but_for_a_cleanup(library, monkeypatch):
+    monkeypatch.setattr(maintenance, "MANY_RUNS", 2)
+    database = library.engine.database
+    with errand(database.path, "merge"):
+        for name in ("tea", "cake", "rust"):
+            library.write(f"{name}.md", f"# {name}\n\nSome {name}, and tea with it.")
+            library.update()
+        assert not maintenance.merge(database)
+        assert falls(library) > 0
+        assert maintenance.merge(database, always=True)
+        assert falls(library) == 0
+    for name in ("milk", "bread"):
+        library.write(f"{name}.md", f"# {name}\n\nSome {name}, and tea with it.")
+        library.update()
+    assert falls(library) == 0
 
 
 def test_postings_are_put_in_order_after_documents_have_got_their_vectors(faked):

@@ -27,6 +27,7 @@ def indexed(qmd, tmp_path):
 
 BESIDE = [
     *(f"index.duckdb{more}" for more in ("", ".lock", ".wal", ".readers", ".words", ".embed")),
+    "index.duckdb.merge",
     *(f"index.duckdb{more}" for more in (".hnsw", ".hnsw.lock", ".searches.jsonl", ".new.csv")),
     "index.duckdb.compared",
     *(f"config/{name}" for name in ("index.yml", "index.yml.lock", "trusted.json")),
