@@ -3,6 +3,8 @@
 -- in   $collection  text
 -- in   $files       text      bytes, nanoseconds, inode with blanks between, '/', path; NUL between
 --                             two files; no path twice
+-- in   $low         text?     the first path; null: there is no limit
+-- in   $high        text?     the first path that is too high; null: there is none
 -- in   $among       text?     no others than these paths, NUL between two; null: all
 -- out  here         boolean   it was found; if not, it is gone
 -- out  document_id  integer?  that the index has for the path; null: it is new
@@ -20,6 +22,12 @@ known as (
     from documents
     where
         collection = $collection
+        -- if $low
+        and path >= $low
+        -- end
+        -- if $high
+        and path < $high
+        -- end
         -- if $among
         and path in (
             select unnest(string_split(among, chr(0)))

@@ -1,7 +1,16 @@
 -- The files of a collection as the index knows them, in any order.
 --
 -- in   $collection  text
+-- in   $low         text?  the first path; null: there is no limit
+-- in   $high        text?  the first path that is too high; null: there is none
 -- out  files        text?  as documents/changes takes them; null: there are none
 select string_agg(concat(size, ' ', mtime_ns, ' ', inode, '/', path), chr(0)) as files
 from documents
-where collection = $collection
+where
+    collection = $collection
+    -- if $low
+    and path >= $low
+    -- end
+    -- if $high
+    and path < $high
+    -- end

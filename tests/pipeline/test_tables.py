@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import tempfile
+from pathlib import Path
 
 import _duckdb
 import pytest
@@ -16,12 +18,16 @@ from qmd.pipeline.batches import Batches
 from qmd.pipeline.compare import compare, is_little
 from qmd.pipeline.reading import opened, parsed
 from qmd.pipeline.vocabulary import Vocabulary
-from qmd.pipeline.walk import Found
+from qmd.pipeline.walk import Found, walk
 from qmd.store import documents
 from qmd.store.cursor import Cursor
 from qmd.store.documents import Change
 from qmd.types import Collection
 from tests.library import STEMMER, Library
+
+NAMES = st.sampled_from(
+    ["a", "ab", "a b", "a-b", "a/b", "b", "é", "ê", "日", "日本", "😀", "\uffee"]
+)
 
 WORDS = [
     "Tea",
@@ -214,7 +220,10 @@ def test_small_changes_are_carried_out_at_once(library):
     assert library.problems() == []
 
 
-def test_changes_are_the_same_whether_few_files_differ_or_all_are_compared(library, monkeypatch):
+@pytest.mark.parametrize("at_once", [1, 2, 7, 42])
+def test_changes_are_the_same_whether_few_files_differ_or_all_are_compared(
+    library, monkeypatch, at_once
+):
     library.configure("other")
     for number in range(40):
         library.write(f"{number}.md", f"# {number}\n")
@@ -230,8 +239,36 @@ def test_changes_are_the_same_whether_few_files_differ_or_all_are_compared(libra
     paths = ["1.md", "2.md", "3.md", "a (b), c's/日本.md", "new.md", "three.md"]
     assert [change.path for change in few] == paths
     assert [change.document_id is None for change in few].count(True) == 2
-    monkeypatch.setattr(documents, "AT_A_GLANCE", 0)
+    monkeypatch.setattr(documents, "AT_A_GLANCE", at_once)
     assert library.engine.compare()["notes"].changes == few
+
+
+@settings(max_examples=30)
+@given(
+    before=st.sets(NAMES, max_size=8), after=st.sets(NAMES, max_size=8), at_once=st.integers(1, 9)
+)
+def test_all_that_came_and_went_is_found_in_parts(before, after, at_once):
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
+        library = Library(Path(folder))
+        for name in before:
+            library.write(f"{name}.md", f"# {name}\n")
+        library.update()
+        for name in before - after:
+            (library.root / f"{name}.md").unlink()
+        for name in after - before:
+            library.write(f"{name}.md", f"# {name}\n")
+        patched.setattr(documents, "AT_A_GLANCE", at_once)
+        [collection] = library.engine.folders()
+        files = walk(collection)
+        columns = {name: getattr(files, name) for name in ("paths", "sizes", "mtimes", "inodes")}
+        changes = library.engine.database.read(
+            lambda cursor: documents.changes(cursor, collection="notes", **columns)
+        )
+        library.engine.close()
+    gone = [change.path for change in changes if change.place is None]
+    new = [change.path for change in changes if change.document_id is None]
+    assert gone == sorted(f"{name}.md" for name in before - after)
+    assert new == sorted(f"{name}.md" for name in after - before)
 
 
 def test_what_another_process_changed_meanwhile_is_compared_again(library):
