@@ -26,7 +26,7 @@ class Change(NamedTuple):
 
 AT_A_GLANCE = 100_000
 """Files that are compared at once, held twice, to see at a glance which are the same: mostly all
-are, or nearly all, and to join them takes three times as long; to join a million, thirty times."""
+are, or nearly all, and to join them takes three times as long; to join a million, twenty times."""
 
 Learnt = tuple[str, tuple[int, str]]
 """A word, and the term_id and the term that it stands for."""

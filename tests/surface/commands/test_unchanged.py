@@ -67,6 +67,18 @@ def kept(qmd, notes, tmp_path):
     return made
 
 
+@pytest.fixture
+def project(kept, monkeypatch):
+    """The folder of a project, beside the notes, that may have an index of its own."""
+    for name in ("QMD_CONFIG_DIR", "INDEX_PATH"):
+        monkeypatch.delenv(name)
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    folder = kept.root.parent / "project"
+    (folder / ".qmd").mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    return folder
+
+
 def test_nothing_new_is_found_without_duckdb(kept):
     looked = "import sys; from qmd.surface.cli import run; print(run(['update']), end=' ')"
     looked += "; print('_duckdb' in sys.modules, 'anyio' in sys.modules)"
@@ -391,17 +403,11 @@ def test_what_cannot_be_noted_takes_nothing_from_the_report(kept, monkeypatch):
     assert not kept.note.exists()
 
 
-def test_a_broken_list_of_approvals_stops_only_what_needs_one(kept, monkeypatch, qmd):
-    for name in ("QMD_CONFIG_DIR", "INDEX_PATH"):
-        monkeypatch.delenv(name)
-    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
-    project = kept.root.parent / "project"
-    (project / ".qmd").mkdir(parents=True)
+def test_a_broken_list_of_approvals_stops_only_what_needs_one(kept, project, qmd):
     (project / "in").mkdir()
     (project / ".qmd" / "index.yml").write_text(
         "collections:\n  inner:\n    path: in\n  outer:\n    path: ../notes\n"
     )
-    monkeypatch.chdir(project)
     assert qmd("trust", "--yes")[0] == 0
     made = Kept(qmd, project, project / ".qmd" / "index.duckdb")
     made.compare()
@@ -436,14 +442,8 @@ def test_times_that_may_come_again_are_not_relied_on():
     assert is_settled(last - 3 * 10**9)
 
 
-def test_a_project_is_asked_for_each_time(kept, monkeypatch, qmd):
-    for name in ("QMD_CONFIG_DIR", "INDEX_PATH"):
-        monkeypatch.delenv(name)
-    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
-    project = kept.root.parent / "project"
-    (project / ".qmd").mkdir(parents=True)
+def test_a_project_is_asked_for_each_time(project, monkeypatch, qmd):
     (project / ".qmd" / "index.yml").write_text("collections:\n  notes:\n    path: ../notes\n")
-    monkeypatch.chdir(project)
     monkeypatch.setenv("QMD_TRUST_LOCAL_CONFIG", "1")
     made = Kept(qmd, project, project / ".qmd" / "index.duckdb")
     made.compare()
