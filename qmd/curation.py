@@ -12,7 +12,7 @@ from qmd.editing import remove_collection as write_no_collection
 from qmd.editing import remove_context as write_no_context
 from qmd.engine import Engine
 from qmd.errors import AlreadyExists, ContextNotFound, UsageError
-from qmd.suggesting import command
+from qmd.quoting import command
 from qmd.text import paths
 from qmd.text.masks import check_closed, check_mask, matcher, split_mask
 from qmd.types import Collection, Context

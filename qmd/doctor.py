@@ -9,15 +9,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from qmd import extras, trust
-from qmd.amounts import amount, size
+from qmd import trust
 from qmd.engine import Engine
-from qmd.errors import NOT_REBUILT, IndexFailure, ModelError, QmdError
+from qmd.errors import NOT_REBUILT, IndexFailure, ModelError, QmdError, extras
 from qmd.models.registry import is_installed
+from qmd.quoting import command
 from qmd.store import maintenance, workplaces
 from qmd.store.stemmer import extension
-from qmd.suggesting import command
 from qmd.text.masks import matches_nothing
+from qmd.wording import amount, size
 
 LITTLE_SPACE = 200_000_000
 """Bytes free, below which a warning is due."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from io import StringIO
 from typing import Any
 
-from qmd import config, guarded
+from qmd import config, safe_open
 from qmd.config import Settings
 from qmd.environment import Place
 from qmd.errors import CollectionNotFound, ConfigError
@@ -32,7 +32,7 @@ def edit(place: Place, change: Callable[[Parsed], None]) -> Settings:
 
     try:
         place.config.parent.mkdir(parents=True, exist_ok=True)
-        with guarded.locked(place.config.with_name(place.config.name + ".lock")):
+        with safe_open.locked(place.config.with_name(place.config.name + ".lock")):
             text = config.written(place.config)
             document = config.parsed(text, place.config)
             comments = ""
@@ -45,7 +45,7 @@ def edit(place: Place, change: Callable[[Parsed], None]) -> Settings:
             text = comments + _dumped(document)
             if config.understood(config.parsed(text, place.config), place) != settings:
                 raise ConfigError(place.config, "it cannot be changed as it is written: edit it")
-            guarded.replace(place.config.resolve(), lambda file: file.write(text))
+            safe_open.replace(place.config.resolve(), lambda file: file.write(text))
             return settings
     except OSError as error:
         raise ConfigError(place.config, error.strerror or str(error)) from error

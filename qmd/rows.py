@@ -21,8 +21,7 @@ from typing import (
     overload,
 )
 
-from qmd import extras
-from qmd.errors import UsageError
+from qmd.errors import UsageError, extras
 from qmd.text.columns import columns_of, padded
 
 if TYPE_CHECKING:

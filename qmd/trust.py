@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from qmd import guarded
+from qmd import safe_open
 from qmd.config import Settings
 from qmd.environment import Place
 from qmd.errors import ConfigError
@@ -113,13 +113,13 @@ def _changing(place: Place) -> Iterator[dict[str, str]]:
     file = place.trusted.resolve()
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with guarded.locked(file.with_name(f"{file.name}.lock")):
+        with safe_open.locked(file.with_name(f"{file.name}.lock")):
             known = approvals(place)
             before = dict(known)
             yield known
             if known != before:
                 text = json.dumps(known, indent=2, sort_keys=True) + "\n"
-                guarded.replace(file, lambda new: new.write(text))
+                safe_open.replace(file, lambda new: new.write(text))
     except OSError as error:
         raise ConfigError(place.trusted, error.strerror or str(error)) from error
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from qmd import guarded
+from qmd import safe_open
 from qmd.curation import add_collection, remove_collection
 from qmd.engine import Engine
 from qmd.errors import AlreadyExists, CollectionNotFound
@@ -105,7 +105,7 @@ def test_a_collection_gets_no_name_that_another_has(shelf):
 @pytest.fixture
 def meanwhile(shelf, monkeypatch):
     """What another process does just before the lock of index.yml is taken, once."""
-    locked = guarded.locked
+    locked = safe_open.locked
 
     def plan(happens):
         steps = iter([happens])
@@ -115,7 +115,7 @@ def meanwhile(shelf, monkeypatch):
                 step()
             return locked(path)
 
-        monkeypatch.setattr(guarded, "locked", overtaken)
+        monkeypatch.setattr(safe_open, "locked", overtaken)
 
     return plan
 

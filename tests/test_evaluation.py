@@ -9,8 +9,7 @@ from math import log2
 
 import pytest
 
-from qmd import extras
-from qmd.errors import UsageError
+from qmd.errors import UsageError, extras
 from qmd.evaluation import charts, fixtures, peer, runs, scoring
 from qmd.evaluation.fixtures import Fixture, Question
 from qmd.evaluation.running import plain

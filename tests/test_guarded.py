@@ -7,7 +7,7 @@ import stat
 
 import pytest
 
-from qmd import guarded
+from qmd import safe_open
 from tests import strays
 
 FLAGS = [os.O_RDONLY, os.O_RDWR | os.O_CREAT, os.O_WRONLY | os.O_APPEND | os.O_CREAT]
@@ -19,18 +19,18 @@ def test_only_a_file_is_opened(tmp_path, put, flags):
     path = tmp_path / "file"
     put(path)
     before = sorted(tmp_path.iterdir())
-    with pytest.raises(guarded.NotAFile) as refused:
-        guarded.opened(path, flags)
+    with pytest.raises(safe_open.NotAFile) as refused:
+        safe_open.opened(path, flags)
     assert refused.value.filename == str(path)
     assert "file has to be a file: it is a link, a pipe or a folder" in refused.value.strerror
-    with pytest.raises(guarded.NotAFile), guarded.locked(path):
+    with pytest.raises(safe_open.NotAFile), safe_open.locked(path):
         pass
     assert sorted(tmp_path.iterdir()) == before
     assert strays.is_untouched(tmp_path)
 
 
 def test_what_is_opened_may_be_written_and_is_the_users_alone(tmp_path):
-    descriptor = guarded.opened(tmp_path / "file", os.O_RDWR | os.O_CREAT)
+    descriptor = safe_open.opened(tmp_path / "file", os.O_RDWR | os.O_CREAT)
     try:
         assert os.write(descriptor, b"ours") == 4
         assert stat.S_IMODE(os.fstat(descriptor).st_mode) == 0o600
@@ -40,7 +40,7 @@ def test_what_is_opened_may_be_written_and_is_the_users_alone(tmp_path):
 
 def test_a_file_that_is_not_there_is_told_as_such(tmp_path):
     with pytest.raises(FileNotFoundError):
-        guarded.opened(tmp_path / "file", os.O_RDONLY)
+        safe_open.opened(tmp_path / "file", os.O_RDONLY)
 
 
 def test_a_file_that_could_not_be_replaced_is_as_it_was(tmp_path):
@@ -52,7 +52,7 @@ def test_a_file_that_could_not_be_replaced_is_as_it_was(tmp_path):
         raise OSError(28, "No space left on device")
 
     with pytest.raises(OSError, match="No space left"):
-        guarded.replace(file, fails)
+        safe_open.replace(file, fails)
     assert file.read_text() == "old"
     assert list(tmp_path.iterdir()) == [file]
 
@@ -63,13 +63,13 @@ def test_a_file_that_is_replaced_keeps_its_mode(tmp_path, before, after):
     if before is not None:
         file.touch()
         file.chmod(before)
-    guarded.replace(file, lambda new: new.write("new"), mode=0o600)
+    safe_open.replace(file, lambda new: new.write("new"), mode=0o600)
     assert (file.read_text(), stat.S_IMODE(file.stat().st_mode)) == ("new", after)
 
 
 def test_a_link_is_replaced_and_what_it_leads_to_is_not(tmp_path):
     file = tmp_path / "file"
     strays.link(file)
-    guarded.replace(file, lambda new: new.write("new"))
+    safe_open.replace(file, lambda new: new.write("new"))
     assert (file.read_text(), file.is_symlink()) == ("new", False)
     assert strays.is_untouched(tmp_path)

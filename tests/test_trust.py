@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 
 import pytest
 
-from qmd import guarded
+from qmd import safe_open
 from qmd.config import Settings
 from qmd.environment import locate
 from qmd.errors import ConfigError
@@ -194,7 +194,7 @@ def test_an_approval_waits_for_another_process_and_keeps_what_it_wrote(tmp_path)
     wanted = settings(mine, ("a", "a", "x"))
     mine.trusted.parent.mkdir(parents=True)
     lock = mine.trusted.with_name("trusted.json.lock")
-    with ThreadPoolExecutor() as pool, guarded.locked(lock):
+    with ThreadPoolExecutor() as pool, safe_open.locked(lock):
         approving = pool.submit(approve, mine, wanted)
         assert not wait([approving], 0.1).done
         mine.trusted.write_text(json.dumps({str(theirs.project): "digest"}))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from qmd.amounts import amount
 from qmd.errors.base import QmdError
-from qmd.suggesting import command as suggested
+from qmd.quoting import command as suggested
+from qmd.wording import amount
 
 NOT_REBUILT = "Experience records and kept answers of models are in this file alone."
 """What to know before an index is built anew."""

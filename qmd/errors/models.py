@@ -56,7 +56,7 @@ class RuntimeMissing(ModelError):
     """The library that runs models on this machine is not installed."""
 
     def __init__(self, name: str, problem: str = "is not installed") -> None:
-        from qmd import extras
+        from qmd.errors import extras
 
         super().__init__(
             f"The model {name} needs llama-cpp-python, which {problem}.\n\n"

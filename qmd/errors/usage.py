@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from qmd.amounts import amount
 from qmd.errors.base import QmdError
-from qmd.suggesting import command
+from qmd.quoting import command
 from qmd.text.paths import on_one_line
+from qmd.wording import amount
 
 MOST_CANDIDATES = 20
 """Documents that are listed of those which have one name."""

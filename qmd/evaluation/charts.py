@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from qmd import extras, pictures
-from qmd.errors import UsageError
-from qmd.store import files
+from qmd import files, pictures
+from qmd.errors import UsageError, extras
 
 FORMS = (".png", ".svg")
 

@@ -13,9 +13,9 @@ from types import MappingProxyType
 from typing import NamedTuple
 from urllib.parse import quote
 
+from qmd import files
 from qmd.errors import UsageError
 from qmd.evaluation.fixtures import Fixture, Question, lines, wrong
-from qmd.store import files
 
 STEP = 1e-6
 """What scores of two documents differ by at least, as a share from 1 on: trec_eval reads 24 bits

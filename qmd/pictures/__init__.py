@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from qmd import files
 from qmd.errors import UsageError
-from qmd.store import files
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Colours that people with any kind of colour vision tell apart on white. Source: Okabe and Ito,

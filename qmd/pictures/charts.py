@@ -11,9 +11,9 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from qmd.amounts import amount, size
 from qmd.pictures import COLOURS, OTHERS, write
 from qmd.stats import Stats
+from qmd.wording import amount, size
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

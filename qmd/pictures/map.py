@@ -8,14 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from qmd import extras
 from qmd.engine import Engine
-from qmd.errors import NotEmbedded, UsageError
+from qmd.errors import NotEmbedded, UsageError, extras
 from qmd.pictures import check, write
+from qmd.quoting import command
 from qmd.rows import Rows
 from qmd.store import lookup, stats
 from qmd.store.cursor import Cursor
-from qmd.suggesting import command
 
 if TYPE_CHECKING:
     import numpy as np

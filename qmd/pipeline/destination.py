@@ -15,9 +15,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from qmd import files
 from qmd.errors import ExportDamaged, ExportTooNew, FolderTaken
 from qmd.pipeline import manifest
-from qmd.store import files
 
 if TYPE_CHECKING:
     from qmd.config import Settings

@@ -21,7 +21,7 @@ import anyio
 from anyio import from_thread, to_thread
 
 from qmd.errors import ModelError
-from qmd.pipeline.flow import each, flow
+from qmd.stages import each, flow
 from qmd.store import drafts, embeddings
 from qmd.store.embeddings import Chunk, Text
 from qmd.text import chunking

@@ -19,20 +19,20 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from qmd import __version__
-from qmd.amounts import amount
+from qmd import __version__, files
 from qmd.errors import ExportFailed, FolderTaken, UsageError
 from qmd.pipeline import destination, manifest
 from qmd.pipeline.manifest import File, Manifest, Part
 from qmd.pipeline.spans import Span, planned
 from qmd.pipeline.workers import Pool, followed
-from qmd.store import exchange, files, migrate, postings
+from qmd.store import exchange, migrate, postings
 from qmd.store.copies import copied
 from qmd.store.cursor import Cursor, DatabaseError
 from qmd.store.database import Database
 from qmd.store.exchange import Column, Table
 from qmd.store.gate import errand
 from qmd.types import ALL, Filter
+from qmd.wording import amount
 
 if TYPE_CHECKING:
     from qmd.config import Settings

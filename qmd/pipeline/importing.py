@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from qmd import __version__, config, editing, trust
-from qmd.amounts import amount
 from qmd.errors import (
     ExportDamaged,
     ExportIncomplete,
@@ -39,6 +38,7 @@ from qmd.store.database import Database
 from qmd.store.exchange import NextIds
 from qmd.store.gate import errand
 from qmd.store.workplaces import workplace
+from qmd.wording import amount
 
 if TYPE_CHECKING:
     from qmd.config import Settings

@@ -15,9 +15,9 @@ from anyio import CapacityLimiter, to_thread
 
 from qmd.pipeline.batches import ROUNDS, Batches
 from qmd.pipeline.compare import Comparison, compare
-from qmd.pipeline.flow import each, flow
 from qmd.pipeline.memory import SPARING
 from qmd.pipeline.reading import File
+from qmd.stages import each, flow
 from qmd.store.database import Database
 from qmd.store.documents import Batch, Change
 from qmd.store.stemmer import Stemmer

@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qmd.amounts import amount
 from qmd.errors import ExportDamaged, ExportUnreadable
 from qmd.pipeline import manifest
 from qmd.pipeline.filling import fill
@@ -19,6 +18,7 @@ from qmd.store.cursor import Cursor
 from qmd.store.database import Database
 from qmd.store.exchange import NextIds
 from qmd.types import Collection, Context
+from qmd.wording import amount
 
 if TYPE_CHECKING:
     from qmd.pipeline.manifest import File, Manifest, Part

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from qmd import __version__, config, guarded, trust
+from qmd import __version__, config, safe_open, trust
 from qmd.environment import Machine, Place
 from qmd.errors import QmdError
 from qmd.models.loaded import Models
@@ -152,7 +152,7 @@ def note(
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     with (
         suppress(OSError),  # where nothing can be written, the next one compares again
-        os.fdopen(guarded.opened(_file(place), flags), "wb") as file,
+        os.fdopen(safe_open.opened(_file(place), flags), "wb") as file,
     ):
         file.write(f"{checksum(text)}\n".encode() + text)
 
@@ -180,7 +180,7 @@ def _noted(place: Place) -> Note | None:
     Two may have written at once, or one was killed: then the checksum is that of another text.
     """
     try:
-        with os.fdopen(guarded.opened(_file(place), os.O_RDONLY), "rb") as file:
+        with os.fdopen(safe_open.opened(_file(place), os.O_RDONLY), "rb") as file:
             digest, _, text = file.read(LARGEST).partition(b"\n")
         if digest.decode() != checksum(text):
             return None

@@ -24,7 +24,7 @@ from qmd.errors import (
     RootMissing,
     UsageError,
 )
-from qmd.pipeline.flow import only
+from qmd.stages import only
 from qmd.types import Collection, Embedded, Report
 
 if TYPE_CHECKING:

@@ -59,7 +59,7 @@ def copy(database: Database, folder: Path) -> tuple[Path, float]:
 
 
 def _copied(path: Path, target: Path, attach: Callable[[Connection], None]) -> tuple[Path, float]:
-    from qmd.store import files
+    from qmd import files
 
     began = time.monotonic()
     with closing(connected()) as engine:

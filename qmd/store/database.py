@@ -94,7 +94,7 @@ class Database(Occupancy):
         Raises:
             IndexFailure: the index is busy, unreadable, too new, or cannot be written.
         """
-        from qmd.store import files
+        from qmd import files
 
         with self._alone():
             log = log_of(self.path)

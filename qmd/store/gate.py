@@ -31,7 +31,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import ClassVar
 
-from qmd import guarded
+from qmd import safe_open
 from qmd.errors import IndexBusy, IndexNotWritable, IndexUnreadable, JobRunning, LockUnusable
 from qmd.store import stopping
 
@@ -118,7 +118,7 @@ class _Lock:
     def holder(self) -> str | None:
         """Who signed last."""
         try:
-            with os.fdopen(guarded.opened(self._path, os.O_RDONLY), "rb") as file:
+            with os.fdopen(safe_open.opened(self._path, os.O_RDONLY), "rb") as file:
                 return file.read().decode(errors="replace").strip() or None
         except OSError:
             return None
@@ -126,8 +126,8 @@ class _Lock:
     def _open(self) -> int | None:
         for flags in (os.O_RDWR | os.O_CREAT, os.O_RDONLY):
             try:
-                return guarded.opened(self._path, flags, 0o666)
-            except guarded.NotAFile as error:
+                return safe_open.opened(self._path, flags, 0o666)
+            except safe_open.NotAFile as error:
                 raise LockUnusable(self._path) from error
             except OSError:
                 continue

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from qmd.errors import Ambiguous, CollectionNotFound, DocumentNotFound, UsageError
+from qmd.quoting import command
 from qmd.store.collections import collections
 from qmd.store.cursor import Cursor, as_json
-from qmd.suggesting import command
 from qmd.text import masks, paths
 from qmd.text.identity import docid_digits
 from qmd.types import Collection, Document

@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from qmd import guarded
+from qmd import safe_open
 from qmd.store.cursor import Cursor
 
 SETTING = "query_log"
@@ -92,7 +92,7 @@ class Log:
             self._append(data)
 
     def _append(self, data: bytes) -> None:
-        descriptor = guarded.opened(self._file, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+        descriptor = safe_open.opened(self._file, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         try:
             size = os.fstat(descriptor).st_size
             if size and os.pread(descriptor, 1, size - 1) != b"\n":
@@ -115,7 +115,7 @@ class Log:
         """All lines, the oldest first. The last one may be cut off."""
         found: list[str] = []
         for file in (self._older, self._file):
-            with suppress(OSError), os.fdopen(guarded.opened(file, os.O_RDONLY), "rb") as opened:
+            with suppress(OSError), os.fdopen(safe_open.opened(file, os.O_RDONLY), "rb") as opened:
                 found += filter(None, opened.read().decode(errors="replace").splitlines())
         return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date, datetime
 
-from qmd.amounts import amount, size
+from qmd.wording import amount, size
 
 __all__ = ["amount", "day", "duration", "folder", "minute", "month", "size"]
 

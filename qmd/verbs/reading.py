@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qmd.errors import Ambiguous, DocumentNotFound, UsageError
+from qmd.quoting import line
 from qmd.store import collections, lookup
 from qmd.store.cursor import Cursor
-from qmd.suggesting import line
 from qmd.text import masks, paths
 from qmd.types import Document, Passage
 from qmd.verbs.base import Base

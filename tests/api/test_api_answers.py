@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import pytest
 
 import qmd
-from qmd import extras
+from qmd.errors import extras
 from qmd.types import Report, Result
 
 

@@ -21,7 +21,8 @@ from qmd import editing
 from qmd.environment import Machine, Place
 from qmd.engine import Engine
 from qmd.pipeline import destination, export, manifest
-from qmd.store import exchange, files
+from qmd.store import exchange
+from qmd import files
 from qmd.store.database import Database
 
 folder, module, name, nth, verb, argument = sys.argv[1:]

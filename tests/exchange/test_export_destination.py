@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from qmd import editing
+from qmd import editing, files
 from qmd.errors import ExportFailed, FolderTaken
 from qmd.pipeline.export import Wish
-from qmd.store import files
 from qmd.text.filters import parse_filter
 from qmd.types import Context, Filter
 from tests.exchange.indexes import TEA, contents, parquet, said

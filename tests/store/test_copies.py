@@ -8,7 +8,7 @@ import sys
 import _duckdb
 import pytest
 
-from qmd.store import files
+from qmd import files
 from qmd.store.copies import copied, copy
 from qmd.store.database import Database
 from qmd.store.workplaces import workplace

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from qmd import extras
 from qmd.engine import UNLIMITED
-from qmd.errors import UsageError
+from qmd.errors import UsageError, extras
 from qmd.evaluation import Backend
 from qmd.surface import formats, wording
 from qmd.surface.cli.bench_outcome import Outcome, amount_of_queries, record, report

@@ -12,7 +12,7 @@ from qmd import curation, trust
 from qmd.config import DEFAULT_MASK, Settings
 from qmd.editing import Parsed, entry
 from qmd.errors import IndexFailure
-from qmd.suggesting import command
+from qmd.quoting import command
 from qmd.surface import formats, wording
 from qmd.surface.cli.common import READ, Json, collection_names, notice, say, state
 from qmd.surface.cli.updating import report_updates

@@ -9,8 +9,8 @@ import typer
 from qmd import curation
 from qmd.curation import shown
 from qmd.errors import UsageError
+from qmd.quoting import command
 from qmd.store.collections import folders
-from qmd.suggesting import command
 from qmd.surface import formats
 from qmd.surface.cli.common import Json, notice, say, state
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qmd import extras
-from qmd.errors import UsageError
+from qmd.errors import UsageError, extras
 from qmd.surface import formats, wording
 from qmd.surface.cli.common import WRITTEN, Collections, Json, notice, say, state
 

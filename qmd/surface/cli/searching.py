@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qmd.amounts import DIGITS, reaches
 from qmd.errors import UsageError
 from qmd.surface import formats, render
 from qmd.surface.cli.common import State, notice, say, state
 from qmd.surface.cli.search_options import Options, a_half_life, a_number, with_options
 from qmd.types import SIMILAR
+from qmd.wording import DIGITS, reaches
 
 if TYPE_CHECKING:
     from qmd.engine import Answer, Engine

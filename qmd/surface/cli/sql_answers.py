@@ -39,7 +39,7 @@ def show_answer(answer: Answer, form: TableFormat, limit: int | None) -> None:
 
 def check_output(path: Path, here: State) -> None:
     """Refuse a file that cannot be written, or must not be."""
-    from qmd.store import files
+    from qmd import files
 
     files.check_writable(path)
     kept = (here.place.database, here.place.config, here.place.trusted)
@@ -72,7 +72,7 @@ def check_no_document(path: Path, engine: Engine) -> None:
 
 def write_file(answer: Answer, form: TableFormat, path: Path, limit: int | None) -> None:
     """Write a file, all of it or nothing; or a stream."""
-    from qmd.store import files
+    from qmd import files
     from qmd.surface import tables
 
     with files.written(path) as file:

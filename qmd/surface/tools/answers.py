@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from qmd.amounts import reaches
 from qmd.errors import (
     Ambiguous,
     CollectionNotFound,
@@ -26,6 +25,7 @@ from qmd.surface.tools.schemas.experiences import QUERY_EXPERIENCES, SUBMIT_EXPE
 from qmd.surface.tools.schemas.tool import Tool
 from qmd.text.snippet import Matcher
 from qmd.types import Passage
+from qmd.wording import reaches
 
 if TYPE_CHECKING:
     from qmd.engine import Answer

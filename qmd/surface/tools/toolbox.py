@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import anyio
 from anyio import CapacityLimiter, to_thread
 
-from qmd.amounts import DIGITS
 from qmd.errors import ModelError, QmdError
 from qmd.pipeline.stoppable import MODELS, READERS, stoppable
 from qmd.store import stopping
@@ -24,6 +23,7 @@ from qmd.surface.tools.progress import Progress, Tell, telling
 from qmd.surface.tools.replies import Code, Reply, Resource, refusal
 from qmd.surface.tools.schemas.tool import Tool
 from qmd.text import masks, paths
+from qmd.wording import DIGITS
 
 if TYPE_CHECKING:
     from qmd.engine import Engine

@@ -13,7 +13,8 @@ from queue import SimpleQueue
 
 import pytest
 
-from qmd.store import files, sandbox, stopping
+from qmd import files
+from qmd.store import sandbox, stopping
 from qmd.store.database import Database
 from qmd.store.sandbox import Limits, Sandbox
 from tests.store.sandbox.querying import rows_of

@@ -9,9 +9,8 @@ from math import log2
 
 import pytest
 
-from qmd import extras
 from qmd.engine import Engine
-from qmd.errors import IndexUnreadable
+from qmd.errors import IndexUnreadable, extras
 
 
 def fixture(tmp_path, *queries, **more):

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from qmd import extras
+from qmd.errors import extras
 from tests.surface.meaning.said import records, vectors
 
 

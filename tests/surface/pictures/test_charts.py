@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from qmd import extras
+from qmd.errors import extras
 from qmd.pictures import charts
 from qmd.stats import gather
 
@@ -77,7 +77,7 @@ def test_a_missing_package_is_named_with_its_extra(drawn, monkeypatch, module, a
     def found(name):
         return None if name == module else find_spec(name)
 
-    monkeypatch.setattr("qmd.extras.find_spec", found)
+    monkeypatch.setattr("qmd.errors.extras.find_spec", found)
     code, _, err = drawn(*arguments)
     assert code == 1
     assert f"{package} is not installed" in err

@@ -8,8 +8,8 @@ import stat
 
 import pytest
 
+from qmd import files
 from qmd.errors import UsageError
-from qmd.store import files
 
 
 def test_a_file_is_there_as_it_was_until_all_is_written(tmp_path):

@@ -6,8 +6,7 @@ import sys
 
 import pytest
 
-from qmd import extras
-from qmd.errors import UsageError
+from qmd.errors import UsageError, extras
 
 
 def without(monkeypatch, *names):
