@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from qmd.environment import Place, expanded
 from qmd.errors import ConfigError, UsageError
-from qmd.text.masks import check_mask
+from qmd.text.globs import check_mask
 from qmd.types import EXPERIENCES, Collection, Context
 
 DEFAULT_MASK = "**/*.md"

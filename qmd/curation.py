@@ -14,7 +14,7 @@ from qmd.engine import Engine
 from qmd.errors import AlreadyExists, ContextNotFound, UsageError
 from qmd.quoting import command
 from qmd.text import paths
-from qmd.text.masks import check_closed, check_mask, matcher, split_mask
+from qmd.text.globs import check_closed, check_mask, matcher, split_mask
 from qmd.types import Collection, Context
 
 Folder = tuple[str | None, str]

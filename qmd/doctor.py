@@ -16,7 +16,7 @@ from qmd.models.registry import is_installed
 from qmd.quoting import command
 from qmd.store import maintenance, workplaces
 from qmd.store.stemmer import extension
-from qmd.text.masks import matches_nothing
+from qmd.text.globs import matches_nothing
 from qmd.wording import amount, size
 
 LITTLE_SPACE = 200_000_000

@@ -22,7 +22,7 @@ from typing import (
 )
 
 from qmd.errors import UsageError, extras
-from qmd.text.columns import columns_of, padded
+from qmd.text.display_width import columns_of, padded
 
 if TYPE_CHECKING:
     import polars as pl

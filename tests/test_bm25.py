@@ -15,7 +15,8 @@ from qmd.engine import Engine
 from qmd.pipeline import tokens
 from qmd.store.stemmer import Stemmer
 from qmd.store.terms import COMMON, PREFIX_WEIGHT
-from qmd.text import query, words
+from qmd.text import query
+from qmd.text import tokenizer as words
 from tests.library import Library
 
 STEMMER = Stemmer()

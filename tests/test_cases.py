@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qmd.text import identity, markdown, masks, paths, query
+from qmd.text import globs, hashes, markdown, paths, query
 
 FOLDER = Path(__file__).parents[2] / "shared" / "cases"
 
@@ -51,7 +51,7 @@ def test_a_virtual_path_is_taken_apart_as_recorded(case):
 
 @pytest.mark.parametrize("case", recorded("paths.json", "splitGlobMask"))
 def test_a_mask_is_split_as_recorded(case):
-    assert masks.split_mask(case["input"]) == case["expected"]
+    assert globs.split_mask(case["input"]) == case["expected"]
 
 
 @pytest.mark.parametrize("case", recorded("paths.json", "extractTitle"))
@@ -73,7 +73,7 @@ def test_our_titles_differ_from_the_recorded_ones():
 @pytest.mark.parametrize("case", recorded("paths.json", "normalizeDocid"))
 def test_a_docid_is_known_as_recorded(case):
     expected = case["expected"].lower() if case["isDocid"] else None
-    assert identity.docid_digits(case["input"]) == expected
+    assert hashes.docid_digits(case["input"]) == expected
 
 
 @pytest.mark.parametrize("case", recorded("query_syntax.json", "validateSemanticQuery"))

@@ -33,7 +33,7 @@ def names() -> Iterator[Target]:
 def masks() -> Iterator[Target]:
     """Globs."""
     from qmd.errors import UsageError
-    from qmd.text import masks
+    from qmd.text import globs as masks
 
     def made(source: Bytes) -> Input:
         path = source.pick(

@@ -61,7 +61,7 @@ def tokens() -> Iterator[Target]:
     """Postings: those of a batch are those of its words, one by one, compiled or not."""
     from qmd.pipeline.tokens import plainly_tokenised, tokenise
     from qmd.pipeline.vocabulary import Vocabulary
-    from qmd.text import words
+    from qmd.text import tokenizer as words
 
     met: dict[str, int] = {}
 

@@ -115,7 +115,7 @@ def half_life(value: float | None, name: str) -> float | None:
         TypeError: it is no number.
         ValueError: it is not above 0, or not finite.
     """
-    from qmd.text.days import HALF_LIFE, is_half_life
+    from qmd.text.dates import HALF_LIFE, is_half_life
 
     if value is None:
         return None
@@ -223,7 +223,7 @@ def among(collection: Names, since: Day, before: Day, filter: str | None) -> Fil
 
 
 def _moment(value: Day, name: str) -> datetime | None:
-    from qmd.text.days import DAYS, named_day
+    from qmd.text.dates import DAYS, named_day
 
     if value is None:
         return None

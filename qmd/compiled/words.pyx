@@ -1,6 +1,6 @@
 # distutils: language = c++
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""A batch of documents as postings: the rules of `text/words.py`, compiled.
+"""A batch of documents as postings: the rules of `text/tokenizer.py`, compiled.
 
     fields ──split──▸ numbers of raw words ─────────────────────────────────▸ postings
                       words beyond ASCII ──▸ Python ──define──▸ folded words
@@ -19,7 +19,7 @@ from libcpp.vector cimport vector
 
 cdef enum:
     FIELDS = 3
-    LONGEST = 64  # bytes of a word that count: text/words.py
+    LONGEST = 64  # bytes of a word that count: text/tokenizer.py
 
 include "spellings.pxi"
 
@@ -156,7 +156,7 @@ cdef class Words:
                 small += 1
             elif start[at] == ord("_"):
                 others += 1
-        # `plain` of text/words.py, and `compound` for all others
+        # `plain` of text/tokenizer.py, and `compound` for all others
         if not others and (not large or not small or not large_after):
             self.piece(lower, size, 0)
         elif others < size:

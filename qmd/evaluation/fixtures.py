@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from qmd.errors import UsageError
 from qmd.evaluation.peer import same_file
 from qmd.text import paths
-from qmd.text.identity import DOCID_DIGITS, docid_digits
+from qmd.text.hashes import DOCID_DIGITS, docid_digits
 
 TOP = 10
 """Results of a question at least: nDCG and recall look at so many."""

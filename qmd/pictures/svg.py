@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from qmd.pictures import COLOURS, OTHERS
 from qmd.pictures.map import Label, Map, Point
-from qmd.text.columns import columns_of
+from qmd.text.display_width import columns_of
 
 WIDTH, HEIGHT = 1200, 800
 LEFT, RIGHT, TOP, BOTTOM = 24, 250, 84, 24

@@ -11,7 +11,7 @@ from qmd.errors import QueryError
 from qmd.models import prompts
 from qmd.pipeline.aid import Aid, key
 from qmd.store import search
-from qmd.text import query, words
+from qmd.text import query, tokenizer
 from qmd.text.questions import Question, Search
 from qmd.types import Filter
 
@@ -67,7 +67,7 @@ class Expansion:
             return list(zip(question.searches, weights, strict=True))
         own = [(Search("lex", _lexical(question.plain)), FIRST)]
         bare = query.EXCLUSION.sub(" ", question.plain).replace('"', " ").strip()
-        if query.EXCLUSION.search(question.plain) and not words.split(bare):
+        if query.EXCLUSION.search(question.plain) and not tokenizer.split(bare):
             raise QueryError(query.ONLY_EXCLUSIONS)
         if bare:
             own.append((Search("vec", bare), FIRST))
@@ -124,5 +124,5 @@ def _has(text: str, word: str | None) -> bool:
     if word is None:
         return True
     stem = word[: max(4, len(word) - 2)]
-    folded = (piece for raw in words.split(text) for piece, _ in words.pieces(raw)[1])
+    folded = (piece for raw in tokenizer.split(text) for piece, _ in tokenizer.pieces(raw)[1])
     return any(piece.startswith(stem) for piece in folded)

@@ -12,7 +12,7 @@ from qmd.store.database import Database
 from qmd.store.relation import Relation, numbers
 from qmd.store.stemmer import Stemmer
 from qmd.text import markdown
-from qmd.text.identity import content_hash
+from qmd.text.hashes import content_hash
 from qmd.types import EXPERIENCES
 
 if TYPE_CHECKING:

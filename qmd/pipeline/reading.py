@@ -12,7 +12,7 @@ from typing import NamedTuple
 from qmd.pipeline.walk import Found, stays_inside
 from qmd.store.documents import Change
 from qmd.text import markdown
-from qmd.text.identity import checksum, content_hash
+from qmd.text.hashes import checksum, content_hash
 from qmd.types import Collection
 
 FRESH_NS = 50_000_000

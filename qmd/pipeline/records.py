@@ -12,7 +12,7 @@ from qmd.store.documents import Batch, Change
 from qmd.store.experiences import Record
 from qmd.store.stemmer import Stemmer
 from qmd.text import experience, markdown
-from qmd.text.identity import checksum, content_hash
+from qmd.text.hashes import checksum, content_hash
 from qmd.types import EXPERIENCES
 
 

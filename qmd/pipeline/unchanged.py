@@ -25,7 +25,7 @@ from qmd.errors import QmdError
 from qmd.models.loaded import Models
 from qmd.pipeline.walk import Found, same, walk
 from qmd.store.version import Version, is_settled, version_of
-from qmd.text.identity import checksum
+from qmd.text.hashes import checksum
 from qmd.types import Collection, Report
 
 LARGEST = 1_000_000

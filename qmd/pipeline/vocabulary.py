@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from qmd.text import words
+from qmd.text import tokenizer
 
 if TYPE_CHECKING:
     from qmd.compiled.words import Words
@@ -47,7 +47,7 @@ class Vocabulary:
 
     def learn(self, raw_words: Iterable[str]) -> None:
         """Meet words, some of them perhaps for the first time. Each stands here once."""
-        pieces = {word: words.pieces(word) for word in raw_words if word not in self._pieces}
+        pieces = {word: tokenizer.pieces(word) for word in raw_words if word not in self._pieces}
         folded = dict.fromkeys(folded for _, parts in pieces.values() for folded, _ in parts)
         fresh = [word for word in folded if word not in self._folded]
         self._folded.update(zip(fresh, self.term_ids(fresh), strict=True))

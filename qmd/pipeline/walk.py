@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qmd.errors import RootMissing, RootUnreadable
-from qmd.text.masks import taking
+from qmd.text.globs import taking
 from qmd.types import Collection, Report
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from qmd.errors import Ambiguous, CollectionNotFound, DocumentNotFound, UsageErr
 from qmd.quoting import command
 from qmd.store.collections import collections
 from qmd.store.cursor import Cursor, as_json
-from qmd.text import masks, paths
-from qmd.text.identity import docid_digits
+from qmd.text import globs, paths
+from qmd.text.hashes import docid_digits
 from qmd.types import Collection, Document
 
 LONGEST = 20_000
@@ -145,7 +145,7 @@ def matching(
     if "\0" in glob:  # and in no path
         return []
     below, glob = _begun(glob, folder)
-    matches = masks.matcher(list(dict.fromkeys((glob, paths.decoded(glob)))))
+    matches = globs.matcher(list(dict.fromkeys((glob, paths.decoded(glob)))))
     if below is None:
         return [each for each in documents if matches(each.name) or matches(each.path)]
     begin = {_as_written(each).rstrip("/") + "/" for each in (below, os.path.realpath(below))}
@@ -191,7 +191,7 @@ def _on_disk(cursor: Cursor, name: str, folder: Path) -> str | None:
         return None
     inside = list(_inside(cursor, place)) or list(_inside(cursor, os.path.realpath(place)))
     for collection, path in inside:
-        if masks.taking(collection.mask, collection.ignored)(path):
+        if globs.taking(collection.mask, collection.ignored)(path):
             update = command("qmd", "update", "-c", collection.name)
             return (
                 f"It is not indexed. Run {update}, which passes over files that are empty, "

@@ -12,7 +12,7 @@ import _duckdb
 
 from qmd.store.cursor import Cursor, connected
 from qmd.store.statements import filled
-from qmd.text.identity import term_id
+from qmd.text.hashes import term_id
 
 FEW, MOST = 1_000, 10_000
 """Words that are remembered if no more are asked for at once, and how many."""

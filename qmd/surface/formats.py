@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from qmd.errors import UsageError
-from qmd.text.columns import columns_of, padded
+from qmd.text.display_width import columns_of, padded
 
 
 class Format(StrEnum):

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from qmd.text.columns import columns_of, padded
+from qmd.text.display_width import columns_of, padded
 
 if TYPE_CHECKING:
     from qmd.store.query_answer import Answer

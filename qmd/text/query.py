@@ -12,7 +12,7 @@ import re
 from typing import NamedTuple
 
 from qmd.errors import QueryError
-from qmd.text import words
+from qmd.text import tokenizer as words
 
 NEWLINE = (
     "Lex queries must be a single line. "

@@ -12,7 +12,7 @@ from itertools import accumulate
 from operator import or_
 from typing import NamedTuple
 
-from qmd.text import words
+from qmd.text import tokenizer
 
 _CHUNK = re.compile(r"\S+")
 _WORD = re.compile(r"\w+", re.ASCII)
@@ -81,7 +81,7 @@ class Matcher:
         """The bit of the word that a raw word stands for; 0: of none."""
         known = self._known.get(raw)
         if known is None:
-            pieces = words.pieces(raw[: words.LONGEST])[1]
+            pieces = tokenizer.pieces(raw[: tokenizer.LONGEST])[1]
             folded = (word for word, _ in pieces if word in self._wanted)
             known = next((self._bits[self._wanted[word]] for word in folded), 0)
             self._known[raw] = known
@@ -94,7 +94,7 @@ class Matcher:
     def _bits_in(self, text: str) -> int:
         if text.isascii():
             return self._met(text, text.lower(), (0, len(text) + 1), range(1)).get(0, 0)
-        return reduce(or_, map(self._bit, words.split(text)), 0)
+        return reduce(or_, map(self._bit, tokenizer.split(text)), 0)
 
     def lines_with(self, text: str, starts: Sequence[int]) -> Iterator[tuple[int, int]]:
         """The lines that have words of the query, in order, each with the bits of these words.
@@ -288,12 +288,12 @@ def _first_match(line: str, match: Matcher) -> int:
     """Where the first word that matches begins; 0 if none does."""
     for chunk in _CHUNK.finditer(line):
         at = 0
-        for word in words.split(chunk[0]):
+        for word in tokenizer.split(chunk[0]):
             # A word is not in the chunk as it is if its characters are written decomposed.
             at = max(at, chunk[0].find(word, at, at + _NEAR))
             if match(word):
                 return chunk.start() + at
-            at += 1 if words.is_gram(word) else len(word)
+            at += 1 if tokenizer.is_gram(word) else len(word)
     return 0
 
 

@@ -12,7 +12,7 @@ from qmd.errors import Ambiguous, DocumentNotFound, UsageError
 from qmd.quoting import line
 from qmd.store import collections, lookup
 from qmd.store.cursor import Cursor
-from qmd.text import masks, paths
+from qmd.text import globs, paths
 from qmd.types import Document, Passage
 from qmd.verbs.base import Base
 
@@ -90,7 +90,7 @@ class Reading(Base):
     def _multi_get(
         self, pattern: str, cursor: Cursor, *, count: int | None, largest: int, folder: Path | None
     ) -> list[Passage]:
-        parts = [self._of_this(part) for part in masks.split_mask(pattern)]
+        parts = [self._of_this(part) for part in globs.split_mask(pattern)]
         if not parts:
             raise UsageError("Name documents by a glob such as 'notes/2025-*.md' or by a list.")
         is_odd = "," in pattern or pattern != pattern.strip()

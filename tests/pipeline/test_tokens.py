@@ -1,4 +1,4 @@
-"""Postings of a batch: the rules of text/words.py, at full speed."""
+"""Postings of a batch: the rules of text/tokenizer.py, at full speed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from qmd.pipeline import tokens as rules
 from qmd.pipeline.tokens import FIELDS, plainly_tokenised, tokenise
 from qmd.pipeline.vocabulary import Vocabulary
-from qmd.text import words
+from qmd.text import tokenizer
 
 LETTERS = "abABZ019_ .-\n\t\0éÉßǅжЖ\u0301\ufe0f日本語のカﾃ한국\u1112\u1161ภาษा🙂\u3000_"
 FIELD = st.one_of(
@@ -50,8 +50,8 @@ def reference(documents, number):
         place = 0
         for field, text in enumerate(fields):
             starts[field][document] = place
-            for raw in words.split(text):
-                width, parts = words.pieces(raw)
+            for raw in tokenizer.split(text):
+                width, parts = tokenizer.pieces(raw)
                 for folded, shift in parts:
                     found[number(folded), document].append((place + shift, field))
                     lengths[field][document] += 1
@@ -245,7 +245,7 @@ def test_words_of_which_something_failed_have_no_postings(monkeypatch, text):
         tokenise([(text, "", "")], known)
     known = Vocabulary(lambda folded: [(len(word), word) for word in folded])
     with monkeypatch.context() as patch:
-        patch.setattr(words, "pieces", lambda word: 1 / 0)
+        patch.setattr(tokenizer, "pieces", lambda word: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             tokenise([("", "", "thé")], known)
     with suppress(RuntimeError):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qmd.store.stemmer import Stemmer
-from qmd.text.identity import term_id
+from qmd.text.hashes import term_id
 from tests.library import STEMMER
 
 

@@ -6,7 +6,7 @@ from datetime import date, datetime
 
 import pytest
 
-from qmd.text.days import named_day
+from qmd.text.dates import named_day
 
 
 @pytest.mark.parametrize(

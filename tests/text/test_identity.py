@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmd.text.identity import DOCID_DIGITS, checksum, content_hash, docid_digits
+from qmd.text.hashes import DOCID_DIGITS, checksum, content_hash, docid_digits
 
 HEX = "0123456789abcdefABCDEF"
 

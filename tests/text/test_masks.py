@@ -10,14 +10,7 @@ from hypothesis import strategies as st
 from wcmatch import glob
 
 from qmd.errors import UsageError
-from qmd.text.masks import (
-    check_closed,
-    check_mask,
-    matcher,
-    matches_nothing,
-    split_mask,
-    taking,
-)
+from qmd.text.globs import check_closed, check_mask, matcher, matches_nothing, split_mask, taking
 
 NAME = st.text(".abm_dtx-\n é", min_size=1, max_size=6)
 PATH = st.lists(NAME | st.sampled_from(["a.md", ".md", ".git"]), min_size=1, max_size=4).map(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from qmd.errors import QueryError
 from qmd.text import query as queries
-from qmd.text import words
+from qmd.text import tokenizer
 from qmd.text.query import Phrase, check_lexical, check_semantic, parse
 
 QUERY = st.one_of(
@@ -138,8 +138,8 @@ def test_a_phrase_of_han_is_its_pairs_in_a_row():
 @pytest.mark.parametrize("text", ['"日本語 x"', '"parse_json tea"', '"a _ b"', '"カタカナ 本 x"'])
 def test_the_places_of_a_phrase_are_those_of_the_same_words_in_a_document(text):
     places, at = set(), 0
-    for raw in words.split(text):
-        width, parts = words.pieces(raw)
+    for raw in tokenizer.split(text):
+        width, parts = tokenizer.pieces(raw)
         places |= {(folded, at + shift) for folded, shift in parts}
         at += width
     assert set(parse(text).phrases[0].elements) <= places

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from qmd.text import words
+from qmd.text import tokenizer
 from qmd.text.snippet import SEPARATORS, Matcher, Snippet, snippet
 
 WANTED = frozenset({"tea", "pot", "cup"})
@@ -24,7 +24,10 @@ def shown(body, *wanted, length=300):
 def found_in(lines):
     """Wanted words that stand in some lines."""
     return WANTED & {
-        folded for line in lines for raw in words.split(line) for folded, _ in words.pieces(raw)[1]
+        folded
+        for line in lines
+        for raw in tokenizer.split(line)
+        for folded, _ in tokenizer.pieces(raw)[1]
     }
 
 
@@ -211,13 +214,13 @@ def test_a_line_has_the_words_that_its_raw_words_stand_for(line):
             for word in ("tea", "teapot", "json", "茶", "leaves", "te", "(1)", "1.", " ")
         }
     )
-    assert match.found_in(line) == {match(raw) for raw in words.split(line)} - {None}
+    assert match.found_in(line) == {match(raw) for raw in tokenizer.split(line)} - {None}
 
 
 @pytest.mark.parametrize("mark", SEPARATORS)
 def test_what_is_taken_for_a_separator_is_part_of_no_word(mark):
-    assert words.split(f"tea{mark}pot") == ["tea", "pot"]
-    assert words.split(f"é{mark}茶{mark}x") == ["é", "茶", "x"]
+    assert tokenizer.split(f"tea{mark}pot") == ["tea", "pot"]
+    assert tokenizer.split(f"é{mark}茶{mark}x") == ["é", "茶", "x"]
 
 
 ODD_LINE = st.lists(
@@ -250,7 +253,7 @@ def test_the_lines_with_words_of_a_query_are_those_whose_raw_words_stand_for_som
     match = Matcher(wanted | {"(1)": "⑴", " ": "ͺ"})
     lines = body.split("\n")
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
-    expected = [{match(raw) for raw in words.split(line)} - {None} for line in lines]
+    expected = [{match(raw) for raw in tokenizer.split(line)} - {None} for line in lines]
     assert [(at, match.named(bits)) for at, bits in match.lines_with(body, starts)] == [
         (at, found) for at, found in enumerate(expected) if found
     ]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from qmd.text import words
+from qmd.text import tokenizer
 
 MIXED = st.text(
     alphabet=st.one_of(st.characters(codec="utf-8"), st.sampled_from("aB1_ \n\0é日本カ한ภา\u0301"))
@@ -16,30 +16,30 @@ MIXED = st.text(
 
 
 def pieces_of(text):
-    return [words.pieces(word) for word in words.split(text)]
+    return [tokenizer.pieces(word) for word in tokenizer.split(text)]
 
 
 def terms(word):
-    return [folded for folded, _ in words.pieces(word)[1]]
+    return [folded for folded, _ in tokenizer.pieces(word)[1]]
 
 
 def test_what_is_no_letter_digit_mark_or_underscore_separates_words():
-    assert words.split("Tea, (green) tea/2.5 user@host a_b\tx") == [
+    assert tokenizer.split("Tea, (green) tea/2.5 user@host a_b\tx") == [
         *("Tea", "green", "tea", "2", "5", "user", "host", "a_b", "x")
     ]
 
 
 def test_a_nul_separates_words():
-    assert words.split("tea\0pot") == ["tea", "pot"]
+    assert tokenizer.split("tea\0pot") == ["tea", "pot"]
 
 
 def test_an_emoji_is_no_word():
-    assert words.split("tea🍵time — “ok”…") == ["tea", "time", "ok"]
+    assert tokenizer.split("tea🍵time — “ok”…") == ["tea", "time", "ok"]
 
 
 @pytest.mark.parametrize("text", ["⚠️Warning", "Warning ⚠️", "Warning❤️"])
 def test_the_variation_selector_of_an_emoji_is_no_part_of_a_word(text):
-    assert [term for word in words.split(text) for term in terms(word)] == ["warning"]
+    assert [term for word in tokenizer.split(text) for term in terms(word)] == ["warning"]
 
 
 @pytest.mark.parametrize(
@@ -55,24 +55,24 @@ def test_the_variation_selector_of_an_emoji_is_no_part_of_a_word(text):
     ],
 )
 def test_a_run_of_a_script_without_spaces_is_cut_into_pairs(text, expected):
-    assert words.split(text) == expected
-    assert all(words.is_gram(word) for word in expected)
+    assert tokenizer.split(text) == expected
+    assert all(tokenizer.is_gram(word) for word in expected)
 
 
 def test_a_soft_hyphen_is_no_part_of_a_word():
-    assert words.split("Schiff\xadfahrts\xadgesellschaft, well-known \xad") == [
+    assert tokenizer.split("Schiff\xadfahrts\xadgesellschaft, well-known \xad") == [
         "Schifffahrtsgesellschaft", "well", "known",
     ]  # fmt: skip
-    assert words.split("Zü\xadrich") == ["Zürich"]
+    assert tokenizer.split("Zü\xadrich") == ["Zürich"]
 
 
 def test_letters_beside_han_are_a_word_of_their_own():
-    assert words.split("Python入門2版") == ["Python", "入門", "門", "2", "版"]
+    assert tokenizer.split("Python入門2版") == ["Python", "入門", "門", "2", "版"]
 
 
 def test_a_pair_stands_for_its_first_character_and_for_itself():
-    assert words.pieces("日本") == (1, (("日", 0), ("日本", 0)))
-    assert words.pieces("語") == (1, (("語", 0),))
+    assert tokenizer.pieces("日本") == (1, (("日", 0), ("日本", 0)))
+    assert tokenizer.pieces("語") == (1, (("語", 0),))
 
 
 @pytest.mark.parametrize("text", ["Zürich", "café", "Tiếng Việt", "Ελλά", "й", "가나다", "がぎぐ"])
@@ -99,31 +99,31 @@ def test_text_is_the_same_words_composed_and_decomposed(text):
     ],
 )
 def test_fold_takes_away_case_accents_and_width(word, expected):
-    assert words.fold(word) == expected
+    assert tokenizer.fold(word) == expected
 
 
 def test_dakuten_and_vowel_signs_are_kept_for_they_make_another_word():
-    assert words.fold("が") != words.fold("か")
-    assert words.fold("हिन्दी") == "हिन्दी"
+    assert tokenizer.fold("が") != tokenizer.fold("か")
+    assert tokenizer.fold("हिन्दी") == "हिन्दी"
 
 
 @given(MIXED)
 @settings(deadline=None)
 def test_fold_does_not_see_how_accents_are_composed(text):
-    assert words.fold(unicodedata.normalize("NFC", text)) == words.fold(
+    assert tokenizer.fold(unicodedata.normalize("NFC", text)) == tokenizer.fold(
         unicodedata.normalize("NFD", text)
     )
 
 
 def test_snake_case_stands_for_the_whole_and_its_parts_in_a_row():
-    assert words.pieces("parse_json_2") == (
+    assert tokenizer.pieces("parse_json_2") == (
         3,
         (("parse_json_2", 0), ("parse", 0), ("json", 1), ("2", 2)),
     )
 
 
 def test_camel_case_is_cut_where_case_changes_and_after_an_acronym():
-    assert words.pieces("parseHTTPRequest_v2") == (
+    assert tokenizer.pieces("parseHTTPRequest_v2") == (
         4,
         (("parsehttprequest_v2", 0), ("parse", 0), ("http", 1), ("request", 2), ("v2", 3)),
     )
@@ -134,22 +134,22 @@ def test_snake_case_beyond_ascii_has_parts_too():
 
 
 def test_a_repeated_part_counts_at_each_of_its_places():
-    assert words.pieces("test_test") == (2, (("test_test", 0), ("test", 0), ("test", 1)))
+    assert tokenizer.pieces("test_test") == (2, (("test_test", 0), ("test", 0), ("test", 1)))
 
 
 @pytest.mark.parametrize("word", ["tea", "Tea", "TEA", "v2", "2024", "HTTP2", "tea4two"])
 def test_a_plain_word_is_one_piece(word):
-    assert words.pieces(word) == (1, ((word.lower(), 0),))
+    assert tokenizer.pieces(word) == (1, ((word.lower(), 0),))
 
 
 def test_underscores_around_a_word_do_not_hide_it():
-    assert words.pieces("__init__") == (1, (("__init__", 0), ("init", 0)))
+    assert tokenizer.pieces("__init__") == (1, (("__init__", 0), ("init", 0)))
 
 
 @pytest.mark.parametrize("word", ["_", "___"])
 def test_a_word_of_underscores_takes_a_place_and_is_nothing(word):
-    assert words.split(word) == [word]
-    assert words.pieces(word) == (1, ())
+    assert tokenizer.split(word) == [word]
+    assert tokenizer.pieces(word) == (1, ())
 
 
 @given(MIXED)
@@ -157,7 +157,7 @@ def test_a_word_of_underscores_takes_a_place_and_is_nothing(word):
 @example("a_\u0301")
 @settings(deadline=None)
 def test_no_piece_is_empty(text):
-    assert all(term for word in words.split(text) for term in terms(word))
+    assert all(term for word in tokenizer.split(text) for term in terms(word))
 
 
 @given(MIXED)
@@ -170,20 +170,20 @@ def test_every_piece_lies_within_the_places_its_word_takes(text):
 
 
 def test_a_long_word_is_cut_to_64_bytes():
-    assert words.split("x" * 100 + " y") == ["x" * 64, "y"]
+    assert tokenizer.split("x" * 100 + " y") == ["x" * 64, "y"]
 
 
 def test_a_long_word_is_not_cut_inside_a_character():
-    assert words.split("a" + "é" * 40) == ["a" + "é" * 31]
+    assert tokenizer.split("a" + "é" * 40) == ["a" + "é" * 31]
 
 
 @given(st.lists(st.text("aé_日🙂 ", max_size=90)))
 @settings(deadline=None)
 def test_no_word_is_longer_than_64_bytes(texts):
-    assert all(len(word.encode()) <= words.LONGEST for word in words.split(" ".join(texts)))
+    assert all(len(word.encode()) <= tokenizer.LONGEST for word in tokenizer.split(" ".join(texts)))
 
 
 @given(MIXED, MIXED)
 @settings(deadline=None)
 def test_the_words_of_a_text_do_not_depend_on_what_stands_beside_it(left, right):
-    assert words.split(f"{left} {right}") == words.split(left) + words.split(right)
+    assert tokenizer.split(f"{left} {right}") == tokenizer.split(left) + tokenizer.split(right)

@@ -213,7 +213,7 @@ def parsed_day(value: str | None, option: str) -> object:
     """
     if value is None:
         return None
-    from qmd.text.days import DAYS, named_day
+    from qmd.text.dates import DAYS, named_day
 
     found = named_day(value)
     if found is None:

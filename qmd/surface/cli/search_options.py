@@ -58,7 +58,7 @@ def a_half_life(value: float | None) -> float | None:
         UsageError: it cannot.
     """
     if value is not None:
-        from qmd.text.days import HALF_LIFE, is_half_life
+        from qmd.text.dates import HALF_LIFE, is_half_life
 
         if not is_half_life(value):
             raise UsageError(HALF_LIFE.format("--recent", f"{value:g}"))

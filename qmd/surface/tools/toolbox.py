@@ -22,7 +22,7 @@ from qmd.surface.tools.arguments import InvalidArguments, among, of_contract, qu
 from qmd.surface.tools.progress import Progress, Tell, telling
 from qmd.surface.tools.replies import Code, Reply, Resource, refusal
 from qmd.surface.tools.schemas.tool import Tool
-from qmd.text import masks, paths
+from qmd.text import globs, paths
 from qmd.wording import DIGITS
 
 if TYPE_CHECKING:
@@ -263,7 +263,7 @@ class Toolbox:
 
     async def _multi_get(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
         asked = read(tool, given)
-        if len(masks.split_mask(asked["pattern"])) > MOST_NAMES:
+        if len(globs.split_mask(asked["pattern"])) > MOST_NAMES:
             raise InvalidArguments(f'"pattern" may name at most {MOST_NAMES} documents.')
         passages = await self._read(
             self.engine.multi_get,

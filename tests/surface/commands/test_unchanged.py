@@ -21,7 +21,7 @@ from qmd.pipeline.compare import compare
 from qmd.pipeline.walk import walk
 from qmd.store.database import Database
 from qmd.store.version import SETTLED_NS, is_settled
-from qmd.text.identity import checksum
+from qmd.text.hashes import checksum
 from tests import strays
 
 LONG_AGO = 1_600_000_000
