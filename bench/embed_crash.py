@@ -25,7 +25,7 @@ import numpy as np
 
 from bench.crash import Corpus, main
 from qmd.engine import Engine
-from qmd.environment import Place
+from qmd.settings.environment import Place
 from qmd.store import embeddings, maintenance
 from qmd.store.cursor import Cursor
 

@@ -27,8 +27,8 @@ import numpy as np
 import pyarrow as pa
 
 from qmd.engine import Engine
-from qmd.environment import Machine, Place
 from qmd.experiences import Experiences
+from qmd.settings.environment import Machine, Place
 from qmd.store import embeddings
 from qmd.store.cursor import Cursor
 from qmd.store.experiences import Record

@@ -21,9 +21,9 @@ from typing import NamedTuple
 import anyio
 
 from qmd.engine import Engine
-from qmd.environment import Machine, Place
 from qmd.pipeline import manifest
 from qmd.pipeline.export import Exported, Wish
+from qmd.settings.environment import Machine, Place
 from qmd.store import maintenance
 
 

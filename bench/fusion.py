@@ -22,9 +22,9 @@ from ir_measures import Qrel, ScoredDoc, nDCG
 
 from bench.relevance import DEFAULT, _records, written
 from qmd.engine import Engine
-from qmd.environment import Place, machine
 from qmd.errors import QueryError
 from qmd.evaluation.running import plain
+from qmd.settings.environment import Place, machine
 from qmd.store import embeddings, neighbours, search
 from qmd.text import query
 

@@ -41,7 +41,7 @@ from typing import Any, TypeVar
 import anyio
 
 from qmd.engine import Engine
-from qmd.environment import Place
+from qmd.settings.environment import Place
 from qmd.store import lookup, maintenance
 from qmd.store.cursor import Cursor
 from qmd.store.database import Database

@@ -27,9 +27,9 @@ import numpy as np
 from ir_measures import Qrel, ScoredDoc, nDCG
 
 from qmd.engine import Engine
-from qmd.environment import Place, machine
 from qmd.errors import QueryError
 from qmd.evaluation.running import plain
+from qmd.settings.environment import Place, machine
 from qmd.store.cursor import Cursor
 
 DEFAULT = Path(__file__).parents[2] / "shared" / "eval"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from qmd.config import DEFAULT_MASK, Settings, check_name
-from qmd.editing import Parsed, set_context
-from qmd.editing import add_collection as write_collection
-from qmd.editing import remove_collection as write_no_collection
-from qmd.editing import remove_context as write_no_context
 from qmd.engine import Engine
 from qmd.errors import AlreadyExists, ContextNotFound, UsageError
 from qmd.quoting import command
+from qmd.settings.config import DEFAULT_MASK, Settings, check_name
+from qmd.settings.edit import Parsed, set_context
+from qmd.settings.edit import add_collection as write_collection
+from qmd.settings.edit import remove_collection as write_no_collection
+from qmd.settings.edit import remove_context as write_no_context
 from qmd.text import paths
 from qmd.text.globs import check_closed, check_mask, matcher, split_mask
 from qmd.types import Collection, Context

@@ -9,11 +9,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from qmd import trust
 from qmd.engine import Engine
 from qmd.errors import NOT_REBUILT, IndexFailure, ModelError, QmdError, extras
 from qmd.models.registry import is_installed
 from qmd.quoting import command
+from qmd.settings import trust
 from qmd.store import maintenance, workplaces
 from qmd.store.stemmer import extension
 from qmd.text.globs import matches_nothing

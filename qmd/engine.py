@@ -15,9 +15,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from qmd import config
-from qmd.environment import Machine, Place
 from qmd.models.loaded import Models
+from qmd.settings import config
+from qmd.settings.environment import Machine, Place
 from qmd.store import lookup
 from qmd.store.database import Database
 from qmd.store.holder import Holder
@@ -126,7 +126,7 @@ class Engine(Asking, Reading, Arranging):
         """
         if self.place.project is None:
             return True
-        from qmd import trust
+        from qmd.settings import trust
 
         return trust.may_read(self.place, self.settings(), collection)
 

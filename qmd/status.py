@@ -7,9 +7,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from qmd import trust
 from qmd.engine import Engine
 from qmd.errors import ModelError
+from qmd.settings import trust
 from qmd.store import embeddings
 from qmd.store.collections import Overview
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from qmd.environment import Machine
+from qmd.settings.environment import Machine
 from qmd.surface.cli import run
 from tests.library import FakeEmbedder, Library
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import anyio
 
 from qmd.engine import Engine
-from qmd.environment import Machine, Place
 from qmd.errors import ModelFailure, TextTooLong
 from qmd.models.base import Between, nothing
 from qmd.models.registry import MINILM
+from qmd.settings.environment import Machine, Place
 from qmd.store.stemmer import Stemmer
 from qmd.types import Embedded, Report
 

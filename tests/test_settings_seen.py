@@ -8,9 +8,9 @@ from functools import partial
 
 import pytest
 
-from qmd import config
 from qmd.curation import add_context
 from qmd.errors import ConfigEmptied
+from qmd.settings import config
 
 
 def asked(library):

@@ -26,7 +26,7 @@ def library() -> Iterator[Any]:
     import anyio
 
     from qmd.engine import Engine
-    from qmd.environment import Machine, Place
+    from qmd.settings.environment import Machine, Place
 
     with tempfile.TemporaryDirectory() as name:
         work = Path(name)

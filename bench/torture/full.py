@@ -135,7 +135,7 @@ def _done(home: Home, verb: str, number: int, work: Path, limits: dict[str, obje
 SUBMIT = """
 import json, os, sys
 from pathlib import Path
-from qmd import config, environment
+from qmd.settings import config, environment
 from qmd.engine import Engine
 from qmd.experiences import Experiences
 engine = Engine(environment.locate(os.environ, Path.cwd()))

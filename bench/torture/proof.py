@@ -16,8 +16,8 @@ import anyio
 
 from qmd import doctor
 from qmd.engine import Engine
-from qmd.environment import Place
 from qmd.errors import QmdError
+from qmd.settings.environment import Place
 from qmd.store.cursor import Cursor
 
 PATIENCE = 120.0

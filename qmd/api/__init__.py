@@ -13,11 +13,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from qmd import environment
 from qmd.api import given
 from qmd.api.answers import Document
 from qmd.api.doors import AsyncKnowledgeBase, KnowledgeBase
 from qmd.engine import Engine
+from qmd.settings import environment
 
 __all__ = ["AsyncKnowledgeBase", "Document", "KnowledgeBase", "connect", "open"]
 

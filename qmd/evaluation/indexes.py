@@ -16,9 +16,9 @@ from qmd.evaluation import fixtures
 from qmd.types import Collection, Filter
 
 if TYPE_CHECKING:
-    from qmd.config import Settings
-    from qmd.editing import Parsed
     from qmd.evaluation.fixtures import Fixture
+    from qmd.settings.config import Settings
+    from qmd.settings.edit import Parsed
 
 Told = Callable[[int, int], None]
 """Is told (done, in all)."""
@@ -83,8 +83,8 @@ def corpus_index(engine: Engine, fixture: Fixture, progress: Progress) -> Iterat
     """
     import anyio
 
-    from qmd.environment import Place
     from qmd.models.registry import ROLES
+    from qmd.settings.environment import Place
 
     assert fixture.corpus is not None
     with tempfile.TemporaryDirectory(prefix="qmd-bench-") as name:
@@ -110,7 +110,7 @@ def corpus_index(engine: Engine, fixture: Fixture, progress: Progress) -> Iterat
 
 def _configure(own: Settings, folder: Path, _: Settings, document: Parsed) -> None:
     """Write an index.yml with one collection, and the user's way to cut texts."""
-    from qmd.editing import add_collection
+    from qmd.settings.edit import add_collection
 
     document["chunk"] = {
         "tokens": own.chunk_tokens,

@@ -7,8 +7,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from qmd.config import Settings
-from qmd.environment import Machine
 from qmd.errors import ModelMissing, UsageError
 from qmd.models import hub
 from qmd.models.registry import (
@@ -22,6 +20,8 @@ from qmd.models.registry import (
     find,
     is_installed,
 )
+from qmd.settings.config import Settings
+from qmd.settings.environment import Machine
 
 if TYPE_CHECKING:
     from qmd.models.base import Embedder, Generator, Reranker

@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from qmd.config import Settings
-from qmd.environment import Machine
 from qmd.models.base import nothing
+from qmd.settings.config import Settings
+from qmd.settings.environment import Machine
 
 if TYPE_CHECKING:
     import numpy as np

@@ -20,9 +20,9 @@ from qmd.errors import ExportDamaged, ExportTooNew, FolderTaken
 from qmd.pipeline import manifest
 
 if TYPE_CHECKING:
-    from qmd.config import Settings
-    from qmd.environment import Place
     from qmd.pipeline.manifest import Manifest
+    from qmd.settings.config import Settings
+    from qmd.settings.environment import Place
 
 MARK = ".of-qmd"
 """In a folder that becomes an export: what else there may be is of one that was cut off."""

@@ -35,8 +35,8 @@ from qmd.types import ALL, Filter
 from qmd.wording import amount
 
 if TYPE_CHECKING:
-    from qmd.config import Settings
-    from qmd.environment import Place
+    from qmd.settings.config import Settings
+    from qmd.settings.environment import Place
 
 
 class Wish(NamedTuple):

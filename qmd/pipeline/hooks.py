@@ -8,10 +8,10 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from qmd import trust
-from qmd.config import Settings
-from qmd.environment import Place
 from qmd.errors import HookFailed, NotApproved
+from qmd.settings import trust
+from qmd.settings.config import Settings
+from qmd.settings.environment import Place
 from qmd.types import Collection
 
 

@@ -6,14 +6,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from qmd import config, editing
+from qmd.settings import config, edit
 from qmd.types import EXPERIENCES, Collection, Context
 
 if TYPE_CHECKING:
-    from qmd.config import Settings
-    from qmd.editing import Parsed
-    from qmd.environment import Place
     from qmd.pipeline.manifest import Manifest
+    from qmd.settings.config import Settings
+    from qmd.settings.edit import Parsed
+    from qmd.settings.environment import Place
 
 
 class Wanted:
@@ -60,9 +60,9 @@ class Wanted:
         """
         document: Parsed = {}
         for collection in self._collections:
-            editing.add_collection(document, collection)
+            edit.add_collection(document, collection)
         for context in self._contexts:
-            editing.set_context(document, context)
+            edit.set_context(document, context)
         config.understood(document | self._sections, place)
 
     def add(self, document: Parsed, *, before: Settings) -> None:
@@ -72,15 +72,15 @@ class Wanted:
             before: what the tables say, for a document that says nothing.
         """
         if not document:
-            editing.write_all(document, before)
+            edit.write_all(document, before)
         there = set(document.get("collections") or {})
         for collection in self._collections:
             if collection.name not in there:
-                editing.add_collection(document, collection)
+                edit.add_collection(document, collection)
         has = {(context.collection, context.prefix) for context in before.contexts}
         for context in self._contexts:
             if (context.collection, context.prefix) not in has:
-                editing.set_context(document, context)
+                edit.set_context(document, context)
         for name, section in self._sections.items():
             if name not in document:
                 self._set(document, name, section)
@@ -102,12 +102,12 @@ class Wanted:
             if old != collection or contexts != {
                 c.prefix: c for c in before.contexts if c.collection == collection.name
             }:
-                editing.add_collection(document, collection)
+                edit.add_collection(document, collection)
                 for context in contexts.values():
-                    editing.set_context(document, context)
+                    edit.set_context(document, context)
         for context in self._contexts:
             if context.collection is None:
-                editing.set_context(document, context)
+                edit.set_context(document, context)
         for name, section in self._sections.items():
             self._set(document, name, section)
 

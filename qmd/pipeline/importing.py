@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from qmd import __version__, config, editing, trust
+from qmd import __version__
 from qmd.errors import (
     ExportDamaged,
     ExportIncomplete,
@@ -32,6 +32,7 @@ from qmd.pipeline.destination import locked
 from qmd.pipeline.export import sha256
 from qmd.pipeline.imported_settings import Wanted, is_here
 from qmd.pipeline.loading import built
+from qmd.settings import config, edit, trust
 from qmd.store import exchange, maintenance, migrate
 from qmd.store.cursor import Cursor
 from qmd.store.database import Database
@@ -41,9 +42,9 @@ from qmd.store.workplaces import workplace
 from qmd.wording import amount
 
 if TYPE_CHECKING:
-    from qmd.config import Settings
-    from qmd.environment import Place
     from qmd.pipeline.manifest import File, Manifest
+    from qmd.settings.config import Settings
+    from qmd.settings.environment import Place
 
 NEW = NextIds(1, 1)
 """What an index without anything counts from."""
@@ -119,10 +120,10 @@ def import_(
                 before = recorded()
             # What was not approved before is not approved with what comes.
             approves = trusting and trust.is_trusted(place, before)
-            settings = editing.edit(place, partial(wanted.add, before=before))
+            settings = edit.edit(place, partial(wanted.add, before=before))
             database.replace(path, partial(_agree, path=database.path, replace=replace, seen=seen))
             if replace:
-                settings = editing.edit(place, partial(wanted.settle, place=place))
+                settings = edit.edit(place, partial(wanted.settle, place=place))
             if approves:
                 trust.approve(place, settings)
     return Imported(

@@ -19,11 +19,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from qmd import __version__, config, safe_open, trust
-from qmd.environment import Machine, Place
+from qmd import __version__, safe_open
 from qmd.errors import QmdError
 from qmd.models.loaded import Models
 from qmd.pipeline.walk import Found, same, walk
+from qmd.settings import config, trust
+from qmd.settings.environment import Machine, Place
 from qmd.store.version import Version, is_settled, version_of
 from qmd.text.hashes import checksum
 from qmd.types import Collection, Report

@@ -6,16 +6,16 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from qmd import config
-from qmd.config import Settings
 from qmd.errors import AlreadyExists, UsageError
+from qmd.settings import config
+from qmd.settings.config import Settings
 from qmd.store import collections, lookup
 from qmd.store.cursor import Cursor
 from qmd.types import EXPERIENCES, Collection, Context
 from qmd.verbs.base import Base
 
 if TYPE_CHECKING:
-    from qmd.editing import Parsed
+    from qmd.settings.edit import Parsed
 
 
 class Arranging(Base):
@@ -94,7 +94,8 @@ class Arranging(Base):
         Args:
             edit: is given the settings and the document to change.
         """
-        from qmd import editing, trust
+        from qmd.settings import edit as editing
+        from qmd.settings import trust
 
         is_there, recorded = self.place.config.exists(), self._as_recorded()
         trusted = False
@@ -132,7 +133,7 @@ class Arranging(Base):
             CollectionNotFound: there is none of this name.
             AlreadyExists: there is one of the new name.
         """
-        from qmd import editing
+        from qmd.settings import edit as editing
 
         config.check_name(new)
         self.configured(old)

@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from qmd import config
+from qmd.settings import config
 from qmd.store import collections
 from qmd.store.cursor import Cursor
 from qmd.types import ALL

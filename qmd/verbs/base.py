@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar
 
-from qmd import config
-from qmd.config import Settings
-from qmd.environment import Place
 from qmd.errors import ConfigEmptied, IndexNotWritable
 from qmd.models.loaded import Models
+from qmd.settings import config
+from qmd.settings.config import Settings
+from qmd.settings.environment import Place
 from qmd.store import collections, lookup, searches
 from qmd.store.cursor import Cursor
 from qmd.store.database import Database
@@ -47,7 +47,7 @@ class Base:
 
     def _approved(self) -> Settings:
         """The same, without models that a project wants and nobody approved."""
-        from qmd import trust
+        from qmd.settings import trust
 
         return trust.approved(self.place, self.settings())
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import anyio
 
-from qmd import editing
 from qmd.engine import Engine
-from qmd.environment import Machine, Place
 from qmd.experiences import Experiences
 from qmd.pipeline import manifest
 from qmd.pipeline.hybrid import Recipe
+from qmd.settings import edit
+from qmd.settings.environment import Machine, Place
 from qmd.store import maintenance
 from qmd.text.filters import parse_filter
 from qmd.types import Context, Filter
@@ -49,7 +49,7 @@ def filled(library: Library) -> Library:
     library.write("old.md", "# Old tea\n\n" + "Old green tea. " * 40, collection="archive")
     anyio.run(library.engine.update)
     library.engine.change(
-        lambda _, document: editing.set_context(document, Context("notes", "ja", "In Japanese"))
+        lambda _, document: edit.set_context(document, Context("notes", "ja", "In Japanese"))
     )
     (library.root / "gone.md").unlink()
     library.write("black.md", "# Black tea\n\nStronger, and black, and changed.")

@@ -11,14 +11,14 @@ import _duckdb
 import pytest
 
 from qmd.engine import Engine
-from qmd.environment import Machine
+from qmd.settings.environment import Machine
 from tests.exchange.indexes import LONG, contents, problems, said
 
 KILLED = """
 import os, shutil, signal, sys
 from pathlib import Path
-from qmd import editing
-from qmd.environment import Machine, Place
+from qmd.settings import edit
+from qmd.settings.environment import Machine, Place
 from qmd.engine import Engine
 from qmd.pipeline import destination, export, manifest
 from qmd.store import exchange
@@ -28,7 +28,7 @@ from qmd.store.database import Database
 folder, module, name, nth, verb, argument = sys.argv[1:]
 home = Path(folder)
 place = Place("index", home / "index.yml", home / "index.duckdb", None, home / "trusted.json")
-owner = {"files": files, "exchange": exchange, "shutil": shutil, "editing": editing,
+owner = {"files": files, "exchange": exchange, "shutil": shutil, "editing": edit,
          "export": export, "manifest": manifest, "Database": Database}[module]
 real, calls = getattr(owner, name), 0
 

@@ -73,7 +73,7 @@ def test_the_index_is_free_again_while_its_files_are_written(one, tmp_path, monk
 READER = """
 import sys
 from pathlib import Path
-from qmd.environment import Machine, Place
+from qmd.settings.environment import Machine, Place
 from qmd.engine import Engine
 
 home = Path(sys.argv[1])

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from qmd import editing, files
+from qmd import files
 from qmd.errors import ExportFailed, FolderTaken
 from qmd.pipeline.export import Wish
+from qmd.settings import edit
 from qmd.text.filters import parse_filter
 from qmd.types import Context, Filter
 from tests.exchange.indexes import TEA, contents, parquet, said
@@ -26,9 +27,7 @@ def test_what_has_not_changed_is_not_written_again(one, tmp_path):
 def test_only_what_has_changed_is_written_again(full, target, tmp_path):
     full.engine.export(tmp_path / "out")
     before = {file: file.stat().st_ino for file in parquet(tmp_path / "out")}
-    full.engine.change(
-        lambda _, document: editing.set_context(document, Context("work", "", "Plans"))
-    )
+    full.engine.change(lambda _, document: edit.set_context(document, Context("work", "", "Plans")))
     done = full.engine.export(tmp_path / "out")
     changed = [f for f in parquet(tmp_path / "out") if before[f] != f.stat().st_ino]
     assert [file.parent.name for file in changed] == ["contexts"]

@@ -6,7 +6,7 @@ import shutil
 
 import anyio
 
-from qmd import editing
+from qmd.settings import edit
 from tests.exchange.indexes import TEA
 
 
@@ -76,7 +76,7 @@ def test_what_an_export_would_run_or_load_waits_for_trust(library, target, tmp_p
     library.write("tea.md", TEA)
     library.update()
     library.engine.change(
-        lambda _, document: editing.entry(document, "notes").update({"update": "rm -rf /"})
+        lambda _, document: edit.entry(document, "notes").update({"update": "rm -rf /"})
     )
     library.engine.export(tmp_path / "out")
     careful, trusting = target("careful"), target("trusting")

@@ -7,9 +7,9 @@ import shutil
 import anyio
 import pytest
 
-from qmd.environment import Machine
 from qmd.errors import ExportIncomplete, UsageError
 from qmd.pipeline.export import Wish
+from qmd.settings.environment import Machine
 from qmd.text.filters import parse_filter
 from qmd.types import Filter
 from tests.exchange.indexes import QUERIES, filled, meant, parquet, problems, shown, told

@@ -9,7 +9,6 @@ from pathlib import Path
 import anyio
 import pytest
 
-from qmd import editing
 from qmd.engine import Engine
 from qmd.errors import (
     ExportDamaged,
@@ -20,6 +19,7 @@ from qmd.errors import (
     NotAnExport,
 )
 from qmd.pipeline import manifest
+from qmd.settings import edit
 from qmd.store.exchange import Unread
 from tests.exchange.indexes import TEA, contents, empty, parquet, retold, told
 from tests.library import STEMMER, Library
@@ -47,7 +47,7 @@ def test_an_index_with_documents_is_not_replaced_unasked(two, tmp_path):
 
 
 def test_an_index_that_changes_meanwhile_is_not_replaced(two, tmp_path, monkeypatch):
-    understood = editing.edit
+    understood = edit.edit
 
     def busy(*arguments):
         two.write("late.md", "# Late\n\nCame in between.")
@@ -57,7 +57,7 @@ def test_an_index_that_changes_meanwhile_is_not_replaced(two, tmp_path, monkeypa
         writer.close()
         understood(*arguments)
 
-    monkeypatch.setattr(editing, "edit", busy)
+    monkeypatch.setattr(edit, "edit", busy)
     with pytest.raises(IndexTaken, match="has been changed meanwhile"):
         two.engine.import_(tmp_path / "out", replace=True)
     monkeypatch.undo()

@@ -7,9 +7,9 @@ import shutil
 import anyio
 import pytest
 
-from qmd.environment import Machine
 from qmd.experiences import Experiences
 from qmd.pipeline.export import Wish
+from qmd.settings.environment import Machine
 from qmd.types import Filter
 from tests.exchange.indexes import filled, meant, problems, retold, said, told
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from qmd import config, editing
 from qmd.doctor import examine
 from qmd.errors import ConfigError, DocumentNotFound, UsageError
 from qmd.experiences import Experiences
+from qmd.settings import config, edit
 from qmd.store import maintenance
 from qmd.store.experiences import UNREVIEWED
 from qmd.text.filters import parse_filter
@@ -167,7 +167,7 @@ def test_settings_that_are_made_anew_from_the_index_leave_the_records_out(record
     submitted(records, REDIS)
     library.engine.search("redis")
     (library.folder / "index.yml").unlink()
-    library.engine.change(lambda _, document: editing.set_context(document, Context(None, "", "x")))
+    library.engine.change(lambda _, document: edit.set_context(document, Context(None, "", "x")))
     assert "experiences" not in (library.folder / "index.yml").read_text()
     assert names(library) == ["experiences", "notes"]
 

@@ -12,15 +12,15 @@ from subprocess import PIPE
 import pytest
 
 from qmd.engine import Engine
-from qmd.environment import Machine, Place
 from qmd.experiences import Experiences
+from qmd.settings.environment import Machine, Place
 from tests.experiences.submitting import DOCKER, REDIS, asked, submitted
 
 SERVER = """
 import sys
 from itertools import pairwise
 from pathlib import Path
-from qmd.environment import Place
+from qmd.settings.environment import Place
 from qmd.engine import Engine
 from qmd.experiences import Experiences
 from qmd.store.cursor import Cursor

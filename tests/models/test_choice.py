@@ -6,12 +6,12 @@ import os
 
 import pytest
 
-from qmd.config import Settings
-from qmd.environment import Machine
 from qmd.errors import ModelMissing, UnknownModel
 from qmd.models import choice
 from qmd.models.registry import EMBEDDING_GEMMA, MINILM, QWEN3_RERANKER, Model
 from qmd.models.remote import RemoteEmbedder
+from qmd.settings.config import Settings
+from qmd.settings.environment import Machine
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_a_name_that_is_none_is_refused(machine, tmp_path):
 
 
 def test_what_the_environment_says_is_read_by_role(tmp_path):
-    from qmd.environment import machine as read
+    from qmd.settings.environment import machine as read
 
     said = read({"HOME": str(tmp_path), "QMD_EMBED_MODEL": "bge-m3", "QMD_RERANK_MODEL": ""})
     assert dict(said.chosen) == {"embed": "bge-m3"}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from qmd.environment import Machine
+from qmd.settings.environment import Machine
 from qmd.store.sandbox import Limits
 from qmd.store.views import examples
 from tests.library import FakeEmbedder, Library

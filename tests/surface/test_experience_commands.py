@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from qmd.engine import Engine
-from qmd.environment import Machine, Place
 from qmd.experiences import Experiences
+from qmd.settings.environment import Machine, Place
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from qmd.environment import serving
 from qmd.errors import UsageError
+from qmd.settings.environment import serving
 from qmd.surface.http import guard
 from qmd.surface.http.guard import Guard, is_loopback, policy
 

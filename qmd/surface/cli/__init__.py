@@ -147,7 +147,7 @@ def _complete(option: str, shells: Sequence[str]) -> None:
 
 def _index_names(context: typer.Context) -> list[str]:
     """Names of indexes, for a shell that completes one."""
-    from qmd import environment
+    from qmd.settings import environment
 
     try:
         return environment.known(state(context).place)

@@ -11,7 +11,7 @@ from qmd.errors import UsageError
 from qmd.surface.cli.common import State
 
 if TYPE_CHECKING:
-    from qmd.environment import Serving
+    from qmd.settings.environment import Serving
 
 
 class ToolNames(StrEnum):
@@ -56,7 +56,7 @@ class Access(NamedTuple):
 
 def settings_of(here: State) -> Serving:
     """What the environment says of servers."""
-    from qmd import environment
+    from qmd.settings import environment
 
     return environment.serving(here.environ)
 

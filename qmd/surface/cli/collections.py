@@ -8,11 +8,12 @@ from typing import Annotated
 
 import typer
 
-from qmd import curation, trust
-from qmd.config import DEFAULT_MASK, Settings
-from qmd.editing import Parsed, entry
+from qmd import curation
 from qmd.errors import IndexFailure
 from qmd.quoting import command
+from qmd.settings import trust
+from qmd.settings.config import DEFAULT_MASK, Settings
+from qmd.settings.edit import Parsed, entry
 from qmd.surface import formats, wording
 from qmd.surface.cli.common import READ, Json, collection_names, notice, say, state
 from qmd.surface.cli.updating import report_updates

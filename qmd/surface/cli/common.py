@@ -17,7 +17,7 @@ from qmd.errors import UsageError
 
 if TYPE_CHECKING:
     from qmd.engine import Engine
-    from qmd.environment import Place
+    from qmd.settings.environment import Place
 
 PARTLY = 2
 """Exit code when some of several things could not be done."""
@@ -38,7 +38,7 @@ class State(NamedTuple):
     @property
     def place(self) -> Place:
         """Where the index is that the command means."""
-        from qmd import environment
+        from qmd.settings import environment
 
         return environment.locate(self.environ, here(), index=self.index_name)
 
@@ -62,7 +62,7 @@ class State(NamedTuple):
         Raises:
             IndexNotFound: with the names of those that there are.
         """
-        from qmd import environment
+        from qmd.settings import environment
 
         if self.index_name is not None:
             environment.check_exists(self.place)
@@ -82,8 +82,8 @@ class State(NamedTuple):
             IndexNotFound: there is none, and the command makes none.
             IndexOutOfReach: nobody may look whether there is.
         """
-        from qmd import environment
         from qmd.engine import Engine
+        from qmd.settings import environment
 
         if not new:
             self.check_exists()

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qmd import environment
 from qmd.errors import QmdError, UsageError
+from qmd.settings import environment
 from qmd.surface import formats, wording
 from qmd.surface.cli import common
 from qmd.surface.cli.common import Collections, Json, notice, say, state

@@ -240,7 +240,7 @@ def show(here: State, engine: Engine, answer: Answer, options: Options, *, lowes
 
 def _editor(here: State, engine: Engine) -> str:
     """What a click on a path opens; what a project says of it counts if it was approved."""
-    from qmd import trust
+    from qmd.settings import trust
 
     settings = engine.settings()
     approved = settings.editor_uri if trust.is_trusted(engine.place, settings) else None

@@ -102,8 +102,8 @@ def files_of(here: State) -> Files:
 
 @contextmanager
 def _toolbox(here: State, tools: Tools) -> Iterator[Toolbox]:
-    from qmd import environment
     from qmd.engine import Engine
+    from qmd.settings import environment
     from qmd.surface.tools.toolbox import Toolbox
 
     engine = Engine(

@@ -221,7 +221,7 @@ def status(context: typer.Context, as_json: Json = False) -> None:
 
 
 def _print_config(here: State, client: Client, tools: Tools, access: Access | None) -> None:
-    from qmd import environment
+    from qmd.settings import environment
     from qmd.surface import clients
     from qmd.surface.http.listening import url_of
 

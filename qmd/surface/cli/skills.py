@@ -12,8 +12,8 @@ from typing import Annotated
 
 import typer
 
-from qmd import environment
 from qmd.errors import UsageError
+from qmd.settings import environment
 from qmd.surface.cli.common import READ, here, notice, say, state
 
 app = typer.Typer(no_args_is_help=True, help="The skill that teaches an assistant to use qmd.")

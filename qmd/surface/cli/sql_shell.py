@@ -14,8 +14,8 @@ from prompt_toolkit.filters import completion_is_selected
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
-from qmd import environment
 from qmd.errors import QmdError
+from qmd.settings import environment
 from qmd.store import lexer
 from qmd.store.sandbox import vocabulary
 from qmd.store.views import views

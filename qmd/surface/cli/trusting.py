@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from qmd import trust
 from qmd.errors import UsageError
+from qmd.settings import trust
 from qmd.surface import formats
 from qmd.surface.cli.common import READ, Json, is_interactive, notice, say, state
 from qmd.text import paths

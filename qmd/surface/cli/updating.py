@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qmd import environment
 from qmd.errors import ModelError, QmdError
 from qmd.pipeline import unchanged
+from qmd.settings import environment
 from qmd.surface import formats, wording
 from qmd.surface.cli.common import PARTLY, Collections, Json, notice, say, state
 from qmd.surface.cli.progress import bars, unseen

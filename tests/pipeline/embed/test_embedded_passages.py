@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from qmd.environment import Machine
 from qmd.errors import ModelFailure
 from qmd.pipeline.embed import PROBE
+from qmd.settings.environment import Machine
 from tests.library import Library
 from tests.pipeline.embed.embedding import (
     SMALL,

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from qmd.environment import Machine
+from qmd.settings.environment import Machine
 from tests.library import Library
 from tests.models.remote.fake_endpoint import FakeEndpoint, embedded
 from tests.pipeline.embed.embedding import LONG, counted, write_many

@@ -7,9 +7,9 @@ import queue
 import numpy as np
 import pytest
 
-from qmd.environment import Machine
 from qmd.errors import ModelFailure
 from qmd.pipeline.embed import PROBE
+from qmd.settings.environment import Machine
 from tests.library import Library
 from tests.pipeline.embed.embedding import (
     LONG,

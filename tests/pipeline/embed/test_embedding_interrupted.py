@@ -94,7 +94,7 @@ def test_who_calls_again_and_again_comes_to_the_end_however_little_time_there_is
 KILLED = """
 import sys
 from pathlib import Path
-from qmd.environment import Machine
+from qmd.settings.environment import Machine
 from qmd.models import choice
 from tests.library import FakeEmbedder, Library
 

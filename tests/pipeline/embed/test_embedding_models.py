@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from qmd.environment import Machine
 from qmd.errors import ModelUnusable, NotEmbedded, TextTooLong
 from qmd.models.registry import EMBEDDING_GEMMA
 from qmd.pipeline.embed import TITLE_SHARE
+from qmd.settings.environment import Machine
 from qmd.store import embeddings
 from tests.library import FakeEmbedder, Library, drawn
 from tests.pipeline.embed.embedding import SMALL, assert_whole, counted, vectors, write_many

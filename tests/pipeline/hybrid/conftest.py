@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from qmd.environment import Machine
 from qmd.models.loaded import Helper
+from qmd.settings.environment import Machine
 from tests.library import FakeEmbedder, Library
 from tests.pipeline.hybrid.fakes import FakeGenerator, FakeReranker, meant
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from qmd.environment import Machine
 from qmd.models.registry import MINILM
 from qmd.pipeline.expansion import FIRST, FURTHER
 from qmd.pipeline.fusion import WORDS
 from qmd.pipeline.hybrid import Recipe
+from qmd.settings.environment import Machine
 from qmd.store.cursor import as_json
 from tests.library import Library
 from tests.pipeline.hybrid.asking import (

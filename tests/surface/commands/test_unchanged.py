@@ -13,12 +13,12 @@ import time
 
 import pytest
 
-from qmd import config, environment
 from qmd.engine import Engine
 from qmd.errors import IndexNotWritable
 from qmd.pipeline import unchanged
 from qmd.pipeline.compare import compare
 from qmd.pipeline.walk import walk
+from qmd.settings import config, environment
 from qmd.store.database import Database
 from qmd.store.version import SETTLED_NS, is_settled
 from qmd.text.hashes import checksum

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from qmd.config import Settings, check_name, digest, load, parsed, understood
-from qmd.editing import edit, entry
-from qmd.environment import at, check_reach, locate
 from qmd.errors import ConfigError, IndexOutOfReach, UsageError
+from qmd.settings.config import Settings, check_name, digest, load, parsed, understood
+from qmd.settings.edit import edit, entry
+from qmd.settings.environment import at, check_reach, locate
 from qmd.types import Collection
 
 NOTES = "collections:\n  notes:\n    path: /notes\n"

@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from qmd import safe_open
-from qmd.config import Settings
-from qmd.environment import Place
 from qmd.errors import ConfigError
+from qmd.settings.config import Settings
+from qmd.settings.environment import Place
 from qmd.types import Collection
 
 

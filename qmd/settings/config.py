@@ -15,8 +15,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
-from qmd.environment import Place, expanded
 from qmd.errors import ConfigError, UsageError
+from qmd.settings.environment import Place, expanded
 from qmd.text.globs import check_mask
 from qmd.types import EXPERIENCES, Collection, Context
 

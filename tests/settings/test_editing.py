@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmd import config
-from qmd.editing import edit, remove_collection, remove_context, set_context
-from qmd.environment import Place
 from qmd.errors import ConfigError
+from qmd.settings import config
+from qmd.settings.edit import edit, remove_collection, remove_context, set_context
+from qmd.settings.environment import Place
 from qmd.types import Context
 
 WRITTEN = """\
@@ -132,7 +132,7 @@ def test_what_others_refer_to_can_be_removed(place, text):
 
 
 def test_a_change_that_cannot_be_read_again_is_not_written(place, monkeypatch):
-    monkeypatch.setattr("qmd.editing._dumped", lambda _: "collections:\n{}\nmodels: x\n")
+    monkeypatch.setattr("qmd.settings.edit._dumped", lambda _: "collections:\n{}\nmodels: x\n")
     with pytest.raises(ConfigError):
         edit(place, lambda document: document["collections"].pop("k"))
     assert place.config.read_text() == WRITTEN

@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor, wait
 import pytest
 
 from qmd import safe_open
-from qmd.config import Settings
-from qmd.environment import locate
 from qmd.errors import ConfigError
-from qmd.trust import approvals, approve, gated, is_outside, is_trusted, revoke
+from qmd.settings.config import Settings
+from qmd.settings.environment import locate
+from qmd.settings.trust import approvals, approve, gated, is_outside, is_trusted, revoke
 from qmd.types import Collection
 from tests import strays
 

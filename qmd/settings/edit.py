@@ -9,10 +9,11 @@ from collections.abc import Callable
 from io import StringIO
 from typing import Any
 
-from qmd import config, safe_open
-from qmd.config import Settings
-from qmd.environment import Place
+from qmd import safe_open
 from qmd.errors import CollectionNotFound, ConfigError
+from qmd.settings import config
+from qmd.settings.config import Settings
+from qmd.settings.environment import Place
 from qmd.types import Collection, Context
 
 Parsed = Any
