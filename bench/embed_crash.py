@@ -26,8 +26,9 @@ import numpy as np
 from bench.crash import Corpus, main
 from qmd.engine import Engine
 from qmd.settings.environment import Place
-from qmd.store import embeddings, maintenance
-from qmd.store.cursor import Cursor
+from qmd.storage import maintenance
+from qmd.storage.cursor import Cursor
+from qmd.store import embeddings
 
 DOCUMENTS = 40
 

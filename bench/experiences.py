@@ -29,8 +29,8 @@ import pyarrow as pa
 from qmd.engine import Engine
 from qmd.experiences import Experiences
 from qmd.settings.environment import Machine, Place
+from qmd.storage.cursor import Cursor
 from qmd.store import embeddings
-from qmd.store.cursor import Cursor
 from qmd.store.experiences import Record
 from qmd.text.experience import Submission
 

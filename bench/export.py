@@ -24,7 +24,7 @@ from qmd.engine import Engine
 from qmd.pipeline import manifest
 from qmd.pipeline.export import Exported, Wish
 from qmd.settings.environment import Machine, Place
-from qmd.store import maintenance
+from qmd.storage import maintenance
 
 
 class Cost(NamedTuple):

@@ -42,9 +42,9 @@ import anyio
 
 from qmd.engine import Engine
 from qmd.settings.environment import Place
-from qmd.store import lookup, maintenance
-from qmd.store.cursor import Cursor
-from qmd.store.database import Database
+from qmd.storage import document_lookup, maintenance
+from qmd.storage.cursor import Cursor
+from qmd.storage.database import Database
 
 READERS, WRITERS, FILES = 4, 2, 400
 IDLE_SHARE = 1 / 3
@@ -307,7 +307,7 @@ def lost(shared: Shared, acknowledged: list[tuple[str, str]]) -> list[str]:
     bodies = {
         document.path: body
         for document in engine.documents(None)
-        for body in engine.read(partial(lookup.bodies, hashes=[document.hash])).values()
+        for body in engine.read(partial(document_lookup.bodies, hashes=[document.hash])).values()
     }
     return [marker for marker, path in acknowledged if f"{marker}\n" not in bodies[path]]
 

@@ -30,7 +30,7 @@ from qmd.engine import Engine
 from qmd.errors import QueryError
 from qmd.evaluation.running import plain
 from qmd.settings.environment import Place, machine
-from qmd.store.cursor import Cursor
+from qmd.storage.cursor import Cursor
 
 DEFAULT = Path(__file__).parents[2] / "shared" / "eval"
 

@@ -31,12 +31,12 @@ from numpy.typing import NDArray
 from bench.usage import peak
 from qmd.models.llama import Llama
 from qmd.models.registry import MINILM
+from qmd.storage.cursor import Cursor, as_json
+from qmd.storage.database import Database
+from qmd.storage.stemmer import extension
 from qmd.store import embeddings, neighbours
-from qmd.store.cursor import Cursor, as_json
-from qmd.store.database import Database
 from qmd.store.matrix import Matrix
 from qmd.store.neighbours import Faster
-from qmd.store.stemmer import extension
 
 Vectors = NDArray[np.float32]
 Timed = tuple[float, float, list[list[int]]]

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from qmd.engine import Engine
 from qmd.errors import IndexFailure
-from qmd.store import compaction, maintenance, workplaces
-from qmd.store.gate import is_at_work
-from qmd.store.maintenance import Waste
+from qmd.storage import compaction, maintenance, scratch
+from qmd.storage.file_lock import is_at_work
+from qmd.storage.maintenance import Waste
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def clean(engine: Engine, *, dry_run: bool = False) -> Cleaned:
         IndexFailure: the index is busy, or cannot be read or written.
     """
     path = engine.place.database
-    leftovers = (workplaces.left_behind if dry_run else workplaces.clear)(path)
+    leftovers = (scratch.left_behind if dry_run else scratch.clear)(path)
     before = engine.read(lambda _: path.stat().st_size)
     space = engine.in_use()
     if dry_run:

@@ -14,8 +14,8 @@ from qmd.errors import NOT_REBUILT, IndexFailure, ModelError, QmdError, extras
 from qmd.models.registry import is_installed
 from qmd.quoting import command
 from qmd.settings import trust
-from qmd.store import maintenance, workplaces
-from qmd.store.stemmer import extension
+from qmd.storage import maintenance, scratch
+from qmd.storage.stemmer import extension
 from qmd.text.globs import matches_nothing
 from qmd.wording import amount, size
 
@@ -130,7 +130,7 @@ def _place(engine: Engine) -> Iterator[Finding]:
 
 
 def _left_behind(engine: Engine) -> Iterator[Finding]:
-    for folder, taken in workplaces.left_behind(engine.place.database).items():
+    for folder, taken in scratch.left_behind(engine.place.database).items():
         detail = f"a process that was killed left {folder} ({size(taken)})"
         yield Finding("leftovers", "warning", detail, "Run 'qmd cleanup'.")
 

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING
 from qmd.models.loaded import Models
 from qmd.settings import config
 from qmd.settings.environment import Machine, Place
-from qmd.store import lookup
-from qmd.store.database import Database
+from qmd.storage import document_lookup
+from qmd.storage.database import Database
+from qmd.storage.stemmer import Stemmer
 from qmd.store.holder import Holder
 from qmd.store.searches import Log
-from qmd.store.stemmer import Stemmer
 from qmd.types import ALL, Collection, Report
 from qmd.verbs.arranging import Arranging
 from qmd.verbs.asking import Asking
@@ -162,7 +162,7 @@ class Engine(Asking, Reading, Arranging):
             others; and if some is not, though none was named, those that have come meanwhile.
         """
         from qmd.errors import CannotUpdate, CollectionNotFound
-        from qmd.store import maintenance
+        from qmd.storage import maintenance
 
         reports, others = [], list[str]()
         for comparison in compared.values():
@@ -215,7 +215,7 @@ class Engine(Asking, Reading, Arranging):
         from qmd.errors import CollectionNotFound, IndexFailure, QmdError
         from qmd.pipeline import index
         from qmd.pipeline.filling import fill
-        from qmd.store import maintenance
+        from qmd.storage import maintenance
 
         chosen = await to_thread.run_sync(self.folders, names)
         reports = []
@@ -287,8 +287,8 @@ class Engine(Asking, Reading, Arranging):
 
         from qmd.errors import IndexFailure
         from qmd.pipeline import embed
-        from qmd.store import maintenance
-        from qmd.store.gate import errand
+        from qmd.storage import maintenance
+        from qmd.storage.file_lock import errand
 
         await to_thread.run_sync(self._check, names)
         if config.is_blank(self.place):  # it may have chosen another model
@@ -339,7 +339,7 @@ class Engine(Asking, Reading, Arranging):
 
         wanted = wish or export.Wish()
         names = list(wanted.among.collections or ())
-        self.read(partial(lookup.check_collections, names=names))
+        self.read(partial(document_lookup.check_collections, names=names))
         return export.export(
             self.database,
             self.place,

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.engine import Engine
 from qmd.errors import ModelError, QmdError
-from qmd.store import documents, embeddings, experiences, stopping
-from qmd.store.cursor import Cursor
+from qmd.storage import cancellation
+from qmd.storage.cursor import Cursor
+from qmd.store import documents, embeddings, experiences
 from qmd.store.experiences import Found, Page, Record
 from qmd.text import experience
 from qmd.text.experience import Query, Refused, Violation
@@ -175,7 +176,7 @@ class Experiences:
             if space.fingerprint not in embedded or not space.model.knows(keywords):
                 return None
             text = space.model.as_query(keywords)
-            rows = models.vectors(space, [text], between=stopping.check)
+            rows = models.vectors(space, [text], between=cancellation.check)
             return Vector(space.fingerprint, rows[0])
         except (Refused, ModelError):
             return None  # the reason is told by who looks at words; those answer alone

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from qmd.store import collections, search
+from qmd.storage import catalog
+from qmd.store import search
 from qmd.text import paths, snippet
 from qmd.text.snippet import Matcher, Snippet
 from qmd.types import Context, Nearest, Result, Text
 
 if TYPE_CHECKING:
-    from qmd.store.cursor import Cursor
+    from qmd.storage.cursor import Cursor
 
 CHOICE = 300
 """Characters of the lines that answer best. The shortest snippets have so many: a result has the
@@ -107,7 +108,7 @@ class Presenter:
             file=document.name,
             line=shown.line,
             title=document.title,
-            context=collections.matching(self._described, document.collection, document.path),
+            context=catalog.matching(self._described, document.collection, document.path),
             snippet=shown.text,
             uri=paths.uri(document.collection, document.path),
             body=document.body if self._form.full else None,

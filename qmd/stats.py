@@ -9,8 +9,9 @@ from functools import partial
 
 from qmd.engine import Engine
 from qmd.rows import Rows
-from qmd.store import lookup, stats
-from qmd.store.cursor import Cursor
+from qmd.storage import document_lookup
+from qmd.storage.cursor import Cursor
+from qmd.store import stats
 from qmd.store.stats import Long, Month, Part, Size, Term
 
 TERMS, LONGEST = 20, 10
@@ -59,7 +60,7 @@ def gather(
 
 
 def _gather(cursor: Cursor, *, names: Sequence[str], terms: int, longest: int) -> Stats:
-    lookup.check_collections(cursor, names)
+    document_lookup.check_collections(cursor, names)
     return Stats(
         *stats.totals(cursor, names),
         Rows(Month, stats.months(cursor, names)),

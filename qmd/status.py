@@ -10,8 +10,8 @@ from typing import NamedTuple
 from qmd.engine import Engine
 from qmd.errors import ModelError
 from qmd.settings import trust
+from qmd.storage.catalog import Overview
 from qmd.store import embeddings
-from qmd.store.collections import Overview
 
 
 class Vectors(NamedTuple):

@@ -15,7 +15,7 @@ from qmd.errors import ModelFailure, TextTooLong
 from qmd.models.base import Between, nothing
 from qmd.models.registry import MINILM
 from qmd.settings.environment import Machine, Place
-from qmd.store.stemmer import Stemmer
+from qmd.storage.stemmer import Stemmer
 from qmd.types import Embedded, Report
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class Library:
 
     def problems(self) -> list[str]:
         """Facts that have to hold and do not."""
-        from qmd.store import maintenance
+        from qmd.storage import maintenance
 
         return [each.fact for each in self.engine.read(maintenance.problems) if each.times]
 

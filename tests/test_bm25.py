@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from qmd.engine import Engine
 from qmd.pipeline import tokens
-from qmd.store.stemmer import Stemmer
+from qmd.storage.stemmer import Stemmer
 from qmd.store.terms import COMMON, PREFIX_WEIGHT
 from qmd.text import query
 from qmd.text import tokenizer as words
@@ -148,7 +148,7 @@ def test_scores_are_those_of_the_fts_extension_where_both_mean_the_same(library)
     """The extension is an oracle of its own: same words, one field, no stems, k1 and b equal."""
     import duckdb
 
-    from qmd.store.stemmer import extension
+    from qmd.storage.stemmer import extension
 
     bodies = {f"{n}.md": " ".join(["tea"] * n + ["water"] * (7 - n) + ["cup"]) for n in range(1, 7)}
     for path, body in bodies.items():

@@ -76,8 +76,8 @@ def sql() -> Iterator[Target]:
     import _duckdb
 
     from qmd.errors import SqlError
+    from qmd.storage.cursor import Cursor
     from qmd.store import lexer, trees, views
-    from qmd.store.cursor import Cursor
 
     cursor = Cursor(_duckdb.connect(":memory:"))
     macros = frozenset(view.name for view in views.views() if view.is_macro)

@@ -15,7 +15,7 @@ import anyio
 from bench.agents import Agent
 from bench.crash import Corpus, killed
 from bench.torture.proof import Home
-from qmd.store.cursor import Cursor
+from qmd.storage.cursor import Cursor
 
 SUBMITTING = 2.0
 """Seconds, at most, that a server takes records in."""

@@ -18,7 +18,7 @@ from qmd import doctor
 from qmd.engine import Engine
 from qmd.errors import QmdError
 from qmd.settings.environment import Place
-from qmd.store.cursor import Cursor
+from qmd.storage.cursor import Cursor
 
 PATIENCE = 120.0
 """Seconds after which a process is taken for stuck."""

@@ -17,8 +17,8 @@ from qmd.api.asking import Asking
 from qmd.api.base import Found, Given
 from qmd.api.keeping import Keeping
 from qmd.engine import Engine
-from qmd.store.database import Database
-from qmd.store.stopping import Stopped
+from qmd.storage.cancellation import Stopped
+from qmd.storage.database import Database
 
 ENDED = 10.0
 """Seconds to wait for a call to end that was interrupted from the keyboard."""

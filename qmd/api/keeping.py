@@ -13,7 +13,7 @@ from qmd.api.base import Base
 from qmd.api.given import Names
 from qmd.pipeline.stoppable import stoppable
 from qmd.rows import Rows
-from qmd.store.collections import Overview
+from qmd.storage.catalog import Overview
 from qmd.types import Context, Embedded, Report
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, TypeVar
 from qmd.errors import ModelError, QueryError
 from qmd.evaluation.running import lines
 from qmd.evaluation.runs import Spread, spread
+from qmd.storage.cursor import Memory
 from qmd.store import postings, search
-from qmd.store.cursor import Memory
 from qmd.text import query
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from qmd.evaluation.indexes import Bench, Progress
     from qmd.models.choice import Space
-    from qmd.store.cursor import Cursor
+    from qmd.storage.cursor import Cursor
 
 Value = TypeVar("Value")
 

@@ -13,8 +13,9 @@ from qmd.errors import NotEmbedded, UsageError, extras
 from qmd.pictures import check, write
 from qmd.quoting import command
 from qmd.rows import Rows
-from qmd.store import lookup, stats
-from qmd.store.cursor import Cursor
+from qmd.storage import document_lookup
+from qmd.storage.cursor import Cursor
+from qmd.store import stats
 
 if TYPE_CHECKING:
     import numpy as np
@@ -194,7 +195,7 @@ def _vectors(
 
     from qmd.store import embeddings
 
-    lookup.check_collections(cursor, names)
+    document_lookup.check_collections(cursor, names)
     stored = {each.fingerprint: each for each in embeddings.models(cursor)}
     known = stored.get(space.fingerprint)
     if known is None:

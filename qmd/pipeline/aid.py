@@ -20,7 +20,7 @@ from qmd.errors import IndexFailure, ModelError
 from qmd.store import answers
 
 if TYPE_CHECKING:
-    from qmd.store.database import Database
+    from qmd.storage.database import Database
 
 Value = TypeVar("Value")
 

@@ -7,8 +7,8 @@ from contextlib import ExitStack
 
 from qmd.pipeline.batches import ROUNDS, Batches
 from qmd.pipeline.compare import Comparison, compare
-from qmd.store.database import Database
-from qmd.store.stemmer import Stemmer
+from qmd.storage.database import Database
+from qmd.storage.stemmer import Stemmer
 from qmd.types import Report
 
 

@@ -16,12 +16,12 @@ from qmd.pipeline.compare import Comparison
 from qmd.pipeline.memory import keep_memory
 from qmd.pipeline.reading import File
 from qmd.pipeline.vocabulary import Vocabulary
+from qmd.storage.cursor import Cursor
+from qmd.storage.database import Database
+from qmd.storage.file_lock import dictionary
+from qmd.storage.stemmer import Stemmer
 from qmd.store import documents
-from qmd.store.cursor import Cursor
-from qmd.store.database import Database
 from qmd.store.documents import Batch, Change
-from qmd.store.gate import dictionary
-from qmd.store.stemmer import Stemmer
 from qmd.types import Collection, Report
 
 BATCH_BYTES = 12_000_000 if tokens.IS_COMPILED else 4_000_000

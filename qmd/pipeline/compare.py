@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from qmd.pipeline.walk import Found, same, walk
+from qmd.storage.cursor import Cursor
+from qmd.storage.database import Database
+from qmd.storage.document_lookup import check_collections
 from qmd.store import documents
-from qmd.store.cursor import Cursor
-from qmd.store.database import Database
 from qmd.store.documents import Change
-from qmd.store.lookup import check_collections
 from qmd.types import Collection, Report
 
 LITTLE_BYTES, LITTLE_FILES = 2_000_000, 2_000

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from qmd.models.base import Embedder
     from qmd.models.choice import Space
-    from qmd.store.cursor import Cursor
-    from qmd.store.database import Database
+    from qmd.storage.cursor import Cursor
+    from qmd.storage.database import Database
 
 BATCH_TOKENS = 16_384
 """Tokens that are embedded between two commits: a few seconds of work on a small processor."""

@@ -18,9 +18,9 @@ from qmd.types import Filter
 if TYPE_CHECKING:
     from qmd.models.base import Generator
     from qmd.models.loaded import Helper
-    from qmd.store.cursor import Cursor
-    from qmd.store.database import Database
-    from qmd.store.stemmer import Stemmer
+    from qmd.storage.cursor import Cursor
+    from qmd.storage.database import Database
+    from qmd.storage.stemmer import Stemmer
 
 FIRST, FURTHER = 2.0, 1.0
 """Weight of the lists of the question itself, and of all others. Source: tobi/qmd (MIT)."""

@@ -25,12 +25,13 @@ from qmd.pipeline import destination, manifest
 from qmd.pipeline.manifest import File, Manifest, Part
 from qmd.pipeline.spans import Span, planned
 from qmd.pipeline.workers import Pool, followed
-from qmd.store import exchange, migrate, postings
-from qmd.store.copies import copied
-from qmd.store.cursor import Cursor, DatabaseError
-from qmd.store.database import Database
+from qmd.storage import migrations
+from qmd.storage.cursor import Cursor, DatabaseError
+from qmd.storage.database import Database
+from qmd.storage.file_lock import errand
+from qmd.storage.snapshot import copied
+from qmd.store import exchange, postings
 from qmd.store.exchange import Column, Table
-from qmd.store.gate import errand
 from qmd.types import ALL, Filter
 from qmd.wording import amount
 
@@ -133,7 +134,7 @@ def export(
                 )
             document = Manifest(
                 __version__,
-                migrate.migrations()[-1].version,
+                migrations.migrations()[-1].version,
                 place.name,
                 now,
                 wish.told,

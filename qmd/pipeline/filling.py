@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from functools import partial
 
 from qmd.pipeline.outlines import outlined
+from qmd.storage.arrow import Relation
+from qmd.storage.arrow import texts as column
+from qmd.storage.database import Database
 from qmd.store import documents
-from qmd.store.database import Database
-from qmd.store.relation import Relation
-from qmd.store.relation import texts as column
 from qmd.text.markdown import frontmatter
 
 TEXTS, BYTES = 1000, 5_000_000

@@ -14,7 +14,7 @@ from qmd.store import postings, search
 from qmd.types import Nearest
 
 if TYPE_CHECKING:
-    from qmd.store.cursor import Cursor, Value
+    from qmd.storage.cursor import Cursor, Value
     from qmd.text.questions import Kind
 
 Fusion = Literal["scores", "rrf"]

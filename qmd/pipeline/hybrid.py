@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from qmd.models.base import Generator, Reranker
     from qmd.models.choice import Space
     from qmd.models.loaded import Helper
-    from qmd.store.cursor import Cursor
-    from qmd.store.database import Database
+    from qmd.storage.cursor import Cursor
+    from qmd.storage.database import Database
+    from qmd.storage.stemmer import Stemmer
     from qmd.store.neighbours import Faster
-    from qmd.store.stemmer import Stemmer
 
 Shown = TypeVar("Shown")
 

@@ -33,12 +33,13 @@ from qmd.pipeline.export import sha256
 from qmd.pipeline.imported_settings import Wanted, is_here
 from qmd.pipeline.loading import built
 from qmd.settings import config, edit, trust
-from qmd.store import exchange, maintenance, migrate
-from qmd.store.cursor import Cursor
-from qmd.store.database import Database
+from qmd.storage import maintenance, migrations
+from qmd.storage.cursor import Cursor
+from qmd.storage.database import Database
+from qmd.storage.file_lock import errand
+from qmd.storage.scratch import workplace
+from qmd.store import exchange
 from qmd.store.exchange import NextIds
-from qmd.store.gate import errand
-from qmd.store.workplaces import workplace
 from qmd.wording import amount
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ def _usable(folder: Path) -> Manifest:
             none.
     """
     document = manifest.read(folder)
-    if document.schema > migrate.migrations()[-1].version:
+    if document.schema > migrations.migrations()[-1].version:
         raise ExportTooNew(folder, written_by=document.qmd_version, this=__version__)
     there = {part.name for part in document.parts if part.files}
     missing = [t.name for t in exchange.TABLES if t.needed and t.name not in there]

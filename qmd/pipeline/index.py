@@ -18,9 +18,9 @@ from qmd.pipeline.compare import Comparison, compare
 from qmd.pipeline.memory import SPARING
 from qmd.pipeline.reading import File
 from qmd.stages import each, flow
-from qmd.store.database import Database
+from qmd.storage.database import Database
+from qmd.storage.stemmer import Stemmer
 from qmd.store.documents import Batch, Change
-from qmd.store.stemmer import Stemmer
 from qmd.types import Collection, Report
 
 Progress = Callable[[int, int], None]

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from qmd.errors import ExportDamaged, ExportUnreadable
 from qmd.pipeline import manifest
 from qmd.pipeline.filling import fill
-from qmd.store import collections, exchange, maintenance
-from qmd.store.cursor import Cursor
-from qmd.store.database import Database
+from qmd.storage import catalog, maintenance
+from qmd.storage.cursor import Cursor
+from qmd.storage.database import Database
+from qmd.store import exchange
 from qmd.store.exchange import NextIds
 from qmd.types import Collection, Context
 from qmd.wording import amount
@@ -60,7 +61,7 @@ def built(
         if wrong:
             problem = f"not so {amount(wrong[0].times, 'time')}: {wrong[0].fact}."
             raise ExportDamaged(folder, "The tables do not fit together", problem)
-        return new.read(collections.collections), new.read(collections.contexts)
+        return new.read(catalog.collections), new.read(catalog.contexts)
     finally:
         new.close()
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from qmd.store.cursor import as_json
+from qmd.storage.cursor import as_json
 from qmd.types import SIMILAR, Nearest
 
 if TYPE_CHECKING:
     from qmd.pipeline.fusion import Ranked
-    from qmd.store.cursor import Cursor
+    from qmd.storage.cursor import Cursor
 
 
 def with_passages(

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from qmd.store.cursor import Cursor
-from qmd.store.database import Database
-from qmd.store.relation import Relation, numbers
-from qmd.store.stemmer import Stemmer
+from qmd.storage.arrow import Relation, numbers
+from qmd.storage.cursor import Cursor
+from qmd.storage.database import Database
+from qmd.storage.stemmer import Stemmer
 from qmd.text import markdown
 from qmd.text.hashes import content_hash
 from qmd.types import EXPERIENCES

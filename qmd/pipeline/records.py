@@ -8,9 +8,9 @@ from datetime import timedelta
 from qmd.pipeline.reading import EPOCH, File, Parsed
 from qmd.pipeline.tables import batch
 from qmd.pipeline.vocabulary import Vocabulary
+from qmd.storage.stemmer import Stemmer
 from qmd.store.documents import Batch, Change
 from qmd.store.experiences import Record
-from qmd.store.stemmer import Stemmer
 from qmd.text import experience, markdown
 from qmd.text.hashes import checksum, content_hash
 from qmd.types import EXPERIENCES

@@ -16,15 +16,15 @@ from anyio import from_thread, to_thread
 from qmd.errors import ModelFailure
 from qmd.pipeline.aid import Aid, key
 from qmd.results import passage_of
+from qmd.storage.cursor import as_json
 from qmd.store import search
-from qmd.store.cursor import as_json
 from qmd.text import snippet
 
 if TYPE_CHECKING:
     from qmd.models.base import Reranker
     from qmd.models.loaded import Helper
     from qmd.pipeline.fusion import Ranked
-    from qmd.store.database import Database
+    from qmd.storage.database import Database
     from qmd.types import Text
 
 CANDIDATES = 40

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 from urllib.parse import quote
 
+from qmd.storage.cursor import Cursor
 from qmd.store import exchange
-from qmd.store.cursor import Cursor
 from qmd.store.exchange import Column, Group, Table
 
 MANY = 128

@@ -8,7 +8,7 @@ from typing import TypeVar
 import anyio
 from anyio.lowlevel import checkpoint_if_cancelled
 
-from qmd.store.stopping import CURRENT, Stop, Stopped
+from qmd.storage.cancellation import CURRENT, Stop, Stopped
 
 Value = TypeVar("Value")
 

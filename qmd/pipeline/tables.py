@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from qmd.pipeline.columns import documents
 from qmd.pipeline.outlines import Outline, outlined
 from qmd.pipeline.tokens import FIELDS, Document, Postings, tokenise
+from qmd.storage.arrow import Column, Relation, lists, numbers, struct, texts
 from qmd.store.documents import Batch
-from qmd.store.relation import Column, Relation, lists, numbers, struct, texts
 
 if TYPE_CHECKING:
     from qmd.pipeline.reading import Parsed

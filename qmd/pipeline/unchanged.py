@@ -25,7 +25,7 @@ from qmd.models.loaded import Models
 from qmd.pipeline.walk import Found, same, walk
 from qmd.settings import config, trust
 from qmd.settings.environment import Machine, Place
-from qmd.store.version import Version, is_settled, version_of
+from qmd.storage.file_version import Version, is_settled, version_of
 from qmd.text.hashes import checksum
 from qmd.types import Collection, Report
 

@@ -8,8 +8,8 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from queue import SimpleQueue
 from typing import TypeVar
 
+from qmd.storage.cursor import Cursor
 from qmd.store import exchange
-from qmd.store.cursor import Cursor
 
 Found = TypeVar("Found")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from qmd.store.cursor import Cursor, as_json
+from qmd.storage.cursor import Cursor, as_json
 
 MOST = 20_000
 """Answers that are kept; the oldest go first."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from qmd.store.cursor import Cursor, as_json
-from qmd.store.relation import Relation, numbers, texts
+from qmd.storage.arrow import Relation, numbers, texts
+from qmd.storage.cursor import Cursor, as_json
 
 
 class Change(NamedTuple):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qmd.errors import VectorsRemoved
+from qmd.storage.cursor import Cursor
 from qmd.store import embeddings
-from qmd.store.cursor import Cursor
 
 if TYPE_CHECKING:
     from qmd.models.choice import Space

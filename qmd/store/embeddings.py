@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.errors import UsageError, VectorsRemoved
-from qmd.store.cursor import Cursor, as_json
+from qmd.storage.cursor import Cursor, as_json
 
 if TYPE_CHECKING:
     import numpy as np

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import _duckdb
 
-from qmd.store.cursor import Cursor, as_json
-from qmd.store.statements import bare, given, shipped, statement
+from qmd.storage.cursor import Cursor, as_json
+from qmd.storage.statements import bare, given, shipped, statement
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from qmd.storage.catalog import collections
+from qmd.storage.cursor import Cursor, as_json
 from qmd.store import documents
-from qmd.store.collections import collections
-from qmd.store.cursor import Cursor, as_json
 from qmd.text.experience import Submission, rendered
 from qmd.types import EXPERIENCES
 

@@ -12,13 +12,13 @@ import time
 from typing import TYPE_CHECKING
 
 from qmd.errors import QmdError
-from qmd.store import stopping
-from qmd.store.cursor import Cursor, DatabaseError
-from qmd.store.stopping import CURRENT, Stop, Stopped
-from qmd.store.version import version_of
+from qmd.storage import cancellation
+from qmd.storage.cancellation import CURRENT, Stop, Stopped
+from qmd.storage.cursor import Cursor, DatabaseError
+from qmd.storage.file_version import version_of
 
 if TYPE_CHECKING:
-    from qmd.store.database import Database
+    from qmd.storage.database import Database
 
 _log = logging.getLogger("qmd.store")
 
@@ -131,7 +131,7 @@ class Holder:
         Raises:
             Stopped: that is so.
         """
-        stopping.check()
+        cancellation.check()
         ends = not threading.main_thread().is_alive()
         if ends or self._database.is_waited_for():
             raise Stopped

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from qmd.store import lookup
-from qmd.store.cursor import Cursor
+from qmd.storage import document_lookup
+from qmd.storage.cursor import Cursor
 from qmd.store.lexicon import Lexicon
 from qmd.store.postings import Near, Tally, Wanted
 from qmd.types import Text
@@ -109,7 +109,7 @@ class Documents(NamedTuple):
     def texts(self, cursor: Cursor, ids: Iterable[int]) -> dict[int, Text]:
         """Documents with their texts, by number; without those that are gone."""
         facts = {number: self.known[number] for number in ids if number in self.known}
-        bodies = lookup.bodies(cursor, [hashed for _, _, _, hashed in facts.values()])
+        bodies = document_lookup.bodies(cursor, [hashed for _, _, _, hashed in facts.values()])
         return {
             number: Text(number, *each, bodies[each[3]])
             for number, each in facts.items()

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from qmd.storage.cursor import Cursor
+from qmd.storage.statements import given
 from qmd.store import search
-from qmd.store.cursor import Cursor
 from qmd.store.inverted import PARTS, SHIFT, Documents, Inverted, Part
 from qmd.store.lexicon import Lexicon
-from qmd.store.statements import given
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

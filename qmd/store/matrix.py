@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from qmd.store import stopping
-from qmd.store.cursor import Cursor, Memory, as_json
-from qmd.store.statements import given
+from qmd.storage import cancellation
+from qmd.storage.cursor import Cursor, Memory, as_json
+from qmd.storage.statements import given
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -180,7 +180,7 @@ class Matrix:
             return None
         known: list[Block] | None = memory.of(KIND).get(model_id)
         if known is None:
-            with stopping.holding(self._turn):  # the others want the same vectors
+            with cancellation.holding(self._turn):  # the others want the same vectors
                 known = memory.of(KIND).get(model_id)
                 if known is None:
                     known = self._bring_up_to_date(cursor, memory, model_id)
@@ -251,7 +251,7 @@ def _read(cursor: Cursor, model_id: int, wanted: NDArray[np.uint32], *, everythi
     ids, signs = np.empty(count, np.uint32), np.empty(count, np.uint64)
     vectors = np.empty((0, 0), np.float32)
     for at in range(0, count, AT_ONCE):
-        stopping.check()
+        cancellation.check()
         some = wanted[at : at + AT_ONCE]
         table = _table(
             cursor,

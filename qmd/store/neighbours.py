@@ -9,7 +9,7 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from qmd.store.cursor import Cursor, as_json
+from qmd.storage.cursor import Cursor, as_json
 from qmd.store.embeddings import as_text, signs_of
 from qmd.types import Nearest
 

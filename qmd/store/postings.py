@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
-from qmd.store.cursor import Cursor, Value, as_json
+from qmd.storage.cursor import Cursor, Value, as_json
 from qmd.types import ALL, Filter
 
 NEAR = 300_000

@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.errors import SqlError
-from qmd.store.cursor import Connection, Cursor
-from qmd.store.statements import statement
+from qmd.storage.cursor import Connection, Cursor
+from qmd.storage.statements import statement
 
 if TYPE_CHECKING:
     import pyarrow as pa

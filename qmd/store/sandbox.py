@@ -25,10 +25,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import _duckdb
 
 from qmd.errors import IndexFailure, SqlError, SqlTimeout, UsageError
-from qmd.store import stopping, trees, workplaces
-from qmd.store.cursor import Connection, Cursor, DatabaseError, as_json, connected
+from qmd.storage import cancellation, scratch
+from qmd.storage.cursor import Connection, Cursor, DatabaseError, as_json, connected
+from qmd.storage.statements import bare, filled
+from qmd.store import trees
 from qmd.store.query_answer import Answer
-from qmd.store.statements import bare, filled
 from qmd.store.views import View, needed, views
 
 if TYPE_CHECKING:
@@ -123,13 +124,13 @@ class Sandbox:
             raise UsageError(f"{limits.memory} of memory is more than there can be.")
         if not limits.timeout > 0:
             raise UsageError(f"A query needs some time: {limits.timeout:g} seconds are none.")
-        workplaces.sweep(index)
+        scratch.sweep(index)
         self._index = index
         self._limits = limits
         self._connection: Connection = connected(
             {
                 "memory_limit": limits.memory,
-                "temp_directory": str(workplaces.spill(index)),
+                "temp_directory": str(scratch.spill(index)),
                 "autoinstall_known_extensions": "false",
                 "autoload_known_extensions": "false",
                 "allow_community_extensions": "false",
@@ -192,7 +193,7 @@ class Sandbox:
                     self._cursor.run("sandbox/use")
                 self._furnish(request, found, log)
                 self._lock()
-                stop = stopping.CURRENT.get()
+                stop = cancellation.CURRENT.get()
                 with stop.over(self._connection) if stop else nullcontext(), self._in_words():
                     self._run(request, parameters, wanted)
             finally:
@@ -284,7 +285,7 @@ class Sandbox:
         watcher.start()
         try:
             yield
-        except stopping.Interrupted as error:
+        except cancellation.Interrupted as error:
             if reason:
                 raise reason[0] from error
             raise
@@ -314,7 +315,7 @@ class Sandbox:
         """Turn what DuckDB says of a query into what can be told to the person who asked it."""
         try:
             yield
-        except stopping.Interrupted:
+        except cancellation.Interrupted:
             raise
         except _duckdb.OutOfMemoryException:
             raise

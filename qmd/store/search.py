@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from qmd.store.cursor import Cursor, Value
+from qmd.storage.cursor import Cursor, Value
+from qmd.storage.stemmer import Stemmer
 from qmd.store.postings import ALL_ROWS, Filed, Postings, Wanted, allowed_ids
-from qmd.store.stemmer import Stemmer
 from qmd.store.terms import Asked
 from qmd.text.query import Query
 from qmd.types import ALL, Filter, Text

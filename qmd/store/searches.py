@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from qmd import safe_open
-from qmd.store.cursor import Cursor
+from qmd.storage.cursor import Cursor
 
 SETTING = "query_log"
 

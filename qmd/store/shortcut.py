@@ -18,17 +18,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.errors import IndexUnreadable, JobRunning, QmdError
-from qmd.store.attachment import check_files
-from qmd.store.cursor import Connection, Cursor, DatabaseError, connected
-from qmd.store.gate import errand
-from qmd.store.statements import filled, statement
-from qmd.store.stemmer import UNCHECKED, extension
-from qmd.store.workplaces import workplace
+from qmd.storage.attachment import check_files
+from qmd.storage.cursor import Connection, Cursor, DatabaseError, connected
+from qmd.storage.file_lock import errand
+from qmd.storage.scratch import workplace
+from qmd.storage.statements import filled, statement
+from qmd.storage.stemmer import UNCHECKED, extension
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from qmd.store.database import Database
+    from qmd.storage.database import Database
 
 _log = logging.getLogger("qmd.shortcut")
 _log.addHandler(logging.NullHandler())  # a server may have a protocol on its streams

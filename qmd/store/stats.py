@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import date, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from qmd.store.cursor import Cursor, as_json
+from qmd.storage.cursor import Cursor, as_json
 from qmd.text.query import STOP_WORDS
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def means(
     import numpy as np
     import pyarrow as pa
 
-    from qmd.store.statements import statement
+    from qmd.storage.statements import statement
 
     distinct = {text: number for number, text in enumerate(dict.fromkeys(hashes))}
     texts = pa.table({"number": pa.array(distinct.values(), pa.int32()), "hash": list(distinct)})

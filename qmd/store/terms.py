@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 
+from qmd.storage.stemmer import Stemmer
 from qmd.store.postings import Postings, Tally, Term
-from qmd.store.stemmer import Stemmer
 from qmd.text.query import Phrase, Query
 
 PREFIX_WEIGHT = 0.3

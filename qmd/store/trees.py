@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from qmd.errors import SqlError
+from qmd.storage.cursor import Cursor, DatabaseError
 from qmd.store import lexer
 from qmd.store.calls import SEARCHES, Call, Parameters, call, check, parameter
-from qmd.store.cursor import Cursor, DatabaseError
 
 OF_VALUES = frozenset(
     """

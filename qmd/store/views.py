@@ -27,7 +27,7 @@ from functools import cache
 from graphlib import TopologicalSorter
 from typing import NamedTuple
 
-from qmd.store.statements import shipped
+from qmd.storage.statements import shipped
 
 _CALL = re.compile(r"^create macro (.+\)) as table$", re.M)
 _TAKEN = re.compile(r"^-- in +(\w+) +(\S+) *(.*)$", re.M)

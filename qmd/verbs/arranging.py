@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from qmd.errors import AlreadyExists, UsageError
 from qmd.settings import config
 from qmd.settings.config import Settings
-from qmd.store import collections, lookup
-from qmd.store.cursor import Cursor
+from qmd.storage import catalog as collections
+from qmd.storage import document_lookup
+from qmd.storage.cursor import Cursor
 from qmd.types import EXPERIENCES, Collection, Context
 from qmd.verbs.base import Base
 
@@ -29,7 +30,7 @@ class Arranging(Base):
         """
 
         def work(cursor: Cursor) -> Collection:
-            lookup.check_collections(cursor, [name])
+            document_lookup.check_collections(cursor, [name])
             return next(c for c in collections.collections(cursor) if c.name == name)
 
         return self.read(work)
@@ -71,7 +72,7 @@ class Arranging(Base):
         def read(cursor: Cursor) -> list[Collection]:
             # At once: in between, another process may give one of them another name.
             if names:
-                lookup.check_collections(cursor, names)
+                document_lookup.check_collections(cursor, names)
             return collections.collections(cursor)
 
         known = self.read(read)
@@ -84,7 +85,7 @@ class Arranging(Base):
     def _check(self, names: Sequence[str]) -> None:
         """Refuse names of collections that do not exist."""
         if names:
-            self.read(partial(lookup.check_collections, names=list(names)))
+            self.read(partial(document_lookup.check_collections, names=list(names)))
 
     def change(self, edit: Callable[[Settings, Parsed], None]) -> None:
         """Change index.yml and the tables with it.

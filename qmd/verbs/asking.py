@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from qmd.settings import config
-from qmd.store import collections
-from qmd.store.cursor import Cursor
+from qmd.storage import catalog
+from qmd.storage.cursor import Cursor
 from qmd.types import ALL
 from qmd.verbs.base import Stale
 from qmd.verbs.meaning import Meaning
@@ -17,8 +17,8 @@ from qmd.verbs.meaning import Meaning
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from qmd.storage.cursor import Connection
     from qmd.store.calls import Call, Parameters
-    from qmd.store.cursor import Connection
     from qmd.store.query_answer import Answer as SqlAnswer
     from qmd.store.sandbox import Found as SqlFound
     from qmd.store.sandbox import Limits
@@ -135,7 +135,7 @@ class Asking(Meaning):
         from contextlib import ExitStack
         from secrets import token_hex
 
-        from qmd.store.copies import copied
+        from qmd.storage.snapshot import copied
 
         beside = self.place.database.with_name(f"{self.place.database.name}.copy-{token_hex(8)}")
         with ExitStack() as stack:
@@ -147,14 +147,14 @@ class Asking(Meaning):
 
     def _apart(self, work: Work) -> SqlAnswer:
         """What `work` finds with a DuckDB of its own, with the tables as index.yml says."""
-        from qmd.store import migrate
+        from qmd.storage import migrations
 
         digest = config.digest(self.place)
 
         def check(cursor: Cursor) -> None:
-            if not migrate.is_current(cursor, self.place.database):
+            if not migrations.is_current(cursor, self.place.database):
                 raise Stale
-            if digest is not None and collections.config_digest(cursor) != digest:
+            if digest is not None and catalog.config_digest(cursor) != digest:
                 raise Stale
 
         if self.place.database.exists():

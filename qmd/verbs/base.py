@@ -10,11 +10,12 @@ from qmd.models.loaded import Models
 from qmd.settings import config
 from qmd.settings.config import Settings
 from qmd.settings.environment import Place
-from qmd.store import collections, lookup, searches
-from qmd.store.cursor import Cursor
-from qmd.store.database import Database
+from qmd.storage import catalog, document_lookup
+from qmd.storage.cursor import Cursor
+from qmd.storage.database import Database
+from qmd.storage.stemmer import Stemmer
+from qmd.store import searches
 from qmd.store.holder import Holder
-from qmd.store.stemmer import Stemmer
 from qmd.types import EXPERIENCES, Collection, Context, Document, Filter
 
 Found = TypeVar("Found")
@@ -68,10 +69,10 @@ class Base:
             while (now := config.digest(self.place)) not in (digest, None):
                 digest, settings = now, self.settings()
             assert digest is not None
-            if collections.config_digest(cursor) != digest:
+            if catalog.config_digest(cursor) != digest:
                 if not settings.collections:
-                    self._refuse_loss(collections.collections(cursor))
-                collections.mirror(cursor, settings.collections, settings.contexts, digest)
+                    self._refuse_loss(catalog.collections(cursor))
+                catalog.mirror(cursor, settings.collections, settings.contexts, digest)
                 searches.keep(cursor, on=settings.query_log)
 
         self.database.write(work)
@@ -103,7 +104,7 @@ class Base:
 
         def checked(cursor: Cursor) -> Found:
             # Again each time: in the place of an index another may have been put.
-            if collections.config_digest(cursor) != digest:
+            if catalog.config_digest(cursor) != digest:
                 raise Stale
             return work(cursor)
 
@@ -122,7 +123,7 @@ class Base:
 
     def _described(self, cursor: Cursor) -> list[Context]:
         """All contexts, the most general first."""
-        return self.database.remembered("contexts", collections.contexts, cursor=cursor)
+        return self.database.remembered("contexts", catalog.contexts, cursor=cursor)
 
     def _narrowed(self, cursor: Cursor, among: Filter) -> Filter | None:
         """The filter, without names with the collections that searches look into; None: none does.
@@ -131,13 +132,13 @@ class Base:
             CollectionNotFound: one that it names does not exist.
         """
         if among.collections is not None:
-            lookup.check_collections(cursor, among.collections)
+            document_lookup.check_collections(cursor, among.collections)
             return among
-        known = self.database.remembered("collections", collections.collections, cursor=cursor)
+        known = self.database.remembered("collections", catalog.collections, cursor=cursor)
         if all(collection.included for collection in known):
             return among
         included = tuple(c.name for c in known if c.included)
         return among._replace(collections=included) if included else None
 
     def _context(self, cursor: Cursor, document: Document) -> str | None:
-        return collections.matching(self._described(cursor), document.collection, document.path)
+        return catalog.matching(self._described(cursor), document.collection, document.path)

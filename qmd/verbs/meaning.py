@@ -8,8 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from qmd.errors import ModelError, NotEmbedded, QueryError
-from qmd.store import searches, stopping
-from qmd.store.cursor import Cursor
+from qmd.storage import cancellation
+from qmd.storage.cursor import Cursor
+from qmd.store import searches
 from qmd.types import ALL, Filter, Result
 from qmd.verbs.searching import NONE_INCLUDED, Answer, Searching
 
@@ -103,7 +104,7 @@ class Meaning(Searching):
         [vector] = self.models.vectors(
             space,
             [space.model.as_query(text)],
-            between=stopping.check,
+            between=cancellation.check,
             cut=lambda _, tokens: cut.append(fitting.notice(text, space.model, tokens)),
         )
         answer = self.read(

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from qmd.errors import Ambiguous, DocumentNotFound, UsageError
 from qmd.quoting import line
-from qmd.store import collections, lookup
-from qmd.store.cursor import Cursor
+from qmd.storage import catalog, document_lookup
+from qmd.storage.cursor import Cursor
 from qmd.text import globs, paths
 from qmd.types import Document, Passage
 from qmd.verbs.base import Base
 
 if TYPE_CHECKING:
-    from qmd.store import maintenance
-    from qmd.store.collections import Overview
+    from qmd.storage import maintenance
+    from qmd.storage.catalog import Overview
 
 LARGEST_OF_SEVERAL = 10_240
 """Bytes from which on a document is left out of several. Source: tobi/qmd (MIT), multi-get."""
@@ -43,7 +43,7 @@ class Reading(Base):
         Args:
             first: line to begin with, from 1.
             count: lines at most.
-            folder: where paths such as `./tea.md` begin; see `lookup.found`.
+            folder: where paths such as `./tea.md` begin; see `document_lookup.found`.
 
         Raises:
             DocumentNotFound, Ambiguous: the name names none, or several.
@@ -62,7 +62,7 @@ class Reading(Base):
         folder: Path | None,
     ) -> Passage:
         document, asked = _resolved(cursor, paths.Range(name, first, count), folder)
-        body = lookup.bodies(cursor, [document.hash])[document.hash]
+        body = document_lookup.bodies(cursor, [document.hash])[document.hash]
         context = self._context(cursor, document)
         return _passage(document, body, context, asked.first, asked.lines)
 
@@ -81,7 +81,7 @@ class Reading(Base):
         reason.
 
         Args:
-            folder: where paths such as `./tea.md` and `./*.md` begin; see `lookup.found`.
+            folder: where paths such as `./tea.md` and `./*.md` begin; see `document_lookup.found`.
         """
         return self.read(
             partial(self._multi_get, pattern, count=count, largest=largest, folder=folder)
@@ -113,14 +113,14 @@ class Reading(Base):
             found = [one] if one else []
             if not found:
                 if everything is None:
-                    everything = lookup.below(cursor, None)
+                    everything = document_lookup.below(cursor, None)
                 found = _globbed(cursor, whole, folder, everything)
                 if not found:
                     missing.append(Passage.missing(part, f"No documents match: {part}"))
             for document, asked in found:
                 chosen[document.document_id, asked.first, asked.lines] = document, asked
         wanted = [d.hash for d, asked in chosen.values() if asked.first or d.size <= largest]
-        bodies = lookup.bodies(cursor, wanted)
+        bodies = document_lookup.bodies(cursor, wanted)
         passages = list(missing)
         for document, asked in chosen.values():
             context = self._context(cursor, document)
@@ -157,7 +157,7 @@ class Reading(Base):
     def _is_one(cursor: Cursor, name: str, folder: Path | None) -> bool:
         """Whether it is what one document is called, or several."""
         try:
-            return lookup.found(cursor, name, folder) is not None
+            return document_lookup.found(cursor, name, folder) is not None
         except Ambiguous:
             return True
 
@@ -168,7 +168,7 @@ class Reading(Base):
         """
         name = paths.normalise(self._of_this(name)).removeprefix(paths.SCHEME)
         collection, _, prefix = name.strip("/").partition("/")
-        known = [each.name for each in self.read(collections.collections)]
+        known = [each.name for each in self.read(catalog.collections)]
         if collection not in known and paths.decoded(collection) in known:
             collection = paths.decoded(collection)
         if "%" in prefix and collection in known and not self.documents(collection, prefix):
@@ -177,15 +177,15 @@ class Reading(Base):
 
     def documents(self, collection: str | None, prefix: str = "") -> list[Document]:
         """Documents of a collection, or below one of its folders."""
-        return self.read(partial(lookup.below, collection=collection, prefix=prefix))
+        return self.read(partial(document_lookup.below, collection=collection, prefix=prefix))
 
     def overview(self) -> list[Overview]:
         """Each collection with what is indexed of it."""
-        return list(self.read(collections.overview, key="overview"))
+        return list(self.read(catalog.overview, key="overview"))
 
     def totals(self) -> maintenance.Totals:
         """What the index holds."""
-        from qmd.store import maintenance
+        from qmd.storage import maintenance
 
         return self.read(maintenance.totals, key="totals")
 
@@ -204,7 +204,7 @@ def _resolved(
     found = _found(cursor, asked, folder)
     if found is None:
         bare = paths.split_range(asked.name).name
-        raise lookup.missing(cursor, asked.name, folder, or_else=bare, similar=similar)
+        raise document_lookup.missing(cursor, asked.name, folder, or_else=bare, similar=similar)
     return found
 
 
@@ -216,13 +216,13 @@ def _found(
     Raises:
         Ambiguous: the name names several.
     """
-    document = lookup.found(cursor, asked.name, folder)
+    document = document_lookup.found(cursor, asked.name, folder)
     if document is not None:
         return document, asked
     name, first, lines = paths.split_range(asked.name)
     if first is None:
         return None
-    document = lookup.found(cursor, name, folder)
+    document = document_lookup.found(cursor, name, folder)
     if document is None:
         return None
     lines = lines if lines is not None else asked.lines
@@ -237,7 +237,7 @@ def _globbed(
     Raises:
         UsageError: the glob stands for too many.
     """
-    found = lookup.matching(cursor, asked.name, documents, folder)
+    found = document_lookup.matching(cursor, asked.name, documents, folder)
     name, first, lines = paths.split_range(asked.name)
     if found or first is None:
         return [(document, asked) for document in found]
@@ -245,7 +245,7 @@ def _globbed(
     lines = lines if lines is not None else asked.lines
     return [
         (document, paths.Range(document.name + suffix, max(1, first), lines))
-        for document in lookup.matching(cursor, name, documents, folder)
+        for document in document_lookup.matching(cursor, name, documents, folder)
     ]
 
 

@@ -7,8 +7,9 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from qmd.store import collections, searches
-from qmd.store.cursor import Cursor
+from qmd.storage import catalog
+from qmd.storage.cursor import Cursor
+from qmd.store import searches
 from qmd.types import ALL, Filter, Result
 from qmd.verbs.base import Base
 
@@ -154,7 +155,7 @@ class Searching(Base):
     def _emptiness(self, cursor: Cursor) -> str | None:
         if not cursor.one("documents/is_empty"):
             return None
-        known = self.database.remembered("collections", collections.collections, cursor=cursor)
+        known = self.database.remembered("collections", catalog.collections, cursor=cursor)
         return NO_DOCUMENTS if known else NO_COLLECTIONS
 
     def _results(self, cursor: Cursor, form: Form, matches: Iterable[Match]) -> dict[Match, Result]:

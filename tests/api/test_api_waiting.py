@@ -16,7 +16,7 @@ import pytest
 import qmd
 from qmd.api import AsyncKnowledgeBase, KnowledgeBase
 from qmd.api.doors import _Call
-from qmd.store.stopping import Stopped
+from qmd.storage.cancellation import Stopped
 from tests.api.programs import FOREVER, LONG, python
 
 

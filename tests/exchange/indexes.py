@@ -14,7 +14,7 @@ from qmd.pipeline import manifest
 from qmd.pipeline.hybrid import Recipe
 from qmd.settings import edit
 from qmd.settings.environment import Machine, Place
-from qmd.store import maintenance
+from qmd.storage import maintenance
 from qmd.text.filters import parse_filter
 from qmd.types import Context, Filter
 from tests.library import STEMMER, Library

@@ -23,7 +23,7 @@ from qmd.engine import Engine
 from qmd.pipeline import destination, export, manifest
 from qmd.store import exchange
 from qmd import files
-from qmd.store.database import Database
+from qmd.storage.database import Database
 
 folder, module, name, nth, verb, argument = sys.argv[1:]
 home = Path(folder)

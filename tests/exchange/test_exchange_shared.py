@@ -13,8 +13,8 @@ import pytest
 from qmd.engine import Engine
 from qmd.errors import FolderTaken, JobRunning
 from qmd.pipeline import destination
+from qmd.storage.file_lock import errand
 from qmd.store import exchange
-from qmd.store.gate import errand
 from tests.exchange.indexes import LONG, problems
 from tests.library import STEMMER
 

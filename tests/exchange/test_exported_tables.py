@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from qmd.pipeline.export import Wish
+from qmd.storage.statements import shipped
 from qmd.store import exchange
-from qmd.store.statements import shipped
 from tests.exchange.indexes import filled, parquet, told
 
 

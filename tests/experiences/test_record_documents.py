@@ -11,7 +11,7 @@ from qmd.doctor import examine
 from qmd.errors import ConfigError, DocumentNotFound, UsageError
 from qmd.experiences import Experiences
 from qmd.settings import config, edit
-from qmd.store import maintenance
+from qmd.storage import maintenance
 from qmd.store.experiences import UNREVIEWED
 from qmd.text.filters import parse_filter
 from qmd.types import Context, Filter

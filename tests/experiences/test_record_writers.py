@@ -23,7 +23,7 @@ from pathlib import Path
 from qmd.settings.environment import Place
 from qmd.engine import Engine
 from qmd.experiences import Experiences
-from qmd.store.cursor import Cursor
+from qmd.storage.cursor import Cursor
 
 folder, name, count, stop = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]
 place = Place("index", folder / "index.yml", folder / "index.duckdb", None, folder / "trust")

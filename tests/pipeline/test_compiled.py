@@ -13,7 +13,7 @@ import pytest
 
 from qmd.doctor import _installed
 from qmd.pipeline import outlines, tokens
-from qmd.store.statements import shipped
+from qmd.storage.statements import shipped
 from tools.compiling import put
 
 ROOT = shipped("sql").parent

@@ -19,8 +19,8 @@ from qmd.pipeline.compare import compare, is_little
 from qmd.pipeline.reading import opened, parsed
 from qmd.pipeline.vocabulary import Vocabulary
 from qmd.pipeline.walk import Found, walk
+from qmd.storage.cursor import Cursor
 from qmd.store import documents
-from qmd.store.cursor import Cursor
 from qmd.store.documents import Change
 from qmd.types import Collection
 from tests.library import STEMMER, Library

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from qmd.store.cursor import Cursor, as_json
+from qmd.storage.cursor import Cursor, as_json
 from qmd.store.views import View, needed, views
 
 VIEWS = [view for view in views() if "create view" in view.text]

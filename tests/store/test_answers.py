@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from qmd.storage.database import Database
 from qmd.store import answers
-from qmd.store.database import Database
 
 
 @pytest.fixture(scope="module")

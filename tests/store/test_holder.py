@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from qmd.engine import Engine
 from qmd.errors import QueryError
+from qmd.storage.cancellation import Stopped
 from qmd.store import holder, inverting, postings, search
-from qmd.store.stopping import Stopped
 from qmd.text import query
 from qmd.types import ALL, Filter
 from tests.library import STEMMER, Library

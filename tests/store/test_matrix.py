@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from bench.vectors import add, unit
-from qmd.store import embeddings, matrix, neighbours, stopping
-from qmd.store.cursor import Cursor
-from qmd.store.database import Database
+from qmd.storage import cancellation
+from qmd.storage.cursor import Cursor
+from qmd.storage.database import Database
+from qmd.store import embeddings, matrix, neighbours
 from qmd.store.matrix import Matrix
 from qmd.store.neighbours import Faster
 
@@ -176,12 +177,12 @@ def test_a_load_that_is_given_up_lets_go_of_the_file(database, held, monkeypatch
 
     def check():
         if next(looks):
-            raise stopping.Stopped
+            raise cancellation.Stopped
 
     monkeypatch.setattr(matrix, "AT_ONCE", 1000)
     with monkeypatch.context() as patch:
-        patch.setattr(matrix.stopping, "check", check)
-        with pytest.raises(stopping.Stopped) as kept:
+        patch.setattr(matrix.cancellation, "check", check)
+        with pytest.raises(cancellation.Stopped) as kept:
             found(database, QUERIES[0], held)
     database.write(lambda _: None)
     other = Database(database.path, patience=2)
@@ -192,17 +193,17 @@ def test_a_load_that_is_given_up_lets_go_of_the_file(database, held, monkeypatch
 
 
 def test_who_waits_for_another_one_to_read_can_be_stopped(database, held):
-    stop = stopping.Stop()
+    stop = cancellation.Stop()
     held._turn.acquire()
     too_late = threading.Timer(10, held._turn.release)
     too_late.start()
-    token = stopping.CURRENT.set(stop)
+    token = cancellation.CURRENT.set(stop)
     try:
         threading.Timer(0.1, stop.ask).start()
-        with pytest.raises(stopping.Stopped):
+        with pytest.raises(cancellation.Stopped):
             found(database, QUERIES[0], held)
     finally:
-        stopping.CURRENT.reset(token)
+        cancellation.CURRENT.reset(token)
         too_late.cancel()
 
 
@@ -290,7 +291,7 @@ def test_duckdb_does_not_hold_what_is_held_here(database, held, monkeypatch):
         )
 
     monkeypatch.setattr(matrix, "MUCH", 0)
-    monkeypatch.setattr("qmd.store.attachment.LEAST_MEMORY", "1KB")
+    monkeypatch.setattr("qmd.storage.attachment.LEAST_MEMORY", "1KB")
     found(database, QUERIES[0])
     [(before, limit)] = of_duckdb()
     near = found(database, QUERIES[0], held)
@@ -318,6 +319,6 @@ def test_the_limit_of_memory_stays_what_it_was(database, held, monkeypatch):
     before = limit()
     monkeypatch.setattr(matrix, "MUCH", 0)
     for least in ("nonsense", "1KB"):
-        monkeypatch.setattr("qmd.store.attachment.LEAST_MEMORY", least)
+        monkeypatch.setattr("qmd.storage.attachment.LEAST_MEMORY", least)
         found(database, QUERIES[0], Matrix("print"))
         assert limit() == before

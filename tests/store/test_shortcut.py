@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from bench.vectors import add, unit
+from qmd.storage.database import Database
+from qmd.storage.statements import statement
 from qmd.store import neighbours
-from qmd.store.database import Database
 from qmd.store.shortcut import Shortcut
-from qmd.store.statements import statement
 
 COUNT, WIDTH = 3000, 16
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from qmd.store.stopping import Stopped
+from qmd.storage.cancellation import Stopped
 from qmd.surface.http.app import Options
 from qmd.surface.tools import schemas
 from qmd.surface.tools.toolbox import Toolbox

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from qmd.store.gate import errand
+from qmd.storage.file_lock import errand
 
 LONG = 30
 """Seconds after which something that has to happen is taken for stuck."""

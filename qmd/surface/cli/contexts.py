@@ -10,7 +10,7 @@ from qmd import curation
 from qmd.curation import shown
 from qmd.errors import UsageError
 from qmd.quoting import command
-from qmd.store.collections import folders
+from qmd.storage.catalog import folders
 from qmd.surface import formats
 from qmd.surface.cli.common import Json, notice, say, state
 

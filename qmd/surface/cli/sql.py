@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from threading import Event
 
     from qmd.engine import Engine
+    from qmd.storage.cancellation import Stop
     from qmd.store.query_answer import Answer
     from qmd.store.sandbox import Limits
-    from qmd.store.stopping import Stop
 
 Found = TypeVar("Found")
 
@@ -237,9 +237,9 @@ def _interruptible(work: Callable[[], Found]) -> Found:
     """What `work` gives. It runs in another thread, so that Ctrl-C is heard at any moment."""
     import threading
 
-    from qmd.store import stopping
+    from qmd.storage import cancellation
 
-    stop = stopping.Stop()
+    stop = cancellation.Stop()
     over = threading.Event()
     done: list[Found] = []
     failed: list[BaseException] = []
@@ -253,7 +253,7 @@ def _interruptible(work: Callable[[], Found]) -> Found:
             over.set()
 
     around = copy_context()
-    around.run(stopping.CURRENT.set, stop)
+    around.run(cancellation.CURRENT.set, stop)
     thread = threading.Thread(target=around.run, args=(run,), name="qmd-sql", daemon=True)
     try:
         thread.start()  # in here: an interrupt may come when the thread runs and this has not ended

@@ -60,9 +60,9 @@ def _is_of(path: Path, own: Path) -> bool:
 
 def check_no_document(path: Path, engine: Engine) -> None:
     """Refuse to replace what somebody has written, and the index has."""
-    from qmd.store import lookup
+    from qmd.storage import document_lookup
 
-    document = engine.read(partial(lookup.at_place, name=os.path.abspath(path)))  # noqa: PTH100
+    document = engine.read(partial(document_lookup.at_place, name=os.path.abspath(path)))  # noqa: PTH100
     if document is not None:
         raise UsageError(
             f"{path} is the document {document.name}.\n\n"

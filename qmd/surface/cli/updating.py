@@ -137,7 +137,7 @@ def _note(
     reports: Sequence[Report],
 ) -> None:
     """Note that there was nothing to do, if it was so with the settings as they are."""
-    from qmd.store.collections import config_digest
+    from qmd.storage.catalog import config_digest
 
     known = {}
     for report in reports:

@@ -14,8 +14,8 @@ from anyio import CapacityLimiter, to_thread
 
 from qmd.errors import ModelError, QmdError
 from qmd.pipeline.stoppable import MODELS, READERS, stoppable
-from qmd.store import stopping
-from qmd.store.stopping import CURRENT, Stop, Stopped
+from qmd.storage import cancellation
+from qmd.storage.cancellation import CURRENT, Stop, Stopped
 from qmd.surface.tools import answers, schemas, texts
 from qmd.surface.tools.answers import TimedOut, UnknownTool, code_of
 from qmd.surface.tools.arguments import InvalidArguments, among, of_contract, question, read
@@ -387,7 +387,7 @@ class Toolbox:
         def work() -> list[list[float]]:
             space = self.engine.models.space()
             prompts = [space.model.as_document(text) for text in given]
-            vectors = self.engine.models.embedder(space).embed(prompts, between=stopping.check)
+            vectors = self.engine.models.embedder(space).embed(prompts, between=cancellation.check)
             rows: list[list[float]] = vectors.tolist()
             return rows
 

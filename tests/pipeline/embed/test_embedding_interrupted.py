@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from qmd.errors import JobRunning, VectorsRemoved
-from qmd.store import embeddings, maintenance
-from qmd.store.gate import errand
+from qmd.storage import maintenance
+from qmd.storage.file_lock import errand
+from qmd.store import embeddings
 from tests.pipeline.embed.embedding import (
     LONG,
     assert_whole,

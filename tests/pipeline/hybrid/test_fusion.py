@@ -14,7 +14,7 @@ from qmd.pipeline.expansion import FIRST, FURTHER
 from qmd.pipeline.fusion import WORDS
 from qmd.pipeline.hybrid import Recipe
 from qmd.settings.environment import Machine
-from qmd.store.cursor import as_json
+from qmd.storage.cursor import as_json
 from tests.library import Library
 from tests.pipeline.hybrid.asking import (
     ASK,

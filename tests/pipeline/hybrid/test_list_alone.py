@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from qmd.pipeline import fusion
 from qmd.pipeline.fusion import Listed
-from qmd.store.cursor import Cursor
+from qmd.storage.cursor import Cursor
 from qmd.types import Nearest
 
 SCORES = st.lists(st.floats(0.001, 90), min_size=1, max_size=12, unique=True)

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from qmd.errors import SqlError, SqlTimeout, UsageError
-from qmd.store import sandbox, workplaces
+from qmd.storage import scratch
+from qmd.store import sandbox
 
 
 def test_a_query_ends_when_its_time_is_up(answered):
@@ -78,7 +79,7 @@ def test_what_does_not_fit_into_memory_goes_to_disk_and_does_not_stay_there(answ
 
 def test_what_a_killed_query_spilled_is_removed_a_day_later(answered, shared):
     folders = [shared.folder / f"index.duckdb.spill-{number}" for number in (1, 2)]
-    for folder, age in zip(folders, (workplaces.ABANDONED + 60, 0), strict=True):
+    for folder, age in zip(folders, (scratch.ABANDONED + 60, 0), strict=True):
         folder.mkdir()
         (folder / "duckdb_temp_storage-0.tmp").write_bytes(b"rows")
         os.utime(folder, (time.time() - age,) * 2)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from qmd.errors import QmdError, SqlError, SqlTimeout
+from qmd.storage.statements import shipped
 from qmd.store import sandbox
-from qmd.store.statements import shipped
 from qmd.store.views import needed
 from tests.store.sandbox.querying import rows_of
 

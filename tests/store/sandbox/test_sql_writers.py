@@ -14,8 +14,9 @@ from queue import SimpleQueue
 import pytest
 
 from qmd import files
-from qmd.store import sandbox, stopping
-from qmd.store.database import Database
+from qmd.storage import cancellation
+from qmd.storage.database import Database
+from qmd.store import sandbox
 from qmd.store.sandbox import Limits, Sandbox
 from tests.store.sandbox.querying import rows_of
 
@@ -37,7 +38,7 @@ select value from qmd_index.settings where name = 'tea' and (select max(n) from 
 WRITER = """
 import sys
 from pathlib import Path
-from qmd.store.database import Database
+from qmd.storage.database import Database
 
 database = Database(Path(sys.argv[1]), patience=float(sys.argv[2]))
 database.write(lambda cursor: cursor.run("store/set_setting", name="tea", value="oolong"))
@@ -82,9 +83,9 @@ def _full_disk(library, source, target):
 
 
 def test_a_query_in_a_copy_holds_up_no_writer(filled, runs):
-    endless, stop = UNTIL_WRITTEN.replace("'tea'", "'coffee'"), stopping.Stop()
+    endless, stop = UNTIL_WRITTEN.replace("'tea'", "'coffee'"), cancellation.Stop()
     around = copy_context()
-    around.run(stopping.CURRENT.set, stop)
+    around.run(cancellation.CURRENT.set, stop)
     database = Database(filled.engine.place.database, patience=LONG)
     with ThreadPoolExecutor(1) as pool:
         asked = pool.submit(around.run, rows_of, filled, endless)
@@ -94,7 +95,7 @@ def test_a_query_in_a_copy_holds_up_no_writer(filled, runs):
         database.write(lambda cursor: cursor.run("store/set_setting", name="milk", value="2"))
         assert not asked.done()
         stop.ask()
-        with pytest.raises(stopping.Stopped):
+        with pytest.raises(cancellation.Stopped):
             asked.result(timeout=LONG)
     database.close()
 

@@ -19,8 +19,8 @@ from qmd.pipeline import unchanged
 from qmd.pipeline.compare import compare
 from qmd.pipeline.walk import walk
 from qmd.settings import config, environment
-from qmd.store.database import Database
-from qmd.store.version import SETTLED_NS, is_settled
+from qmd.storage.database import Database
+from qmd.storage.file_version import SETTLED_NS, is_settled
 from qmd.text.hashes import checksum
 from tests import strays
 

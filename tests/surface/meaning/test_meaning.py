@@ -12,7 +12,7 @@ import pytest
 
 from qmd.models.llama import Llama
 from qmd.models.registry import Model
-from qmd.store.gate import errand
+from qmd.storage.file_lock import errand
 from tests.models import tiny
 from tests.surface.meaning.said import records, vectors
 

@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 from qmd.errors import IndexBusy
-from qmd.store.gate import Gate
+from qmd.storage.file_lock import Gate
 from qmd.surface.tools.answers import TimedOut
 from qmd.surface.tools.replies import Code, Reply
 from tests.surface.toolbox.calling import LONG, call, text

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from qmd.errors import IndexUnreadable
-from qmd.store.plans import Plans
+from qmd.storage.prepared import Plans
 from qmd.surface.tools.toolbox import Toolbox
 
 

@@ -7,7 +7,7 @@ from functools import partial
 import anyio
 
 from qmd.models.registry import MINILM
-from qmd.store.gate import errand
+from qmd.storage.file_lock import errand
 from qmd.surface.tools.replies import Code
 from qmd.surface.tools.toolbox import Toolbox
 from tests.surface.toolbox.calling import LONG, call, text

@@ -1,0 +1,124 @@
+"""Collections and contexts, as index.yml says them, in tables that people can query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from qmd.storage.cursor import Cursor, as_json
+from qmd.text import paths
+from qmd.types import Collection, Context
+
+
+class Overview(NamedTuple):
+    """A collection with what is indexed of it."""
+
+    name: str
+    root: str
+    mask: str
+    included: bool
+    documents: int
+    bytes: int
+    modified: datetime | None
+
+
+class Folder(NamedTuple):
+    """A top folder of a collection."""
+
+    collection: str
+    folder: str
+    documents: int
+
+
+def collections(cursor: Cursor) -> list[Collection]:
+    """All collections, by name."""
+    return list(cursor.each("collections", [None], lambda _: {None: _all(cursor)})[None])
+
+
+def _all(cursor: Cursor) -> list[Collection]:
+    return [
+        Collection(name, root, mask, tuple(ignored), *rest)
+        for name, root, mask, ignored, *rest in cursor.run("collections/all")
+    ]
+
+
+def contexts(cursor: Cursor) -> list[Context]:
+    """All contexts, the most general first."""
+    return cursor.rows(Context, "collections/contexts")
+
+
+def overview(cursor: Cursor) -> list[Overview]:
+    """Each collection with what is indexed of it."""
+    return cursor.rows(Overview, "collections/overview")
+
+
+def folders(cursor: Cursor) -> list[Folder]:
+    """Top folders of each collection."""
+    return cursor.rows(Folder, "collections/folders")
+
+
+def config_digest(cursor: Cursor) -> str | None:
+    """Digest of the index.yml that the tables were made from."""
+    name = "config_digest"
+    rows = cursor.each("once", [name], lambda _: {name: cursor.run("store/setting", name=name)})
+    return str(rows[name][0][0]) if rows[name] else None
+
+
+def mirror(
+    cursor: Cursor,
+    collections: Sequence[Collection],
+    contexts: Sequence[Context],
+    digest: str,
+) -> None:
+    """Make the tables say what index.yml says; documents of other collections go.
+
+    A collection that went while another came with its folder and its mask has got another name.
+    """
+    _remove_strays(cursor)  # whose place somebody might get
+    for old, new in _renamed(_all(cursor), collections):
+        cursor.run("collections/rename_documents", old=old, new=new)
+    cursor.run("collections/clear")
+    cursor.run("collections/add", collections=as_json([c._asdict() for c in collections]))
+    cursor.run("collections/clear_contexts")
+    cursor.run("collections/add_contexts", contexts=as_json([c._asdict() for c in contexts]))
+    _remove_strays(cursor)
+    cursor.run("store/forget_setting", name="config_digest")
+    cursor.run("store/set_setting", name="config_digest", value=digest)
+
+
+def _remove_strays(cursor: Cursor) -> None:
+    cursor.run("collections/bury_strays")
+    cursor.run("collections/remove_strays")
+
+
+def _renamed(before: Sequence[Collection], now: Sequence[Collection]) -> list[tuple[str, str]]:
+    """The old and the new name of each collection that got another."""
+    gone = [c for c in before if c.root and c.name not in {each.name for each in now}]
+    come = [c for c in now if c.name not in {each.name for each in before}]
+    renamed = []
+    for old in gone:
+        same = [new for new in come if (new.root, new.mask) == (old.root, old.mask)]
+        if same:
+            come.remove(same[0])
+            renamed.append((old.name, same[0].name))
+    return renamed
+
+
+def matching(contexts: Sequence[Context], collection: str, path: str) -> str | None:
+    """All contexts of a document, general to specific, joined by a blank line."""
+
+    def covers(prefix: str) -> bool:
+        return not prefix or (_composed(path) + "/").startswith(_composed(prefix) + "/")
+
+    found = [
+        context.body
+        for context in contexts
+        if context.collection is None
+        or (context.collection == collection and covers(context.prefix))
+    ]
+    return "\n\n".join(found) if found else None
+
+
+def _composed(path: str) -> str:
+    return paths.composed(path) or path

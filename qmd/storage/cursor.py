@@ -1,0 +1,185 @@
+"""A connection that runs statements by name and gives rows as dataclasses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import _duckdb
+
+from qmd.storage.arrow import Relation
+from qmd.storage.prepared import Plans
+from qmd.storage.statements import given, statement
+
+if TYPE_CHECKING:
+    from qmd.store.inverted import Inverted
+
+# `import duckdb` reads package metadata and costs as much again as the engine itself;
+# the wheel's native module is all that is needed, and its version is pinned.
+Connection = _duckdb.DuckDBPyConnection
+DatabaseError = _duckdb.Error
+NoSuchTable = _duckdb.CatalogException
+
+Config = Mapping[str, str | bool | int | float | list[str]]
+NO_CONFIG: Config = MappingProxyType({})
+
+Row = TypeVar("Row")
+Key = TypeVar("Key", bound=Hashable)
+Found = TypeVar("Found")
+Scalar = str | int | float | bool | None
+Value = Scalar | list[int] | list[float] | list[bool]
+
+
+def connected(config: Config = NO_CONFIG) -> Connection:
+    """A DuckDB of its own, in memory.
+
+    In a process that runs no script, such as `python -c` or a notebook, the Python package has it
+    draw a bar on stdout when a statement takes long. This one does not.
+    """
+    connection = _duckdb.connect(":memory:", config=dict(config))
+    connection.execute(statement("store/draw_nothing"))
+    return connection
+
+
+class Memory:
+    """What was found in one state of the index, by kind and by what was asked.
+
+    Attributes:
+        file: its inode.
+        stands_for_file: much of the file is held here now, and need not be held by DuckDB, too.
+        postings: all of them, if they are held here.
+        missed: to be told of each search that they would have answered.
+    """
+
+    def __init__(self, file: int | None = None, missed: Callable[[], None] | None = None) -> None:
+        self.file = file
+        self.stands_for_file = False
+        self.postings: Inverted | None = None
+        self.missed = missed
+        self._known: dict[str, dict[Any, Any]] = {}
+        self._sizes: dict[str, int] = {}
+
+    def of(self, kind: str) -> Mapping[Any, Any]:
+        """What is known of a kind."""
+        return self._known.get(kind, {})
+
+    def add(self, kind: str, found: Mapping[Any, Any], size: int, *, most: int) -> None:
+        """Keep some answers; it begins anew where all would be larger than `most` together."""
+        if size > most:
+            return
+        before = self._sizes.get(kind, 0)
+        if before + size > most:
+            self._known[kind], before = {}, 0
+        self._known.setdefault(kind, {}).update(found)
+        self._sizes[kind] = before + size
+
+
+class Cursor:
+    """One thread's connection to the index.
+
+    Attributes:
+        memory: of reads, which all find the same as long as the index is attached; None for a
+            writer, who may change what it has found.
+    """
+
+    def __init__(self, connection: Connection, memory: Memory | None = None) -> None:
+        self.connection = connection
+        self.memory = memory
+        self._plans = Plans(connection)
+
+    def each(
+        self,
+        kind: str,
+        keys: Iterable[Key],
+        work: Callable[[list[Key]], Mapping[Key, Found]],
+        *,
+        most: int = 20_000,
+        size: Callable[[Found], int] = lambda _: 1,
+    ) -> dict[Key, Found]:
+        """What `work` finds for each of some keys; it is asked for those not known yet.
+
+        Args:
+            kind: of keys: the same key may be known in several ways.
+            most: that is remembered of this kind: the sizes of all answers together, which keys do
+                not count for.
+            size: of an answer. One that takes a hundredth of all is not remembered.
+        """
+        asked = dict.fromkeys(keys)
+        known = self.memory.of(kind) if self.memory else {}
+        found = {key: known[key] for key in asked if key in known}
+        unknown = [key for key in asked if key not in found]
+        if unknown:
+            made = work(unknown)
+            found.update(made)
+            if self.memory:
+                sizes = {key: size(value) for key, value in made.items()}
+                worth = [key for key in sizes if 100 * sizes[key] <= most]
+                total = sum(sizes[key] for key in worth)
+                self.memory.add(kind, {key: made[key] for key in worth}, total, most=most)
+        return found
+
+    def run(self, name: str, /, **parameters: Value) -> list[tuple[Any, ...]]:
+        """All rows of a statement as tuples. A list is given as JSON: DuckDB takes a tenth of a
+        millisecond for ten elements, each of which it wants to compare with one of pandas.
+        """
+        text, taken = given(name, parameters)
+        return self.connection.execute(text, _plain(taken)).fetchall()
+
+    def again(self, name: str, /, **parameters: Value) -> list[tuple[Any, ...]]:
+        """All rows of a statement that is planned once, for as long as the index stays attached.
+
+        See `plans` for what it may look like. No parameter may decide which part of a table is
+        read, other than by a join: a plan for any value reads all of it.
+        """
+        if self.memory is not None:
+            found = self._plans.run(name, _plain(parameters))
+            if found is not None:
+                return found
+        return self.run(name, **parameters)
+
+    def get_ready(self, name: str, /, **parameters: Value) -> None:
+        """Plan a statement that will run again and again. Of the parameters it only counts which
+        are given, and where rows are cut off.
+        """
+        self._plans.make(name, parameters)
+
+    def forget_plans(self) -> None:
+        """Forget what was planned: the index is about to be detached."""
+        self._plans.forget()
+
+    def rows(self, kind: type[Row], name: str, /, **parameters: Value) -> list[Row]:
+        """All rows of a statement as `kind`, whose fields are its columns in order."""
+        return [kind(*row) for row in self.run(name, **parameters)]
+
+    def one(self, name: str, /, **parameters: Value) -> Any:
+        """The only value of a statement that gives one row of one column."""
+        return self.run(name, **parameters)[0][0]
+
+    @contextmanager
+    def staged(self, **relations: object) -> Iterator[None]:
+        """Relations by name. An Arrow table or a dictionary of numpy arrays may be read again and
+        again, a `Relation` by one statement.
+        """
+        for name, relation in relations.items():
+            given = relation.stream() if isinstance(relation, Relation) else relation
+            self.connection.register(name, given)
+        try:
+            yield
+        finally:
+            for name in relations:
+                self.connection.unregister(name)
+
+
+def _plain(parameters: Mapping[str, Value]) -> dict[str, Scalar]:
+    return {
+        key: as_json(value) if isinstance(value, list) else value
+        for key, value in parameters.items()
+    }
+
+
+def as_json(value: object) -> str:
+    """`value` for a parameter that a statement reads with from_json."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

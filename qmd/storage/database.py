@@ -1,0 +1,177 @@
+"""One index file, shared with every other process that uses it.
+
+Who has it attached in this process, and for how long, is in `occupancy`; in other processes, in
+`gate`.
+
+Never open the index file by other means in a process that has it attached: closing
+any descriptor of it drops DuckDB's own lock (fcntl(2)). `os.stat` is fine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from contextlib import nullcontext
+from pathlib import Path
+
+from qmd.errors import IndexNotWritable
+from qmd.storage import cancellation
+from qmd.storage.attachment import attach
+from qmd.storage.cursor import Connection, Cursor
+from qmd.storage.duckdb_errors import in_words
+from qmd.storage.file_version import is_settled, log_of, version_of
+from qmd.storage.thread_lock import Occupancy, Result
+
+
+class Database(Occupancy):
+    """One index file.
+
+    Args:
+        path: the index; made, with its folder, when it is first used.
+        warm: stay attached between reads: for servers.
+        patience: seconds to wait for other processes.
+        memory_limit: of DuckDB's buffers, as DuckDB writes it.
+        threads: that share a statement out. A search is too short for that.
+        schema: number of the last migration to run; None: all.
+    """
+
+    def read(self, work: Callable[[Cursor], Result], *, aside: bool = False) -> Result:
+        """What `work` finds, from one state of the index. May run beside other reads.
+
+        Args:
+            aside: leave the cursors that have plans to others meanwhile.
+
+        Raises:
+            IndexFailure: the index is busy, unreadable, or too new.
+            Stopped: nobody waits for it any more. See `stopping`.
+        """
+        stop = cancellation.CURRENT.get()
+        cursor = self._begin_read(aside=aside)
+        try:
+            with in_words(self.path), stop.over(cursor.connection) if stop else nullcontext():
+                return work(cursor)
+        finally:
+            self._end_read(cursor, aside=aside)
+
+    def remembered(
+        self, key: Hashable, work: Callable[[Cursor], Result], *, cursor: Cursor | None = None
+    ) -> Result:
+        """What `work` finds, from memory as long as nobody has written to the file.
+
+        Args:
+            key: what is asked, with all that the answer depends on besides the index.
+            cursor: of the read that this is a part of, if it is one.
+        """
+        # A read finds what was attached, though somebody has put another file there meanwhile.
+        version = version_of(self.path) if cursor is None else self._attached
+        known = self._memory.get(key)
+        if known is not None and known[0] == version:
+            result: Result = known[1]
+            return result
+        found = self.read(work) if cursor is None else work(cursor)
+        # A file changed just now may change again within the same tick of the system's clock.
+        if version and is_settled(version.changed):
+            self._memory[key] = version, found
+        return found
+
+    def write(self, work: Callable[[Cursor], Result]) -> Result:
+        """Run `work` as one transaction, alone among all processes.
+
+        Raises:
+            IndexFailure: the index is busy, unreadable, too new, or cannot be written.
+        """
+        with self._alone():
+            return self._transaction(work)
+
+    def replace(self, new: Path, agree: Callable[[Cursor], None]) -> None:
+        """Put another index file in the place of this one, alone among all processes.
+
+        Whoever is killed leaves the old file or the new one, whole.
+
+        Args:
+            new: on the same file system; nobody uses it.
+            agree: is shown the index that is to go, if there is one, and raises to keep it.
+
+        Raises:
+            IndexFailure: the index is busy, unreadable, too new, or cannot be written.
+        """
+        from qmd import files
+
+        with self._alone():
+            log = log_of(self.path)
+            if self.path.exists():
+                self._transaction(agree)
+                if log.exists():
+                    raise IndexNotWritable(self.path, f"{log.name} has changes that are not in it")
+            self._drop()
+            try:
+                log.unlink(missing_ok=True)  # of a file that is gone: the new one must not get it
+                files.flush(new)
+                target = self.path.resolve()
+                new.replace(target)
+                files.flush(target.parent)
+            except OSError as error:
+                raise IndexNotWritable(self.path, error.strerror or str(error)) from error
+
+    def apart(self, work: Callable[[Callable[[Connection], None]], Result]) -> Result:
+        """What `work` finds in the index with a DuckDB of its own, which it also takes down.
+
+        Meanwhile other reads and writes of this process wait: two engines of one process must
+        not have the same file open, since the lock of both goes when one closes it.
+
+        Args:
+            work: is given a function that attaches the index to its engine, for reading. What it
+                attaches it has to detach, and it must not use this database.
+
+        Raises:
+            IndexFailure: the index is busy or unreadable.
+        """
+        self.check_own()
+        with cancellation.holding(self._one_writer):
+            with self._turn:
+                self._writing = True
+            try:
+                self._drain()
+                with self._in_use(self._gate.leave):
+                    self._gate.enter_to_read()
+                    return work(self._attach_elsewhere)
+            finally:
+                with self._turn:
+                    self._writing = False
+                    self._turn.notify_all()
+
+    def close(self, patience: float | None = None) -> None:
+        """Let go of the file. The next use opens it again.
+
+        Args:
+            patience: seconds to wait for those who use it; None for as long as they do. It is left
+                to them if they take longer: an interrupt can end a use without a word of it. The
+                last of them lets go, and so does every read until it is closed once more.
+        """
+        with self._turn:
+            self._closed = True
+            if not self._turn.wait_for(lambda: not self._active, patience):
+                return  # the last of them detaches it
+            self._closed = False
+            self._detach()
+            self._drop()
+            # A read that comes from here on has a watcher of its own.
+            watcher, self._watcher = self._watcher, None
+            self._asleep.notify_all()
+        if watcher is not None:
+            watcher.join()
+
+    def is_wanted(self) -> bool:
+        """Whether another process waits to write: to be asked by who looks apart for long."""
+        return self._gate.is_shut()
+
+    def is_waited_for(self) -> bool:
+        """Whether others wait for the reads that are under way: asked by who reads long.
+
+        A writer does, and other readers where another file was put in the place of the index.
+        """
+        if self._writing or self._gate.is_shut():
+            return True
+        return self._attached != version_of(self.path)
+
+    def _attach_elsewhere(self, connection: Connection) -> None:
+        attach(connection, self.path, "store/attach_to_read", patience=self._patience)

@@ -1,0 +1,281 @@
+"""Find documents by what people call them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from qmd.errors import Ambiguous, CollectionNotFound, DocumentNotFound, UsageError
+from qmd.quoting import command
+from qmd.storage.catalog import collections
+from qmd.storage.cursor import Cursor, as_json
+from qmd.text import globs, paths
+from qmd.text.hashes import docid_digits
+from qmd.types import Collection, Document
+
+LONGEST = 20_000
+"""Characters of a name: the longest path there is (4,096 bytes), each byte as `%2F`, and more."""
+
+
+def found(cursor: Cursor, name: str, folder: Path | None = None) -> Document | None:
+    """The one document that answers to a name, or None: `missing` says why.
+
+    A virtual path, `collection/path`, an absolute path or `~/…`, a path that is unique
+    in the index, the end of one at a folder, or a docid.
+
+    Args:
+        folder: where paths such as `./tea.md` begin, for who is at this machine; of several
+            documents that answer, the one in there is meant. None: there are no such paths.
+
+    Raises:
+        Ambiguous: several answer.
+    """
+    if not name.strip():
+        raise UsageError("Name a document: collection/path, a docid such as #abc123, or a path.")
+    for each in dict.fromkeys((name, name.strip())):  # a name may end in a blank
+        document = _found(cursor, each, folder)
+        if document is not None:
+            return document
+    return None
+
+
+def _found(cursor: Cursor, name: str, folder: Path | None) -> Document | None:
+    if not _may_be_one(name):
+        return None
+    digits = docid_digits(name)
+    if digits and name.lstrip("\"'").startswith("#"):
+        return _with_docid(cursor, name, digits)
+    return (
+        _virtual(cursor, name)
+        or _absolute(cursor, name, folder)
+        or _named(cursor, name, folder)
+        or (at_place(cursor, str(folder / name)) if folder is not None else None)
+        or (_with_docid(cursor, name, digits) if digits else None)
+    )
+
+
+def missing(
+    cursor: Cursor,
+    name: str,
+    folder: Path | None = None,
+    *,
+    or_else: str | None = None,
+    similar: bool = True,
+) -> DocumentNotFound:
+    """What is said of a name that no document answers to, with names that are like it.
+
+    Args:
+        folder: see `found`.
+        or_else: what may have been meant by the name, if a file on the disk is called so.
+        similar: look for names that are like it, which takes far longer than to find a document.
+    """
+    name = name.strip()
+    if not _may_be_one(name):
+        shown = name[:200].replace("\0", "\\0")
+        return DocumentNotFound(shown if len(name) <= 200 else f"{shown}…")
+    if folder is not None:
+        for meant in dict.fromkeys((name, or_else or name)):
+            on_disk = _on_disk(cursor, meant, folder)
+            if on_disk:
+                return DocumentNotFound(meant, on_disk=on_disk)
+    if not similar:
+        return DocumentNotFound(name)
+    like = cursor.run("documents/similar", name=name.removeprefix(paths.SCHEME))
+    return DocumentNotFound(name, similar=[row[0] for row in like])
+
+
+def _may_be_one(name: str) -> bool:
+    return len(name) <= LONGEST and "\0" not in name
+
+
+def _virtual(cursor: Cursor, name: str) -> Document | None:
+    virtual = paths.parse_virtual(name)
+    if virtual is None:
+        return None
+    whole = paths.normalise(name).removeprefix(paths.SCHEME).partition("/")[2]
+    for path in dict.fromkeys((whole, virtual.path, paths.decoded(virtual.path))):
+        collection = paths.decoded(virtual.collection)
+        for place in dict.fromkeys((virtual.collection, collection)):
+            found = _at(cursor, place, path)
+            if found is not None:
+                return found
+    return None
+
+
+def _absolute(cursor: Cursor, name: str, folder: Path | None) -> Document | None:
+    if folder is not None and name.startswith(("./", "../")):
+        return at_place(cursor, str(folder / name))
+    return at_place(cursor, name) if name.startswith(("/", "~/")) else None
+
+
+def at_place(cursor: Cursor, name: str) -> Document | None:
+    """The document that is at a place on the disk, or None."""
+    wanted = os.path.normpath(paths.at_home(name))
+    escaped = os.path.normpath(paths.at_home(paths.decoded(name)))
+    for place in dict.fromkeys((wanted, os.path.realpath(wanted), escaped)):
+        for collection, path in _inside(cursor, place):
+            found = _at(cursor, collection.name, path)
+            if found is not None:
+                return found
+    return None
+
+
+def _inside(cursor: Cursor, place: str) -> Iterator[tuple[Collection, str]]:
+    """The collections that have a place on the disk in their folders, each with its path there."""
+    for collection in collections(cursor):
+        if not collection.root:
+            continue
+        for root in dict.fromkeys((collection.root, os.path.realpath(collection.root))):
+            if place.startswith(root.rstrip("/") + "/"):
+                yield collection, place[len(root.rstrip("/")) + 1 :]
+
+
+def matching(
+    cursor: Cursor, glob: str, documents: Sequence[Document], folder: Path | None = None
+) -> list[Document]:
+    """Those of some documents that a glob means: by their names, or where they are on the disk.
+
+    Args:
+        folder: where globs such as `./*.md` begin; see `found`.
+
+    Raises:
+        UsageError: the glob stands for too many.
+    """
+    if "\0" in glob:  # and in no path
+        return []
+    below, glob = _begun(glob, folder)
+    matches = globs.matcher(list(dict.fromkeys((glob, paths.decoded(glob)))))
+    if below is None:
+        return [each for each in documents if matches(each.name) or matches(each.path)]
+    begin = {_as_written(each).rstrip("/") + "/" for each in (below, os.path.realpath(below))}
+    roots = {
+        collection.name: {collection.root, os.path.realpath(collection.root)}
+        for collection in collections(cursor)
+        if collection.root
+    }
+
+    def is_meant(document: Document) -> bool:
+        for root in roots.get(document.collection, ()):
+            place = _as_written(f"{root.rstrip('/')}/{document.path}")
+            if any(place.startswith(each) and matches(place[len(each) :]) for each in begin):
+                return True
+        return False
+
+    return [each for each in documents if is_meant(each)]
+
+
+def _begun(glob: str, folder: Path | None) -> tuple[str | None, str]:
+    """The folder on the disk that a glob begins in, and what is one of it; None: it is of names."""
+    if folder is not None and glob.startswith(("./", "../")):
+        below, glob = str(folder), os.path.normpath(glob)
+    elif glob.startswith(("/", "~/")) and not glob.startswith("//"):
+        below, glob = "/", os.path.normpath(paths.at_home(glob)).lstrip("/")
+    else:
+        return None, paths.normalise(glob).removeprefix(paths.SCHEME)
+    first, found, rest = glob.partition("/")
+    while found and not any(mark in first for mark in "*?[{\\"):
+        below, glob = os.path.normpath(os.path.join(below, first)), rest  # noqa: PTH118
+        first, found, rest = glob.partition("/")
+    return below, glob
+
+
+def _as_written(place: str) -> str:
+    return paths.composed(place) or place
+
+
+def _on_disk(cursor: Cursor, name: str, folder: Path) -> str | None:
+    """Why a file that a collection has in its folder is not in the index; None: there is none."""
+    place = os.path.normpath(folder / paths.at_home(name))
+    if not os.path.isfile(place):  # noqa: PTH113  # nor an error: who may not look
+        return None
+    inside = list(_inside(cursor, place)) or list(_inside(cursor, os.path.realpath(place)))
+    for collection, path in inside:
+        if globs.taking(collection.mask, collection.ignored)(path):
+            update = command("qmd", "update", "-c", collection.name)
+            return (
+                f"It is not indexed. Run {update}, which passes over files that are empty, "
+                "no text, too large, links, in a folder such as node_modules, or in .gitignore."
+            )
+    if inside:
+        collection, _ = inside[0]
+        return f"It is no file that collection '{collection.name}' takes ({collection.mask})."
+    return None
+
+
+def _at(cursor: Cursor, collection: str, path: str, *, as_written: bool = False) -> Document | None:
+    """The document at a path of a collection.
+
+    Args:
+        as_written: no other will do, the characters of whose path are composed in another way.
+    """
+    composed = None if as_written else paths.composed(path)
+    rows = cursor.rows(
+        Document, "documents/at", collection=collection, path=path, composed=composed
+    )
+    return rows[0] if rows else None
+
+
+def _named(cursor: Cursor, name: str, folder: Path | None) -> Document | None:
+    for wanted in dict.fromkeys((name.lstrip("/"), paths.decoded(name).lstrip("/"))):
+        first, _, rest = wanted.partition("/")
+        if rest and any(first == collection.name for collection in collections(cursor)):
+            # What would be found first of all, in half the time.
+            exact = _at(cursor, first, rest, as_written=True)
+            if exact is not None:
+                return exact
+        last = wanted.rpartition("/")[2]
+        composed = paths.composed(wanted)
+        rows = cursor.run("documents/named", name=wanted, last=last, composed=composed)
+        best = [Document(*row) for rank, *row in rows if rank == rows[0][0]]
+        if len(best) > 1:
+            near = at_place(cursor, str(folder / wanted)) if folder is not None else None
+            if near is not None:
+                return near
+            raise Ambiguous(name, [document.name for document in best])
+        if best:
+            return best[0]
+    return None
+
+
+def _with_docid(cursor: Cursor, name: str, digits: str) -> Document | None:
+    rows = cursor.rows(Document, "documents/with_docid", digits=digits)
+    if len({document.hash for document in rows}) > 1:
+        raise Ambiguous(name, [f"#{d.hash[:12]}  {d.name}" for d in rows])
+    return rows[0] if rows else None
+
+
+def below(cursor: Cursor, collection: str | None, prefix: str = "") -> list[Document]:
+    """Documents of a collection, or below one of its folders, by path.
+
+    Raises:
+        CollectionNotFound: there is none of this name.
+    """
+    if collection is not None:
+        check_collections(cursor, [collection])
+    prefix = prefix.strip("/")
+    return cursor.rows(
+        Document,
+        "documents/below",
+        collection=collection,
+        prefix=prefix,
+        composed=paths.composed(prefix),
+    )
+
+
+def check_collections(cursor: Cursor, names: Sequence[str]) -> None:
+    """Refuse names of collections that do not exist.
+
+    Raises:
+        CollectionNotFound: with those that do.
+    """
+    known = [collection.name for collection in collections(cursor)]
+    for name in names:
+        if name not in known:
+            raise CollectionNotFound(name, known=known)
+
+
+def bodies(cursor: Cursor, hashes: Sequence[str]) -> dict[str, str]:
+    """Contents by their hashes."""
+    rows = cursor.again("documents/bodies", hashes=as_json(list(dict.fromkeys(hashes))))
+    return {str(key): str(body) for key, body in rows}

@@ -1,0 +1,78 @@
+"""What DuckDB says of a file that it cannot use, in words that a user can act on."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import _duckdb
+
+from qmd.errors import IndexFailure, IndexNotWritable, IndexOutOfReach, IndexUnreadable
+from qmd.storage.cursor import DatabaseError
+from qmd.storage.file_version import log_of
+
+_OF_THE_FILE = (
+    _duckdb.IOException,
+    _duckdb.FatalException,
+    _duckdb.InternalException,
+    _duckdb.SerializationException,
+)
+_UNWRITABLE = (
+    "no space left",
+    "permission denied",
+    "read-only",
+    "could not write",
+    "disk quota",
+    "cannot open file",
+)
+
+
+@contextmanager
+def in_words(path: Path) -> Iterator[None]:
+    """Turn failures of the file, not of a statement, into what a user can act on."""
+    try:
+        yield
+    except DatabaseError as error:
+        failure = translated(path, error)
+        if failure is None:
+            raise
+        raise failure from error
+
+
+def translated(path: Path, error: DatabaseError) -> IndexFailure | None:
+    """A failure of the file in words; None for any other."""
+    # Of a fatal error, the first line says only what became of the engine.
+    problem = str(error).rpartition("Original error: ")[2].splitlines()[0].strip()
+    plain = problem.split(": ", 1)[-1]
+    if _is_out_of_reach(path):
+        return IndexOutOfReach(path, plain)
+    if any(words in problem.lower() for words in _UNWRITABLE):
+        return IndexNotWritable(path, plain)
+    if "WAL does not match" in problem:
+        log = log_of(path).name
+        return IndexUnreadable(
+            path,
+            f"{log} beside it is of another index, whose place it has taken.",
+            mend=f"Move {log} away: what it has was never in this index.",
+        )
+    return IndexUnreadable(path, plain) if isinstance(error, _OF_THE_FILE) else None
+
+
+def _is_out_of_reach(path: Path) -> bool:
+    """Whether there may be a file, which nobody may look at or read."""
+    try:
+        os.stat(path)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return not os.access(path, os.R_OK)
+
+
+def holder_in(problem: str) -> str | None:
+    """`process 123 (/usr/bin/duckdb)` from DuckDB's own words."""
+    found = re.search(r"held in (.+?) \(PID (\d+)\)", problem)
+    return f"process {found[2]} ({found[1]})" if found else None

@@ -1,0 +1,307 @@
+"""Who may touch the index file: one writer, or any number of readers, in any process.
+
+DuckDB lets one process write or many read, and fails at once otherwise. Two files
+beside the index turn that into waiting. The operating system holds the locks, so
+they end with their process and nothing goes stale:
+
+    index.duckdb.lock      the door: a writer holds it for as long as it wants in
+    index.duckdb.readers   the room: shared by all who have the file attached
+
+A reader passes the door and enters the room. A writer shuts the door, so that no
+new reader comes, then waits for the room to be empty. A reader that stays attached
+looks now and then whether the door is shut, and leaves.
+
+A third one is for the words of the index, which an update knows for longer than a transaction:
+
+    index.duckdb.words     shared by updates; a cleanup that forgets words has it alone
+
+Source: the turnstile solution of readers and writers without starvation
+(Downey, The Little Book of Semaphores, 4.2.5), with flock(2).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import threading
+import time
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import ClassVar
+
+from qmd import safe_open
+from qmd.errors import IndexBusy, IndexNotWritable, IndexUnreadable, JobRunning, LockUnusable
+from qmd.storage import cancellation
+
+POLL = 0.002
+"""Seconds between two looks at a lock; doubled up to five times while waiting."""
+
+LOOKS = 10
+"""Looks at the lock of a long job: who only asks whether somebody is at it has it for a moment."""
+
+COURTESY = 0.02
+"""Seconds a writer stays away after a turn, longer than anyone's longest poll."""
+
+HEAD, MARK = 12, b"DUCK"
+"""Bytes that a database of DuckDB begins with, and how they end.
+
+Source: DuckDB 1.5.5, src/storage/storage_info.cpp: MainHeader, after a checksum of 8 bytes."""
+
+
+def check_kind(index: Path) -> None:
+    """Refuse a file that is no database before there is a lock beside it.
+
+    Where there is one, the file may be attached, and is not opened: see `database`.
+
+    Raises:
+        IndexUnreadable: it is none.
+    """
+    try:
+        if index.with_name(f"{index.name}.lock").exists() or not index.is_file():
+            return
+        with index.open("rb") as file:
+            head = file.read(HEAD)
+    except OSError:
+        return  # told by who attaches it
+    if head and not head.endswith(MARK):
+        problem = f'The file "{index}" exists, but it is not a valid DuckDB database file!'
+        raise IndexUnreadable(index, problem)
+
+
+class _Lock:
+    """An flock on a file that is opened for each turn, so that a deleted one is made anew."""
+
+    _made: ClassVar[weakref.WeakSet[_Lock]] = weakref.WeakSet()
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor: int | None = None
+        self._made.add(self)
+
+    def take(self, *, shared: bool) -> bool:
+        """Try once. On read-only media there is nothing to lock, and nobody to lock out."""
+        descriptor = self._open()
+        if descriptor is None:
+            return True
+        try:
+            fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+            current = os.fstat(descriptor).st_ino == os.stat(self._path).st_ino
+        except (BlockingIOError, FileNotFoundError):
+            current = False
+        if not current:
+            os.close(descriptor)
+            return False
+        self._descriptor = descriptor
+        return True
+
+    def release(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    @classmethod
+    def release_inherited(cls) -> None:
+        """Let go of all, in a forked child: it would hold them for as long as it lives."""
+        for lock in list(cls._made):
+            lock.release()
+
+    def sign(self) -> None:
+        """Leave word of who holds it, where there is room for a word."""
+        if self._descriptor is None:
+            return
+        with suppress(OSError):  # read-only, or full: the lock holds without a name
+            os.ftruncate(self._descriptor, 0)
+            os.pwrite(self._descriptor, f"process {os.getpid()}".encode(), 0)
+
+    def holder(self) -> str | None:
+        """Who signed last."""
+        try:
+            with os.fdopen(safe_open.opened(self._path, os.O_RDONLY), "rb") as file:
+                return file.read().decode(errors="replace").strip() or None
+        except OSError:
+            return None
+
+    def _open(self) -> int | None:
+        for flags in (os.O_RDWR | os.O_CREAT, os.O_RDONLY):
+            try:
+                return safe_open.opened(self._path, flags, 0o666)
+            except safe_open.NotAFile as error:
+                raise LockUnusable(self._path) from error
+            except OSError:
+                continue
+        return None
+
+
+os.register_at_fork(after_in_child=_Lock.release_inherited)
+
+
+def _taken(lock: _Lock) -> bool:
+    """Whether a lock is ours now."""
+    for _ in range(LOOKS):
+        if lock.take(shared=False):
+            return True
+        time.sleep(POLL)
+    return False
+
+
+@contextmanager
+def errand(index: Path, name: str) -> Iterator[None]:
+    """Do a long job that only one process at a time should do for an index.
+
+    Raises:
+        JobRunning: another one is at it.
+        IndexNotWritable: the folder of the index cannot be made.
+        IndexUnreadable: the file is no index.
+    """
+    check_kind(index)
+    lock = _Lock(index.with_name(f"{index.name}.{name}"))
+    try:
+        index.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise IndexNotWritable(index, error.strerror or str(error)) from error
+    if not _taken(lock):
+        raise JobRunning(index, job=name, holder=lock.holder())
+    lock.sign()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def is_at_work(index: Path, name: str) -> bool:
+    """Whether some process does such a job now."""
+    path = index.with_name(f"{index.name}.{name}")
+    lock = _Lock(path)
+    try:
+        return path.exists() and not lock.take(shared=True)
+    finally:
+        lock.release()
+
+
+@contextmanager
+def dictionary(index: Path, *, shared: bool) -> Iterator[bool]:
+    """Know the words of an index for longer than a transaction, or forget some of them.
+
+    Args:
+        shared: to know them: nobody forgets any meanwhile. Else to forget some, alone.
+
+    Yields:
+        Whether that may be done; who wants to know them waits until it may.
+    """
+    lock = _Lock(index.with_name(f"{index.name}.words"))
+    taken = lock.take(shared=shared)
+    while shared and not taken:
+        cancellation.check()
+        time.sleep(POLL)
+        taken = lock.take(shared=shared)
+    try:
+        yield taken
+    finally:
+        lock.release()
+
+
+class Gate:
+    """The door and the room of one index, as seen by one process.
+
+    Args:
+        index: the index file; the locks stand beside it.
+        patience: seconds to wait before giving up.
+    """
+
+    def __init__(self, index: Path, *, patience: float = 30.0) -> None:
+        self._index = index
+        self._patience = patience
+        door = index.with_name(index.name + ".lock")
+        self._door = _Lock(door)  # held by this process's writer
+        self._passage = _Lock(door)  # held by this process's reader while it comes in
+        self._glance = _Lock(door)  # held for as long as somebody looks at the door
+        self._looking = threading.Lock()  # several may want to: who reads, and who reads long
+        self._room = _Lock(index.with_name(index.name + ".readers"))
+        self._alone = False
+        self._last_turn = 0.0
+
+    def enter_to_read(self, began: float | None = None) -> None:
+        """Be in the room, with others.
+
+        Args:
+            began: when the waiting did, by the monotonic clock; now, if it has not.
+
+        Raises:
+            IndexBusy: no writer let go in time.
+            IndexUnreadable: the file is no index.
+        """
+        check_kind(self._index)
+        began = time.monotonic() if began is None else began
+        self._wait(self._passage, began, shared=True)
+        try:
+            self._wait(self._room, began, shared=True)
+        finally:
+            self._passage.release()
+
+    def leave(self) -> None:
+        """No longer be in the room."""
+        self._room.release()
+
+    def shut(self, began: float | None = None) -> None:
+        """Let no new reader in, and no other writer.
+
+        Args:
+            began: see `enter_to_read`.
+
+        Raises:
+            IndexBusy: another writer did not let go in time.
+            IndexUnreadable: the file is no index.
+        """
+        check_kind(self._index)
+        rest = self._last_turn + COURTESY - time.monotonic()
+        if rest > 0:
+            time.sleep(rest)
+        self._wait(self._door, began, shared=False)
+        self._door.sign()
+
+    def enter_to_write(self, began: float | None = None) -> None:
+        """Be in the room alone. The door must be shut.
+
+        Args:
+            began: see `enter_to_read`.
+
+        Raises:
+            IndexBusy: a reader did not leave in time.
+        """
+        self._wait(self._room, began, shared=False)
+        self._alone = True
+
+    def open(self) -> None:
+        """End a writer's turn. Readers of this process stay where they are."""
+        if self._alone:
+            self._alone = False
+            self._room.release()
+        self._door.release()
+        self._last_turn = time.monotonic()
+
+    def is_shut(self) -> bool:
+        """Whether another process's writer is in, or wants in."""
+        with self._looking:
+            free = self._glance.take(shared=True)
+            self._glance.release()
+        return not free
+
+    def holder(self) -> str | None:
+        """Who wrote last, in words."""
+        return self._door.holder()
+
+    def _wait(self, lock: _Lock, began: float | None, *, shared: bool) -> None:
+        began = time.monotonic() if began is None else began
+        pause = POLL
+        while not lock.take(shared=shared):
+            cancellation.check()
+            waited = time.monotonic() - began
+            if waited > self._patience:
+                # The door has the name of a writer, which is our own before the room is empty.
+                writer = None if lock is self._room and not shared else self._door.holder()
+                raise IndexBusy(self._index, holder=writer, waited=waited)
+            # Not all who wait should look at the same moment.
+            time.sleep(pause * (0.75 + time.monotonic_ns() % 1000 / 2000))
+            pause = min(pause * 1.3, 5 * POLL)

@@ -1,0 +1,220 @@
+"""Keep the index in shape: merge postings, take stock, check, clean up."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from typing import NamedTuple
+
+from qmd.errors import JobRunning
+from qmd.storage.cursor import Cursor, as_json
+from qmd.storage.database import Database
+from qmd.storage.file_lock import dictionary, errand, is_at_work
+from qmd.store import embeddings
+
+SLICE = 400_000
+"""Postings that a merge puts in order in one transaction: a fifth of a second."""
+
+OF_A_RUN, LARGEST_SLICE = 8_000, 4_000_000
+"""Of each run that many go into a slice, two row groups of the table: of fewer, most of what is
+read is of other slices, and the time of a merge would grow with the square of the index. But no
+more at once than two seconds take."""
+
+MANY_RUNS = 32
+"""Commits since the last merge from which on a merge pays, if they hold enough postings."""
+
+UNSORTED_SHARE = 0.1
+"""Share of the postings out of order from which on a merge pays, after many commits."""
+
+GONE_SHARE, FEW_GONE = 0.1, 100
+"""Share of the documents gone from which on a merge pays, and how many are too few for one."""
+
+LAST_TERM = (1 << 63) - 1
+
+
+class Size(NamedTuple):
+    """How much a merge would have to do."""
+
+    postings: int
+    merged: int
+    runs: int
+    tombstones: int
+    documents: int
+
+    @property
+    def is_loose(self) -> bool:
+        """Whether so many postings are out of order that a merge is worth its time, some day."""
+        in_order = self.runs + bool(self.merged) < 2
+        return not in_order and self.postings - self.merged > UNSORTED_SHARE * self.postings
+
+    @property
+    def pays(self) -> bool:
+        """Whether a merge is worth its time now."""
+        gone = self.tombstones > max(FEW_GONE, GONE_SHARE * self.documents)
+        return gone or (self.is_loose and self.runs >= MANY_RUNS)
+
+    @property
+    def slices(self) -> int:
+        """Transactions of a merge."""
+        return self.postings // min(max(SLICE, OF_A_RUN * self.runs), LARGEST_SLICE) + 1
+
+
+class Totals(NamedTuple):
+    """What the index holds."""
+
+    documents: int
+    contents: int
+    orphans: int
+    chunks: int
+    words: int
+    postings: int
+    modified: datetime | None
+
+
+class Problem(NamedTuple):
+    """A fact about the index, and how often it does not hold."""
+
+    fact: str
+    times: int
+
+
+class Waste(NamedTuple):
+    """What a cleanup removes."""
+
+    texts: int
+    bytes: int
+    words: int
+    answers: int
+    documents: int
+    vectors: int
+
+
+def size(cursor: Cursor) -> Size:
+    """How much a merge would have to do."""
+    return cursor.rows(Size, "postings/size")[0]
+
+
+def totals(cursor: Cursor) -> Totals:
+    """What the index holds."""
+    return cursor.rows(Totals, "maintenance/totals")[0]
+
+
+def problems(cursor: Cursor) -> list[Problem]:
+    """Facts that have to hold in every index, with how often each does not."""
+    return cursor.rows(Problem, "maintenance/problems")
+
+
+def waste(cursor: Cursor, *, space: str | None = None, at_work: bool = False) -> Waste:
+    """What a cleanup would remove.
+
+    Args:
+        space: fingerprint of the vectors in use. Others are of no use once those are complete.
+        at_work: some process makes vectors now, perhaps a draft.
+    """
+    return Waste(
+        *orphans(cursor),
+        cursor.one("maintenance/unused_words"),
+        cursor.one("maintenance/cached"),
+        len(_gone(cursor)),
+        cursor.one("embeddings/unused", models=as_json(_unused_models(cursor, space, at_work))),
+    )
+
+
+def orphans(cursor: Cursor) -> tuple[int, int]:
+    """How many texts no document has any more, and their bytes."""
+    [(texts, taken)] = cursor.run("maintenance/orphans")
+    return texts, taken
+
+
+def _unused_models(cursor: Cursor, space: str | None, at_work: bool) -> list[int]:
+    """The models whose vectors nothing needs."""
+    is_whole = space is not None and not embeddings.pending(cursor, space).lacking
+    return [
+        stored.model_id
+        for stored in embeddings.models(cursor)
+        if (not at_work if stored.is_draft else is_whole and stored.fingerprint != space)
+    ]
+
+
+def merge(database: Database, *, always: bool = False, at_leisure: bool = False) -> bool:
+    """Put the postings in order and drop those of documents that are gone.
+
+    It goes by slices of the terms, each a transaction of its own, so that others get their
+    turn in between; cut off in the middle, it leaves postings that are right, if not yet
+    in order. While another process is at it, it is left to that one.
+
+    Args:
+        always: not only if it pays, and whoever else is at it.
+        at_leisure: also after few commits: what was done before has taken far longer. To score
+            postings that were put in order takes two thirds of the time.
+
+    Returns:
+        Whether there was anything to do.
+    """
+    now = database.read(size)
+    worth = now.pays or (at_leisure and now.is_loose)
+    if not (worth or (always and (now.tombstones or now.merged < now.postings))):
+        return False
+    with suppress(JobRunning), errand(database.path, "merge"):
+        _merge(database, now)
+        return True
+    if always:
+        _merge(database, now)
+    return always
+
+
+def _merge(database: Database, now: Size) -> None:
+    gone = database.read(_gone)
+    step = LAST_TERM // now.slices + 1
+    for at in range(now.slices):
+        high = min((at + 1) * step - 1, LAST_TERM)
+        database.write(partial(_merge_slice, low=at * step, high=high))
+    database.write(partial(_finish, gone=gone))
+
+
+def _gone(cursor: Cursor) -> list[int]:
+    return [document_id for (document_id,) in cursor.run("postings/tombstones")]
+
+
+def _merge_slice(cursor: Cursor, *, low: int, high: int) -> None:
+    cursor.run("postings/take_slice", low=low, high=high)
+    cursor.run("postings/cut_slice", low=low, high=high)
+    cursor.run("postings/put_slice")
+
+
+def _finish(cursor: Cursor, *, gone: list[int]) -> None:
+    cursor.run("postings/forget", ids=as_json(gone))
+    cursor.run("postings/note_merge")
+
+
+def clean(database: Database, *, space: str | None = None) -> Waste:
+    """Remove what nothing needs, and put the postings in order.
+
+    Args:
+        space: see `waste`.
+
+    Returns:
+        What was removed.
+    """
+    gone = database.read(waste).documents
+    merge(database, always=True)
+
+    def work(cursor: Cursor) -> Waste:
+        at_work = is_at_work(database.path, "embed")  # not before: it begins, and then writes
+        removed = waste(cursor, space=space, at_work=at_work)._replace(documents=gone)
+        if not forgets:  # an update has looked some of them up
+            removed = removed._replace(words=0)
+        for model_id in _unused_models(cursor, space, at_work):
+            embeddings.remove(cursor, model_id=model_id)
+        cursor.run("maintenance/remove_orphan_chunks")
+        cursor.run("embeddings/remove_embeddings")
+        cursor.run("maintenance/remove_orphans")
+        if forgets:
+            cursor.run("maintenance/remove_unused_words")
+        cursor.run("maintenance/remove_repeated_words")
+        cursor.run("maintenance/clear_cache")
+        return removed
+
+    with dictionary(database.path, shared=False) as forgets:
+        return database.write(work)

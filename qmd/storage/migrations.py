@@ -1,0 +1,107 @@
+"""Migrations: numbered SQL files, each run once and kept in a ledger.
+
+A migration and its row in the ledger are one transaction. A file that was edited
+after it ran is refused, and so is an index that a later qmd has migrated further.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from qmd import __version__
+from qmd.errors import IndexTooNew, IndexUnreadable, MigrationEdited
+from qmd.storage.cursor import Cursor, DatabaseError, NoSuchTable
+from qmd.storage.statements import shipped
+
+
+class Migration(NamedTuple):
+    """One file: `0001_documents.sql` is version 1, named documents."""
+
+    version: int
+    name: str
+    digest: str
+    text: str
+
+
+class Applied(NamedTuple):
+    """One row of the ledger."""
+
+    version: int
+    name: str
+    digest: str
+    qmd_version: str
+
+
+@cache
+def migrations() -> tuple[Migration, ...]:
+    """All that are shipped, in order."""
+    files = sorted(shipped("migrations").glob("[0-9]*.sql"))
+    found = []
+    for file in files:
+        data = file.read_bytes()
+        number, _, name = file.stem.partition("_")
+        found.append(Migration(int(number), name, hashlib.sha256(data).hexdigest(), data.decode()))
+    return tuple(found)
+
+
+def is_current(cursor: Cursor, path: Path) -> bool:
+    """Whether the ledger has exactly the shipped migrations.
+
+    Raises:
+        IndexTooNew, IndexUnreadable, MigrationEdited: it can never be brought there.
+    """
+    return not _missing(cursor, path)
+
+
+def bring_up_to_date(cursor: Cursor, path: Path, *, last: int | None = None) -> None:
+    """Run what the ledger does not have.
+
+    Args:
+        last: version to stop at; None: the last one there is.
+
+    Raises:
+        IndexTooNew, IndexUnreadable, MigrationEdited: see `is_current`.
+    """
+    for migration in _missing(cursor, path):
+        if last is not None and migration.version > last:
+            return
+        cursor.connection.begin()
+        try:
+            cursor.run("store/ledger")
+            cursor.connection.execute(migration.text)
+            cursor.run(
+                "store/record",
+                version=migration.version,
+                name=migration.name,
+                digest=migration.digest,
+                qmd_version=__version__,
+            )
+            cursor.connection.commit()
+        except BaseException:
+            with suppress(DatabaseError):  # after a fatal error, of no transaction
+                cursor.connection.rollback()
+            raise
+
+
+def _missing(cursor: Cursor, path: Path) -> list[Migration]:
+    try:
+        applied = {row.version: row for row in cursor.rows(Applied, "store/applied")}
+    except NoSuchTable:
+        if cursor.run("store/tables"):
+            raise IndexUnreadable(path, "it is a DuckDB database, but not one of qmd's.") from None
+        return list(migrations())
+    shipped_versions = {migration.version for migration in migrations()}
+    newer = [row for version, row in applied.items() if version not in shipped_versions]
+    if newer:
+        raise IndexTooNew(path, written_by=newer[-1].qmd_version, this=__version__)
+    for migration in migrations():
+        row = applied.get(migration.version)
+        if row is not None and row.digest != migration.digest:
+            raise MigrationEdited(
+                path, f"{migration.version:04}_{migration.name}", written_by=row.qmd_version
+            )
+    return [migration for migration in migrations() if migration.version not in applied]

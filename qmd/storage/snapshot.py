@@ -1,0 +1,70 @@
+"""A copy of the index for whoever reads it for long, so that nobody has to wait for that."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from functools import partial
+from pathlib import Path
+
+from qmd.storage.cursor import Connection, connected
+from qmd.storage.database import Database
+from qmd.storage.file_version import log_of
+from qmd.storage.scratch import sweep_copies, workplace
+
+
+@contextmanager
+def copied(database: Database, *folders: Path) -> Iterator[tuple[Database, float]]:
+    """A copy, which goes in the end, and for how many seconds the index was held for it.
+
+    Those of processes that were killed go first.
+
+    Args:
+        folders: where it may be: the first that has room is taken.
+
+    Raises:
+        IndexFailure: the index is busy or unreadable.
+        OSError: none of them has room.
+    """
+    sweep_copies(database.path)
+    with ExitStack() as stack:
+        for folder in folders:
+            try:
+                path, held = copy(database, stack.enter_context(workplace(folder)))
+                break
+            except OSError:
+                stack.close()
+                if folder == folders[-1]:
+                    raise
+        apart = Database(path)
+        stack.callback(apart.close)
+        yield apart, held
+
+
+def copy(database: Database, folder: Path) -> tuple[Path, float]:
+    """Put a copy of the file of an index into a folder, as it is between two transactions.
+
+    Others may read meanwhile; who wants to write has to wait.
+
+    Returns:
+        The copy, and for how many seconds the file was held.
+
+    Raises:
+        IndexFailure: the index is busy, unreadable, or too new.
+        OSError: the copy cannot be written.
+    """
+    database.read(lambda _: None)  # it is there, and of this version
+    return database.apart(partial(_copied, database.path, folder / database.path.name))
+
+
+def _copied(path: Path, target: Path, attach: Callable[[Connection], None]) -> tuple[Path, float]:
+    from qmd import files
+
+    began = time.monotonic()
+    with closing(connected()) as engine:
+        attach(engine)  # so that programs that know nothing of the gate do not write
+        if (log := log_of(path)).exists():
+            files.copy(log, log_of(target))
+        files.copy(path, target)  # last: closing the file that it reads drops the engine's lock
+    return target, time.monotonic() - began

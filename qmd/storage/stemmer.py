@@ -1,0 +1,85 @@
+"""Terms of words that the index has never met: Snowball stems, from DuckDB's fts extension."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+import _duckdb
+
+from qmd.storage.cursor import Cursor, connected
+from qmd.storage.statements import filled
+from qmd.text.hashes import term_id
+
+FEW, MOST = 1_000, 10_000
+"""Words that are remembered if no more are asked for at once, and how many."""
+
+UNCHECKED: dict[str, str | bool | int | float | list[str]] = {"allow_unsigned_extensions": "true"}
+"""Of an engine that loads an extension and runs nothing of anybody else: its signature is not
+checked, which would take 50 ms. Who could change the extension could change this module, too."""
+
+_has_stem = re.compile("[a-z]+").fullmatch
+
+Term = tuple[int, str]
+"""term_id and term."""
+
+
+class Stemmer:
+    """Stems by the extension that the `duckdb-extension-fts` wheel carries.
+
+    It is loaded when first needed, into a database of its own: loading takes longer than
+    a search, and most searches are for words that the index knows. What is no English word at
+    sight, such as a number, stays as it is.
+    """
+
+    def __init__(self) -> None:
+        self._cursor: Cursor | None = None
+        self._met: dict[str, Term] = {}
+        self._turn = threading.Lock()
+
+    def terms(self, words: Sequence[str]) -> list[Term]:
+        """(term_id, term) of each word, in order. The words are distinct and folded."""
+        with self._turn:
+            found = {word: self._met[word] for word in words if word in self._met}
+            asked = [word for word in words if word not in found]
+            if len(asked) <= FEW:
+                found |= {word: (term_id(word), word) for word in asked if not _has_stem(word)}
+                asked = list(filter(_has_stem, asked))
+            if asked:
+                found |= self._stems(asked)
+        return [found[word] for word in words]
+
+    def _stems(self, words: Sequence[str]) -> dict[str, Term]:
+        if self._cursor is None:
+            self._cursor = self._loaded()
+        rows = self._cursor.run("words/stems", words="\n".join(words))
+        found = {word: (number, term) for word, number, term in rows}
+        if len(found) <= FEW:
+            if len(self._met) + len(found) > MOST:
+                self._met.clear()
+            self._met |= found
+        return found
+
+    @staticmethod
+    def _loaded() -> Cursor:
+        connection = connected({"threads": "1", **UNCHECKED})
+        connection.execute(filled("words/load_stemmer", path=extension("fts")))
+        return Cursor(connection)
+
+
+def extension(name: str) -> Path:
+    """The binary of a DuckDB extension, inside its wheel.
+
+    Raises:
+        ModuleNotFoundError: the wheel is not installed.
+    """
+    found = find_spec(f"duckdb_extension_{name}")
+    if found is None or found.origin is None:
+        raise ModuleNotFoundError(
+            f"The package duckdb-extension-{name} is missing. Install qmd again."
+        )
+    folder = Path(found.origin).parent / "extensions"
+    return next(folder.glob(f"v{_duckdb.__version__}/{name}.duckdb_extension"))

@@ -1,0 +1,312 @@
+"""Who in this process has the index file: readers together, or one writer.
+
+A process keeps one in-memory DuckDB and attaches the index to it: for reading while it reads, and
+until a writer wants in; for writing only as long as one transaction. Attaching costs a few
+milliseconds at any size of the index.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+from qmd.errors import IndexBusy, IndexNotWritable, IndexUnreadable, OfAnotherProcess
+from qmd.storage import cancellation, migrations
+from qmd.storage.attachment import Attachment
+from qmd.storage.cursor import Cursor, DatabaseError, Memory
+from qmd.storage.duckdb_errors import in_words
+from qmd.storage.file_lock import Gate
+from qmd.storage.file_version import GONE, Version, version_of
+
+Result = TypeVar("Result")
+
+WATCH = 0.03
+"""Seconds between two looks of an idle reader at whether a writer wants in."""
+
+LEAST = 0.2
+"""Seconds that a use waits for other processes at least, if it has the patience."""
+
+
+class Occupancy:
+    """The readers and the writer of one index in this process.
+
+    Args:
+        path, warm, patience, memory_limit, threads, schema: see `Database`.
+
+    Attributes:
+        missed: to be told of each search that postings in memory would have answered.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        warm: bool = False,
+        patience: float = 30.0,
+        memory_limit: str = "1GB",
+        threads: int = 1,
+        schema: int | None = None,
+    ) -> None:
+        self.path = path
+        self._process = os.getpid()
+        self._warm = warm
+        self._patience = patience
+        self._schema = schema
+        self._gate = Gate(path, patience=patience)
+        self._attachment = Attachment(
+            path, patience=patience, memory_limit=memory_limit, threads=threads
+        )
+        self._idle: list[Cursor] = []
+        self._active = 0
+        self._attached: Version | None = None  # the file as it was then
+        self._seen = Memory()  # of what is attached
+        self.missed: Callable[[], None] | None = None
+        self._writing = False
+        self._began = 0.0  # when its wait did, of who writes
+        self._last_in = 0.0  # when one of this process had the file
+        self._busy: tuple[float, IndexBusy | None] = 0.0, None
+        self._closed = False
+        lock = threading.RLock()
+        self._turn = threading.Condition(lock)
+        self._asleep = threading.Condition(lock)  # the watcher, which reads need not wake
+        self._one_writer = threading.Lock()
+        self._watcher: threading.Thread | None = None
+        self._memory: dict[Hashable, tuple[tuple[int, ...], Any]] = {}
+
+    @property
+    def is_inherited(self) -> bool:
+        """Whether this process was forked from the one that opened it, and so cannot use it."""
+        return os.getpid() != self._process
+
+    def check_own(self) -> None:
+        """Refuse what a forked process cannot use: threads are missing, and locks are not its own.
+
+        Raises:
+            OfAnotherProcess: this is such a process.
+        """
+        if self.is_inherited:
+            raise OfAnotherProcess(self.path)
+
+    # -- reading ---------------------------------------------------------------
+
+    def _begin_read(self, *, aside: bool = False) -> Cursor:
+        self.check_own()
+        began = time.monotonic()
+        with self._turn:
+            while True:
+                cancellation.check()
+                if self._writing:
+                    self._turn.wait(WATCH)
+                elif self._attached is None:
+                    with self._minded():
+                        self._attach_to_read(self._counted(began))
+                elif self._gate.is_shut() or self._attached != version_of(self.path):
+                    # A writer wants in, or this is another file by now, or has other contents:
+                    # no writer of ours changes it meanwhile, but some copy over it.
+                    if self._active:
+                        self._turn.wait(WATCH)
+                    else:
+                        self._detach()
+                else:
+                    break
+            is_spare = self._idle and not aside
+            cursor = self._idle.pop() if is_spare else Cursor(self._attachment.connection())
+            cursor.memory = self._seen
+            self._active += 1
+            return cursor
+
+    def _end_read(self, cursor: Cursor, *, aside: bool = False) -> None:
+        with self._turn:
+            self._active -= 1
+            cursor.memory = None  # it may lie idle while others go on
+            if self._attachment.is_there and not aside:
+                self._idle.append(cursor)
+            if not self._active:
+                if not self._warm or self._closed or self._gate.is_shut():
+                    self._detach()
+                elif self._watcher is None:
+                    self._watcher = threading.Thread(
+                        target=self._watch, name="qmd-index-watcher", daemon=True
+                    )
+                    self._watcher.start()
+            self._turn.notify_all()
+            if self._seen.stands_for_file and not self._active:
+                self._seen.stands_for_file = False
+                self._attachment.shed()
+
+    def _watch(self) -> None:
+        """Leave the room when a writer wants in and nobody here is reading."""
+        with self._turn:
+            while self._watcher is threading.current_thread():
+                if self._attached is not None and not self._active and self._gate.is_shut():
+                    self._detach()
+                self._asleep.wait(WATCH if self._attached is not None else None)
+
+    def busy_for(self, seconds: float) -> IndexBusy | None:
+        """What the last use was told that found the index busy, if it was within some seconds and
+        nobody of this process has had it since.
+        """
+        when, told = self._busy
+        return told if when > max(self._last_in, time.monotonic() - seconds) else None
+
+    @contextmanager
+    def _minded(self) -> Iterator[None]:
+        """Keep in mind that the index was busy: who waits on may have to say why."""
+        try:
+            yield
+        except IndexBusy as error:
+            self._busy = time.monotonic(), error
+            raise
+
+    def _counted(self, began: float) -> float:
+        """When a wait for other processes counts from, of a use that began at some time.
+
+        What a wait for others of this process took counts if none of them came in, so that they
+        are not told one after the other; but `LEAST` seconds are left.
+        """
+        left = min(self._patience, LEAST)
+        return max(began, self._last_in, time.monotonic() - self._patience + left)
+
+    def _attach_to_read(self, began: float) -> None:
+        """Attach for reading; make the index, or bring it up to date, if need be."""
+        for _ in range(2):
+            if self.path.exists():
+                self._gate.enter_to_read(began)
+                seen = version_of(self.path) or GONE
+                try:
+                    with self._attaching():
+                        self._attachment.attach_to_read(began)
+                    self._attached = seen
+                    self._last_in = time.monotonic()
+                    self._seen = Memory(seen.inode or None, self.missed)
+                    self._asleep.notify_all()
+                    with in_words(self.path):
+                        if migrations.is_current(Cursor(self._attachment.connection()), self.path):
+                            return
+                except BaseException:
+                    self._detach()
+                    self._gate.leave()
+                    raise
+                self._detach()
+            self._turn.release()
+            try:
+                with self._alone():
+                    self._transaction(lambda _: None)
+            finally:
+                self._turn.acquire()
+        raise IndexUnreadable(self.path, "it has no tables, and cannot be given any.")
+
+    # -- writing ---------------------------------------------------------------
+
+    @contextmanager
+    def _in_use(self, leave: Callable[[], None]) -> Iterator[None]:
+        """Let nobody close this before it has left the room."""
+        with self._turn:
+            self._active += 1
+        try:
+            yield
+        finally:
+            leave()
+            with self._turn:
+                self._active -= 1
+                self._turn.notify_all()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Be the only one who has the file, among all threads and processes."""
+        self.check_own()
+        began = time.monotonic()
+        with cancellation.holding(self._one_writer), self._minded():
+            self._began = self._counted(began)
+            with self._turn:
+                self._writing = True
+            try:
+                self._gate.shut(self._began)
+                self._drain()
+                with self._in_use(self._gate.open):
+                    self._gate.enter_to_write(self._began)
+                    yield
+            finally:
+                self._gate.open()  # also if it did not come so far
+                with self._turn:
+                    self._writing = False
+                    self._turn.notify_all()
+
+    def _drain(self) -> None:
+        """Wait for this process's own readers and leave the room."""
+        with self._turn:
+            while self._active:
+                cancellation.check()
+                self._turn.wait(WATCH)
+            self._detach()
+
+    def _transaction(self, work: Callable[[Cursor], Result]) -> Result:
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise IndexNotWritable(self.path, error.strerror or str(error)) from error
+        with self._attaching():
+            self._attachment.attach_to_write(self._began)
+        self._last_in = time.monotonic()
+        try:
+            with in_words(self.path):
+                connection = self._attachment.connection()
+                cursor = Cursor(connection)
+                migrations.bring_up_to_date(cursor, self.path, last=self._schema)
+                connection.begin()
+                try:
+                    result = work(cursor)
+                    connection.commit()
+                except BaseException:
+                    with suppress(DatabaseError):  # after a fatal error, of no transaction
+                        connection.rollback()
+                    raise
+                connection.close()
+                try:
+                    self._attachment.detach()
+                except DatabaseError:
+                    self._drop()  # nothing is lost: whoever attaches it next reads the log, too
+                return result
+        except BaseException:
+            # A failed write can leave the engine unusable: begin again with a new one.
+            self._drop()
+            raise
+        finally:
+            self._last_in = time.monotonic()
+
+    # -- the file --------------------------------------------------------------
+
+    @contextmanager
+    def _attaching(self) -> Iterator[None]:
+        """Begin with a new engine after a file that cannot be attached."""
+        try:
+            yield
+        except (IndexUnreadable, IndexNotWritable):
+            self._drop()
+            raise
+
+    def _detach(self) -> None:
+        """Leave the file and the room; nothing happens if not attached."""
+        if self._attached is not None:
+            self._attached = None
+            self._last_in = time.monotonic()
+            self._seen = Memory()
+            try:
+                for cursor in self._idle:
+                    cursor.forget_plans()
+            finally:
+                self._attachment.detach()
+        self._gate.leave()
+
+    def _drop(self) -> None:
+        """Give the engine up with all its cursors. Closing it lets go of the file."""
+        for cursor in self._idle:
+            cursor.connection.close()
+        self._idle.clear()
+        self._attached = None
+        self._attachment.drop()

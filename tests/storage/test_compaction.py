@@ -1,0 +1,150 @@
+"""An index is written anew without the room that nothing takes."""
+
+from __future__ import annotations
+
+import stat
+import threading
+
+import pytest
+
+from qmd.engine import Engine
+from qmd.errors import IndexFailure
+from qmd.storage import compaction, maintenance
+from qmd.storage.file_lock import dictionary
+from tests.library import Library
+
+
+@pytest.fixture
+def worn(library):
+    """A library whose texts have changed often, and nothing of that is needed any more."""
+    for number in range(12):
+        for name in ("tea", "cake"):
+            library.write(f"{name}.md", f"# {name}\n\n" + f"{name} {number} " * 20_000)
+        library.update()
+    maintenance.clean(library.engine.database)
+    return library
+
+
+def size(library):
+    return library.engine.place.database.stat().st_size
+
+
+def beside(library):
+    """What stands beside the index, but for locks and the log."""
+    return {
+        file.name
+        for file in library.engine.place.database.parent.glob("index.duckdb*")
+        if file.suffix not in {".lock", ".readers", ".words", ".merge", ".jsonl"}
+    }
+
+
+def test_the_file_becomes_small_and_answers_as_before(worn):
+    before, found = size(worn), worn.engine.search("tea 11").results
+    tables = worn.ask("from documents"), worn.ask("from postings"), worn.ask("from words")
+    worn.engine.place.database.chmod(0o600)
+    stays = Engine(worn.engine.place, warm=True)
+    assert stays.search("tea 11").results == found
+    assert compaction.compact(worn.engine.database)
+    assert size(worn) < before / 2
+    assert stat.S_IMODE(worn.engine.place.database.stat().st_mode) == 0o600
+    assert (worn.ask("from documents"), worn.ask("from postings"), worn.ask("from words")) == tables
+    assert worn.engine.search("tea 11").results == stays.search("tea 11").results == found
+    assert worn.problems() == []
+    assert beside(worn) == {"index.duckdb"}
+    worn.write("tea.md", "milk")
+    worn.update()
+    assert [each.file for each in stays.search("milk").results] == ["notes/tea.md"]
+    stays.close()
+
+
+def test_a_file_without_room_to_give_back_is_left_alone(library):
+    library.write("tea.md", "tea")
+    library.update()
+    inode = library.engine.place.database.stat().st_ino
+    assert compaction.compact(library.engine.database)
+    assert library.engine.place.database.stat().st_ino == inode
+
+
+@pytest.mark.parametrize("times", [1, 2, 99])
+def test_what_is_written_meanwhile_is_never_lost(worn, monkeypatch, times):
+    write_anew, written = compaction._write_anew, []
+
+    def busy(*args):
+        write_anew(*args)
+        if len(written) < times:
+            written.append(len(written))
+            worn.write(f"new {len(written)}.md", f"new {len(written)}")
+            worn.update()
+
+    monkeypatch.setattr(compaction, "_write_anew", busy)
+    before = size(worn)
+    assert compaction.compact(worn.engine.database) == (times < compaction.ATTEMPTS)
+    assert (size(worn) < before / 2) == (times < compaction.ATTEMPTS)
+    expected = {"tea.md", "cake.md", *(f"new {number + 1}.md" for number in written)}
+    assert {path for (path,) in worn.ask("select path from documents")} == expected
+    assert worn.problems() == []
+    assert beside(worn) == {"index.duckdb"}
+
+
+def test_an_index_behind_a_link_stays_behind_it(worn, tmp_path):
+    link = worn.engine.place.database
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    real = link.rename(elsewhere / "real.duckdb")
+    link.symlink_to(real)
+    before = real.stat().st_size
+    assert compaction.compact(worn.engine.database)
+    assert link.is_symlink()
+    assert real.stat().st_size < before / 2
+    assert list(elsewhere.iterdir()) == [real]
+    assert len(worn.engine.search("tea").results) == 1
+
+
+def test_the_name_of_a_folder_means_nothing(tmp_path):
+    folder = tmp_path / "a $new, it's $old"
+    folder.mkdir()
+    library = Library(folder)
+    for number in range(9):
+        library.write("tea.md", f"tea {number} " * 50_000)
+        library.update()
+    maintenance.clean(library.engine.database)
+    before = size(library)
+    assert compaction.compact(library.engine.database)
+    assert size(library) < before / 2
+    assert len(library.engine.search("tea").results) == 1
+
+
+def test_an_index_that_cannot_be_written_anew_stays_as_it_was(worn, monkeypatch):
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(compaction, "_write_anew", full)
+    content = worn.engine.place.database.read_bytes()
+    with pytest.raises(IndexFailure, match="No space left on device"):
+        compaction.compact(worn.engine.database)
+    assert worn.engine.place.database.read_bytes() == content
+    assert beside(worn) == {"index.duckdb"}
+
+
+def test_words_that_an_update_has_looked_up_are_not_forgotten_before_it_is_done(library):
+    for text in ("milk", "tea"):
+        library.write("tea.md", text)
+        library.update()
+    words = "select word from words where word = 'milk'"
+    with dictionary(library.engine.place.database, shared=True):
+        assert maintenance.clean(library.engine.database).words == 0
+        assert library.ask(words) == [("milk",)]
+    assert maintenance.clean(library.engine.database).words == 1
+    assert library.ask(words) == []
+
+
+def test_an_update_waits_until_words_are_forgotten(library):
+    library.write("tea.md", "tea")
+    with dictionary(library.engine.place.database, shared=False) as alone:
+        assert alone
+        update = threading.Thread(target=library.update)
+        update.start()
+        update.join(0.3)
+        assert update.is_alive()
+    update.join()
+    assert len(library.engine.search("tea").results) == 1

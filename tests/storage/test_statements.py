@@ -1,0 +1,146 @@
+"""Every statement is what its header says."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from qmd.storage.statements import given, shipped, statement
+from qmd.store import exchange
+
+OF_PEOPLE = ("views", "examples")
+"""Folders of what people ask: they have tests of their own."""
+
+NAMES = sorted(
+    str(file.relative_to(shipped("sql")).with_suffix(""))
+    for file in shipped("sql").rglob("*.sql")
+    if file.parent.name not in OF_PEOPLE
+)
+ENGINE = {
+    "store/attach_to_read",
+    "store/attach_to_write",
+    "store/detach",
+    "store/limit_memory",
+    "store/plan",
+    "store/run_plan",
+    "store/forget_plan",
+    "store/use",
+    "store/draw_nothing",
+    "maintenance/compact",
+    *(name for name in NAMES if name.startswith(("shortcut/", "sandbox/", "import/"))),
+    *(f"export/{name}" for name in ("columns", "copy", "copy_of_collection", "digests", "without")),
+    *(f"export/{name}" for name in ("other", "other_of_documents")),
+}
+"""They attach and detach the index itself, or a file beside it, or run in a sandbox, or are not
+whole without another statement or the name of a table."""
+
+SAMPLE = {
+    "text": "x",
+    "numbers": "1",
+    "text?": None,
+    "json": "[]",
+    "json?": None,
+    "integer": 1,
+    "integer?": None,
+    "bigint": 1,
+    "double": 0.5,
+    "double?": None,
+    "boolean": False,
+    "timestamp": "2025-03-14",
+    "timestamp?": None,
+    "boolean?": None,
+}
+
+NAMED = {"vector": "[1.0]", "signs": "1"}
+"""What a text has to look like, where it is not just any."""
+
+_IN = re.compile(r"^-- in   \$?(\w+) +(\S+)", re.M)
+_OUT = re.compile(r"^-- out  (\w+) +(\S+)", re.M)
+
+
+def header(name: str) -> str:
+    return "\n".join(line for line in statement(name).splitlines() if line.startswith("--"))
+
+
+def body_of(text: str) -> str:
+    return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("--"))
+
+
+def body(name: str) -> str:
+    return body_of(statement(name))
+
+
+def parameters(name: str) -> dict[str, str]:
+    return {key: kind for key, kind in _IN.findall(header(name)) if kind != "relation"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_statement_begins_with_a_sentence_that_says_what_it_does(name):
+    first = statement(name).splitlines()[0]
+    assert re.fullmatch(r"-- [A-Z].*", first)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_header_names_the_parameters_that_the_statement_takes(name):
+    used = set(re.findall(r"\$([a-z_]\w*)", body(name)))
+    assert set(parameters(name)) == used
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ENGINE])
+def test_a_statement_gives_the_columns_of_its_header(name, library):
+    if any(kind == "relation" for _, kind in _IN.findall(header(name))):
+        pytest.skip("it takes a batch; every update or embedding runs it")
+    if name.startswith("shortcut/"):
+        pytest.skip("it runs on a file of its own")
+    if name.startswith("words/") and name != "words/known" and name != "words/count":
+        pytest.skip("it runs with the extension loaded; every update runs it")
+    library.write("tea.md", "# Tea\n\nA cup of tea.")
+    library.update()
+    kinds = parameters(name)
+    sparse = {key: NAMED.get(key, SAMPLE[kind]) for key, kind in kinds.items()}
+    whole = {key: NAMED.get(key, SAMPLE[kind.rstrip("?")]) for key, kind in kinds.items()}
+
+    def run(cursor, given):
+        cursor.connection.execute(
+            "create or replace temp table slice as select * from postings limit 0"
+        )
+        if name.startswith("export/"):
+            exchange.choose(cursor, "[1]")
+        cursor.run(name, **given)
+        return [column[0] for column in cursor.connection.description or []]
+
+    expected = [column for column, _ in _OUT.findall(header(name))]
+    columns = library.engine.database.write(partial(run, given=sparse))
+    assert not expected or columns == expected
+    if "-- if $" in statement(name):
+        assert library.engine.database.write(partial(run, given=whole)) == expected
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_parts_of_a_statement_end_and_are_of_parameters_that_may_be_missing(name):
+    text = statement(name)
+    marks = re.findall(r"-- (if \$\w+|end)$", text, re.M)
+    assert [mark == "end" for mark in marks] == [False, True] * (len(marks) // 2)
+    optional = {mark.removeprefix("if $") for mark in marks if mark != "end"}
+    assert all(parameters(name)[each].endswith("?") for each in optional)
+    given_all, taken = given(name, dict.fromkeys(parameters(name), 1))
+    assert taken.keys() == parameters(name).keys()
+    assert not optional or "-- if" not in given_all
+    bare, taken = given(name, dict.fromkeys(parameters(name)))
+    assert taken.keys() == set(re.findall(r"\$([a-z]\w*)", body_of(bare)))
+    assert not taken.keys() & optional
+
+
+def test_no_sql_stands_in_python():
+    words = r"[\"']\s*(select|insert|update|delete|create|attach|with) [a-z_*(]++(?!=)"
+    root = Path(__file__).parents[2] / "qmd"
+    found = [
+        f"{file.name}: {line.strip()}"
+        for file in root.rglob("*.py")
+        for line in file.read_text(encoding="utf-8").splitlines()
+        if re.search(words, line)
+    ]
+    assert found == []
