@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from qmd.models.loaded import Models
+from qmd.models.loader import Models
 from qmd.settings import config
 from qmd.settings.environment import Machine, Place
 from qmd.storage import document_lookup

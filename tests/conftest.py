@@ -38,7 +38,7 @@ def meaning(tmp_path: Path, tiny_embedder: Path) -> Iterator[Library]:
 def fake(monkeypatch: pytest.MonkeyPatch) -> FakeEmbedder:
     """The embedder of every engine."""
     made = FakeEmbedder()
-    monkeypatch.setattr("qmd.models.choice.embedder", lambda model, machine, *, limit: made)
+    monkeypatch.setattr("qmd.models.selection.embedder", lambda model, machine, *, limit: made)
     return made
 
 

@@ -12,7 +12,7 @@ import anyio
 
 from qmd.engine import Engine
 from qmd.errors import ModelFailure, TextTooLong
-from qmd.models.base import Between, nothing
+from qmd.models.protocols import Between, nothing
 from qmd.models.registry import MINILM
 from qmd.settings.environment import Machine, Place
 from qmd.storage.stemmer import Stemmer

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from qmd.engine import Answer, Engine
     from qmd.evaluation.fixtures import Fixture, Question
     from qmd.evaluation.indexes import Bench, Progress
-    from qmd.models.choice import Space
+    from qmd.models.selection import Space
     from qmd.types import Result
 
 # -- what can be asked -----------------------------------------------------------
@@ -87,7 +87,7 @@ def _vectors(bench: Bench, progress: Progress) -> tuple[Space | None, QmdError |
 def _no_helper(engine: Engine) -> QmdError | None:
     """Why no model expands or judges, or None if one does."""
     from qmd.errors import RuntimeMissing
-    from qmd.models import choice
+    from qmd.models import selection
     from qmd.models.registry import is_installed
 
     problem: QmdError = UsageError(
@@ -99,7 +99,7 @@ def _no_helper(engine: Engine) -> QmdError | None:
             model = engine.models.chosen(role)
             if model is None:
                 continue
-            choice.located(model, engine.models.machine)
+            selection.located(model, engine.models.machine)
         except ModelError as error:
             problem = error
             continue

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from qmd.evaluation.indexes import Bench, Progress
-    from qmd.models.choice import Space
+    from qmd.models.selection import Space
     from qmd.storage.cursor import Cursor
 
 Value = TypeVar("Value")

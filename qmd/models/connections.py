@@ -16,7 +16,7 @@ from typing import Any
 
 import httpx
 
-from qmd.models.base import Between
+from qmd.models.protocols import Between
 
 LISTEN = 0.05
 """Seconds after which is asked again whether anybody still waits for the answer."""

@@ -19,8 +19,8 @@ import httpx
 
 from qmd import __version__
 from qmd.errors import ModelFailure, TextTooLong, UsageError
-from qmd.models.base import Between
 from qmd.models.connections import Connections
+from qmd.models.protocols import Between
 from qmd.models.registry import ENDPOINT, Model
 
 SHORTEST = 64

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qmd.errors import ModelFailure, ModelUnusable, TextTooLong
-from qmd.models.base import Between, nothing
-from qmd.models.judging import asked, judged, sigmoid
-from qmd.models.native import NO_POOLING, RANK, Pool, Tokens
-from qmd.models.passes import Passes
+from qmd.models.batching import Passes
+from qmd.models.cross_encoder import asked, judged, sigmoid
+from qmd.models.generation import answer, conversation
+from qmd.models.gguf import Weights
+from qmd.models.llama_bindings import NO_POOLING, RANK, Pool, Tokens
+from qmd.models.protocols import Between, nothing
 from qmd.models.registry import Model
-from qmd.models.weights import Weights
-from qmd.models.writing import answer, conversation
 
 LARGE = 1_000_000_000
 """Bytes of a model from which on the cores share one context: each has buffers of its own."""

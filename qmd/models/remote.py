@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qmd.errors import TextTooLong
-from qmd.models.base import Between, nothing
 from qmd.models.endpoint import SHORTEST, Endpoint, Line, Odd, Refused
+from qmd.models.protocols import Between, nothing
 from qmd.models.registry import Model
 
 LIMIT = 8192

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from qmd.models.choice import Space
+    from qmd.models.selection import Space
     from qmd.store.stats import Mapped
 
 Method = Literal["pca", "tsne"]

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from qmd.models.base import Embedder
-    from qmd.models.choice import Space
+    from qmd.models.protocols import Embedder
+    from qmd.models.selection import Space
     from qmd.storage.cursor import Cursor
     from qmd.storage.database import Database
 

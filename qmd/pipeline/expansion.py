@@ -16,8 +16,8 @@ from qmd.text.questions import Question, Search
 from qmd.types import Filter
 
 if TYPE_CHECKING:
-    from qmd.models.base import Generator
-    from qmd.models.loaded import Helper
+    from qmd.models.loader import Helper
+    from qmd.models.protocols import Generator
     from qmd.storage.cursor import Cursor
     from qmd.storage.database import Database
     from qmd.storage.stemmer import Stemmer

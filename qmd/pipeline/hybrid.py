@@ -19,7 +19,7 @@ import anyio
 from anyio import from_thread, to_thread
 
 from qmd.errors import ModelError, NotEmbedded, QueryError
-from qmd.models import fitting
+from qmd.models import truncation
 from qmd.pipeline.aid import Aid
 from qmd.pipeline.expansion import Expansion
 from qmd.pipeline.fusion import DEPTH, Fusion, Listed, Ranked, fused
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from qmd.models.base import Generator, Reranker
-    from qmd.models.choice import Space
-    from qmd.models.loaded import Helper
+    from qmd.models.loader import Helper
+    from qmd.models.protocols import Generator, Reranker
+    from qmd.models.selection import Space
     from qmd.storage.cursor import Cursor
     from qmd.storage.database import Database
     from qmd.storage.stemmer import Stemmer
@@ -327,7 +327,7 @@ class _Run:
             space, texts, between=from_thread.check_cancelled, cut=cut.__setitem__
         )
         for text, tokens in cut.items():
-            self._aid.notices.append(fitting.notice(typed[text], model, tokens))
+            self._aid.notices.append(truncation.notice(typed[text], model, tokens))
         if state.notice:
             self._aid.notices.append(state.notice)
         return vectors

@@ -21,8 +21,8 @@ from qmd.store import search
 from qmd.text import snippet
 
 if TYPE_CHECKING:
-    from qmd.models.base import Reranker
-    from qmd.models.loaded import Helper
+    from qmd.models.loader import Helper
+    from qmd.models.protocols import Reranker
     from qmd.pipeline.fusion import Ranked
     from qmd.storage.database import Database
     from qmd.types import Text

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from qmd import __version__, safe_open
 from qmd.errors import QmdError
-from qmd.models.loaded import Models
+from qmd.models.loader import Models
 from qmd.pipeline.walk import Found, same, walk
 from qmd.settings import config, trust
 from qmd.settings.environment import Machine, Place

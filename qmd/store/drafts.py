@@ -9,7 +9,7 @@ from qmd.storage.cursor import Cursor
 from qmd.store import embeddings
 
 if TYPE_CHECKING:
-    from qmd.models.choice import Space
+    from qmd.models.selection import Space
 
 
 def draft(space: Space) -> Space:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from qmd.models.choice import Space
+    from qmd.models.selection import Space
 
 DRAFT = ".draft"
 """What the fingerprint of vectors that are made anew ends with."""

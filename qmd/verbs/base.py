@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar
 
 from qmd.errors import ConfigEmptied, IndexNotWritable
-from qmd.models.loaded import Models
+from qmd.models.loader import Models
 from qmd.settings import config
 from qmd.settings.config import Settings
 from qmd.settings.environment import Place

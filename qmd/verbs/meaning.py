@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from qmd.models.choice import Space
+    from qmd.models.selection import Space
     from qmd.pipeline.hybrid import Helpers, Ranking, Recipe
     from qmd.results import Form
     from qmd.store import embeddings
@@ -88,7 +88,7 @@ class Meaning(Searching):
             NotEmbedded: there are no vectors of the model in use.
             ModelError: it cannot run here, or did not answer.
         """
-        from qmd.models import fitting
+        from qmd.models import truncation
         from qmd.text import query
 
         made = searches.begin("vsearch", text, among.collections, limit)
@@ -105,7 +105,7 @@ class Meaning(Searching):
             space,
             [space.model.as_query(text)],
             between=cancellation.check,
-            cut=lambda _, tokens: cut.append(fitting.notice(text, space.model, tokens)),
+            cut=lambda _, tokens: cut.append(truncation.notice(text, space.model, tokens)),
         )
         answer = self.read(
             partial(

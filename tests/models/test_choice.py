@@ -7,7 +7,7 @@ import os
 import pytest
 
 from qmd.errors import ModelMissing, UnknownModel
-from qmd.models import choice
+from qmd.models import selection
 from qmd.models.registry import EMBEDDING_GEMMA, MINILM, QWEN3_RERANKER, Model
 from qmd.models.remote import RemoteEmbedder
 from qmd.settings.config import Settings
@@ -41,7 +41,7 @@ def put_in_hub(machine, model, content=b"GGUF"):
 
 def chosen(role, machine, folder, **models):
     """The name of what is chosen."""
-    model = choice.chosen(role, Settings(models=models), machine, folder=folder)
+    model = selection.chosen(role, Settings(models=models), machine, folder=folder)
     return model and model.name
 
 
@@ -71,10 +71,10 @@ def test_a_relative_path_in_index_yml_begins_at_its_folder_and_in_the_environmen
 ):
     monkeypatch.chdir(tmp_path)
     settings = Settings(models={"embed": "models/m.gguf"})
-    model = choice.chosen("embed", settings, machine, folder=tmp_path / "config")
+    model = selection.chosen("embed", settings, machine, folder=tmp_path / "config")
     assert model.uri == str(tmp_path / "config" / "models" / "m.gguf")
     machine = machine._replace(chosen={"embed": "models/m.gguf"})
-    model = choice.chosen("embed", settings, machine, folder=tmp_path / "config")
+    model = selection.chosen("embed", settings, machine, folder=tmp_path / "config")
     assert model.uri == str(tmp_path / "models" / "m.gguf")
 
 
@@ -107,29 +107,29 @@ def test_what_the_environment_says_is_read_by_role(tmp_path):
 )
 def test_a_model_that_is_not_here_is_an_error_that_says_where_it_should_be(machine, uri, message):
     with pytest.raises(ModelMissing) as caught:
-        choice.located(Model("m", "embed", uri), machine)
+        selection.located(Model("m", "embed", uri), machine)
     assert f"The model m is not here: {message}" in str(caught.value)
 
 
 def test_a_folder_is_no_model(machine, tmp_path):
     with pytest.raises(ModelMissing, match="does not exist"):
-        choice.located(Model("m", "embed", str(tmp_path)), machine)
+        selection.located(Model("m", "embed", str(tmp_path)), machine)
 
 
 def test_a_model_is_located_where_its_file_is_and_an_endpoint_nowhere(machine, file):
     fetched = put_in_hub(machine, EMBEDDING_GEMMA)
-    assert choice.located(EMBEDDING_GEMMA, machine).uri == str(fetched)
-    assert choice.located(MINILM, machine) == MINILM
+    assert selection.located(EMBEDDING_GEMMA, machine).uri == str(fetched)
+    assert selection.located(MINILM, machine) == MINILM
     remote = Model("openai:e", "embed", "openai:e")
-    assert choice.located(remote, machine) == remote
-    assert isinstance(choice.embedder(remote, machine, limit=100), RemoteEmbedder)
+    assert selection.located(remote, machine) == remote
+    assert isinstance(selection.embedder(remote, machine, limit=100), RemoteEmbedder)
 
 
 # -- what vectors depend on ----------------------------------------------------
 
 
 def fingerprint(machine, model, **settings):
-    return choice.space(model, Settings(**settings), machine).fingerprint
+    return selection.space(model, Settings(**settings), machine).fingerprint
 
 
 def test_a_fingerprint_depends_on_all_that_a_vector_does(machine, file):
@@ -153,7 +153,9 @@ def test_a_fingerprint_changes_with_any_part_of_a_file_and_with_its_length(machi
     seen = {fingerprint(machine, model)}
     for at in (10, len(content) // 2, len(content) - 1):
         changed = bytearray(content)
-        changed[at : at + choice.SAMPLE * 4] = b"x" * len(changed[at : at + choice.SAMPLE * 4])
+        changed[at : at + selection.SAMPLE * 4] = b"x" * len(
+            changed[at : at + selection.SAMPLE * 4]
+        )
         file.write_bytes(changed)
         seen.add(fingerprint(machine, model))
     file.write_bytes(content + b"\0")
@@ -197,6 +199,6 @@ def test_a_fingerprint_of_an_endpoint_depends_on_its_address_and_the_name(machin
 
 
 def test_chunks_have_no_more_tokens_than_the_model_takes(machine):
-    assert choice.space(MINILM, Settings(), machine).tokens == 256
-    assert choice.space(MINILM, Settings(chunk_tokens=100), machine).tokens == 100
+    assert selection.space(MINILM, Settings(), machine).tokens == 256
+    assert selection.space(MINILM, Settings(chunk_tokens=100), machine).tokens == 100
     assert fingerprint(machine, MINILM, chunk_tokens=256) == fingerprint(machine, MINILM)

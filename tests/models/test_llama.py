@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from qmd.errors import ModelFailure, ModelMissing, ModelUnusable, TextTooLong
+from qmd.models.batching import SEQUENCES
 from qmd.models.llama import Llama
-from qmd.models.native import Context
-from qmd.models.passes import SEQUENCES
+from qmd.models.llama_bindings import Context
 from qmd.models.registry import EMBEDDED_FILE, MINILM, Model
 from tests.models import reference
 

@@ -43,7 +43,7 @@ COMMANDS = [
 def embedded(tmp_path_factory, module_patch):
     """A library in which most questions have an answer."""
     module_patch.setattr(
-        "qmd.models.choice.embedder", lambda model, machine, *, limit: FakeEmbedder(limit=2000)
+        "qmd.models.selection.embedder", lambda model, machine, *, limit: FakeEmbedder(limit=2000)
     )
     folder = tmp_path_factory.mktemp("embedded")
     (folder / "fake.gguf").write_bytes(b"GGUF")

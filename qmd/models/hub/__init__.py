@@ -82,7 +82,7 @@ def fetch(
         ModelUnusable: it is not a GGUF file; or it is damaged, and this is offline.
     """
     from qmd.models.hub import download
-    from qmd.models.hub.failures import in_our_words
+    from qmd.models.hub.errors import in_our_words
 
     wanted = parse(uri)
     with in_our_words(uri, wanted, cache):

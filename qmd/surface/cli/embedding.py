@@ -182,7 +182,7 @@ def pull_models(
     as_json: Json = False,
 ) -> None:
     """Fetch models that are not here yet, from the Hugging Face hub."""
-    from qmd.models import choice, hub, registry
+    from qmd.models import hub, registry, selection
     from qmd.models.registry import ROLES
 
     here = state(context)
@@ -191,8 +191,8 @@ def pull_models(
         if names:
             wanted = [registry.find(name, registry.role_of(name)) for name in names]
         else:
-            used = [engine.models.chosen(role) or choice.PREFERRED[role] for role in ROLES]
-            wanted = [m if m != registry.MINILM else choice.PREFERRED["embed"] for m in used]
+            used = [engine.models.chosen(role) or selection.PREFERRED[role] for role in ROLES]
+            wanted = [m if m != registry.MINILM else selection.PREFERRED["embed"] for m in used]
     fetched = []
     for model in wanted:
         if not model.is_on_hub:
@@ -213,5 +213,5 @@ def pull_models(
             sys.stdout.flush()
     if as_json:
         say(formats.as_json(fetched))
-    elif any(each["name"] == choice.PREFERRED["embed"].name for each in fetched):
+    elif any(each["name"] == selection.PREFERRED["embed"].name for each in fetched):
         notice("Vectors of another model are not compared with these. Run 'qmd embed'.")

@@ -96,7 +96,7 @@ KILLED = """
 import sys
 from pathlib import Path
 from qmd.settings.environment import Machine
-from qmd.models import choice
+from qmd.models import selection
 from tests.library import FakeEmbedder, Library
 
 def stop(batch, between):
@@ -106,7 +106,7 @@ def stop(batch, between):
 
 fake = FakeEmbedder()
 fake.before = stop
-choice.embedder = lambda model, machine, *, limit: fake
+selection.embedder = lambda model, machine, *, limit: fake
 folder = Path(sys.argv[1])
 machine = Machine({"embed": str(folder / "fake.gguf")}, hub=folder / "hub")
 Library(folder, machine).embed(batch_tokens=50)

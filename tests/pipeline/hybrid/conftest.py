@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qmd.models.loaded import Helper
+from qmd.models.loader import Helper
 from qmd.settings.environment import Machine
 from tests.library import FakeEmbedder, Library
 from tests.pipeline.hybrid.fakes import FakeGenerator, FakeReranker, meant
@@ -15,14 +15,14 @@ pytest.register_assert_rewrite("tests.pipeline.hybrid.asking")
 @pytest.fixture
 def judge(monkeypatch):
     made = FakeReranker()
-    monkeypatch.setattr("qmd.models.choice.reranker", lambda model, machine: made)
+    monkeypatch.setattr("qmd.models.selection.reranker", lambda model, machine: made)
     return made
 
 
 @pytest.fixture
 def writer(monkeypatch):
     made = FakeGenerator()
-    monkeypatch.setattr("qmd.models.choice.generator", lambda model, machine: made)
+    monkeypatch.setattr("qmd.models.selection.generator", lambda model, machine: made)
     return made
 
 

@@ -8,7 +8,7 @@ import time
 import numpy as np
 
 from qmd.errors import ModelFailure
-from qmd.models.base import nothing
+from qmd.models.protocols import nothing
 from qmd.models.registry import Model
 from tests.library import drawn
 

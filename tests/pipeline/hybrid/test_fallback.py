@@ -19,7 +19,7 @@ from qmd.errors import (
     RuntimeMissing,
     TextTooLong,
 )
-from qmd.models.base import nothing
+from qmd.models.protocols import nothing
 from qmd.models.registry import ENDPOINT
 from qmd.pipeline.hybrid import Recipe
 from qmd.types import Filter

@@ -9,7 +9,7 @@ from contextlib import suppress
 import pytest
 
 from qmd.errors import IndexNotWritable, ModelFailure
-from qmd.models.base import nothing
+from qmd.models.protocols import nothing
 from qmd.pipeline import hybrid
 from qmd.pipeline.hybrid import Recipe
 from qmd.pipeline.reranking import PASSAGE
@@ -90,8 +90,8 @@ def test_what_was_kept_is_answered_without_loading_a_model(helped, judge, writer
 
     helped.engine.models._loaded.pop("rerank")
     helped.engine.models._loaded.pop("generate")
-    monkeypatch.setattr("qmd.models.choice.reranker", load)
-    monkeypatch.setattr("qmd.models.choice.generator", load)
+    monkeypatch.setattr("qmd.models.selection.reranker", load)
+    monkeypatch.setattr("qmd.models.selection.generator", load)
     assert ask(helped, "tea", expand=True, rerank=True) == first
     replace_judge(helped, "another")
     assert "It was loaded." in ask(helped, "tea", expand=True, rerank=True).notice

@@ -172,7 +172,7 @@ def test_what_an_endpoint_made_of_a_question_is_not_remembered(town, monkeypatch
 
 
 def test_no_more_questions_are_remembered_than_are_asked_again(town, monkeypatch):
-    monkeypatch.setattr("qmd.models.loaded.QUESTIONS", 3)
+    monkeypatch.setattr("qmd.models.loader.QUESTIONS", 3)
     models = town.engine.models
     space = models.space()
     _, fake = models._loaded["embed"]

@@ -39,7 +39,7 @@ TEA = {"query": "green tea", "expected_files": ["tea.md"], "type": "easy"}
 def test_documents_of_a_fixture_are_indexed_aside_without_a_model_and_gone_afterwards(
     qmd, corpus, temporary, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("qmd.models.choice.embedder", None)
+    monkeypatch.setattr("qmd.models.selection.embedder", None)
     code, out, err = qmd("bench", corpus, "--backend", "bm25", "--json")
     assert (code, err) == (0, "")
     [row] = rows(out).values()

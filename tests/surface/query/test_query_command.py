@@ -306,8 +306,8 @@ def no_runtime(monkeypatch):
     def missing():
         raise ModuleNotFoundError("llama_cpp")
 
-    monkeypatch.setattr("qmd.models.weights.library", missing)
-    monkeypatch.setattr("qmd.models.choice.is_installed", lambda: False)
+    monkeypatch.setattr("qmd.models.gguf.library", missing)
+    monkeypatch.setattr("qmd.models.selection.is_installed", lambda: False)
     return "The model tiny-embedder.gguf "
 
 

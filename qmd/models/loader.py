@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from qmd.models.base import nothing
+from qmd.models.protocols import nothing
 from qmd.settings.config import Settings
 from qmd.settings.environment import Machine
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from qmd.models.base import Between, Embedder, Generator, Reranker
-    from qmd.models.choice import Space
+    from qmd.models.protocols import Between, Embedder, Generator, Reranker
     from qmd.models.registry import Model, Role
+    from qmd.models.selection import Space
 
 Kind = TypeVar("Kind")
 
@@ -83,9 +83,9 @@ class Models:
         Raises:
             UnknownModel: what the settings name is no model.
         """
-        from qmd.models import choice
+        from qmd.models import selection
 
-        return choice.chosen(role, self._settings(), self.machine, folder=self._folder)
+        return selection.chosen(role, self._settings(), self.machine, folder=self._folder)
 
     def space(self) -> Space:
         """The vectors that are searched: made by the model in use, with the settings as they are.
@@ -93,11 +93,11 @@ class Models:
         Raises:
             ModelMissing, ModelUnusable: the file of the model is not here, or something else.
         """
-        from qmd.models import choice
+        from qmd.models import selection
 
         model = self.chosen("embed")
         assert model is not None
-        return choice.space(model, self._settings(), self.machine)
+        return selection.space(model, self._settings(), self.machine)
 
     def embedder(self, space: Space) -> Embedder:
         """What makes the vectors of a space.
@@ -105,9 +105,9 @@ class Models:
         Raises:
             ModelError: it cannot run here.
         """
-        from qmd.models import choice
+        from qmd.models import selection
 
-        make = partial(choice.embedder, space.model, self.machine, limit=space.tokens)
+        make = partial(selection.embedder, space.model, self.machine, limit=space.tokens)
         return self._once("embed", space.fingerprint, make)
 
     def vectors(
@@ -129,10 +129,10 @@ class Models:
         Raises:
             ModelError: it cannot run here, or could not do it.
         """
-        from qmd.models import fitting
+        from qmd.models import truncation
 
         if space.model.is_remote:
-            rows, short = fitting.vectors(self.embedder(space), questions, between=between)
+            rows, short = truncation.vectors(self.embedder(space), questions, between=between)
             for text, tokens in short.items():
                 cut(text, tokens)
             return rows
@@ -143,7 +143,7 @@ class Models:
             known = {text: self._asked[key] for text, key in keys.items() if key in self._asked}
         unknown = [text for text in keys if text not in known]
         if unknown:
-            rows, short = fitting.vectors(self.embedder(space), unknown, between=between)
+            rows, short = truncation.vectors(self.embedder(space), unknown, between=between)
             for text, row in zip(unknown, rows, strict=True):
                 known[text] = _Asked(row, short.get(text))
         with self._turn:
@@ -159,15 +159,15 @@ class Models:
 
     def reranker(self) -> Helper[Reranker] | None:
         """What judges passages, or None."""
-        from qmd.models import choice
+        from qmd.models import selection
 
-        return self._helper("rerank", choice.reranker)
+        return self._helper("rerank", selection.reranker)
 
     def generator(self) -> Helper[Generator] | None:
         """What writes text, or None."""
-        from qmd.models import choice
+        from qmd.models import selection
 
-        return self._helper("generate", choice.generator)
+        return self._helper("generate", selection.generator)
 
     def help_at_once(self) -> bool:
         """Whether those that judge and write take about a second: on a GPU, or elsewhere."""
@@ -178,23 +178,23 @@ class Models:
 
         if not self.machine.gpu or not is_installed():
             return False
-        from qmd.models.native import uses_gpu
+        from qmd.models.llama_bindings import uses_gpu
 
         return uses_gpu()
 
     def _helper(self, role: Role, make: Callable[[Model, Machine], Kind]) -> Helper[Kind] | None:
-        from qmd.models import choice
+        from qmd.models import selection
 
         model = self.chosen(role)
         if model is None:
             return None
 
         def load() -> Kind:
-            here = choice.located(model, self.machine)
-            key = choice.identity(model, self.machine)
+            here = selection.located(model, self.machine)
+            key = selection.identity(model, self.machine)
             return self._once(role, key, partial(make, here, self.machine))
 
-        return Helper(model, partial(choice.identity, model, self.machine), load)
+        return Helper(model, partial(selection.identity, model, self.machine), load)
 
     def _once(self, role: Role, key: object, make: Callable[[], Kind]) -> Kind:
         """The model of a role; another one that had it is closed, once nobody uses it."""

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qmd.errors import ModelFailure
-from qmd.models.base import Between
+from qmd.models.protocols import Between
 
 Tokens = NDArray[np.int32]
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from qmd.errors import TextTooLong
-from qmd.models.base import Between, nothing
+from qmd.models.protocols import Between, nothing
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from qmd.models.base import Embedder
+    from qmd.models.protocols import Embedder
     from qmd.models.registry import Model
 
 SHORTEST = 16

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from qmd.errors import ModelFailure, TextTooLong
-from qmd.models.base import Between
-from qmd.models.native import Context, Pool, journal
-from qmd.models.weights import Weights
+from qmd.models.gguf import Weights
+from qmd.models.llama_bindings import Context, Pool, journal
+from qmd.models.protocols import Between
 
 WRITING_CONTEXT, WRITING_BATCH = 4096, 512
 """Tokens of a conversation, and of one forward pass of it."""

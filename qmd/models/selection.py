@@ -24,9 +24,9 @@ from qmd.settings.config import Settings
 from qmd.settings.environment import Machine
 
 if TYPE_CHECKING:
-    from qmd.models.base import Embedder, Generator, Reranker
     from qmd.models.endpoint import Endpoint
     from qmd.models.llama import Llama
+    from qmd.models.protocols import Embedder, Generator, Reranker
 
 PREFERRED: Mapping[Role, Model] = {
     "embed": EMBEDDING_GEMMA,
@@ -201,7 +201,7 @@ def _endpoint(machine: Machine) -> Endpoint:
 
 def _llama(model: Model, machine: Machine, limit: int) -> Llama:
     from qmd.models.llama import Llama
-    from qmd.models.native import tiles_work
+    from qmd.models.llama_bindings import tiles_work
 
     tiles = is_installed() and machine.notes is not None and tiles_work(machine.notes)
     return Llama(model, limit=limit, gpu=machine.gpu, tiles=tiles)

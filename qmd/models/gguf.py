@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from qmd.errors import ModelUnusable, RuntimeMissing
-from qmd.models.native import (
+from qmd.models.llama_bindings import (
     NO_POOLING,
     RANK,
     Context,

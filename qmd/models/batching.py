@@ -9,9 +9,9 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from qmd.models.base import Between
-from qmd.models.native import Context, Pool, Tokens
-from qmd.models.weights import Weights
+from qmd.models.gguf import Weights
+from qmd.models.llama_bindings import Context, Pool, Tokens
+from qmd.models.protocols import Between
 
 CPU_BUDGET, GPU_BUDGET = 256, 2048
 """Tokens of one forward pass. On a CPU attention is computed over the whole batch, so that a large

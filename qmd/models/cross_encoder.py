@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from qmd.errors import TextTooLong
-from qmd.models.base import Between
-from qmd.models.native import RANK, Pool, Tokens
-from qmd.models.weights import Weights
+from qmd.models.gguf import Weights
+from qmd.models.llama_bindings import RANK, Pool, Tokens
+from qmd.models.protocols import Between
 
 JUDGE = (
     "<|im_start|>system\nJudge whether the Document meets the requirements based on the Query and "
