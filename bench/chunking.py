@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path, PurePath
 
-from qmd.text import chunking, syntax
+from qmd.embedding import chunker, code_chunker
 
 MARKDOWN = (".md", ".mdx", ".markdown", ".txt")
 
@@ -67,25 +67,25 @@ def main() -> None:
         counter = Counter()
 
         def by_tokens(text: str) -> object:
-            return chunking.token_chunks(text, counter)
+            return chunker.token_chunks(text, counter)
 
         for name, work in {
-            "chunks": chunking.chunks,
-            "fences": chunking.fences,
-            "breaks of whole texts": chunking.breaks,
+            "chunks": chunker.chunks,
+            "fences": chunker.fences,
+            "breaks of whole texts": chunker.breaks,
             "token_chunks": by_tokens,
         }.items():
             print(f"{name}: {rate(texts.values(), options.rounds, work):.1f} MB/s", flush=True)
         one = "\n".join(texts.values())
-        print(f"chunks, all in one text: {rate([one], options.rounds, chunking.chunks):.1f} MB/s")
+        print(f"chunks, all in one text: {rate([one], options.rounds, chunker.chunks):.1f} MB/s")
         print(f"counted: {counter.seen / options.rounds / size:.2f} times")
     programs = defaultdict[str, list[str]](list)
-    for path, text in read(options.folder, lambda name: bool(syntax.language(name))).items():
+    for path, text in read(options.folder, lambda name: bool(code_chunker.language(name))).items():
         programs[PurePath(path).suffix].append(text)
     for suffix, found in sorted(programs.items()):
 
         def parse(text: str, path: str = f"x{suffix}") -> object:
-            return syntax.syntax_breaks(text, path)
+            return code_chunker.syntax_breaks(text, path)
 
         speed = rate(found, options.rounds, parse)
         print(f"syntax of {len(found)} {suffix}: {speed:.1f} MB/s", flush=True)

@@ -24,11 +24,11 @@ import anyio
 import numpy as np
 
 from bench.crash import Corpus, main
+from qmd.embedding import vectors
 from qmd.engine import Engine
 from qmd.settings.environment import Place
 from qmd.storage import maintenance
 from qmd.storage.cursor import Cursor
-from qmd.store import embeddings
 
 DOCUMENTS = 40
 
@@ -153,7 +153,7 @@ class Trial:
             if lacking > lacked:
                 wrong.append(f"{lacking} documents lack vectors, {lacked} lacked them")
             if complete:
-                if force and len(engine.read(embeddings.models)) != 1:
+                if force and len(engine.read(vectors.models)) != 1:
                     wrong.append("vectors that are of no use are left")
                 if bare:
                     wrong.append(f"{bare} documents without all of their vectors")

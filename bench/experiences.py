@@ -26,11 +26,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from qmd.embedding import vectors
 from qmd.engine import Engine
 from qmd.experiences import Experiences
 from qmd.settings.environment import Machine, Place
 from qmd.storage.cursor import Cursor
-from qmd.store import embeddings
 from qmd.store.experiences import Record
 from qmd.text.experience import Submission
 
@@ -94,7 +94,7 @@ def embed(engine: Engine) -> None:
         hashes = [
             row for (row,) in cursor.connection.execute("from content select hash").fetchall()
         ]
-        number = embeddings.meet(cursor, space, 384)
+        number = vectors.meet(cursor, space, 384)
         count = len(hashes)
         zeros = np.zeros(count, np.uint32)
         cut = {
@@ -103,10 +103,10 @@ def embed(engine: Engine) -> None:
             **dict.fromkeys(("seq", "position"), zeros),
             **dict.fromkeys(("length", "line", "tokens"), zeros + 1),
         }
-        added = embeddings.add_chunks(cursor, model_id=number, cut=pa.table(cut))
+        added = vectors.add_chunks(cursor, model_id=number, cut=pa.table(cut))
         rows = np.random.default_rng(1).standard_normal((count, 384)).astype(np.float32)
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-        embeddings.add(cursor, model_id=number, chunk_ids=list(added.values()), vectors=rows)
+        vectors.add(cursor, model_id=number, chunk_ids=list(added.values()), vectors=rows)
 
     engine.database.write(work)
 

@@ -21,11 +21,12 @@ import ir_measures
 from ir_measures import Qrel, ScoredDoc, nDCG
 
 from bench.relevance import DEFAULT, _records, written
+from qmd.embedding import vectors
 from qmd.engine import Engine
 from qmd.errors import QueryError
 from qmd.evaluation.running import plain
 from qmd.settings.environment import Place, machine
-from qmd.store import embeddings, neighbours, search
+from qmd.store import neighbours, search
 from qmd.text import query
 
 Scores = Mapping[int, float]
@@ -135,7 +136,7 @@ def lists(engine: Engine, question: str) -> tuple[Scores, Scores]:
             words = dict(search.scored(cursor, asked, engine.stemmer, limit=DEPTH).scores)
         except QueryError:
             words = {}
-        number = embeddings.model_id(cursor, space.fingerprint)
+        number = vectors.model_id(cursor, space.fingerprint)
         assert number is not None
         near = neighbours.nearest(
             cursor,

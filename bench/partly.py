@@ -39,7 +39,7 @@ def measured(judged: Judged, share: float) -> dict[str, float]:
             "words": judged.ndcg(engine, words),
             "both, unknown as its words": judged.ndcg(engine, both),
         }
-        with mock.patch("qmd.store.embeddings.lacking", return_value=set()):
+        with mock.patch("qmd.embedding.vectors.lacking", return_value=set()):
             found["both, unknown as the lowest"] = judged.ndcg(engine, both)
         engine.close()
     return found

@@ -29,12 +29,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bench.usage import peak
+from qmd.embedding import vectors as embeddings
 from qmd.models.llama import Llama
 from qmd.models.registry import MINILM
 from qmd.storage.cursor import Cursor, as_json
 from qmd.storage.database import Database
 from qmd.storage.stemmer import extension
-from qmd.store import embeddings, neighbours
+from qmd.store import neighbours
 from qmd.store.matrix import Matrix
 from qmd.store.neighbours import Faster
 

@@ -285,8 +285,8 @@ class Engine(Asking, Reading, Arranging):
         """
         from anyio import to_thread
 
+        from qmd.embedding import pipeline as embed
         from qmd.errors import IndexFailure
-        from qmd.pipeline import embed
         from qmd.storage import maintenance
         from qmd.storage.file_lock import errand
 

@@ -14,11 +14,12 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from qmd.embedding import vectors
 from qmd.engine import Engine
 from qmd.errors import ModelError, QmdError
 from qmd.storage import cancellation
 from qmd.storage.cursor import Cursor
-from qmd.store import documents, embeddings, experiences
+from qmd.store import documents, experiences
 from qmd.store.experiences import Found, Page, Record
 from qmd.text import experience
 from qmd.text.experience import Query, Refused, Violation
@@ -126,12 +127,12 @@ class Experiences:
         model_id = None
         if vector is not None:
             width = len(vector.numbers)
-            model_id = embeddings.model_id(cursor, vector.fingerprint, dimensions=width)
+            model_id = vectors.model_id(cursor, vector.fingerprint, dimensions=width)
         return experiences.ranked(
             cursor,
             self._terms(cursor, plain_words(asked.keywords)),
             model_id=model_id,
-            vector=vector and embeddings.as_text(vector.numbers),
+            vector=vector and vectors.as_text(vector.numbers),
             uncounted=uncounted,
             now=_now(),
             limit=asked.limit,

@@ -7,11 +7,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from qmd.embedding import vectors as embeddings
 from qmd.engine import Engine
 from qmd.errors import ModelError
 from qmd.settings import trust
 from qmd.storage.catalog import Overview
-from qmd.store import embeddings
 
 
 class Vectors(NamedTuple):

@@ -12,19 +12,19 @@ from bench.fuzz.sources import Bytes, Input, Target
 
 def chunks() -> Iterator[Target]:
     """Places to cut a text."""
-    from qmd.text import chunking
-    from qmd.text.chunking import Sizes
+    from qmd.embedding import chunker
+    from qmd.embedding.chunker import Sizes
 
     def made(source: Bytes) -> Input:
         sizes = source.number(1, 300), source.number(-5, 300), source.number(0, 300)
         return source.text(), *sizes, source.pick([0.0, 0.15, 0.9])
 
     def check(text: str, size: int, overlap: int, window: int, share: float) -> None:
-        pieces = chunking.chunks(text, Sizes(size, overlap, window))
+        pieces = chunker.chunks(text, Sizes(size, overlap, window))
         assert pieces[0].position == 0
         assert pieces[-1].end == len(text)
         assert all(a.position < b.position <= a.end < b.end for a, b in pairwise(pieces))
-        found = chunking.token_chunks(text, _counted, tokens=size + 2, overlap=share)
+        found = chunker.token_chunks(text, _counted, tokens=size + 2, overlap=share)
         assert bool(found) == bool(text.strip())
         covered = bytearray(len(text))
         for piece in found:
@@ -40,7 +40,7 @@ def chunks() -> Iterator[Target]:
 
 def syntax() -> Iterator[Target]:
     """Places to cut a program. What the grammars take is bounded by the length of a text."""
-    from qmd.text.syntax import syntax_breaks
+    from qmd.embedding.code_chunker import syntax_breaks
 
     suffixes = "py js ts tsx rs go java c cpp rb h jsx mjs".split()
 

@@ -35,8 +35,9 @@ def stages(bench: Bench, space: Space | None, progress: Progress) -> dict[str, S
     Args:
         space: None: words alone are timed.
     """
+    from qmd.embedding import vectors as embeddings
     from qmd.pipeline.fusion import DEPTH
-    from qmd.store import embeddings, neighbours
+    from qmd.store import neighbours
 
     engine, limit = bench.engine, DEPTH["scores"]
     chosen = bench.fixture.sampled(STAGED).questions

@@ -193,7 +193,7 @@ def _vectors(
     """Documents that have vectors, and for each the mean of those."""
     import numpy as np
 
-    from qmd.store import embeddings
+    from qmd.embedding import vectors as embeddings
 
     document_lookup.check_collections(cursor, names)
     stored = {each.fingerprint: each for each in embeddings.models(cursor)}

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import anyio
 from anyio import from_thread, to_thread
 
+from qmd.embedding import vectors as embeddings
 from qmd.errors import ModelError, NotEmbedded, QueryError
 from qmd.models import truncation
 from qmd.pipeline.aid import Aid
@@ -25,7 +26,7 @@ from qmd.pipeline.expansion import Expansion
 from qmd.pipeline.fusion import DEPTH, Fusion, Listed, Ranked, fused
 from qmd.pipeline.passages import with_passages
 from qmd.pipeline.reranking import CANDIDATES, reranked
-from qmd.store import embeddings, neighbours, postings, search
+from qmd.store import neighbours, postings, search
 from qmd.text import query
 from qmd.text.questions import Question
 from qmd.text.questions import Search as Asked

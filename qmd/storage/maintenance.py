@@ -7,11 +7,11 @@ from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 
+from qmd.embedding import vectors as embeddings
 from qmd.errors import JobRunning
 from qmd.storage.cursor import Cursor, as_json
 from qmd.storage.database import Database
 from qmd.storage.file_lock import dictionary, errand, is_at_work
-from qmd.store import embeddings
 
 SLICE = 400_000
 """Postings that a merge puts in order in one transaction: a fifth of a second."""

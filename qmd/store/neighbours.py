@@ -9,8 +9,8 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
+from qmd.embedding.vectors import as_text, signs_of
 from qmd.storage.cursor import Cursor, as_json
-from qmd.store.embeddings import as_text, signs_of
 from qmd.types import Nearest
 
 if TYPE_CHECKING:

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from qmd.embedding import vectors as embeddings
     from qmd.models.selection import Space
     from qmd.pipeline.hybrid import Helpers, Ranking, Recipe
     from qmd.results import Form
-    from qmd.store import embeddings
     from qmd.store.matrix import Matrix
     from qmd.store.neighbours import Faster
     from qmd.store.shortcut import Shortcut
@@ -48,7 +48,7 @@ class Meaning(Searching):
         Raises:
             ModelMissing: the file of the model is not here.
         """
-        from qmd.store import embeddings
+        from qmd.embedding import vectors as embeddings
 
         space = self.models.space()
         work = partial(embeddings.pending, fingerprint=space.fingerprint, collections=collections)
@@ -129,7 +129,7 @@ class Meaning(Searching):
 
     def other_vectors(self) -> str:
         """Whose vectors there are, where those of the model in use are missing."""
-        from qmd.store import embeddings
+        from qmd.embedding import vectors as embeddings
 
         stored = [each for each in self.read(embeddings.models) if each.embeddings]
         if not stored:
@@ -153,8 +153,9 @@ class Meaning(Searching):
         length: int,
         full: bool,
     ) -> Answer:
+        from qmd.embedding import vectors as embeddings
         from qmd.results import Form, Match
-        from qmd.store import embeddings, neighbours, postings
+        from qmd.store import neighbours, postings
 
         narrowed = self._narrowed(cursor, among)
         if narrowed is None:

@@ -7,8 +7,9 @@ from datetime import datetime
 import numpy as np
 import pytest
 
+from qmd.embedding import vectors
 from qmd.errors import CollectionNotFound
-from qmd.store import embeddings, neighbours, postings
+from qmd.store import neighbours, postings
 from qmd.text.filters import parse_filter
 from qmd.types import Filter
 from tests.library import drawn, turned
@@ -170,8 +171,8 @@ def by_stages(library, question, *, two_stages, conditions=(), limit=5):
             return neighbours.nearest(
                 cursor,
                 drawn(question, 16),
-                model_id=embeddings.model_id(cursor, space.fingerprint),
-                vectors=embeddings.pending(cursor, space.fingerprint).vectors,
+                model_id=vectors.model_id(cursor, space.fingerprint),
+                vectors=vectors.pending(cursor, space.fingerprint).vectors,
                 documents=postings.allowed(cursor, Filter(conditions=conditions)),
                 limit=limit,
                 two_stages=two_stages,
@@ -225,4 +226,4 @@ def test_the_first_stage_respects_a_filter(many, monkeypatch):
 
 
 def test_signs_are_those_of_the_numbers():
-    assert embeddings.signs_of(np.array([0.5, -0.5, 0.0, 1e-9], np.float32)) == "1001"
+    assert vectors.signs_of(np.array([0.5, -0.5, 0.0, 1e-9], np.float32)) == "1001"

@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 from bench.vectors import add, unit
+from qmd.embedding import vectors as embeddings
 from qmd.storage import cancellation
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
-from qmd.store import embeddings, matrix, neighbours
+from qmd.store import matrix, neighbours
 from qmd.store.matrix import Matrix
 from qmd.store.neighbours import Faster
 

@@ -7,19 +7,11 @@ import queue
 import numpy as np
 import pytest
 
+from qmd.embedding.pipeline import PROBE
 from qmd.errors import ModelFailure
-from qmd.pipeline.embed import PROBE
 from qmd.settings.environment import Machine
+from tests.embedding.embedding import LONG, SMALL, assert_whole, counted, texts, vectors, write_many
 from tests.library import Library
-from tests.pipeline.embed.embedding import (
-    LONG,
-    SMALL,
-    assert_whole,
-    counted,
-    texts,
-    vectors,
-    write_many,
-)
 
 
 def test_a_chunk_that_fails_is_named_and_does_not_stop_the_rest(faked, fake):

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from qmd.text.chunking import Break
+from qmd.embedding.chunker import Break
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Query

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from qmd.embedding.pipeline import PROBE
 from qmd.errors import ModelFailure
-from qmd.pipeline.embed import PROBE
 from qmd.settings.environment import Machine
-from tests.library import Library
-from tests.pipeline.embed.embedding import (
+from tests.embedding.embedding import (
     SMALL,
     assert_whole,
     counted,
@@ -17,6 +16,7 @@ from tests.pipeline.embed.embedding import (
     vectors,
     write_many,
 )
+from tests.library import Library
 
 
 def test_every_chunk_gets_the_vector_of_its_text(faked, fake):

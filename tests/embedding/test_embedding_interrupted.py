@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from qmd.embedding import vectors as embeddings
 from qmd.errors import JobRunning, VectorsRemoved
 from qmd.storage import maintenance
 from qmd.storage.file_lock import errand
-from qmd.store import embeddings
-from tests.pipeline.embed.embedding import (
+from tests.embedding.embedding import (
     LONG,
     assert_whole,
     counted,
@@ -222,7 +222,7 @@ def test_a_run_that_was_killed_is_gone_on_with(faked, fake):
     write_many(faked, 30)
     process = subprocess.Popen(
         [sys.executable, "-c", KILLED, str(faked.folder)],
-        cwd=Path(__file__).parents[3],
+        cwd=Path(__file__).parents[2],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )

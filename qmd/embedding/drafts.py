@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from qmd.embedding import vectors
 from qmd.errors import VectorsRemoved
 from qmd.storage.cursor import Cursor
-from qmd.store import embeddings
 
 if TYPE_CHECKING:
     from qmd.models.selection import Space
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def draft(space: Space) -> Space:
     """Where vectors of a space are made anew, beside those that are there."""
-    return space._replace(fingerprint=f"{space.fingerprint}{embeddings.DRAFT}")
+    return space._replace(fingerprint=f"{space.fingerprint}{vectors.DRAFT}")
 
 
 def put_in_place(cursor: Cursor, space: Space, dimensions: int) -> None:
@@ -26,10 +26,10 @@ def put_in_place(cursor: Cursor, space: Space, dimensions: int) -> None:
     Raises:
         VectorsRemoved: another process has removed the draft.
     """
-    draft_id = embeddings.model_id(cursor, draft(space).fingerprint)
+    draft_id = vectors.model_id(cursor, draft(space).fingerprint)
     if draft_id is None:
         raise VectorsRemoved(space.model.name)
-    both = {"model_id": embeddings.meet(cursor, space, dimensions), "draft_id": draft_id}
+    both = {"model_id": vectors.meet(cursor, space, dimensions), "draft_id": draft_id}
     cursor.run("embeddings/remove_unfinished", **both)
     cursor.run("embeddings/remove_replaced", **both)
     cursor.run("embeddings/remove_embeddings")

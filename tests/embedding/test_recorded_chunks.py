@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from qmd.text import chunking
-from qmd.text.chunking import (
+from qmd.embedding import chunker
+from qmd.embedding.chunker import (
     Break,
     Fence,
     Piece,
@@ -73,7 +73,7 @@ def test_a_place_is_inside_a_fence_as_recorded(case):
 def test_the_best_cut_is_as_recorded(case):
     places = [Break(each["pos"], each["score"]) for each in case["breakPoints"]]
     fenced = [Fence(**each) for each in case["fences"]]
-    assert case["decay"] == chunking.DECAY
+    assert case["decay"] == chunker.DECAY
     assert cutoff(places, case["target"], case["window"], fenced) == case["expected"]
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from qmd.embedding import vectors as embeddings
+from qmd.embedding.pipeline import TITLE_SHARE
 from qmd.errors import ModelUnusable, NotEmbedded, TextTooLong
 from qmd.models.registry import EMBEDDING_GEMMA
-from qmd.pipeline.embed import TITLE_SHARE
 from qmd.settings.environment import Machine
-from qmd.store import embeddings
+from tests.embedding.embedding import SMALL, assert_whole, counted, vectors, write_many
 from tests.library import FakeEmbedder, Library, drawn
-from tests.pipeline.embed.embedding import SMALL, assert_whole, counted, vectors, write_many
 
 # -- the model and its limits --------------------------------------------------
 

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import anyio
 from anyio import from_thread, to_thread
 
+from qmd.embedding import chunker, drafts
+from qmd.embedding import vectors as embeddings
+from qmd.embedding.vectors import Chunk, Text
 from qmd.errors import ModelError
 from qmd.stages import each, flow
-from qmd.store import drafts, embeddings
-from qmd.store.embeddings import Chunk, Text
-from qmd.text import chunking
 from qmd.types import Embedded
 
 if TYPE_CHECKING:
@@ -220,14 +220,14 @@ class _Run:
             self._database.read, partial(embeddings.texts, hashes=hashes)
         )
 
-    def _cut(self, texts: list[Text]) -> list[tuple[Text, list[chunking.TokenPiece]]]:
+    def _cut(self, texts: list[Text]) -> list[tuple[Text, list[chunker.TokenPiece]]]:
         return [(text, self._pieces(text)) for text in texts]
 
-    def _pieces(self, text: Text) -> list[chunking.TokenPiece]:
+    def _pieces(self, text: Text) -> list[chunker.TokenPiece]:
         """Chunks of one text, none with more tokens than the model takes."""
-        extra: Sequence[chunking.Break] = ()
+        extra: Sequence[chunker.Break] = ()
         if self._space.strategy == "auto":
-            from qmd.text.syntax import syntax_breaks
+            from qmd.embedding.code_chunker import syntax_breaks
 
             extra = syntax_breaks(text.body, text.name)
 
@@ -235,7 +235,7 @@ class _Run:
             from_thread.check_cancelled()
             return self._embedder.count([self._prompt(text, piece) for piece in pieces])
 
-        return chunking.token_chunks(
+        return chunker.token_chunks(
             text.body,
             count,
             tokens=min(self._space.tokens, self._embedder.limit),
@@ -243,7 +243,7 @@ class _Run:
             extra=extra,
         )
 
-    def _keep(self, cut: list[tuple[Text, list[chunking.TokenPiece]]]) -> list[Chunk]:
+    def _keep(self, cut: list[tuple[Text, list[chunker.TokenPiece]]]) -> list[Chunk]:
         """Commit chunks; those that another process was faster with come back without."""
         rows = [
             (text.hash, seq, *piece) for text, pieces in cut for seq, piece in enumerate(pieces)

@@ -11,8 +11,8 @@ import regex
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from qmd.text import chunking
-from qmd.text.chunking import (
+from qmd.embedding import chunker
+from qmd.embedding.chunker import (
     Break,
     Fence,
     Piece,
@@ -315,7 +315,7 @@ def test_a_text_without_characters_has_no_piece_to_embed(text):
 
 
 def test_ascii_is_cut_without_the_library_of_graphemes(monkeypatch):
-    chunking._grapheme.cache_clear()
+    chunker._grapheme.cache_clear()
     monkeypatch.setitem(sys.modules, "regex", None)
     text = "a\r\n" * 100
     assert set(parts(text, chunks(text, Sizes(2, 0, 0)))) == {"a", "\r\n"}

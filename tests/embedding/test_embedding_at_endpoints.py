@@ -7,9 +7,9 @@ import threading
 import pytest
 
 from qmd.settings.environment import Machine
+from tests.embedding.embedding import LONG, counted, write_many
 from tests.library import Library
 from tests.models.remote.fake_endpoint import FakeEndpoint, embedded
-from tests.pipeline.embed.embedding import LONG, counted, write_many
 
 
 @pytest.fixture

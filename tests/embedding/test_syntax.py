@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmd.text import syntax
-from qmd.text.chunking import Break, Sizes, chunks
-from qmd.text.syntax import language, syntax_breaks
+from qmd.embedding import code_chunker
+from qmd.embedding.chunker import Break, Sizes, chunks
+from qmd.embedding.code_chunker import language, syntax_breaks
 from tests.test_cases import recorded
 
 PARTS = {
@@ -112,9 +112,11 @@ def test_each_part_of_a_program_is_worth_what_it_is(path):
 
 
 def test_every_language_has_a_suffix_and_a_query_that_its_grammar_knows():
-    assert {language(f"a{suffix}") for suffix in syntax._LANGUAGES} == set(syntax._QUERIES)
-    for name in syntax._QUERIES:
-        syntax._grammar(name)
+    assert {language(f"a{suffix}") for suffix in code_chunker._LANGUAGES} == set(
+        code_chunker._QUERIES
+    )
+    for name in code_chunker._QUERIES:
+        code_chunker._grammar(name)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +157,7 @@ def test_a_program_is_cut_where_its_parts_begin():
 
 
 def test_without_its_grammar_a_program_is_a_text(monkeypatch):
-    syntax._grammar.cache_clear()
+    code_chunker._grammar.cache_clear()
     monkeypatch.setitem(sys.modules, "tree_sitter_python", None)
     assert syntax_breaks("def f(): pass", "a.py") == []
     monkeypatch.undo()
@@ -163,13 +165,13 @@ def test_without_its_grammar_a_program_is_a_text(monkeypatch):
 
 
 def test_a_query_that_a_grammar_does_not_know_is_no_error(monkeypatch):
-    syntax._grammar.cache_clear()
-    monkeypatch.setitem(syntax._QUERIES, "python", "(unheard_of) @class")
+    code_chunker._grammar.cache_clear()
+    monkeypatch.setitem(code_chunker._QUERIES, "python", "(unheard_of) @class")
     assert syntax_breaks("def f(): pass", "a.py") == []
 
 
 def test_a_text_that_is_too_long_is_not_parsed(monkeypatch):
-    monkeypatch.setattr(syntax, "LONGEST", 13)
+    monkeypatch.setattr(code_chunker, "LONGEST", 13)
     assert syntax_breaks("def f(): pass", "a.py") == [Break(0, 90)]
     assert syntax_breaks("def f(): pass ", "a.py") == []
 
@@ -182,7 +184,7 @@ def test_what_is_broken_all_over_is_not_searched():
 
 @given(
     st.text(st.sampled_from("ab\n \t(){}[];:='\"`#é日🚀\\/<>@\0\ud800"), max_size=80),
-    st.sampled_from(sorted(syntax._LANGUAGES)),
+    st.sampled_from(sorted(code_chunker._LANGUAGES)),
 )
 def test_whatever_is_read_the_places_are_in_order_and_in_the_text(text, suffix):
     places = [position for position, _ in syntax_breaks(f"{text}\nclass A {{}}", f"a{suffix}")]
