@@ -22,7 +22,7 @@ CLIENTS ?= $(HOME)/.cache/qmd-clients
 
 .PHONY: demo test check format docs bench torture fuzz clients build clean
 
-$(READY): pyproject.toml tools/compiling.py $(wildcard qmd/compiled/*.p*)
+$(READY): pyproject.toml tools/compiling.py $(wildcard qmd/ingest/compiled/*.p*)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	@echo "Installing. The first time, llama.cpp is compiled: a few minutes."

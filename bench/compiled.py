@@ -23,7 +23,7 @@ SIZES = (10_000, 100_000, 1_000_000)
 
 WITH = "from qmd.__main__ import main; main()"
 WITHOUT = f"""
-from qmd.pipeline import outlines, tokens
+from qmd.ingest import outlines, inversion as tokens
 tokens.Words = outlines._compiled = None
 {WITH}
 """

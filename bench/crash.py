@@ -31,7 +31,7 @@ LETTERS = "bcdfghjklmnpqrtvwz"
 SMALL = (
     "-c",
     """
-from qmd.pipeline import batches
+from qmd.ingest import batches
 batches.BATCH_FILES = 20
 from qmd.__main__ import main
 main()

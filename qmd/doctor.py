@@ -67,7 +67,7 @@ def prove(engine: Engine, *, progress: Callable[[int, int], None] | None = None)
     Args:
         progress: told (documents done, documents in all).
     """
-    from qmd.pipeline.prove import prove
+    from qmd.ingest.verify import prove
 
     documents = engine.totals().documents
     tell = (lambda done: progress(done, documents)) if progress else None
@@ -249,8 +249,8 @@ def _ignored(engine: Engine) -> Iterator[Finding]:
 
 def _installed() -> Iterator[Finding]:
     try:
-        import_module("qmd.compiled.words")
-        import_module("qmd.compiled.outlines")
+        import_module("qmd.ingest.compiled.words")
+        import_module("qmd.ingest.compiled.outlines")
     except ImportError as error:
         yield Finding(
             "compiled",

@@ -30,10 +30,10 @@ from qmd.verbs.reading import LARGEST_OF_SEVERAL, Reading
 from qmd.verbs.searching import NONE_INCLUDED, UNLIMITED, Answer
 
 if TYPE_CHECKING:
-    from qmd.pipeline.compare import Comparison
+    from qmd.ingest.compare import Comparison
+    from qmd.ingest.walk import Found
     from qmd.pipeline.export import Exported, Wish
     from qmd.pipeline.importing import Imported
-    from qmd.pipeline.walk import Found
     from qmd.store.matrix import Matrix
     from qmd.store.shortcut import Shortcut
     from qmd.types import Embedded
@@ -109,7 +109,7 @@ class Engine(Asking, Reading, Arranging):
             CollectionNotFound: there is none of one of the names.
         """
         from qmd.errors import CannotUpdate, CollectionNotFound, UsageError
-        from qmd.pipeline.compare import compare
+        from qmd.ingest.compare import compare
 
         compared = {}
         for collection in self.folders(names):
@@ -170,7 +170,7 @@ class Engine(Asking, Reading, Arranging):
             begun(collection)
             report = comparison.nothing_changed
             if report is None:
-                from qmd.pipeline.at_once import carry_out
+                from qmd.ingest.at_once import carry_out
 
                 try:
                     report = carry_out(self.database, comparison, self.stemmer)
@@ -213,8 +213,8 @@ class Engine(Asking, Reading, Arranging):
         from anyio import to_thread
 
         from qmd.errors import CollectionNotFound, IndexFailure, QmdError
-        from qmd.pipeline import index
-        from qmd.pipeline.filling import fill
+        from qmd.ingest import pipeline
+        from qmd.ingest.backfill import fill
         from qmd.storage import maintenance
 
         chosen = await to_thread.run_sync(self.folders, names)
@@ -228,7 +228,7 @@ class Engine(Asking, Reading, Arranging):
                     [fresh] = await to_thread.run_sync(self.folders, [collection.name])
                     collection, comparison = fresh, comparison if fresh == collection else None
                 self._check_approved(collection)
-                report = await index.update(
+                report = await pipeline.update(
                     self.database,
                     collection,
                     self.stemmer,
@@ -253,9 +253,9 @@ class Engine(Asking, Reading, Arranging):
 
     def has_arrears(self) -> bool:
         """Whether an update has something to do even if no file has changed."""
-        from qmd.store import documents
+        from qmd.ingest import commit
 
-        return self.database.read(documents.lack_outlines)
+        return self.database.read(commit.lack_outlines)
 
     async def embed(
         self,

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from qmd.embedding import vectors
 from qmd.engine import Engine
 from qmd.errors import ModelError, QmdError
+from qmd.ingest import commit
 from qmd.storage import cancellation
 from qmd.storage.cursor import Cursor
-from qmd.store import documents, experiences
+from qmd.store import experiences
 from qmd.store.experiences import Found, Page, Record
 from qmd.text import experience
 from qmd.text.experience import Query, Refused, Violation
@@ -141,7 +142,7 @@ class Experiences:
 
     def _terms(self, cursor: Cursor, words: Sequence[str]) -> list[int]:
         """The terms of words, each once; of a word that the index never met, its stem's."""
-        known = documents.known_words(cursor, words)
+        known = commit.known_words(cursor, words)
         terms = [term_id for term_id, _ in known.values()]
         unknown = [word for word in words if word not in known]
         terms += [term_id for term_id, _ in self._engine.stemmer.terms(unknown)]

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from qmd.engine import Engine
-from qmd.pipeline import tokens
+from qmd.ingest import inversion
 from qmd.storage.stemmer import Stemmer
 from qmd.store.terms import COMMON, PREFIX_WEIGHT
 from qmd.text import query
@@ -120,7 +120,7 @@ def test_scores_are_those_of_the_formula_after_any_history(history):
                 carry_out(library, step)
             with pytest.MonkeyPatch.context() as patch:
                 if len(batch) % 2:
-                    patch.setattr(tokens, "Words", None)
+                    patch.setattr(inversion, "Words", None)
                 library.update()
             for text in QUERIES:  # what was found before is not remembered too long
                 assert stays.search(text) == library.engine.search(text)

@@ -1,4 +1,4 @@
-"""What hatchling calls while a wheel is made: it compiles `qmd/compiled`.
+"""What hatchling calls while a wheel is made: it compiles `qmd/ingest/compiled`.
 
 Without a compiler the wheel has none of it, and qmd does the same in plain Python.
 """
@@ -14,7 +14,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-FOLDER = Path("qmd/compiled")
+FOLDER = Path("qmd/ingest/compiled")
 
 
 class Compiling(BuildHookInterface[Any]):

@@ -59,8 +59,8 @@ def syntax() -> Iterator[Target]:
 
 def tokens() -> Iterator[Target]:
     """Postings: those of a batch are those of its words, one by one, compiled or not."""
-    from qmd.pipeline.tokens import plainly_tokenised, tokenise
-    from qmd.pipeline.vocabulary import Vocabulary
+    from qmd.ingest.inversion import plainly_tokenised, tokenise
+    from qmd.ingest.vocabulary import Vocabulary
     from qmd.text import tokenizer as words
 
     met: dict[str, int] = {}
@@ -103,7 +103,7 @@ def tokens() -> Iterator[Target]:
 
 def outlines() -> Iterator[Target]:
     """Links, tags and headings: the same, compiled or not, and each a part of the text."""
-    from qmd.pipeline.outlines import outlined, plainly_outlined
+    from qmd.ingest.outlines import outlined, plainly_outlined
 
     def made(source: Bytes) -> Input:
         return source.text(), source.number(0, 40)

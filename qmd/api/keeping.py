@@ -178,7 +178,7 @@ class Keeping(Base):
             CollectionNotFound: there is none of one of the names.
             IndexFailure: the index is busy or cannot be written.
         """
-        from qmd.pipeline.hooks import Hooks
+        from qmd.ingest.hooks import Hooks
 
         def telling(each: Collection) -> Callable[[int, int], None]:
             def tell(done: int, total: int) -> None:

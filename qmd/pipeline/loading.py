@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qmd.errors import ExportDamaged, ExportUnreadable
+from qmd.ingest.backfill import fill
 from qmd.pipeline import manifest
-from qmd.pipeline.filling import fill
 from qmd.storage import catalog, maintenance
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database

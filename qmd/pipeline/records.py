@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
-from qmd.pipeline.reading import EPOCH, File, Parsed
-from qmd.pipeline.tables import batch
-from qmd.pipeline.vocabulary import Vocabulary
+from qmd.ingest.batch_tables import batch
+from qmd.ingest.commit import Batch, Change
+from qmd.ingest.reader import EPOCH, File, Parsed
+from qmd.ingest.vocabulary import Vocabulary
 from qmd.storage.stemmer import Stemmer
-from qmd.store.documents import Batch, Change
 from qmd.store.experiences import Record
 from qmd.text import experience, markdown
 from qmd.text.hashes import checksum, content_hash

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from qmd.ingest import commit
 from qmd.storage.catalog import collections
 from qmd.storage.cursor import Cursor, as_json
-from qmd.store import documents
 from qmd.text.experience import Submission, rendered
 from qmd.types import EXPERIENCES
 
 if TYPE_CHECKING:
-    from qmd.store.documents import Batch
+    from qmd.ingest.commit import Batch
 
 UNREVIEWED = (
     "Records of solved problems, submitted by agents and reviewed by nobody: check before you "
@@ -69,9 +69,9 @@ def add(cursor: Cursor, records: Sequence[Record], batch: Batch) -> None:
     if all(each.name != EXPERIENCES for each in collections(cursor)):
         cursor.run("experiences/add_collection")
         cursor.run("experiences/add_context", body=UNREVIEWED)
-    known = documents.known_words(cursor, [word for word, _ in batch.learnt])
+    known = commit.known_words(cursor, [word for word, _ in batch.learnt])
     new = [learnt for learnt in batch.learnt if learnt[0] not in known]
-    documents.put(cursor, batch._replace(learnt=new))
+    commit.put(cursor, batch._replace(learnt=new))
     rows = [_row(record) for record in records]
     cursor.run("experiences/add", records=as_json(rows))
 

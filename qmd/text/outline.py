@@ -1,7 +1,7 @@
 """What a Markdown text points at, and how it is divided: links, tags and headings.
 
-One definition: `compiled/outlines.pyx` is the same rules, and calls `block_marks` where a block is
-not plain; a property test holds the two equal. All of this works on the bytes of UTF-8.
+One definition: `ingest/compiled/outlines.pyx` is the same rules, and calls `block_marks` where a
+block is not plain; a property test holds the two equal. All of this works on the bytes of UTF-8.
 
     text ──▸ lines ─▸ without frontmatter and blocks of code ─▸ headings
                                                              ─▸ regions ─▸ blocks ─▸ links, tags

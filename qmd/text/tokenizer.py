@@ -1,6 +1,6 @@
 """How text becomes words, and words become the pieces that are indexed.
 
-One definition serves documents and queries: `compiled/words.pyx` is the same rules
+One definition serves documents and queries: `ingest/compiled/words.pyx` is the same rules
 over a whole batch, and a property test holds the two equal.
 
     text ──split──▸ raw words ──pieces──▸ folded words, each at a position ──stem──▸ terms

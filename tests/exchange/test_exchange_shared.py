@@ -35,7 +35,7 @@ def test_two_exports_to_one_folder_take_turns(one, tmp_path):
 
 
 def test_an_export_is_of_one_state_while_others_write(library, target, tmp_path, monkeypatch):
-    monkeypatch.setattr("qmd.pipeline.batches.BATCH_FILES", 5)
+    monkeypatch.setattr("qmd.ingest.batches.BATCH_FILES", 5)
     for number in range(60):
         library.write(f"{number}.md", f"# Tea {number}\n\nCup {number} of tea.")
     writer = Engine(library.engine.place)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qmd.errors import ModelError, QmdError
-from qmd.pipeline import unchanged
+from qmd.ingest import fingerprint
 from qmd.settings import environment
 from qmd.surface import formats, wording
 from qmd.surface.cli.common import PARTLY, Collections, Json, notice, say, state
@@ -22,8 +22,8 @@ from qmd.text.paths import on_one_line
 
 if TYPE_CHECKING:
     from qmd.engine import Engine
-    from qmd.pipeline.compare import Comparison
-    from qmd.pipeline.hooks import Hooks
+    from qmd.ingest.compare import Comparison
+    from qmd.ingest.hooks import Hooks
     from qmd.types import Collection, Report
 
 
@@ -37,9 +37,9 @@ def update(
 ) -> None:
     """Index what has changed."""
     here, names = state(context), collection or []
-    before = unchanged.NONE
+    before = fingerprint.NONE
     if not pull:
-        before = unchanged.glance(here.place, environment.machine(here.environ), names)
+        before = fingerprint.glance(here.place, environment.machine(here.environ), names)
     if before.reports is not None:
         telling = _Telling(len(before.reports), as_json=as_json)
         for each, report in zip(before.found, before.reports, strict=True):
@@ -58,7 +58,7 @@ def report_updates(
     pull: bool = False,
     as_json: bool = False,
     added: bool = False,
-    before: unchanged.Glance = unchanged.NONE,
+    before: fingerprint.Glance = fingerprint.NONE,
 ) -> None:
     """Update collections and say what happened, each as it is done.
 
@@ -68,7 +68,7 @@ def report_updates(
     Raises:
         Exit: with code 2, if a collection could not be updated.
     """
-    from qmd.pipeline.hooks import Hooks
+    from qmd.ingest.hooks import Hooks
 
     chosen = engine.folders(names)
     if not chosen:
@@ -124,7 +124,7 @@ def _at_once(
     engine: Engine, chosen: Sequence[Collection], compared: Mapping[str, Comparison]
 ) -> bool:
     """Whether all has been compared, and little has to be done."""
-    from qmd.pipeline.compare import is_little
+    from qmd.ingest.compare import is_little
 
     little = len(compared) == len(chosen) and is_little(compared.values())
     return little and not engine.has_arrears()
@@ -132,7 +132,7 @@ def _at_once(
 
 def _note(
     engine: Engine,
-    before: unchanged.Glance,
+    before: fingerprint.Glance,
     compared: Mapping[str, Comparison],
     reports: Sequence[Report],
 ) -> None:
@@ -150,7 +150,7 @@ def _note(
         space, vectors = engine.vectors()
         digest = engine.database.read(config_digest)
         if before.state and before.state.settings == digest:
-            unchanged.note(
+            fingerprint.note(
                 engine.place, before, known, space=space.fingerprint, lacking=vectors.lacking
             )
 

@@ -346,7 +346,7 @@ class Toolbox:
     async def _update(
         self, tool: Tool, given: Mapping[str, Any], progress: Progress | None
     ) -> Reply:
-        from qmd.pipeline.hooks import Hooks
+        from qmd.ingest.hooks import Hooks
 
         asked = read(tool, given)
         engine = self.engine

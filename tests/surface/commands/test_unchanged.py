@@ -15,9 +15,9 @@ import pytest
 
 from qmd.engine import Engine
 from qmd.errors import IndexNotWritable
-from qmd.pipeline import unchanged
-from qmd.pipeline.compare import compare
-from qmd.pipeline.walk import walk
+from qmd.ingest import fingerprint
+from qmd.ingest.compare import compare
+from qmd.ingest.walk import walk
 from qmd.settings import config, environment
 from qmd.storage.database import Database
 from qmd.storage.file_version import SETTLED_NS, is_settled
@@ -49,7 +49,7 @@ class Kept:
 
     def glance(self, *names):
         here = environment.locate(os.environ, self.root)
-        return unchanged.glance(here, environment.machine(os.environ), names)
+        return fingerprint.glance(here, environment.machine(os.environ), names)
 
     def is_known(self, *names):
         """Whether the next update would do without DuckDB."""
@@ -229,7 +229,7 @@ def test_other_settings_are_compared(kept, monkeypatch, tiny_embedder):
     assert "/nowhere.gguf" in kept.command("update")[1]
     monkeypatch.delenv("QMD_EMBED_MODEL")
     assert kept.is_known()
-    monkeypatch.setattr(unchanged, "__version__", "9.9.9")
+    monkeypatch.setattr(fingerprint, "__version__", "9.9.9")
     assert not kept.is_known()
 
 
@@ -326,29 +326,29 @@ def test_what_is_in_the_place_of_a_note_is_neither_read_nor_written(kept, put):
 
 def test_nothing_is_noted_of_what_somebody_changes_meanwhile(kept, monkeypatch):
     kept.note.unlink()
-    noted = unchanged.note
+    noted = fingerprint.note
 
     def late(place, before, known, **vectors):
         kept.index.touch()
         time.sleep(2 * SETTLED_NS / 1e9)
         noted(place, before, known, **vectors)
 
-    monkeypatch.setattr(unchanged, "note", late)
+    monkeypatch.setattr(fingerprint, "note", late)
     assert kept.command("update")[0] == 0
     assert not kept.note.exists()
 
 
 def test_what_another_process_has_indexed_meanwhile_is_not_gone(kept, monkeypatch):
-    looked = unchanged.glance
+    looked = fingerprint.glance
 
     def early(*arguments):
         found = looked(*arguments)
         kept.put("came.md", "# Came late\n")
-        monkeypatch.setattr(unchanged, "glance", looked)
+        monkeypatch.setattr(fingerprint, "glance", looked)
         assert "2 new" in kept.command("update")[1]
         return found
 
-    monkeypatch.setattr(unchanged, "glance", early)
+    monkeypatch.setattr(fingerprint, "glance", early)
     kept.put("other.md", "# Other\n")
     assert "0 removed" in kept.command("update")[1]
     assert "came.md" in kept.command("search", "late", "--files")[1]

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from qmd.pipeline.reading import EPOCH
+from qmd.ingest.reader import EPOCH
 from qmd.types import Filter
 
 

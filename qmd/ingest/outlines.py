@@ -13,7 +13,7 @@ from qmd.text.outline import BETWEEN, outline
 
 _compiled: Callable[[bytes, int], tuple[str, str, str, str]] | None
 try:
-    from qmd.compiled.outlines import outlined as _compiled
+    from qmd.ingest.compiled.outlines import outlined as _compiled
 except ImportError:
     _compiled = None
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from qmd.text import tokenizer
 
 if TYPE_CHECKING:
-    from qmd.compiled.words import Words
+    from qmd.ingest.compiled.words import Words
 
 Term = tuple[int, str]
 """A term's number in the index and its text."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qmd.pipeline.outlines import outlined, plainly_outlined
+from qmd.ingest.outlines import outlined, plainly_outlined
 from qmd.text import markdown
 from qmd.text.outline import BETWEEN, outline
 

@@ -10,21 +10,21 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
 
-from qmd.pipeline import reading, tables, tokens
-from qmd.pipeline.columns import touched
-from qmd.pipeline.compare import Comparison
-from qmd.pipeline.memory import keep_memory
-from qmd.pipeline.reading import File
-from qmd.pipeline.vocabulary import Vocabulary
+from qmd.ingest import batch_tables, inversion, reader
+from qmd.ingest import commit as documents
+from qmd.ingest.columns import touched
+from qmd.ingest.commit import Batch, Change
+from qmd.ingest.compare import Comparison
+from qmd.ingest.memory import keep_memory
+from qmd.ingest.reader import File
+from qmd.ingest.vocabulary import Vocabulary
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
 from qmd.storage.file_lock import dictionary
 from qmd.storage.stemmer import Stemmer
-from qmd.store import documents
-from qmd.store.documents import Batch, Change
 from qmd.types import Collection, Report
 
-BATCH_BYTES = 12_000_000 if tokens.IS_COMPILED else 4_000_000
+BATCH_BYTES = 12_000_000 if inversion.IS_COMPILED else 4_000_000
 """Bytes of text that are committed at once: about a third of a second with the lock held. In
 plain Python they take more memory on their way."""
 
@@ -91,7 +91,7 @@ class Batches:
     def read(self, batch: list[Change]) -> list[File]:
         """A batch with the contents of its files."""
         return [
-            reading.opened(change, self._found, self._collection, began=self._began)
+            reader.opened(change, self._found, self._collection, began=self._began)
             for change in batch
         ]
 
@@ -100,11 +100,11 @@ class Batches:
         readable = [file for file in files if file.text is not None]
         if not readable:
             return None
-        parsed = [reading.parsed(file) for file in readable]
+        parsed = [reader.parsed(file) for file in readable]
         self._report.notes += [(item.file.path, item.remark) for item in parsed if item.remark]
         if sum(len(file.data) for file in readable) >= MUCH_BYTES:
             keep_memory()
-        return tables.batch(self._collection.name, parsed, self._vocabulary)
+        return batch_tables.batch(self._collection.name, parsed, self._vocabulary)
 
     def commit(self, files: list[File], batch: Batch | None) -> bool:
         """Commit a batch, and what else its files told.

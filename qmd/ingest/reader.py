@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import NamedTuple
 
-from qmd.pipeline.walk import Found, stays_inside
-from qmd.store.documents import Change
+from qmd.ingest.commit import Change
+from qmd.ingest.walk import Found, stays_inside
 from qmd.text import markdown
 from qmd.text.hashes import checksum, content_hash
 from qmd.types import Collection

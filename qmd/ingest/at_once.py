@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-from qmd.pipeline.batches import ROUNDS, Batches
-from qmd.pipeline.compare import Comparison, compare
+from qmd.ingest.batches import ROUNDS, Batches
+from qmd.ingest.compare import Comparison, compare
 from qmd.storage.database import Database
 from qmd.storage.stemmer import Stemmer
 from qmd.types import Report

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 
 from qmd import curation
 from qmd.errors import CollectionNotFound
-from qmd.pipeline import at_once, batches, outlines, tables, tokens
-from qmd.pipeline.batches import Batches
-from qmd.pipeline.compare import compare, is_little
-from qmd.pipeline.reading import opened, parsed
-from qmd.pipeline.vocabulary import Vocabulary
-from qmd.pipeline.walk import Found, walk
+from qmd.ingest import at_once, batch_tables, batches, inversion, outlines
+from qmd.ingest import commit as documents
+from qmd.ingest.batches import Batches
+from qmd.ingest.commit import Change
+from qmd.ingest.compare import compare, is_little
+from qmd.ingest.reader import opened, parsed
+from qmd.ingest.vocabulary import Vocabulary
+from qmd.ingest.walk import Found, walk
 from qmd.storage.cursor import Cursor
-from qmd.store import documents
-from qmd.store.documents import Change
 from qmd.types import Collection
 from tests.library import STEMMER, Library
 
@@ -95,11 +95,11 @@ def relations(batch):
 def test_a_batch_is_the_same_either_way(tmp_path_factory, texts, named):
     made = files(tmp_path_factory.mktemp("notes"), texts)
     assume(made)
-    fast = tables.batch("notes", made, Vocabulary(STEMMER.terms), named=named)
+    fast = batch_tables.batch("notes", made, Vocabulary(STEMMER.terms), named=named)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tokens, "Words", None)
+        patch.setattr(inversion, "Words", None)
         patch.setattr(outlines, "_compiled", None)
-        plain = tables.batch("notes", made, Vocabulary(STEMMER.terms), named=named)
+        plain = batch_tables.batch("notes", made, Vocabulary(STEMMER.terms), named=named)
     assert relations(fast) == relations(plain)
     assert {body for _, body, _ in relations(fast)["texts"]} == {item.file.text for item in made}
     assert (fast.documents, fast.replaces) == (plain.documents, plain.replaces)
@@ -130,7 +130,7 @@ def test_the_index_has_the_same_rows_either_way(tmp_path, monkeypatch):
     found = []
     for way in ("compiled", "plain"):
         if way == "plain":
-            monkeypatch.setattr(tokens, "Words", None)
+            monkeypatch.setattr(inversion, "Words", None)
             monkeypatch.setattr(outlines, "_compiled", None)
         folder = tmp_path / way
         folder.mkdir()

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from qmd.pipeline import tokens as rules
-from qmd.pipeline.tokens import FIELDS, plainly_tokenised, tokenise
-from qmd.pipeline.vocabulary import Vocabulary
+from qmd.ingest import inversion as rules
+from qmd.ingest.inversion import FIELDS, plainly_tokenised, tokenise
+from qmd.ingest.vocabulary import Vocabulary
 from qmd.text import tokenizer
 
 LETTERS = "abABZ019_ .-\n\t\0éÉßǅжЖ\u0301\ufe0f日本語のカﾃ한국\u1112\u1161ภาษा🙂\u3000_"

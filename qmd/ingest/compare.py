@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from qmd.pipeline.walk import Found, same, walk
+from qmd.ingest import commit
+from qmd.ingest.commit import Change
+from qmd.ingest.walk import Found, same, walk
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
 from qmd.storage.document_lookup import check_collections
-from qmd.store import documents
-from qmd.store.documents import Change
 from qmd.types import Collection, Report
 
 LITTLE_BYTES, LITTLE_FILES = 2_000_000, 2_000
@@ -42,7 +42,7 @@ class Comparison(NamedTuple):
         Returns:
             None: there were other changes, or some that have to be looked at again.
         """
-        from qmd.pipeline.reading import EMPTY, FRESH_NS, NO_TEXT
+        from qmd.ingest.reader import EMPTY, FRESH_NS, NO_TEXT
 
         read = report.skipped[len(self.found.skipped) :]
         if len(read) != len(self.changes) or any(why not in (EMPTY, NO_TEXT) for _, why in read):
@@ -80,7 +80,7 @@ def compare(database: Database, collection: Collection, found: Found | None = No
 
     def work(cursor: Cursor) -> list[Change]:
         check_collections(cursor, [collection.name])
-        return documents.changes(
+        return commit.changes(
             cursor,
             collection=collection.name,
             paths=files.paths,

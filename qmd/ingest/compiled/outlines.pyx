@@ -43,7 +43,7 @@ def outlined(bytes data not None, Place start):
         start: where its frontmatter ends.
 
     Returns:
-        Its kinds, lines, texts and targets: see `pipeline/outlines.py`.
+        Its kinds, lines, texts and targets: see `ingest/outlines.py`.
     """
     if start < 0:
         raise ValueError("a text begins at 0")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from qmd.doctor import _installed
-from qmd.pipeline import outlines, tokens
+from qmd.ingest import inversion, outlines
 from qmd.storage.statements import shipped
 from tools.compiling import put
 
@@ -21,7 +21,7 @@ ROOT = shipped("sql").parent
 
 @pytest.mark.skipif(not shutil.which("c++"), reason="there is no compiler")
 def test_what_was_compiled_is_used():
-    assert tokens.Words is not None
+    assert inversion.Words is not None
     assert outlines._compiled is not None
 
 
@@ -41,7 +41,7 @@ def compiled(into, **variables):
 @pytest.mark.skipif(not shutil.which("c++"), reason="there is no compiler")
 def test_it_is_put_where_it_belongs(tmp_path):
     made = compiled(tmp_path)
-    assert [file.parent for file in made] == [tmp_path / "qmd/compiled"] * 2
+    assert [file.parent for file in made] == [tmp_path / "qmd/ingest/compiled"] * 2
     assert [file.name.partition(".")[0] for file in made] == ["outlines", "words"]
     assert all(file.exists() for file in made)
 
@@ -68,8 +68,8 @@ def test_what_was_compiled_before_does_not_stay(tmp_path):
 
 def test_doctor_tells_whether_it_can_be_used(monkeypatch):
     [found] = [each for each in _installed() if each.check == "compiled"]
-    assert found.status == ("ok" if tokens.Words else "warning")
-    monkeypatch.setitem(sys.modules, "qmd.compiled.words", None)
+    assert found.status == ("ok" if inversion.Words else "warning")
+    monkeypatch.setitem(sys.modules, "qmd.ingest.compiled.words", None)
     [found] = [each for each in _installed() if each.check == "compiled"]
     assert found.status == "warning"
     assert "C++ compiler" in found.mend

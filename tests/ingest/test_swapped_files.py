@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from qmd.pipeline.at_once import carry_out
-from qmd.pipeline.compare import compare
+from qmd.ingest.at_once import carry_out
+from qmd.ingest.compare import compare
 from tests.library import STEMMER
 
 LONG = 20

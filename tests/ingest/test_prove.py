@@ -4,17 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from qmd.pipeline import prove as proving
-from qmd.pipeline.prove import (
-    FACTS,
-    HASHES,
-    LENGTHS,
-    MISSING,
-    OUTLINES,
-    TITLES,
-    UNEXPECTED,
-    prove,
-)
+from qmd.ingest import verify as proving
+from qmd.ingest.verify import FACTS, HASHES, LENGTHS, MISSING, OUTLINES, TITLES, UNEXPECTED, prove
 
 
 @pytest.fixture

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from qmd.pipeline.columns import documents
-from qmd.pipeline.outlines import Outline, outlined
-from qmd.pipeline.tokens import FIELDS, Document, Postings, tokenise
+from qmd.ingest.columns import documents
+from qmd.ingest.commit import Batch
+from qmd.ingest.inversion import FIELDS, Document, Postings, tokenise
+from qmd.ingest.outlines import Outline, outlined
 from qmd.storage.arrow import Column, Relation, lists, numbers, struct, texts
-from qmd.store.documents import Batch
 
 if TYPE_CHECKING:
-    from qmd.pipeline.reading import Parsed
-    from qmd.pipeline.vocabulary import Vocabulary
+    from qmd.ingest.reader import Parsed
+    from qmd.ingest.vocabulary import Vocabulary
 
 _KINDS = {
     "number": "uint32",

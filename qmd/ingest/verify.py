@@ -16,8 +16,8 @@ from qmd.text.hashes import content_hash
 from qmd.types import EXPERIENCES
 
 if TYPE_CHECKING:
-    from qmd.pipeline.tokens import Postings
-    from qmd.pipeline.vocabulary import Vocabulary
+    from qmd.ingest.inversion import Postings
+    from qmd.ingest.vocabulary import Vocabulary
 
 PART = 500
 """Documents that are read at once: writers wait for no longer than that takes."""
@@ -60,7 +60,7 @@ def prove(database: Database, *, progress: Callable[[int], None] | None = None) 
     Returns:
         For each of `FACTS` how often it does not hold.
     """
-    from qmd.pipeline.vocabulary import Vocabulary
+    from qmd.ingest.vocabulary import Vocabulary
 
     vocabulary = Vocabulary(Stemmer().terms)  # not what the index knows of words
     problems = Counter(dict.fromkeys(FACTS, 0))
@@ -80,7 +80,7 @@ def _compare(
     cursor: Cursor, *, vocabulary: Vocabulary, after: int
 ) -> tuple[Counter[str], int, int]:
     """What does not hold in a part, its last document, and how many it has."""
-    from qmd.pipeline.tokens import tokenise
+    from qmd.ingest.inversion import tokenise
 
     stored = cursor.rows(Stored, "maintenance/texts_after", after=after, limit=PART)
     found = Counter[str]()
@@ -125,7 +125,7 @@ def _is_described(document: Stored) -> bool:
 
 def _other_outlines(stored: list[Stored]) -> int:
     """How many texts have other headings, links or tags than the index says."""
-    from qmd.pipeline.outlines import outlined
+    from qmd.ingest.outlines import outlined
 
     other = 0
     for document in stored:
@@ -136,7 +136,7 @@ def _other_outlines(stored: list[Stored]) -> int:
 
 
 def _relation(stored: list[Stored], postings: Postings) -> Relation:
-    from qmd.pipeline.tables import of_postings
+    from qmd.ingest.batch_tables import of_postings
 
     ids = [stored[number].document_id for number in postings.number]
     return Relation(document_id=numbers("uint32", ids), **of_postings(postings))

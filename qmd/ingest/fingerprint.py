@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 from qmd import __version__, safe_open
 from qmd.errors import QmdError
+from qmd.ingest.walk import Found, same, walk
 from qmd.models.loader import Models
-from qmd.pipeline.walk import Found, same, walk
 from qmd.settings import config, trust
 from qmd.settings.environment import Machine, Place
 from qmd.storage.file_version import Version, is_settled, version_of

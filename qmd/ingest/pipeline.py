@@ -13,14 +13,14 @@ from contextlib import ExitStack
 
 from anyio import CapacityLimiter, to_thread
 
-from qmd.pipeline.batches import ROUNDS, Batches
-from qmd.pipeline.compare import Comparison, compare
-from qmd.pipeline.memory import SPARING
-from qmd.pipeline.reading import File
+from qmd.ingest.batches import ROUNDS, Batches
+from qmd.ingest.commit import Batch, Change
+from qmd.ingest.compare import Comparison, compare
+from qmd.ingest.memory import SPARING
+from qmd.ingest.reader import File
 from qmd.stages import each, flow
 from qmd.storage.database import Database
 from qmd.storage.stemmer import Stemmer
-from qmd.store.documents import Batch, Change
 from qmd.types import Collection, Report
 
 Progress = Callable[[int, int], None]

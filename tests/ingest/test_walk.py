@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from qmd.errors import RootMissing, RootUnreadable
-from qmd.pipeline.walk import ASTRAY, EXCLUDED, LARGEST, walk
+from qmd.ingest.walk import ASTRAY, EXCLUDED, LARGEST, walk
 from qmd.types import Collection
 
 DENIED = PermissionError(13, "Permission denied")

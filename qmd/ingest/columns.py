@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from qmd.pipeline.reading import EPOCH
+from qmd.ingest.reader import EPOCH
 
 if TYPE_CHECKING:
-    from qmd.pipeline.reading import File, Parsed
+    from qmd.ingest.reader import File, Parsed
 
 NO_TIME = -1
 """Nanoseconds: no file has this time, so that the file is compared again."""

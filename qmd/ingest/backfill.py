@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from qmd.pipeline.outlines import outlined
+from qmd.ingest import commit
+from qmd.ingest.outlines import outlined
 from qmd.storage.arrow import Relation
 from qmd.storage.arrow import texts as column
 from qmd.storage.database import Database
-from qmd.store import documents
 from qmd.text.markdown import frontmatter
 
 TEXTS, BYTES = 1000, 5_000_000
@@ -28,17 +28,17 @@ def fill(database: Database) -> int:
     Raises:
         IndexFailure: the index is busy or cannot be written.
     """
-    if not database.read(documents.lack_outlines):
+    if not database.read(commit.lack_outlines):
         return 0
     filled = 0
-    while texts := database.read(partial(documents.unoutlined, limit=TEXTS, size=BYTES)):
-        database.write(partial(documents.add_outlines, made=_made(texts)))
+    while texts := database.read(partial(commit.unoutlined, limit=TEXTS, size=BYTES)):
+        database.write(partial(commit.add_outlines, made=_made(texts)))
         filled += len(texts)
     return filled
 
 
 def _made(texts: Sequence[tuple[str, str]]) -> Relation:
-    from qmd.pipeline.tables import of_outlines
+    from qmd.ingest.batch_tables import of_outlines
 
     made = [
         outlined(text.encode(), len(text[: frontmatter(text).end].encode())) for _, text in texts

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Literal, NamedTuple
 
-from qmd.pipeline.vocabulary import Vocabulary
+from qmd.ingest.vocabulary import Vocabulary
 from qmd.text import tokenizer
 
 try:
-    from qmd.compiled.words import Words
+    from qmd.ingest.compiled.words import Words
 
     IS_COMPILED = True
 except ImportError:
