@@ -25,9 +25,8 @@ from qmd.embedding import vectors
 from qmd.engine import Engine
 from qmd.errors import QueryError
 from qmd.evaluation.running import plain
+from qmd.ranking import bm25, nearest, query
 from qmd.settings.environment import Place, machine
-from qmd.store import neighbours, search
-from qmd.text import query
 
 Scores = Mapping[int, float]
 Formula = Callable[[Scores, Scores], Scores]
@@ -130,15 +129,15 @@ def lists(engine: Engine, question: str) -> tuple[Scores, Scores]:
     text = " ".join(question.replace("-", " ").split())
     vector = engine.models.embedder(space).embed([space.model.as_query(text)])[0]
 
-    def work(cursor: search.Cursor) -> tuple[Scores, Scores]:
+    def work(cursor: bm25.Cursor) -> tuple[Scores, Scores]:
         try:
             asked = query.parse(plain(question))
-            words = dict(search.scored(cursor, asked, engine.stemmer, limit=DEPTH).scores)
+            words = dict(bm25.scored(cursor, asked, engine.stemmer, limit=DEPTH).scores)
         except QueryError:
             words = {}
         number = vectors.model_id(cursor, space.fingerprint)
         assert number is not None
-        near = neighbours.nearest(
+        near = nearest.nearest(
             cursor,
             vector,
             model_id=number,

@@ -32,12 +32,12 @@ from bench.usage import peak
 from qmd.embedding import vectors as embeddings
 from qmd.models.llama import Llama
 from qmd.models.registry import MINILM
+from qmd.ranking import nearest
+from qmd.ranking.nearest import Faster
+from qmd.ranking.vector_matrix import Matrix
 from qmd.storage.cursor import Cursor, as_json
 from qmd.storage.database import Database
 from qmd.storage.stemmer import extension
-from qmd.store import neighbours
-from qmd.store.matrix import Matrix
-from qmd.store.neighbours import Faster
 
 Vectors = NDArray[np.float32]
 Timed = tuple[float, float, list[list[int]]]
@@ -140,7 +140,7 @@ def measured(path: Path, count: int, queries: Vectors, way: str, part: bool) -> 
 
     def search(query: Vectors) -> list[int]:
         def work(cursor: Cursor) -> list[int]:
-            found = neighbours.nearest(
+            found = nearest.nearest(
                 cursor,
                 query,
                 model_id=1,

@@ -16,13 +16,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from qmd.models.loader import Models
+from qmd.ranking.postings_loader import Holder
+from qmd.ranking.search_log import Log
 from qmd.settings import config
 from qmd.settings.environment import Machine, Place
 from qmd.storage import document_lookup
 from qmd.storage.database import Database
 from qmd.storage.stemmer import Stemmer
-from qmd.store.holder import Holder
-from qmd.store.searches import Log
 from qmd.types import ALL, Collection, Report
 from qmd.verbs.arranging import Arranging
 from qmd.verbs.asking import Asking
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from qmd.ingest.walk import Found
     from qmd.pipeline.export import Exported, Wish
     from qmd.pipeline.importing import Imported
-    from qmd.store.matrix import Matrix
-    from qmd.store.shortcut import Shortcut
+    from qmd.ranking.hnsw import Shortcut
+    from qmd.ranking.vector_matrix import Matrix
     from qmd.types import Embedded
 
 __all__ = ["ALL", "LARGEST_OF_SEVERAL", "NONE_INCLUDED", "UNLIMITED", "Answer", "Engine"]

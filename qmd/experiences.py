@@ -18,13 +18,13 @@ from qmd.embedding import vectors
 from qmd.engine import Engine
 from qmd.errors import ModelError, QmdError
 from qmd.ingest import commit
+from qmd.ranking.query import plain_words
 from qmd.storage import cancellation
 from qmd.storage.cursor import Cursor
 from qmd.store import experiences
 from qmd.store.experiences import Found, Page, Record
 from qmd.text import experience
 from qmd.text.experience import Query, Refused, Violation
-from qmd.text.query import plain_words
 
 if TYPE_CHECKING:
     import numpy as np

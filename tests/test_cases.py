@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from qmd.text import globs, hashes, markdown, paths, query
+from qmd.ranking import query
+from qmd.text import globs, hashes, markdown, paths
 
 FOLDER = Path(__file__).parents[2] / "shared" / "cases"
 

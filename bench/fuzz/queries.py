@@ -13,7 +13,7 @@ from bench.fuzz.sources import Bytes, Input, Target, only_text
 def query() -> Iterator[Target]:
     """Keyword queries."""
     from qmd.errors import QueryError
-    from qmd.text import query
+    from qmd.ranking import query
 
     def check(text: str) -> None:
         assert all(query.content_words(text))
@@ -35,7 +35,7 @@ def query() -> Iterator[Target]:
 def questions() -> Iterator[Target]:
     """Query documents."""
     from qmd.errors import QueryError
-    from qmd.text import questions
+    from qmd.ranking import query_document as questions
 
     def check(text: str) -> None:
         with suppress(QueryError):
@@ -51,7 +51,7 @@ def questions() -> Iterator[Target]:
 def filters() -> Iterator[Target]:
     """Conditions on the frontmatter, as they are read and as the index takes them."""
     from qmd.errors import UsageError
-    from qmd.store import postings
+    from qmd.ranking import postings
     from qmd.text.filters import parse_filter
     from qmd.types import ALL
 

@@ -123,7 +123,7 @@ def outlines() -> Iterator[Target]:
 
 def snippet() -> Iterator[Target]:
     """The lines of a text that answer."""
-    from qmd.text.snippet import Matcher, snippet, whole_lines
+    from qmd.ranking.snippets import Matcher, snippet, whole_lines
 
     wanted = {word: word for word in ("tea", "pot", "日本", "日", "json", "é", "parse_json")}
     match = Matcher(wanted | {"(1)": "⑴", " ": "ͺ"})  # a folded word may be none any more

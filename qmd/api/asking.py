@@ -160,7 +160,7 @@ class Asking(Base):
             CollectionNotFound: there is none of one of the names.
             NotEmbedded, ModelError: nothing but meaning is asked for, and cannot be searched.
         """
-        from qmd.pipeline.hybrid import Recipe
+        from qmd.ranking.hybrid import Recipe
 
         self._check()
         ask = partial(

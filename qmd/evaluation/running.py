@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qmd.errors import IndexFailure, ModelError, NotEmbedded, QmdError, UsageError
 from qmd.evaluation import Backend
 from qmd.evaluation.runs import Asked, Run, apart
-from qmd.text import questions
+from qmd.ranking import query_document
 
 if TYPE_CHECKING:
     from qmd.engine import Answer, Engine
@@ -154,7 +154,7 @@ def _ways(bench: Bench, *, meaning: bool, depth: int) -> dict[Backend, Way]:
     """How each backend is asked."""
     from anyio import to_thread
 
-    from qmd.pipeline.hybrid import Recipe
+    from qmd.ranking.hybrid import Recipe
 
     engine, fixture, among = bench.engine, bench.fixture, bench.among
 
@@ -218,7 +218,7 @@ def lines(fixture: Fixture, question: Question, *kinds: str) -> list[str]:
     """What is searched in one way: of a query document its lines, else the question."""
     if not fixture.is_typed:
         return [plain(question.text)]
-    read = questions.parse(question.text)
+    read = query_document.parse(question.text)
     if read.plain is not None:
         return [read.plain]
     return [each.text for each in read.searches if each.kind in kinds]

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, TypeVar
 from qmd.errors import ModelError, QueryError
 from qmd.evaluation.running import lines
 from qmd.evaluation.runs import Spread, spread
+from qmd.ranking import bm25, postings, query
 from qmd.storage.cursor import Memory
-from qmd.store import postings, search
-from qmd.text import query
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,8 +35,8 @@ def stages(bench: Bench, space: Space | None, progress: Progress) -> dict[str, S
         space: None: words alone are timed.
     """
     from qmd.embedding import vectors as embeddings
-    from qmd.pipeline.fusion import DEPTH
-    from qmd.store import neighbours
+    from qmd.ranking import nearest
+    from qmd.ranking.fusion import DEPTH
 
     engine, limit = bench.engine, DEPTH["scores"]
     chosen = bench.fixture.sampled(STAGED).questions
@@ -54,12 +53,12 @@ def stages(bench: Bench, space: Space | None, progress: Progress) -> dict[str, S
     def by_words(text: str, cursor: Cursor) -> object:
         asked = query.parse(text)
         cursor.memory = Memory()  # else it would be known from the searches before
-        return search.scored(cursor, asked, engine.stemmer, among=bench.among, limit=limit)
+        return bm25.scored(cursor, asked, engine.stemmer, among=bench.among, limit=limit)
 
     def by_meaning(space: Space, vector: NDArray[np.float32], cursor: Cursor) -> object:
         number = embeddings.model_id(cursor, space.fingerprint)
         assert number is not None
-        return neighbours.nearest(
+        return nearest.nearest(
             cursor,
             vector,
             model_id=number,

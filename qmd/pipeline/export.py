@@ -25,12 +25,13 @@ from qmd.pipeline import destination, manifest
 from qmd.pipeline.manifest import File, Manifest, Part
 from qmd.pipeline.spans import Span, planned
 from qmd.pipeline.workers import Pool, followed
+from qmd.ranking import postings
 from qmd.storage import migrations
 from qmd.storage.cursor import Cursor, DatabaseError
 from qmd.storage.database import Database
 from qmd.storage.file_lock import errand
 from qmd.storage.snapshot import copied
-from qmd.store import exchange, postings
+from qmd.store import exchange
 from qmd.store.exchange import Column, Table
 from qmd.types import ALL, Filter
 from qmd.wording import amount

@@ -15,7 +15,7 @@ from qmd.storage.prepared import Plans
 from qmd.storage.statements import given, statement
 
 if TYPE_CHECKING:
-    from qmd.store.inverted import Inverted
+    from qmd.ranking.inverted_index import Inverted
 
 # `import duckdb` reads package metadata and costs as much again as the engine itself;
 # the wheel's native module is all that is needed, and its version is pinned.

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import date, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from qmd.ranking.query import STOP_WORDS
 from qmd.storage.cursor import Cursor, as_json
-from qmd.text.query import STOP_WORDS
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,6 +7,8 @@ from typing import TypeVar
 
 from qmd.errors import ConfigEmptied, IndexNotWritable
 from qmd.models.loader import Models
+from qmd.ranking import search_log
+from qmd.ranking.postings_loader import Holder
 from qmd.settings import config
 from qmd.settings.config import Settings
 from qmd.settings.environment import Place
@@ -14,8 +16,6 @@ from qmd.storage import catalog, document_lookup
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
 from qmd.storage.stemmer import Stemmer
-from qmd.store import searches
-from qmd.store.holder import Holder
 from qmd.types import EXPERIENCES, Collection, Context, Document, Filter
 
 Found = TypeVar("Found")
@@ -37,7 +37,7 @@ class Base:
     models: Models
     database: Database
     stemmer: Stemmer
-    log: searches.Log | None
+    log: search_log.Log | None
     holder: Holder
     _stays: bool
     _mirrored: tuple[Hashable, str | None] = None, None
@@ -73,7 +73,7 @@ class Base:
                 if not settings.collections:
                     self._refuse_loss(catalog.collections(cursor))
                 catalog.mirror(cursor, settings.collections, settings.contexts, digest)
-                searches.keep(cursor, on=settings.query_log)
+                search_log.keep(cursor, on=settings.query_log)
 
         self.database.write(work)
 

@@ -8,9 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from qmd.errors import ModelError, NotEmbedded, QueryError
+from qmd.ranking import search_log
 from qmd.storage import cancellation
 from qmd.storage.cursor import Cursor
-from qmd.store import searches
 from qmd.types import ALL, Filter, Result
 from qmd.verbs.searching import NONE_INCLUDED, Answer, Searching
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
     from qmd.embedding import vectors as embeddings
     from qmd.models.selection import Space
-    from qmd.pipeline.hybrid import Helpers, Ranking, Recipe
-    from qmd.results import Form
-    from qmd.store.matrix import Matrix
-    from qmd.store.neighbours import Faster
-    from qmd.store.shortcut import Shortcut
-    from qmd.text.questions import Question
+    from qmd.ranking.hnsw import Shortcut
+    from qmd.ranking.hybrid import Helpers, Ranking, Recipe
+    from qmd.ranking.nearest import Faster
+    from qmd.ranking.query_document import Question
+    from qmd.ranking.results import Form
+    from qmd.ranking.vector_matrix import Matrix
 
 
 class Meaning(Searching):
@@ -89,9 +89,9 @@ class Meaning(Searching):
             ModelError: it cannot run here, or did not answer.
         """
         from qmd.models import truncation
-        from qmd.text import query
+        from qmd.ranking import query
 
-        made = searches.begin("vsearch", text, among.collections, limit)
+        made = search_log.begin("vsearch", text, among.collections, limit)
         problem = query.check_semantic(text)
         if problem or not text.strip():
             raise QueryError(problem or query.NOTHING_TO_FIND)
@@ -140,7 +140,7 @@ class Meaning(Searching):
     def _nearest(
         self,
         vector: NDArray[np.float32],
-        made: searches.Search,
+        made: search_log.Search,
         cursor: Cursor,
         *,
         space: Space,
@@ -154,8 +154,8 @@ class Meaning(Searching):
         full: bool,
     ) -> Answer:
         from qmd.embedding import vectors as embeddings
-        from qmd.results import Form, Match
-        from qmd.store import neighbours, postings
+        from qmd.ranking import nearest, postings
+        from qmd.ranking.results import Form, Match
 
         narrowed = self._narrowed(cursor, among)
         if narrowed is None:
@@ -163,7 +163,7 @@ class Meaning(Searching):
         number = embeddings.model_id(cursor, space.fingerprint, dimensions=len(vector))
         if number is None:
             raise NotEmbedded
-        found = neighbours.nearest(
+        found = nearest.nearest(
             cursor,
             vector,
             model_id=number,
@@ -187,16 +187,16 @@ class Meaning(Searching):
         """Faster ways to the nearest vectors, from the second question on: to read all of them
         takes as long as to compare them several times, and a command asks only once.
         """
-        from qmd.store import matrix
-        from qmd.store.neighbours import Faster
+        from qmd.ranking import vector_matrix
+        from qmd.ranking.nearest import Faster
 
-        if 4 * vectors * dimensions > matrix.MOST:
+        if 4 * vectors * dimensions > vector_matrix.MOST:
             self._matrix = None
             return Faster(shortcut=self._shortcut_to(space, model_id, vectors, dimensions))
         with self._making:
             held = self._matrix
             if held is None or held.fingerprint != space.fingerprint:
-                self._matrix = matrix.Matrix(space.fingerprint)
+                self._matrix = vector_matrix.Matrix(space.fingerprint)
                 return None
         return Faster(held)
 
@@ -207,15 +207,15 @@ class Meaning(Searching):
 
         If it is missing or out of date, it is made in the background for later.
         """
-        from qmd.store import shortcut
+        from qmd.ranking import hnsw
 
-        if not self._stays or vectors < shortcut.WORTH:
+        if not self._stays or vectors < hnsw.WORTH:
             return None
         with self._making:
             if self._shortcut is None or self._shortcut[0] != space.fingerprint:
                 if self._shortcut is not None:
                     self._shortcut[1].close()
-                made = shortcut.Shortcut(self.place.database, space.fingerprint, dimensions)
+                made = hnsw.Shortcut(self.place.database, space.fingerprint, dimensions)
                 self._shortcut = space.fingerprint, made
             found = self._shortcut[1]
         if found.fits(vectors):
@@ -258,14 +258,13 @@ class Meaning(Searching):
         """
         from anyio import to_thread
 
-        from qmd.pipeline import hybrid
-        from qmd.results import Form
-        from qmd.text import query, questions
+        from qmd.ranking import hybrid, query, query_document
+        from qmd.ranking.results import Form
 
-        question = questions.parse(document) if isinstance(document, str) else document
+        question = query_document.parse(document) if isinstance(document, str) else document
         if intent:
             question = question._replace(intent=intent)
-        made = searches.begin("query", question.document, among.collections, limit)
+        made = search_log.begin("query", question.document, among.collections, limit)
         recipe = recipe or hybrid.Recipe()
         meaning = recipe.meaning
 
@@ -307,10 +306,10 @@ class Meaning(Searching):
         return Answer(results, notice, told(ranking), steering)
 
     def _shown(
-        self, made: searches.Search, cursor: Cursor, *, ranking: Ranking, form: Form, limit: int
+        self, made: search_log.Search, cursor: Cursor, *, ranking: Ranking, form: Form, limit: int
     ) -> list[Result]:
         """Ranked documents as results; without those that are gone since they were found."""
-        from qmd.results import Match
+        from qmd.ranking.results import Match
 
         matches = [Match(each.document_id, each.near, each.by_words) for each in ranking.documents]
         shown = self._results(cursor, form, matches)
@@ -325,7 +324,7 @@ class Meaning(Searching):
 
     def _helpers(self, *, meaning: bool, expand: bool, rerank: bool) -> Helpers:
         """The models that are at hand, none of them loaded yet."""
-        from qmd.pipeline.hybrid import Helpers
+        from qmd.ranking.hybrid import Helpers
 
         return Helpers(
             self.models.space if meaning else None,

@@ -7,15 +7,15 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from qmd.ranking import search_log
 from qmd.storage import catalog
 from qmd.storage.cursor import Cursor
-from qmd.store import searches
 from qmd.types import ALL, Filter, Result
 from qmd.verbs.base import Base
 
 if TYPE_CHECKING:
-    from qmd.results import Form, Match
-    from qmd.text.query import Query
+    from qmd.ranking.query import Query
+    from qmd.ranking.results import Form, Match
 
 UNLIMITED = 1_000_000
 """Results when all are asked for."""
@@ -75,9 +75,9 @@ class Searching(Base):
             QueryError: the query cannot be read.
             CollectionNotFound: a collection of the filter does not exist.
         """
-        from qmd.text import query
+        from qmd.ranking import query
 
-        made = searches.begin("search", text, among.collections, limit)
+        made = search_log.begin("search", text, among.collections, limit)
         asked = query.parse(text)
         return self.read(
             partial(
@@ -95,7 +95,7 @@ class Searching(Base):
     def _search(
         self,
         asked: Query,
-        made: searches.Search,
+        made: search_log.Search,
         cursor: Cursor,
         *,
         among: Filter,
@@ -104,8 +104,8 @@ class Searching(Base):
         length: int,
         full: bool,
     ) -> Answer:
-        from qmd.results import Form, Match
-        from qmd.store import search
+        from qmd.ranking import bm25 as search
+        from qmd.ranking.results import Form, Match
 
         narrowed = self._narrowed(cursor, among)
         if narrowed is None:
@@ -132,11 +132,16 @@ class Searching(Base):
         """
         import importlib
 
-        from qmd.store import search
+        from qmd.ranking import bm25 as search
 
         if not self.place.database.exists():
             return
-        for name in ("results", "pipeline.hybrid", "text.query", "text.questions"):
+        for name in (
+            "ranking.results",
+            "ranking.hybrid",
+            "ranking.query",
+            "ranking.query_document",
+        ):
             importlib.import_module(f"qmd.{name}")
 
         def work(cursor: Cursor) -> None:
@@ -160,11 +165,11 @@ class Searching(Base):
 
     def _results(self, cursor: Cursor, form: Form, matches: Iterable[Match]) -> dict[Match, Result]:
         """Matches as results that still have no score; without documents that are gone by now."""
-        from qmd.results import results
+        from qmd.ranking.results import results
 
         return results(cursor, form, self._described(cursor), matches)
 
-    def _note(self, cursor: Cursor, made: searches.Search, results: Sequence[Result]) -> None:
+    def _note(self, cursor: Cursor, made: search_log.Search, results: Sequence[Result]) -> None:
         """Put a search into the log, if it is kept."""
-        if self.log and self.database.remembered("log", searches.is_kept, cursor=cursor):
+        if self.log and self.database.remembered("log", search_log.is_kept, cursor=cursor):
             self.log.add(made, [result.file for result in results])

@@ -11,7 +11,7 @@ import anyio
 from qmd.engine import Engine
 from qmd.experiences import Experiences
 from qmd.pipeline import manifest
-from qmd.pipeline.hybrid import Recipe
+from qmd.ranking.hybrid import Recipe
 from qmd.settings import edit
 from qmd.settings.environment import Machine, Place
 from qmd.storage import maintenance

@@ -158,7 +158,7 @@ def query(
     """Find documents by words and by meaning, the best of both first."""
     import anyio
 
-    from qmd.pipeline.hybrid import Recipe
+    from qmd.ranking.hybrid import Recipe
 
     among, length = options.among, options.length
     document = _asked(question)
@@ -252,6 +252,6 @@ def _style(
 ) -> render.Style:
     if template is None:
         return render.PLAIN
-    from qmd.text.snippet import Matcher
+    from qmd.ranking.snippets import Matcher
 
     return render.Style(True, render.editor_link(template, roots), Matcher(words))

@@ -19,11 +19,11 @@ from qmd.errors import (
     TextTooLong,
     UsageError,
 )
+from qmd.ranking.snippets import Matcher
 from qmd.surface.tools import texts
 from qmd.surface.tools.replies import Code, Reply, Resource, refusal
 from qmd.surface.tools.schemas.experiences import QUERY_EXPERIENCES, SUBMIT_EXPERIENCE
 from qmd.surface.tools.schemas.tool import Tool
-from qmd.text.snippet import Matcher
 from qmd.types import Passage
 from qmd.wording import reaches
 

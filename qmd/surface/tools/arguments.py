@@ -19,8 +19,8 @@ from qmd.surface.tools.schemas.tool import Schema, Tool
 from qmd.types import Filter
 
 if TYPE_CHECKING:
+    from qmd.ranking.query_document import Question
     from qmd.text.experience import Violation
-    from qmd.text.questions import Question
 
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 
@@ -113,12 +113,14 @@ def question(asked: Mapping[str, Any]) -> tuple[str | Question, str]:
         )
     if plain is not None:
         return plain, plain
-    from qmd.text import questions
+    from qmd.ranking import query_document
 
     assert searches is not None
-    typed = [questions.Search(each["type"], each["query"], n) for n, each in enumerate(searches, 1)]
+    typed = [
+        query_document.Search(each["type"], each["query"], n) for n, each in enumerate(searches, 1)
+    ]
     first = next((s for kind in ("lex", "vec") for s in typed if s.kind == kind), typed[0])
-    return questions.typed(typed), first.text
+    return query_document.typed(typed), first.text
 
 
 def of_contract(tool: Tool, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Violation]]:

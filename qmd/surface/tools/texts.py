@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from qmd.ranking.snippets import Matcher, cut
 from qmd.surface.tools.replies import Resource
 from qmd.text.paths import on_one_line
-from qmd.text.snippet import Matcher, cut
 from qmd.types import Passage, Result
 
 MOST_BYTES = 256 * 1024

@@ -229,7 +229,7 @@ class Toolbox:
         return answers.results(asked["query"], answer, asked["minScore"])
 
     async def _query(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
-        from qmd.pipeline.hybrid import Recipe
+        from qmd.ranking.hybrid import Recipe
 
         asked = read(tool, given)
         wanted, shown = question(asked)

@@ -13,7 +13,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from qmd.store.holder import Holder
+from qmd.ranking.postings_loader import Holder
 
 
 def test_a_result_for_people_has_place_title_score_and_numbered_lines(indexed):

@@ -234,7 +234,7 @@ def test_an_update_loads_no_more_than_it_needs(indexed, notes):
         assert "1 new" in done.stdout + done.stderr
         return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
 
-    heavy = {"numpy", "pyarrow", "duckdb", "polars", "httpx", "qmd.text.snippet"}
+    heavy = {"numpy", "pyarrow", "duckdb", "polars", "httpx", "qmd.ranking.snippets"}
     assert loaded() & (heavy | {"asyncio", "anyio"}) == set()
     notes.joinpath("most.md").write_text("# Most\n\n" + "teapots and coffee cups\n" * 100_000)
     modules = loaded()

@@ -11,7 +11,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from qmd.errors import NotEmbedded
-from qmd.text.query import NOTHING_TO_FIND
+from qmd.ranking.query import NOTHING_TO_FIND
 
 
 def records(said):

@@ -1,0 +1,206 @@
+"""Keyword search: a query becomes terms and phrases, and one statement ranks them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from itertools import chain, groupby
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from qmd.ranking.postings import ALL_ROWS, Filed, Postings, Wanted, allowed_ids
+from qmd.ranking.query import Query
+from qmd.ranking.query_terms import Asked
+from qmd.storage.cursor import Cursor, Value
+from qmd.storage.stemmer import Stemmer
+from qmd.types import ALL, Filter, Text
+
+if TYPE_CHECKING:
+    from qmd.ranking.inverted_index import Inverted
+
+Row = TypeVar("Row", bound=tuple[Any, ...])
+
+TEXTS, RANKED, ALLOWED = 10_000_000, 100_000, 300_000
+"""Characters of texts, documents and words of rankings, and documents that filters let answer,
+which are remembered while the index stays attached."""
+
+GONE = ("", "")
+"""Where a document is that has been removed since it was found."""
+
+
+class Scored(NamedTuple):
+    """Documents that answer a query, by number, best first; remembered, so not to be changed.
+
+    Attributes:
+        scores: (document_id, bm25).
+        words: of the index, that were looked for, each with the word of the query it answers.
+        banned: documents with something that the query excludes.
+    """
+
+    scores: list[tuple[int, float]]
+    words: Mapping[str, str]
+    banned: frozenset[int] = frozenset()
+
+
+def bm25(
+    cursor: Cursor, query: Query, stemmer: Stemmer, *, among: Filter = ALL, limit: int
+) -> Scored:
+    """Documents with any word of the query, and all of its phrases in quotes.
+
+    Those that score the same are in no order; where not all of them are given, it is those whose
+    paths come first.
+    """
+    found = scored(cursor, query, stemmer, among=among, limit=limit)
+    return found._replace(scores=_first(cursor, found.scores, limit))
+
+
+def _first(cursor: Cursor, scores: list[tuple[int, float]], limit: int) -> list[tuple[int, float]]:
+    """The first of some scores; of equal ones, those whose paths come first."""
+    if len(scores) <= limit:
+        return scores
+    last = scores[limit - 1][1]
+    before = [row for row in scores if row[1] > last]
+    equal = [row for row in scores if row[1] == last]
+    return before + in_order(cursor, equal, lambda row: row[1], limit - len(before))
+
+
+def in_order(
+    cursor: Cursor, rows: Iterable[Row], worth: Callable[[Row], Hashable], limit: int
+) -> list[Row]:
+    """The first of some rows, where those that are worth the same come by path.
+
+    Args:
+        rows: document_id first; the best first.
+        worth: the same of rows that stand side by side.
+    """
+    groups: list[list[Row]] = []
+    count = 0
+    for _, equal in groupby(rows, worth):
+        groups.append(list(equal))
+        count += len(groups[-1])
+        if count >= limit:
+            break
+    tied = [row[0] for group in groups if len(group) > 1 for row in group]
+    if tied:
+        places = _places(cursor, tied)
+        for group in groups:
+            if len(group) > 1:
+                group.sort(key=lambda row: places.get(row[0], GONE))
+    return list(chain.from_iterable(groups))[:limit]
+
+
+def _places(cursor: Cursor, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
+    """(collection, path) of documents, by number; without those that are gone."""
+    held = _held(cursor)
+    if held is not None:
+        return held.shelf.places(ids)
+
+    def read(unknown: list[int]) -> dict[int, tuple[str, str]]:
+        rows = cursor.again("search/paths", ids=unknown)
+        return {document_id: (collection, path) for document_id, collection, path in rows}
+
+    return cursor.each("places", ids, read)
+
+
+def scored(
+    cursor: Cursor, query: Query, stemmer: Stemmer, *, among: Filter = ALL, limit: int
+) -> Scored:
+    """The documents that `bm25` finds; more, if the last ones score the same."""
+
+    def read(keys: list[tuple[Query, Filter, int]]) -> dict[tuple[Query, Filter, int], Scored]:
+        return {key: _scored(cursor, query, stemmer, among=among, limit=limit) for key in keys}
+
+    key = query, among, limit
+    return cursor.each("rankings", [key], read, most=RANKED, size=_size)[key]
+
+
+def _size(found: Scored) -> int:
+    return 100 + len(found.scores) + len(found.banned) + len(found.words)
+
+
+def _scored(cursor: Cursor, query: Query, stemmer: Stemmer, *, among: Filter, limit: int) -> Scored:
+    postings = _postings(cursor)
+    asked = Asked(postings, query, stemmer)
+    banned = frozenset(asked.banned)
+    if not asked.can_answer:
+        return Scored([], {}, banned)
+    total, average, buried = statistics(cursor)
+    may_answer = _allowed(cursor, among, asked.required)
+    wanted = Wanted(asked.terms, asked.counted, total, average, buried, may_answer, banned)
+    rows = postings.ranked(wanted, max(1, min(limit, ALL_ROWS - 1)))
+    return Scored(rows, asked.words, banned)
+
+
+def _allowed(
+    cursor: Cursor, among: Filter, required: Iterable[Iterable[int]]
+) -> Collection[int] | None:
+    """The documents of a filter that are in each of some lists; None: all.
+
+    What a filter lets answer is remembered.
+    """
+    lists = [set(each) for each in required]
+    if among != ALL:
+
+        def read(filters: list[Filter]) -> dict[Filter, frozenset[int]]:
+            return {each: frozenset(allowed_ids(cursor, each)) for each in filters}
+
+        [found] = cursor.each("allowed", [among], read, most=ALLOWED, size=len).values()
+        lists.append(set(found))
+    return set.intersection(*lists) if lists else None
+
+
+def _held(cursor: Cursor) -> Inverted | None:
+    """What is held in memory."""
+    return cursor.memory.postings if cursor.memory else None
+
+
+def _postings(cursor: Cursor) -> Postings:
+    """Where postings are asked for: in memory, if they are there; that they are not is told."""
+    memory = cursor.memory
+    if memory is not None and memory.postings is None and memory.missed is not None:
+        memory.missed()
+    return _held(cursor) or Filed(cursor)
+
+
+def statistics(cursor: Cursor) -> tuple[float, float, bool]:
+    """How many documents there are, how long they are, and whether postings of others are left."""
+    name = "search/statistics"
+    found = cursor.each("once", [name], lambda _: {name: cursor.run(name)[0]})[name]
+    total, average, buried = found
+    return total, average, buried
+
+
+def get_ready(cursor: Cursor, *, limit: int) -> None:
+    """Plan what a search by words runs, before anybody asks.
+
+    Args:
+        limit: documents that will be asked for.
+    """
+    for name in ("variants", "frequencies", "phrases", "any_of", "documents", "paths"):
+        cursor.get_ready(f"search/{name}")
+    cursor.get_ready("documents/bodies")
+    asked: dict[str, Value] = dict.fromkeys(
+        ("terms", "term_weights", "term_documents", "holders", "frequencies", "lengths"), ""
+    )
+    total, average, buried = statistics(cursor)
+    asked |= {"total": total, "average": average, "buried": buried or None}
+    for counted in (None, ""):
+        cursor.get_ready(
+            "search/bm25", **asked, counted=counted, allowed=None, least=None, limit=limit + 1
+        )
+
+
+def rarest(cursor: Cursor, query: Query, stemmer: Stemmer) -> str | None:
+    """The word of a query that fewest documents have, of those that any has."""
+    return Asked(_held(cursor) or Filed(cursor), query, stemmer).rarest
+
+
+def documents(cursor: Cursor, ids: Iterable[int]) -> dict[int, Text]:
+    """Documents with their texts, by number; without those that are gone."""
+
+    def read(unknown: list[int]) -> dict[int, Text]:
+        held = _held(cursor)
+        if held is not None:
+            return held.shelf.texts(cursor, unknown)
+        rows = cursor.again("search/documents", ids=unknown)
+        return {row[0]: Text(*row) for row in rows}
+
+    return cursor.each("texts", ids, read, most=TEXTS, size=lambda text: 500 + len(text.body))

@@ -1,0 +1,202 @@
+"""The documents with the passages nearest to a question in meaning."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Container, Sequence
+from functools import partial
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+from qmd.embedding.vectors import as_text, signs_of
+from qmd.storage.cursor import Cursor, as_json
+from qmd.types import Nearest
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from qmd.ranking.hnsw import Shortcut
+    from qmd.ranking.vector_matrix import Matrix
+
+TWO_STAGES = 2_000_000
+"""Vectors from which on their signs are compared first: up to a million, comparing all takes not
+much longer. Measured: docs/models.md."""
+
+CANDIDATES, CANDIDATE_SHARE = 400, 0.004
+"""Chunks that are compared in full after their signs, at least, and as a share of all."""
+
+PASSAGES = 20_000
+"""Chunks whose documents are remembered while the index stays attached."""
+
+DEPTH = 100
+"""Chunks to find at first, at least."""
+
+
+class Faster(NamedTuple):
+    """What a process that stays finds the nearest vectors with, without comparing all in DuckDB.
+
+    Attributes:
+        matrix: holds all of them.
+        shortcut: to those of an index that has too many, if it is up to date.
+    """
+
+    matrix: Matrix | None = None
+    shortcut: Shortcut | None = None
+
+
+def nearest(
+    cursor: Cursor,
+    vector: NDArray[np.float32],
+    *,
+    model_id: int,
+    vectors: int,
+    documents: str | None,
+    limit: int,
+    per_file: int = 1,
+    two_stages: int = TWO_STAGES,
+    faster: Faster | None = None,
+) -> list[Nearest]:
+    """The documents with the chunks nearest to a vector, best first.
+
+    Args:
+        vector: of length 1: (dimensions,).
+        vectors: that the model has in this index.
+        documents: JSON array of the document_id that may answer; None: all.
+        limit: chunks at most.
+        per_file: chunks of one document at most.
+        two_stages: vectors to compare from which on their signs come first.
+        faster: than to compare all in DuckDB.
+    """
+    chunks, compared, allowed = None, vectors, None
+    if documents is not None:
+        allowed = frozenset[int](json.loads(documents))
+        [(chunks, compared)] = cursor.run(
+            "search/chunks_of", model_id=model_id, documents=documents
+        )
+    matrix = faster.matrix if faster else None
+    beside = matrix and matrix.compared(cursor, vector, model_id=model_id, chunks=chunks)
+    first = (
+        beside.first
+        if beside
+        else partial(
+            _first,
+            cursor,
+            vector,
+            model_id=model_id,
+            chunks=chunks,
+            compared=compared,
+            two_stages=two_stages,
+            shortcut=faster.shortcut if faster else None,
+        )
+    )
+    most = max(DEPTH, compared)
+    # To look again is nearly all to do again where DuckDB compares, and little beside a matrix.
+    depth = min(max(DEPTH, (2 if beside else 4) * limit * per_file), most)
+    while True:
+        scores = first(depth)
+        found = _placed(cursor, scores, among=allowed, limit=limit, per_file=per_file)
+        # And no other is as near as the last.
+        is_full = bool(found) and len(found) >= limit and scores[-1][1] < found[-1].score
+        if is_full or depth >= compared:
+            return found
+        # Twice as many as would do if those that follow have as many documents.
+        depth = min(depth * 2 * limit // max(1, len(found)), most)
+
+
+def _first(
+    cursor: Cursor,
+    vector: NDArray[np.float32],
+    depth: int,
+    *,
+    model_id: int,
+    chunks: str | None,
+    compared: int,
+    two_stages: int,
+    shortcut: Shortcut | None,
+) -> list[tuple[int, float]]:
+    """(chunk_id, cosine) of the nearest, as DuckDB finds them.
+
+    Args:
+        depth: chunks to find.
+        chunks: JSON array of chunk_id: no others.
+        compared: how many those are.
+    """
+    text = as_text(vector)
+    among, near = chunks, None
+    if shortcut is not None and chunks is None and 4 * depth < compared:
+        near = shortcut.nearest(text, 2 * depth)
+    if near is not None:
+        among = cursor.one(
+            "search/chunks_after",
+            model_id=model_id,
+            after=near.last,
+            known=as_json(near.chunk_ids),
+        )
+    elif compared > max(two_stages, 4 * depth):
+        among = cursor.one(
+            "search/by_signs",
+            model_id=model_id,
+            chunks=chunks,
+            signs=signs_of(vector),
+            candidates=max(CANDIDATES, 4 * depth, int(CANDIDATE_SHARE * compared)),
+        )
+    return cursor.run("search/nearest", model_id=model_id, chunks=among, vector=text, depth=depth)
+
+
+def _placed(
+    cursor: Cursor,
+    scores: Sequence[tuple[int, float]],
+    *,
+    among: Container[int] | None,
+    limit: int,
+    per_file: int,
+) -> list[Nearest]:
+    """The first passages of chunks and their scores, in every document that has the chunk's text.
+
+    Args:
+        scores: (chunk_id, cosine), best first.
+        among: documents that may answer: others may have the same text; None: all.
+    """
+
+    def read(unknown: list[int]) -> dict[int, list[_Place]]:
+        places: dict[int, list[_Place]] = {chunk_id: [] for chunk_id in unknown}
+        for chunk_id, *place in cursor.again("search/passages", chunks=as_json(unknown)):
+            places[chunk_id].append(_Place(*place))
+        return places
+
+    places = cursor.each(
+        "passages",
+        (chunk_id for chunk_id, _ in scores),
+        read,
+        most=PASSAGES,
+        size=lambda found: 1 + len(found),
+    )
+    found: list[tuple[float, _Place]] = []
+    taken = Counter[int]()
+    for score, equal in groupby(scores, key=lambda row: row[1]):
+        if len(found) >= limit:
+            break
+        for place in sorted(place for chunk_id, _ in equal for place in places[chunk_id]):
+            if among is not None and place.document_id not in among:
+                continue
+            if taken[place.document_id] < per_file:
+                taken[place.document_id] += 1
+                found.append((score, place))
+    return [
+        Nearest(place.document_id, score, place.position, place.length, place.line)
+        for score, place in found[:limit]
+    ]
+
+
+class _Place(NamedTuple):
+    """Where a chunk stands. They compare as documents do that are equally near."""
+
+    collection: str
+    path: str
+    seq: int
+    document_id: int
+    position: int
+    length: int
+    line: int

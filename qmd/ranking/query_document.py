@@ -1,0 +1,162 @@
+"""Query documents: one plain line, or typed lines.
+
+how do we keep people          searched by words and by meaning, and expanded
+lex: "staff turnover" -intern  by words
+vec: why do people leave       by meaning
+hyde: People leave because …   by meaning: the passage that would answer
+intent: human resources        steers reranking and snippets, never searches
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from qmd.errors import QueryError
+from qmd.ranking.query import NOTHING_TO_FIND, check_semantic
+from qmd.ranking.query import parse as parse_lexical
+
+Kind = Literal["lex", "vec", "hyde"]
+
+MOST = 10
+"""Searches of one query document. Source: tobi/qmd (MIT)."""
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_TYPED = re.compile(r"\s*(lex|vec|hyde|intent|expand):(.*)", re.IGNORECASE)
+
+
+class Search(NamedTuple):
+    """One search of a query document.
+
+    Attributes:
+        line: that it stands on, from 1.
+    """
+
+    kind: Kind
+    text: str
+    line: int = 1
+
+
+class Question(NamedTuple):
+    """A query document, read.
+
+    Attributes:
+        searches: as they were typed; none, if the question is plain.
+        plain: the question in one line, or None.
+    """
+
+    searches: tuple[Search, ...] = ()
+    plain: str | None = None
+    intent: str | None = None
+
+    @property
+    def document(self) -> str:
+        """The question as a query document."""
+        if self.plain is not None:
+            return self.plain
+        lines = [f"{each.kind}: {each.text}" for each in self.searches]
+        return "\n".join(lines + ([f"intent: {self.intent}"] if self.intent else []))
+
+    @property
+    def texts(self) -> list[str]:
+        """What is asked; passages that would answer only if there is nothing else."""
+        if self.plain is not None:
+            return [self.plain]
+        asked = [each.text for each in self.searches if each.kind != "hyde"]
+        return asked or [each.text for each in self.searches]
+
+
+def parse(document: str) -> Question:
+    """Read a query document.
+
+    Raises:
+        QueryError: what is wrong, with the line.
+
+    Source:
+        wording of tobi/qmd (MIT), src/cli/qmd.ts, parseStructuredQuery.
+    """
+    if any("\ud800" <= mark <= "\udfff" for mark in document):
+        raise QueryError("The query is not valid Unicode text.")
+    lines = [
+        (number, line.strip())
+        for number, line in enumerate(_LINE_END.split(document.lstrip("\ufeff")), start=1)
+        if line.strip()
+    ]
+    if not lines:
+        raise QueryError(NOTHING_TO_FIND)
+    if len(lines) == 1:
+        typed = _TYPED.fullmatch(lines[0][1])
+        if typed is None or typed[1].lower() == "expand":
+            return _plain(lines[0][1] if typed is None else typed[2], lines[0][0])
+    searches: list[Search] = []
+    intent: str | None = None
+    for number, line in lines:
+        typed = _TYPED.fullmatch(line)
+        if typed is None:
+            raise QueryError(
+                f"Line {number} is missing a lex:/vec:/hyde:/intent: prefix. "
+                "Each line in a query document must start with one."
+            )
+        kind, text = typed[1].lower(), typed[2].strip()
+        if kind == "expand":
+            raise QueryError(
+                f"Line {number} starts with expand:, but query documents cannot mix expand with "
+                "typed lines. Submit a single expand query instead."
+            )
+        if kind == "intent":
+            if intent is not None:
+                raise QueryError(
+                    f"Line {number}: only one intent: line is allowed per query document."
+                )
+            intent = text
+        if not text:
+            raise QueryError(f"Line {number}: {kind}: must include text.")
+        if kind in ("lex", "vec", "hyde"):
+            searches.append(Search(kind, text, number))  # type: ignore[arg-type]  # one of these
+    return Question(_checked(searches), None, intent)
+
+
+def typed(searches: Sequence[Search]) -> Question:
+    """Searches as a question.
+
+    Raises:
+        QueryError: one cannot be read.
+    """
+    return Question(_checked(list(searches)))
+
+
+def _plain(text: str, number: int) -> Question:
+    if not text.strip():
+        raise QueryError(f"Line {number}: expand: must include text.")
+    return Question((), text.strip())
+
+
+def _checked(searches: list[Search]) -> tuple[Search, ...]:
+    """The searches, if each can be read.
+
+    Raises:
+        QueryError: one cannot, or there are none, or too many.
+    """
+    if not searches:
+        raise QueryError(
+            "intent: cannot stand alone.\n\nAdd at least one lex:, vec: or hyde: line."
+        )
+    if len(searches) > MOST:
+        raise QueryError(f"A query document has at most {MOST} searches; this one {len(searches)}.")
+    for search in searches:
+        problem = _problem(search)
+        if problem:
+            raise QueryError(f"Line {search.line} ({search.kind}): {problem}")
+    return tuple(searches)
+
+
+def _problem(search: Search) -> str | None:
+    """Why a search cannot be done, or None."""
+    if search.kind == "lex":
+        try:
+            parse_lexical(search.text)
+        except QueryError as error:
+            return str(error)
+        return None
+    return check_semantic(search.text) or (None if search.text.strip() else NOTHING_TO_FIND)

@@ -1,0 +1,147 @@
+"""What a keyword query asks for, in numbers of the index: terms, and phrases that are counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping, Sequence
+
+from qmd.ranking.postings import Postings, Tally, Term
+from qmd.ranking.query import Phrase, Query
+from qmd.storage.stemmer import Stemmer
+
+PREFIX_WEIGHT = 0.3
+"""What the longer words that start with a word of the query count, together, next to the word.
+Measured: docs/relevance.md."""
+
+COMMON = 20
+"""Documents with a word from which on longer words no longer stand for it: `config` finds
+`configuration` where it is rare, and a common word is not drowned in its compounds."""
+
+
+class Asked:
+    """A query in the numbers of the index.
+
+    Attributes:
+        terms: to be looked for, and those that stand for what has been counted.
+        counted: of phrases, and of longer words, by the terms that stand for them.
+        required: for each phrase in quotes, the documents that have it.
+        banned: documents with something excluded.
+        words: of the index, that the query asked for, each with the word of the query.
+        rarest: word, of those that any document has.
+        can_answer: whether any document could.
+    """
+
+    rarest: str | None
+
+    def __init__(self, postings: Postings, query: Query, stemmer: Stemmer) -> None:
+        self._postings = postings
+        self.counted: dict[int, Tally] = {}
+        self.required: list[Sequence[int]] = []
+        self.banned: set[int] = set()
+        self.words: dict[str, str] = {}
+        self._learn(query, stemmer)
+        self.terms: list[Term] = []
+        self._weigh([*query.words, *self._count_phrases(query)], query.grams)
+        self.can_answer = bool(self.terms) and all(self.required)
+
+    def _learn(self, query: Query, stemmer: Stemmer) -> None:
+        """Find the terms of all words, and the longer words that start with them."""
+        phrases = (*query.phrases, *query.excluded)
+        words = dict.fromkeys(query.words)
+        for phrase in phrases:
+            words |= dict.fromkeys(word for word, _ in phrase.elements)
+            words |= dict.fromkeys(phrase.spare or ())
+        known = self._postings.near(list(words))
+        self._term = {
+            asked: term_id
+            for asked, near in known.items()
+            for word, term_id in near
+            if word == asked
+        }
+        unknown = [word for word in words if word not in self._term]
+        stems = stemmer.terms(unknown)
+        self._term.update(zip(unknown, (term_id for term_id, _ in stems), strict=True))
+        self._near = known
+
+    def _same(self, asked: str) -> set[str]:
+        """The word, and all words with its stem."""
+        term = self._term[asked]
+        return {asked, *(word for word, term_id in self._near[asked] if term_id == term)}
+
+    def _note(self, asked: str, found: Iterable[str]) -> None:
+        """Note words of the index that answer a word of the query."""
+        for word in found:
+            self.words.setdefault(word, asked)
+
+    def _weigh(self, words: Sequence[str], grams: frozenset[str]) -> None:
+        """Add terms, each counted as often as it is asked for; rare words stand for longer ones."""
+        weights = Counter[int]()
+        for word in words:
+            weights[self._term[word]] += 1
+            self._note(word, self._same(word))
+        documents = self._postings.documents(list(weights))
+        met = [word for word in words if documents[self._term[word]]]
+        self.rarest = min(met, key=lambda word: documents[self._term[word]], default=None)
+        rare = [
+            w for w in dict.fromkeys(words) if w not in grams and documents[self._term[w]] < COMMON
+        ]
+        self._count_longer(rare, weights)
+        self.terms += [
+            Term(term, weight, documents[term])
+            for term, weight in weights.items()
+            if documents[term]
+        ]
+
+    def _count_longer(self, rare: Sequence[str], asked: Container[int]) -> None:
+        """Count the longer words that start with a rare one, together as one more word."""
+        clauses = []
+        for word in rare:
+            longer = {
+                term_id: other
+                for other, term_id in sorted(self._near[word])
+                if other.startswith(word) and term_id not in asked
+            }
+            self._note(word, longer.values())
+            clauses.append(list(longer))
+        for tally in self._postings.any_of(clauses).values():
+            self._add_counted(tally, PREFIX_WEIGHT)
+
+    def _add_counted(self, tally: Tally, weight: float) -> None:
+        """Score what has been counted already, as one term."""
+        term_id = -1 - len(self.terms)
+        self.terms.append(Term(term_id, weight, len(tally.documents)))
+        self.counted[term_id] = tally
+
+    def _count_phrases(self, query: Query) -> list[str]:
+        """Count the phrases.
+
+        Returns:
+            Words to look for instead of names that the index does not have.
+        """
+        instead: list[str] = []
+        phrases = [*query.phrases, *query.excluded]
+        found = self._find(phrases) if phrases else {}
+        for number, phrase in enumerate(phrases):
+            tally = found.get(number)
+            if number >= len(query.phrases):
+                self.banned.update(tally.documents if tally else ())
+                continue
+            if phrase.spare is None:
+                self.required.append(tally.documents if tally else ())
+            elif tally is None:
+                instead += [word for word in phrase.spare if word not in query.words]
+                continue
+            for word, _ in phrase.elements:
+                self._note(word, self._same(word))
+            if tally is not None:
+                self._add_counted(tally, 1.0)
+        return instead
+
+    def _find(self, phrases: Sequence[Phrase]) -> Mapping[int, Tally]:
+        """The documents that have each phrase, which begins with its first word."""
+        return self._postings.phrases(
+            [
+                [(self._term[word], place - each.elements[0][1]) for word, place in each.elements]
+                for each in phrases
+            ]
+        )

@@ -1,0 +1,142 @@
+"""Documents as results: the lines that answer, what describes them, their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from qmd.ranking import bm25, snippets
+from qmd.ranking.snippets import Matcher, Snippet
+from qmd.storage import catalog
+from qmd.text import paths
+from qmd.types import Context, Nearest, Result, Text
+
+if TYPE_CHECKING:
+    from qmd.storage.cursor import Cursor
+
+CHOICE = 300
+"""Characters of the lines that answer best. The shortest snippets have so many: a result has the
+same line in all forms."""
+
+SHOWN = 4_000_000
+"""Characters of results, about, that are remembered while the index stays attached."""
+
+
+class Form(NamedTuple):
+    """How results are to look.
+
+    Attributes:
+        words: that were looked for, each with the word of the query it answers.
+        length: characters of a snippet.
+        full: whole bodies, no snippets.
+    """
+
+    words: Mapping[str, str]
+    length: int
+    full: bool
+
+
+class Match(NamedTuple):
+    """A document that answers.
+
+    Attributes:
+        near: its passage nearest to the question, if meaning was searched.
+        by_words: whether it was found by words, too.
+    """
+
+    document_id: int
+    near: Nearest | None = None
+    by_words: bool = True
+
+
+def results(
+    cursor: Cursor, form: Form, described: Sequence[Context], matches: Iterable[Match]
+) -> dict[Match, Result]:
+    """Matches as results that still have no score; without documents that are gone by now.
+
+    Args:
+        described: all contexts.
+    """
+    words = frozenset(form.words.items())
+
+    def read(unknown: list[_Wanted]) -> dict[_Wanted, Result]:
+        presenter = Presenter(form, described)
+        texts = bm25.documents(cursor, [each.match.document_id for each in unknown])
+        return {
+            each: presenter.result(texts[each.match.document_id], each.match)
+            for each in unknown
+            if each.match.document_id in texts
+        }
+
+    def size(result: Result) -> int:
+        return 1000 + 100 * len(words) + len(result.snippet) + len(result.body or "")
+
+    asked = [_Wanted(match, words, form.length, bool(form.full)) for match in matches]
+    shown = cursor.each("results", asked, read, most=SHOWN, size=size)
+    return {each.match: result for each, result in shown.items()}
+
+
+class _Wanted(NamedTuple):
+    """What a result depends on, besides the index."""
+
+    match: Match
+    words: frozenset[tuple[str, str]]
+    length: int
+    full: bool
+
+
+class Presenter:
+    """Makes results of documents, one after the other.
+
+    Args:
+        described: all contexts.
+    """
+
+    def __init__(self, form: Form, described: Sequence[Context]) -> None:
+        self._form = form
+        self._described = described
+        self._match = Matcher(form.words)
+        self._distinct = len(set(form.words.values()))
+
+    def result(self, document: Text, match: Match) -> Result:
+        """A document with the lines of it that answer, without a score. See `passage_of`."""
+        passage = passage_of(document, match.near, self._match, by_words=match.by_words)
+        shown = self._snippet(document.body, passage)
+        return Result(
+            docid=document.docid,
+            score=0.0,
+            file=document.name,
+            line=shown.line,
+            title=document.title,
+            context=catalog.matching(self._described, document.collection, document.path),
+            snippet=shown.text,
+            uri=paths.uri(document.collection, document.path),
+            body=document.body if self._form.full else None,
+        )
+
+    def _snippet(self, body: str, passage: Nearest | None) -> Snippet:
+        before = 0
+        if passage is not None:
+            body = snippets.whole_lines(body, passage.position, passage.position + passage.length)
+            before = passage.line - 1
+        form = self._form
+        shown = snippets.snippet(
+            body, self._match, length=form.length, choice=CHOICE, distinct=self._distinct
+        )
+        return shown.shifted(before)
+
+
+def passage_of(
+    document: Text, near: Nearest | None, match: Matcher, *, by_words: bool
+) -> Nearest | None:
+    """The passage of a document that answers a question; None: where its words stand.
+
+    Args:
+        near: the nearest in meaning, if meaning was searched.
+        by_words: whether the document was found by words, too: then its nearest passage answers
+            only if it has one of them.
+    """
+    if near is None or not by_words:
+        return near
+    part = document.body[near.position : near.position + near.length]
+    return near if match.found_in(part) else None

@@ -1,0 +1,397 @@
+"""How lists become one: what the statements make of them, and what it adds up to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from qmd.models.registry import MINILM
+from qmd.ranking.expansion import FIRST, FURTHER
+from qmd.ranking.fusion import WORDS
+from qmd.ranking.hybrid import Recipe
+from qmd.settings.environment import Machine
+from qmd.storage.cursor import as_json
+from tests.library import Library
+from tests.ranking.hybrid.asking import (
+    ASK,
+    RRF,
+    ask,
+    assert_adds_up,
+    blend,
+    files,
+    found,
+    ranks,
+    weights,
+)
+from tests.test_cases import recorded
+
+SAME_DATE = "update documents set dated = timestamp '2030-01-01'"
+
+# -- statements ----------------------------------------------------------------
+
+
+def run(library, name, **parameters):
+    return library.engine.read(lambda cursor: cursor.run(name, **parameters))
+
+
+def fused(library, fusion, rows, *, limit=100, half_life=None, now="2031-01-01", unknown=()):
+    """(document, score, bonus, recency, parts) as search/fuse_scores or fuse_ranks gives them."""
+    fields = {"documents": "document_id", "lists": "list", "ranks": "rank", "weights": "weight"}
+    given = {}
+    if fusion == "scores":
+        fields |= {"scores": "score", "lexical": "lexical", "floors": "floor"}
+        floors = {}
+        for row in rows:
+            row["lexical"] = row["kind"] == "lex"
+            lowest = 0.0 if row["lexical"] else max(row["score"], 0.0)
+            known = floors.get(row["list"], (lowest, 0))[0]
+            floors[row["list"]] = min(lowest, known), row["weight"]
+        rows = [row | {"floor": floors[row["list"]][0]} for row in rows]
+        given["least"] = sum(floor * weight for floor, weight in floors.values())
+        given["unknown"] = sorted(unknown) or None
+        given["share"] = sum(
+            {row["list"]: row["weight"] for row in rows if row["lexical"]}.values()
+        )
+    found = run(
+        library,
+        f"search/fuse_{fusion}",
+        **{name: [row[field] for row in rows] for name, field in fields.items()},
+        **given,
+        half_life=half_life,
+        now=now,
+        limit=limit,
+    )
+    return [(*row, sorted(parts, key=lambda part: part["list"])) for *row, parts in found]
+
+
+def scores_of(rows):
+    return [(document, score) for document, score, *_ in rows]
+
+
+@pytest.mark.parametrize("case", recorded("fusion.json", "rrf"))
+def test_ranks_are_fused_as_recorded(town, case):
+    number = {name: int(name, 36) for each in case["lists"] for name in each}
+    weights = case["weights"] or [1] * len(case["lists"])
+    rows = [
+        {"list": place, "weight": weight, "document_id": number[name], "rank": rank}
+        for place, (each, weight) in enumerate(zip(case["lists"], weights, strict=True))
+        for rank, name in enumerate(each, start=1)
+    ]
+    assert scores_of(fused(town, "ranks", rows)) == [
+        (number[name], pytest.approx(score, abs=1e-9)) for name, score in case["expected"]
+    ]
+
+
+numbers = st.integers(10**6, 10**6 + 30)
+"""Documents that the index does not have: none of them is recent."""
+
+ranked = st.lists(
+    st.tuples(
+        st.sampled_from(["lex", "vec"]),
+        st.sampled_from([1, 2]) | st.floats(0.01, 2),
+        st.dictionaries(
+            numbers, st.floats(-1, 60).map(lambda score: round(score, 6) + 0.0), max_size=12
+        ),
+    ),
+    max_size=5,
+)
+
+
+def as_rows(lists):
+    return [
+        {
+            "list": place,
+            "kind": kind,
+            "weight": weight,
+            "document_id": document,
+            "rank": rank,
+            "score": max(score, 0) if kind == "lex" else score / 60,
+        }
+        for place, (kind, weight, scores) in enumerate(lists)
+        for rank, (document, score) in enumerate(
+            sorted(scores.items(), key=lambda item: (-item[1], item[0])), start=1
+        )
+    ]
+
+
+@settings(max_examples=40)
+@given(ranked)
+def test_scores_are_fused_as_the_header_says(town, lists):
+    rows = as_rows(lists)
+    expected = dict.fromkeys((row["document_id"] for row in rows), 0.0)
+    floors = {}
+    for place, (kind, weight, _) in enumerate(lists):
+        here = {
+            row["document_id"]: row["score"] / (row["score"] + 20)
+            if kind == "lex"
+            else max(row["score"], 0)
+            for row in rows
+            if row["list"] == place
+        }
+        least = 0 if kind == "lex" else min(here.values(), default=0)
+        floors[place] = weight, least
+        for document in expected:
+            expected[document] += weight * here.get(document, least)
+    answer = fused(town, "scores", rows)
+    assert fused(town, "scores", rows[::-1]) == answer
+    assert fused(town, "scores", rows, limit=3) == answer[:3]
+    found = scores_of(answer)
+    assert dict(found) == pytest.approx(expected, abs=1e-12)
+    assert found == sorted(found, key=lambda row: (-row[1], row[0]))
+    for _, score, *more, parts in answer:
+        listed = {part["list"] for part in parts}
+        contributed = sum(part["contribution"] for part in parts)
+        contributed += sum(
+            weight * least for place, (weight, least) in floors.items() if place not in listed
+        )
+        assert (contributed, *more) == (pytest.approx(score, abs=1e-11), 0, 0)
+
+
+@settings(max_examples=30)
+@given(ranked, st.data())
+def test_a_document_without_a_vector_is_as_good_as_its_words_are(town, lists, data):
+    rows = as_rows(lists)
+    words = [row for row in rows if row["kind"] == "lex"]
+    near = {row["document_id"] for row in rows} - {row["document_id"] for row in words}
+    unknown = (
+        data.draw(st.sets(st.sampled_from([row["document_id"] for row in words]))) if words else ()
+    )
+    rows = [row for row in rows if row["kind"] == "lex" or row["document_id"] not in unknown]
+    plain, found = (dict(scores_of(fused(town, "scores", rows, unknown=u))) for u in ((), unknown))
+    assert found.keys() == plain.keys() >= near
+    weight = {row["list"]: row["weight"] for row in words}
+    for document in found:
+        mean = sum(
+            row["weight"] * row["score"] / (row["score"] + 20)
+            for row in words
+            if row["document_id"] == document
+        ) / (sum(weight.values()) or 1)
+        expected = mean if document in unknown else plain[document]
+        assert found[document] == pytest.approx(expected, abs=1e-11)
+
+
+@settings(max_examples=30)
+@given(ranked)
+def test_ranks_are_fused_as_the_header_says(town, lists):
+    rows = as_rows(lists)
+    expected: Counter[int] = Counter()
+    places: dict[int, list[tuple[int, int]]] = {}
+    for row in rows:
+        expected[row["document_id"]] += row["weight"] / (60 + row["rank"])
+        places.setdefault(row["document_id"], []).append((row["list"], row["rank"]))
+    order = {}
+    for document, listed in places.items():
+        best = min(rank for _, rank in listed)
+        order[document] = min(number for number, _ in listed), best, document
+        expected[document] += {1: 0.05, 2: 0.02, 3: 0.02}.get(best, 0)
+    answer = fused(town, "ranks", rows)
+    assert fused(town, "ranks", rows[::-1]) == answer
+    assert fused(town, "ranks", rows, limit=3) == answer[:3]
+    found = scores_of(answer)
+    assert dict(found) == pytest.approx(dict(expected), abs=1e-12)
+    assert found == sorted(found, key=lambda row: (-row[1], order[row[0]]))
+    for _, score, bonus, recency, parts in answer:
+        contributed = sum(part["contribution"] for part in parts)
+        assert (contributed + bonus, recency) == (pytest.approx(score, abs=1e-12), 0)
+
+
+@settings(max_examples=40)
+@given(st.lists(st.none() | st.floats(0, 1), max_size=25))
+@example([0.0, 0.0, 0.5])  # the second and the third score the same
+def test_places_and_judgements_are_blended_as_the_header_says(town, judged):
+    judged.sort(key=lambda score: score is None)  # as it is: the first are judged
+    rows = [
+        {"document_id": 100 - rank, "rank": rank, "rerank": score}
+        for rank, score in enumerate(judged, start=1)
+    ]
+    expected = [(100 - rank, *blend(rank, score)[::-1]) for rank, score in enumerate(judged, 1)]
+    found = run(town, "search/blend", fused=as_json(rows))
+    assert found == run(town, "search/blend", fused=as_json(rows[::-1]))
+    assert sorted(found) == [(d, pytest.approx(s, abs=1e-12), w) for d, s, w in sorted(expected)]
+    assert found == sorted(found, key=lambda row: (-row[1], -row[0]))
+    unjudged = [100 - row["rank"] for row in rows if row["rerank"] is None]
+    assert [document for document, _, _ in found][len(rows) - len(unjudged) :] == unjudged
+
+
+@pytest.mark.parametrize("fusion", ["scores", "ranks"])
+def test_half_of_what_a_new_document_gets_goes_with_each_half_life(town, fusion):
+    dated = {d.path: d.document_id for d in town.engine.documents("work")}
+    rows = [
+        {"list": 0, "kind": "vec", "weight": 1, "document_id": number, "rank": 9, "score": 0.5}
+        for number in dated.values()
+    ]
+    # The documents are of the first days of 2030 to 2033.
+    answer = fused(town, fusion, rows, half_life=365.0, now="2032-01-01")
+    recency = {document: recency for document, _, _, recency, _ in answer}
+    assert {path: recency[number] for path, number in dated.items()} == {
+        "0.md": pytest.approx(0.05 / 4),
+        "1.md": pytest.approx(0.05 / 2),
+        "2.md": pytest.approx(0.05),
+        "3.md": pytest.approx(0.05),
+    }
+
+
+def test_a_new_document_that_fits_has_no_score_above_1(town):
+    dated = {d.path: d.document_id for d in town.engine.documents("work")}
+    scores = {"0.md": 0.97, "1.md": 1.0, "2.md": 0.98, "3.md": 0.9}
+    rows = [
+        {"list": 0, "kind": "vec", "weight": 1, "document_id": dated[path], "rank": 1, "score": s}
+        for path, s in scores.items()
+    ]
+    answer = fused(town, "scores", rows, half_life=1e9, now="2034-01-01")
+    names = {number: path for path, number in dated.items()}
+    found = [(names[number], score, recency) for number, score, _, recency, _ in answer]
+    assert found == [
+        ("1.md", 1, 0),
+        ("2.md", 1, pytest.approx(0.02)),
+        ("0.md", 1, pytest.approx(0.03)),
+        ("3.md", pytest.approx(0.95), pytest.approx(0.05)),
+    ]
+    assert fused(town, "scores", rows, half_life=1e9, now="2034-01-01", limit=2) == answer[:2]
+
+
+# -- fusion --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("document", ASK.values(), ids=ASK)
+@pytest.mark.parametrize(
+    ("recipe", "rerank"),
+    [(Recipe(), False), (RRF, False), (Recipe(candidates=3), True), (RRF, True)],
+    ids=["scores", "rrf", "scores, three judged", "rrf, judged"],
+)
+def test_every_score_can_be_added_up_by_hand(town, document, recipe, rerank):
+    answer = ask(town, document, recipe=recipe, rerank=rerank)
+    assert answer.notice is None
+    assert len(answer.results) >= 5
+    for result in answer.results:
+        assert_adds_up(result, reranked=rerank)
+    scores = [result.score for result in answer.results]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_what_a_new_document_gets_is_part_of_the_sum(town):
+    plain = {result.file: result for result in ask(town, "red car").results}
+    answer = ask(town, "red car", recipe=Recipe(half_life=100))
+    for result in answer.results:
+        explain = result.explain
+        parts = sum(part["contribution"] for part in explain["lists"])
+        assert explain["bonus"] == 0 <= explain["recency"] <= 0.05
+        assert result.score == pytest.approx(parts + explain["recency"], abs=1e-9)
+        if result.file in plain:
+            assert parts == pytest.approx(plain[result.file].score, abs=1e-9)
+    days = (datetime.now(UTC).date() - datetime(2030, 1, 1).date()).days
+    [oldest] = [result for result in answer.results if result.file == "work/0.md"]
+    expected = 0.05 * 0.5 ** (max(days, 0) / 100)
+    assert oldest.explain["recency"] == pytest.approx(expected, rel=0.02)
+
+
+def test_a_plain_question_is_searched_by_words_and_by_meaning_and_both_weigh_twice(town):
+    answer = ask(town, "red car", recipe=RRF)
+    lists = {
+        (p["kind"], p["query"], p["weight"]) for r in answer.results for p in r.explain["lists"]
+    }
+    assert lists == {("lex", "red car", FIRST), ("vec", "red car", FIRST)}
+    assert (FIRST, FURTHER) == (2, 1)
+    assert weights(ask(town, "red car")) == [WORDS, 1 - WORDS]
+
+
+def test_the_first_search_of_a_typed_query_weighs_twice(town):
+    answer = ask(town, ASK["typed"], recipe=RRF)
+    listed = {p["query"]: p["weight"] for r in answer.results for p in r.explain["lists"]}
+    assert listed == {"a vehicle": 2, "red car": 1, "The automobile is red.": 1, "door": 1}
+    rest = 1 - WORDS
+    assert weights(ask(town, ASK["typed"])) == [rest * 2 / 3, WORDS / 2, rest / 3, WORDS / 2]
+
+
+def test_a_passage_that_would_answer_is_embedded_as_a_document_is(helped, fake):
+    models = MINILM._replace(query="question: {text}", document="passage: {text}")
+    fake.model = models
+    space = helped.engine.models.space()
+    helped.engine.models.space = lambda: space._replace(model=models._replace(uri=space.model.uri))
+    helped.write("tea.md", "# Tea\n\nA cup.")
+    helped.update()
+    helped.embed()
+    fake.made.clear()
+    ask(helped, "vec: a drink\nhyde: Tea is a drink.\nlex: tea")
+    assert fake.made == ["question: a drink", "passage: Tea is a drink."]
+
+
+def test_all_texts_are_embedded_in_one_batch(town):
+    batches = []
+    _, fake = town.engine.models._loaded["embed"]
+    fake.before = lambda batch, between: batches.append(batch)
+    ask(town, "vec: a\nhyde: b\nvec: c\nlex: d")
+    fake.before = lambda batch, between: None
+    assert len(batches) == 1
+
+
+@pytest.fixture(params=["the same text", "the same words"])
+def equals(helped, request):
+    """Eight documents that answer alike, indexed against the order of their paths."""
+    words = "a text of same words".split()
+    for number, name in enumerate("hgfdbeca"):
+        if request.param == "the same words":
+            words = [*words[1:], words[0]] if number % 5 else words[::-1]
+        helped.write(f"{name}.md", f"# Same\n\n{' '.join(words)}")
+        helped.update()
+        helped.embed()
+    return helped
+
+
+@pytest.mark.parametrize("limit", [1, 3, 7, 8, 10])
+@pytest.mark.parametrize(
+    "recipe", [Recipe(), RRF, Recipe(half_life=1e9)], ids=["scores", "rrf", "recency"]
+)
+def test_of_documents_that_score_the_same_the_first_by_path_are_found(
+    equals, recipe, limit, monkeypatch
+):
+    monkeypatch.setattr("qmd.ranking.nearest.DEPTH", 1)
+    monkeypatch.setattr("qmd.ranking.hybrid.DEPTH", dict.fromkeys(("scores", "rrf"), 4))
+    if recipe.half_life is not None:
+        equals.engine.database.write(lambda cursor: cursor.connection.execute(SAME_DATE))
+    expected = [f"{name}.md" for name in "abcdefgh"[:limit]]
+    assert files(equals.engine.search("same text", limit=limit)) == expected
+    assert files(equals.engine.vector_search("same text", limit=limit)) == expected
+    for document in ("same text", "lex: same text", "vec: same text", "lex: same\nvec: text"):
+        answer = ask(equals, document, recipe=recipe, limit=limit)
+        assert files(answer) == expected
+        for kind in ("lex", "vec"):
+            told = [rank for result in answer.results for rank in ranks(result, kind) if rank]
+            assert told == [*range(1, len(told) + 1)]
+
+
+def test_a_question_in_a_script_that_the_model_does_not_know_is_answered_by_words(tmp_path, fake):
+    library = Library(tmp_path, Machine(hub=tmp_path / "hub"))
+    library.write("onsen.md", "# 温泉\n\n有馬温泉へ行きました。")
+    library.write("hot.md", "# 温泉\n\n温泉。")
+    library.write("tea.md", "# Tea\n\nIn English.")
+    library.update()
+    library.embed()
+    assert library.engine.models.space().model.languages == "en"
+    assert found(library, "有馬温泉")[0] == "onsen.md"
+    for recipe, weight in ((Recipe(), 1), (RRF, FIRST)):
+        answer = ask(library, "有馬温泉", recipe=recipe)
+        assert weights(answer) == [weight]
+        assert answer.notice.startswith("Searched by words alone: minilm knows English only.")
+    assert weights(ask(library, "tea")) == [WORDS, 1 - WORDS]
+    library.engine.close()
+
+
+def test_who_asks_by_meaning_alone_in_such_a_script_is_told_that_it_is_chance(tmp_path, fake):
+    library = Library(tmp_path, Machine(hub=tmp_path / "hub"))
+    library.write("onsen.md", "# 温泉\n\n有馬温泉へ行きました。")
+    library.update()
+    library.embed()
+    library.write("new.md", "# New\n\nWithout a vector.")
+    library.update()
+    for answer in (ask(library, "vec: 有馬温泉"), library.engine.vector_search("有馬温泉")):
+        assert files(answer) == ["onsen.md"]
+        chance, lacking = answer.notice.splitlines()
+        assert chance.startswith("What is found by meaning is chance: minilm knows English only.")
+        assert lacking.startswith("Documents that lack vectors: 1 of 2.")
+    assert "chance" not in library.engine.vector_search("温 tea and coffee").notice
+    library.engine.close()

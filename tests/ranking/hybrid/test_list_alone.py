@@ -1,0 +1,45 @@
+"""A list that nothing is fused with has the scores that the statement would give."""
+
+from __future__ import annotations
+
+import _duckdb
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qmd.ranking import fusion
+from qmd.ranking.fusion import Listed
+from qmd.storage.cursor import Cursor
+from qmd.types import Nearest
+
+SCORES = st.lists(st.floats(0.001, 90), min_size=1, max_size=12, unique=True)
+
+
+def listed(kind, scores):
+    ranked = dict(enumerate(sorted(scores, reverse=True), start=1))
+    near = {n: Nearest(n, score, 0, 5, 1) for n, score in ranked.items() if kind != "lex"}
+    return Listed(kind, "tea", 2.0, ranked, near)
+
+
+@given(SCORES, st.sampled_from(["lex", "vec"]), st.sets(st.integers(1, 12)))
+def test_a_list_alone_is_scored_as_the_statement_says(scores, kind, banned):
+    """With a half-life there is always a statement; here no document is recent."""
+    cursor = Cursor(_duckdb.connect(":memory:"))
+    cursor.connection.execute(
+        "create table documents as select range as document_id, timestamp '1900-01-01' as dated, "
+        "'tea' as collection, (99 - range)::text as path "
+        "from range(20)"
+    )
+    each = listed(kind, [score / 90 for score in scores] if kind == "vec" else scores)
+    alone, told = (
+        fusion.fused(cursor, [each], "scores", banned=banned, half_life=days, limit=5)
+        for days in (None, 1.0)
+    )
+    assert [row.document_id for row in alone] == [row.document_id for row in told]
+    assert [row.score for row in alone] == pytest.approx([row.score for row in told], abs=1e-11)
+    for one, other in zip(alone, told, strict=True):
+        assert one[2:4] == other[2:4]
+        [part], [expected] = one.explain["lists"], other.explain["lists"]
+        assert part.keys() == expected.keys()
+        assert part["contribution"] == pytest.approx(expected["contribution"], abs=1e-11)
+        assert (part["rank"], part["weight"]) == (expected["rank"], expected["weight"])

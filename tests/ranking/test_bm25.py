@@ -1,0 +1,202 @@
+"""Scores are exact after any history, and those of a plain reading of the formula."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from qmd.engine import Engine
+from qmd.ingest import inversion
+from qmd.ranking import query
+from qmd.ranking.query_terms import COMMON, PREFIX_WEIGHT
+from qmd.storage.stemmer import Stemmer
+from qmd.text import tokenizer as words
+from tests.library import Library
+
+STEMMER = Stemmer()
+
+VOCABULARY = (
+    "error errors handling handle handler config configuration parse_json parseJson tea "
+    "Zürich zurich 日本語 日本 1.2 the of Running"
+).split()
+QUERIES = ("error handling", "config", "the parse", "zurich tea tea", "日本", "running of json")
+
+texts = st.lists(st.sampled_from(VOCABULARY), min_size=1, max_size=12).map(" ".join)
+paths = st.sampled_from([f"{folder}{name}.md" for folder in ("", "sub/") for name in "abcd"])
+steps = st.one_of(
+    st.tuples(st.just("write"), paths, texts),
+    st.tuples(st.just("delete"), paths, st.just("")),
+    st.tuples(st.just("rename"), paths, paths),
+)
+
+
+def terms(text: str) -> list[int]:
+    """Terms of a text, as often as they occur."""
+    folded = [piece for raw in words.split(text) for piece, _ in words.pieces(raw)[1]]
+    distinct = list(dict.fromkeys(folded))
+    number = dict(zip(distinct, (term for term, _ in STEMMER.terms(distinct)), strict=True))
+    return [number[word] for word in folded]
+
+
+def reference(files: dict[str, str], text: str) -> dict[str, float]:
+    """BM25 of each file that answers a query of plain words, by the formula alone."""
+    title = {path: Path(path).stem for path in files}
+    counted = {
+        path: [Counter(terms(field)) for field in (title[path], path, body)]
+        for path, body in files.items()
+    }
+    length = {path: sum(sum(c.values()) for c in fields) for path, fields in counted.items()}
+    average = sum(length.values()) / len(files)
+    holders = Counter(term for fields in counted.values() for term in set().union(*fields))
+    asked = query.parse(text)
+    wanted = Counter[int]()
+    for word in asked.words:
+        wanted[terms(word)[0]] += 1
+    met = {
+        piece
+        for path, body in files.items()
+        for field in (title[path], path, body)
+        for raw in words.split(field)
+        for piece, _ in words.pieces(raw)[1]
+    }
+    # Each word of the query, and the longer words that start with a rare one as one more.
+    clauses = [({term}, float(times)) for term, times in wanted.items()]
+    for word in dict.fromkeys(asked.words):
+        if word in asked.grams or len(word) < 3 or holders[terms(word)[0]] >= COMMON:
+            continue
+        longer = {terms(other)[0] for other in met if other.startswith(word)} - wanted.keys()
+        clauses.append((longer, PREFIX_WEIGHT))
+    scores = Counter[str]()
+    for clause, weight in clauses:
+        frequencies = {
+            path: sum(
+                4 * fields[0][term] + 1.5 * fields[1][term] + fields[2][term] for term in clause
+            )
+            for path, fields in counted.items()
+        }
+        having = sum(frequency > 0 for frequency in frequencies.values())
+        idf = math.log(1 + (len(files) - having + 0.5) / (having + 0.5))
+        for path, frequency in frequencies.items():
+            if frequency:
+                damped = frequency + 1.5 * (0.25 + 0.75 * length[path] / average)
+                scores[path] += weight * idf * frequency * 2.5 / damped
+    return scores
+
+
+def answers(library: Library, text: str) -> dict[str, float]:
+    """What the index answers, as bm25 and not as the score shown."""
+    results = library.engine.search(text, limit=100).results
+    return {
+        result.file.removeprefix("notes/"): result.score / (1 - result.score) for result in results
+    }
+
+
+def carry_out(library: Library, step: tuple[str, str, str]) -> None:
+    kind, path, value = step
+    file = library.root / path
+    if kind == "write":
+        library.write(path, value)
+    elif kind == "delete":
+        file.unlink(missing_ok=True)
+    elif file.exists():
+        (library.root / value).parent.mkdir(exist_ok=True)
+        file.rename(library.root / value)
+
+
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(st.lists(steps, min_size=1, max_size=4), min_size=1, max_size=4))
+def test_scores_are_those_of_the_formula_after_any_history(history):
+    with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as other:
+        library = Library(Path(name))
+        stays = Engine(library.engine.place, warm=True)
+        for batch in history:
+            for step in batch:
+                carry_out(library, step)
+            with pytest.MonkeyPatch.context() as patch:
+                if len(batch) % 2:
+                    patch.setattr(inversion, "Words", None)
+                library.update()
+            for text in QUERIES:  # what was found before is not remembered too long
+                assert stays.search(text) == library.engine.search(text)
+        stays.close()
+        files = {
+            str(file.relative_to(library.root)): file.read_text(encoding="utf-8")
+            for file in library.root.rglob("*.md")
+        }
+        fresh = Library(Path(other))
+        for path, text in files.items():
+            fresh.write(path, text)
+        fresh.update()
+        for text in QUERIES if files else ():
+            expected = reference(files, text)
+            found = answers(library, text)
+            assert found.keys() == expected.keys()
+            assert all(math.isclose(found[p], expected[p], rel_tol=1e-6) for p in expected)
+            assert (
+                library.engine.search(text, limit=5).results
+                == fresh.engine.search(text, limit=5).results
+            )
+
+
+def test_scores_are_those_of_the_fts_extension_where_both_mean_the_same(library):
+    """The extension is an oracle of its own: same words, one field, no stems, k1 and b equal."""
+    import duckdb
+
+    from qmd.storage.stemmer import extension
+
+    bodies = {f"{n}.md": " ".join(["tea"] * n + ["water"] * (7 - n) + ["cup"]) for n in range(1, 7)}
+    for path, body in bodies.items():
+        library.write(path, body)
+    library.update()
+    connection = duckdb.connect()
+    connection.execute(f"load '{extension('fts')}'")
+    connection.execute("create table documents (path text, body text)")
+    rows = [(path, f"{Path(path).stem} {path} {body}") for path, body in bodies.items()]
+    connection.executemany("insert into documents values (?, ?)", rows)
+    connection.execute(
+        "pragma create_fts_index('documents', 'path', 'body', stemmer='none', stopwords='none', "
+        "ignore='(\\W)+')"
+    )
+    expected = connection.execute(
+        "select path, fts_main_documents.match_bm25(path, 'tea', k := 1.5, b := 0.75) as bm25 "
+        "from documents order by bm25 desc"
+    ).fetchall()
+    assert library.found("tea") == [path for path, _ in expected]
+
+
+def test_a_term_twice_at_one_place_is_no_phrase_and_hides_none(library):
+    """`teaS` is indexed as itself, whose stem is tea, and as its parts: tea, s."""
+    library.write("parts.md", "a teaS and much water")
+    library.write("phrase.md", "tea water")
+    assert library.update().new == 2
+    assert library.found('"tea water"') == ["phrase.md"]
+    assert library.found('"tea s"') == ["parts.md"]
+
+
+def test_a_phrase_of_very_many_words_is_found(library):
+    words = " ".join(f"word{number}" for number in range(80))
+    library.write("all.md", words)
+    library.write("last.md", words.replace("word79", "word80"))
+    library.write("first.md", words.replace("word0 ", "word80 "))
+    library.update()
+    assert library.found(f'"{words}"') == ["all.md"]
+
+
+def test_what_was_found_before_is_found_until_something_is_written(library):
+    """A reader that stays attached remembers rankings."""
+    library.engine.close()
+    library.engine = Engine(library.engine.place, library.engine.models.machine, warm=True)
+    library.write("green.md", "green tea")
+    for path, counts in (("black.md", [1, 1, 0, 0]), ("last.md", [1, 2, 1, 1])):
+        library.update()
+        for _ in range(3):
+            found = [library.found(text, limit=most) for text in ("tea", "cup") for most in (1, 5)]
+            assert [len(each) for each in found] == counts
+        library.write(path, "black tea, a cup of it")
+    library.engine.close()
