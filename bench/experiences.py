@@ -28,11 +28,11 @@ import pyarrow as pa
 
 from qmd.embedding import vectors
 from qmd.engine import Engine
-from qmd.experiences import Experiences
+from qmd.experiences.contract import Submission
+from qmd.experiences.table import Record
+from qmd.operations.experiences import Experiences
 from qmd.settings.environment import Machine, Place
 from qmd.storage.cursor import Cursor
-from qmd.store.experiences import Record
-from qmd.text.experience import Submission
 
 VOCABULARY, WORDS = 30_000, 200
 BATCH = 500

@@ -65,7 +65,7 @@ def lines() -> Iterator[Target]:
 
 def experience() -> Iterator[Target]:
     """Records that agents submit, and their queries."""
-    from qmd.text import experience
+    from qmd.experiences import contract as experience
 
     known = [*experience.SUBMITTED, *experience.ASKED, "Title", "solutions"]
 

@@ -186,7 +186,7 @@ def frontmatter() -> Iterator[Target]:
 
 def sanitation() -> Iterator[Target]:
     """Secrets in texts."""
-    from qmd.text.sanitation import MOST, findings
+    from qmd.experiences.secrets import MOST, findings
 
     def made(source: Bytes) -> Input:
         strict = source.number(0, 1)

@@ -137,7 +137,7 @@ import json, os, sys
 from pathlib import Path
 from qmd.settings import config, environment
 from qmd.engine import Engine
-from qmd.experiences import Experiences
+from qmd.operations.experiences import Experiences
 engine = Engine(environment.locate(os.environ, Path.cwd()))
 outcome = Experiences(engine).submit(json.loads(sys.argv[1]))
 if not outcome["success"]:

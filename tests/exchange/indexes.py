@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 
 from qmd.engine import Engine
-from qmd.experiences import Experiences
+from qmd.operations.experiences import Experiences
 from qmd.pipeline import manifest
 from qmd.ranking.hybrid import Recipe
 from qmd.settings import edit

@@ -7,7 +7,7 @@ import shutil
 import anyio
 import pytest
 
-from qmd.experiences import Experiences
+from qmd.operations.experiences import Experiences
 from qmd.pipeline.export import Wish
 from qmd.settings.environment import Machine
 from qmd.types import Filter

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qmd.experiences import Experiences
+from qmd.operations.experiences import Experiences
 from tests.library import Library
 
 pytest.register_assert_rewrite("tests.experiences.submitting")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
-from qmd.experiences import Experiences
-from qmd.store.experiences import Record
-from qmd.text.experience import Submission
+from qmd.experiences.contract import Submission
+from qmd.experiences.table import Record
+from qmd.operations.experiences import Experiences
 
 REDIS = {
     "title": "Redis times out after an upgrade",

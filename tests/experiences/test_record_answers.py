@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from qmd.errors import IndexBusy
-from qmd.experiences import timed_out
+from qmd.operations.experiences import timed_out
 from tests.experiences.submitting import DOCKER, REDIS, asked, faults, refused, submitted, titles
 
 

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from qmd.errors import IndexBusy
-from qmd.experiences import Experiences
+from qmd.operations.experiences import Experiences
 from tests.experiences.submitting import REDIS, asked, record, submitted
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from qmd.doctor import examine
 from qmd.errors import ConfigError, DocumentNotFound, UsageError
-from qmd.experiences import Experiences
+from qmd.experiences.table import UNREVIEWED
+from qmd.operations.experiences import Experiences
 from qmd.settings import config, edit
 from qmd.storage import maintenance
-from qmd.store.experiences import UNREVIEWED
 from qmd.text.filters import parse_filter
 from qmd.types import Context, Filter
 from tests.experiences.submitting import DOCKER, REDIS, asked, refused, submitted

@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from qmd.errors import ModelMissing
-from qmd.experiences import Experiences
+from qmd.operations.experiences import Experiences
 from tests.experiences.submitting import DOCKER, REDIS, asked, record, submitted, titles
 from tests.library import STEMMER, turned
 

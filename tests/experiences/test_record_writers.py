@@ -12,7 +12,7 @@ from subprocess import PIPE
 import pytest
 
 from qmd.engine import Engine
-from qmd.experiences import Experiences
+from qmd.operations.experiences import Experiences
 from qmd.settings.environment import Machine, Place
 from tests.experiences.submitting import DOCKER, REDIS, asked, submitted
 
@@ -22,7 +22,7 @@ from itertools import pairwise
 from pathlib import Path
 from qmd.settings.environment import Place
 from qmd.engine import Engine
-from qmd.experiences import Experiences
+from qmd.operations.experiences import Experiences
 from qmd.storage.cursor import Cursor
 
 folder, name, count, stop = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from qmd.engine import Engine
-from qmd.experiences import Experiences
+from qmd.operations.experiences import Experiences
 from qmd.settings.environment import Machine, Place
 
 

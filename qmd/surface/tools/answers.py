@@ -144,7 +144,7 @@ def outcome(told: dict[str, object], *notes: str) -> Reply:
 
 def failed(error: QmdError) -> Reply:
     """What failed with experience records, as their contract has it."""
-    from qmd import experiences
+    from qmd.operations import experiences
 
     return outcome(experiences.failed(error))
 
@@ -152,7 +152,7 @@ def failed(error: QmdError) -> Reply:
 def timed_out(tool: Tool, seconds: float, busy: IndexBusy | None) -> Reply:
     """That a tool has taken too long, or who held the index meanwhile."""
     if tool in (QUERY_EXPERIENCES, SUBMIT_EXPERIENCE):
-        from qmd import experiences
+        from qmd.operations import experiences
 
         return outcome(experiences.failed(busy) if busy else experiences.timed_out(seconds))
     error = busy or TimedOut(seconds)

@@ -19,8 +19,8 @@ from qmd.surface.tools.schemas.tool import Schema, Tool
 from qmd.types import Filter
 
 if TYPE_CHECKING:
+    from qmd.experiences.contract import Violation
     from qmd.ranking.query_document import Question
-    from qmd.text.experience import Violation
 
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 
@@ -125,7 +125,7 @@ def question(asked: Mapping[str, Any]) -> tuple[str | Question, str]:
 
 def of_contract(tool: Tool, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Violation]]:
     """What is given for experience records, whose contract checks it, and what is misnamed."""
-    from qmd.text.experience import Violation
+    from qmd.experiences.contract import Violation
 
     asked, faults = understood(tool, given)
     return asked, [Violation(fault.parameter, fault.text) for fault in faults]

@@ -27,7 +27,7 @@ from qmd.wording import DIGITS
 
 if TYPE_CHECKING:
     from qmd.engine import Engine
-    from qmd.experiences import Experiences
+    from qmd.operations.experiences import Experiences
     from qmd.types import Embedded, Report
 
 Found = TypeVar("Found")
@@ -325,7 +325,7 @@ class Toolbox:
         return answers.outcome(await self._read(experiences.submit, *of_contract(tool, given)))
 
     async def _records(self) -> Experiences:
-        from qmd.experiences import Experiences
+        from qmd.operations.experiences import Experiences
 
         if self._experiences is None:
             self._experiences = Experiences(self.engine)

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeGuard
 
-from qmd.text import sanitation
-from qmd.text.sanitation import Finding
+from qmd.experiences import secrets
+from qmd.experiences.secrets import Finding
 
 LONGEST_TITLE = 500
 LONGEST_TEXT = 65_536
@@ -108,7 +108,7 @@ def submission(given: Mapping[str, object], misnamed: Sequence[Violation] = ()) 
     findings = [
         finding
         for field, text in {**texts, "keywords": "\n".join(keywords)}.items()
-        for finding in sanitation.findings(field, text, strict=field == "context")
+        for finding in secrets.findings(field, text, strict=field == "context")
     ]
     violations += [
         Violation(field, f"{_label(field)} contains unsanitized code snippet", "unsanitized")

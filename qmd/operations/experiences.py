@@ -17,14 +17,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from qmd.embedding import vectors
 from qmd.engine import Engine
 from qmd.errors import ModelError, QmdError
+from qmd.experiences import contract, table
+from qmd.experiences.contract import Query, Refused, Violation
+from qmd.experiences.table import Found, Page, Record
 from qmd.ingest import commit
 from qmd.ranking.query import plain_words
 from qmd.storage import cancellation
 from qmd.storage.cursor import Cursor
-from qmd.store import experiences
-from qmd.store.experiences import Found, Page, Record
-from qmd.text import experience
-from qmd.text.experience import Query, Refused, Violation
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,7 +65,7 @@ class Experiences:
         return _answered(partial(self._submit, given, misnamed))
 
     def _submit(self, given: Mapping[str, object], misnamed: Sequence[Violation]) -> Outcome:
-        submission = experience.submission(given, misnamed)
+        submission = contract.submission(given, misnamed)
         record = Record(str(uuid.uuid4()), submission, _now())
         self.add([record])
         return _succeeded({"id": record.id, "status": "published", "message": PUBLISHED})
@@ -77,10 +76,10 @@ class Experiences:
         Raises:
             IndexFailure: the index is busy or cannot be written.
         """
-        from qmd.pipeline.records import prepared
+        from qmd.experiences.documents import prepared
 
         batch = prepared(records, self._engine.stemmer)
-        self._engine.database.write(partial(experiences.add, records=records, batch=batch))
+        self._engine.database.write(partial(table.add, records=records, batch=batch))
 
     # -- query -------------------------------------------------------------------
 
@@ -105,7 +104,7 @@ class Experiences:
     def _query(
         self, given: Mapping[str, object], misnamed: Sequence[Violation], vector: Vector | None
     ) -> Outcome:
-        asked = experience.query(given, misnamed)
+        asked = contract.query(given, misnamed)
         with self._turn:
             uncounted = dict(self._uncounted)
         page = self._engine.read(
@@ -129,7 +128,7 @@ class Experiences:
         if vector is not None:
             width = len(vector.numbers)
             model_id = vectors.model_id(cursor, vector.fingerprint, dimensions=width)
-        return experiences.ranked(
+        return table.ranked(
             cursor,
             self._terms(cursor, plain_words(asked.keywords)),
             model_id=model_id,
@@ -158,7 +157,7 @@ class Experiences:
 
     def _models(self) -> frozenset[str]:
         """Fingerprints of the models of which some record has a vector."""
-        return self._engine.read(experiences.models, key=("experiences", "models"))
+        return self._engine.read(table.models, key=("experiences", "models"))
 
     def vector(self, given: Mapping[str, object]) -> Vector | None:
         """What a query means, for `found`; asks the model, which may take long.
@@ -171,7 +170,7 @@ class Experiences:
         """
         models = self._engine.models
         try:
-            keywords = experience.query(given).keywords
+            keywords = contract.query(given).keywords
             if not (embedded := self._models()):
                 return None
             space = models.space()
@@ -201,7 +200,7 @@ class Experiences:
         if not counted:
             return
         try:
-            self._engine.database.write(partial(experiences.count, counted=counted, now=_now()))
+            self._engine.database.write(partial(table.count, counted=counted, now=_now()))
         except BaseException:
             with self._turn:
                 self._uncounted.update(counted)

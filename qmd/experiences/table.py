@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from qmd.experiences.contract import Submission, rendered
 from qmd.ingest import commit
 from qmd.storage.catalog import collections
 from qmd.storage.cursor import Cursor, as_json
-from qmd.text.experience import Submission, rendered
 from qmd.types import EXPERIENCES
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from qmd.text.assigned import (
+from qmd.experiences.secret_assignments import (
     MASKED,
     NAME_OF_VARIABLE,
     PLAIN_WORD,

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
+from qmd.experiences import contract
+from qmd.experiences.table import Record
 from qmd.ingest.batch_tables import batch
 from qmd.ingest.commit import Batch, Change
 from qmd.ingest.reader import EPOCH, File, Parsed
 from qmd.ingest.vocabulary import Vocabulary
 from qmd.storage.stemmer import Stemmer
-from qmd.store.experiences import Record
-from qmd.text import experience, markdown
+from qmd.text import markdown
 from qmd.text.hashes import checksum, content_hash
 from qmd.types import EXPERIENCES
 
@@ -28,7 +29,7 @@ def prepared(records: Sequence[Record], stemmer: Stemmer) -> Batch:
 
 def _parsed(record: Record) -> Parsed:
     submitted = record.submission
-    text = experience.rendered(submitted).text
+    text = contract.rendered(submitted).text
     data = text.encode()
     file = File(
         Change(None, None, record.path, None, None),
@@ -44,6 +45,6 @@ def _parsed(record: Record) -> Parsed:
     metadata: dict[str, object] = {}
     if submitted.keywords:
         metadata["keywords"] = submitted.keywords
-    title = experience.heading(submitted.title)
+    title = contract.heading(submitted.title)
     moment = record.created_at
     return Parsed(file, title, markdown.metadata_json(metadata), moment, moment, None)
