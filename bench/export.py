@@ -21,8 +21,8 @@ from typing import NamedTuple
 import anyio
 
 from qmd.engine import Engine
-from qmd.pipeline import manifest
-from qmd.pipeline.export import Exported, Wish
+from qmd.exchange import manifest
+from qmd.exchange.exporter import Exported, Wish
 from qmd.settings.environment import Machine, Place
 from qmd.storage import maintenance
 

@@ -30,10 +30,10 @@ from qmd.verbs.reading import LARGEST_OF_SEVERAL, Reading
 from qmd.verbs.searching import NONE_INCLUDED, UNLIMITED, Answer
 
 if TYPE_CHECKING:
+    from qmd.exchange.exporter import Exported, Wish
+    from qmd.exchange.importer import Imported
     from qmd.ingest.compare import Comparison
     from qmd.ingest.walk import Found
-    from qmd.pipeline.export import Exported, Wish
-    from qmd.pipeline.importing import Imported
     from qmd.ranking.hnsw import Shortcut
     from qmd.ranking.vector_matrix import Matrix
     from qmd.types import Embedded
@@ -335,7 +335,7 @@ class Engine(Asking, Reading, Arranging):
             ExportFailed: it cannot be written.
             JobRunning: another process exports this index.
         """
-        from qmd.pipeline import export
+        from qmd.exchange import exporter as export
 
         wanted = wish or export.Wish()
         names = list(wanted.among.collections or ())
@@ -369,9 +369,9 @@ class Engine(Asking, Reading, Arranging):
             ExchangeError: the export cannot be used, or the index has documents.
             JobRunning: another process imports into this index.
         """
-        from qmd.pipeline import importing
+        from qmd.exchange import importer
 
-        imported = importing.import_(
+        imported = importer.import_(
             self.database,
             self.place,
             folder,

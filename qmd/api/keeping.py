@@ -18,8 +18,8 @@ from qmd.types import Context, Embedded, Report
 
 if TYPE_CHECKING:
     from qmd.cleaning import Cleaned
-    from qmd.pipeline.export import Exported
-    from qmd.pipeline.importing import Imported
+    from qmd.exchange.exporter import Exported
+    from qmd.exchange.importer import Imported
     from qmd.types import Collection
 
 log = logging.getLogger("qmd")
@@ -56,7 +56,7 @@ class Keeping(Base):
             ExchangeError: the folder has something else in it, or cannot be written.
             JobRunning: another process exports this index.
         """
-        from qmd.pipeline.export import Wish
+        from qmd.exchange.exporter import Wish
 
         among = given.among(collection, None, None, filter)
         wish = Wish(among, filter, given.names(tables, "tables"), vectors, parted)

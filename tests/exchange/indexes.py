@@ -9,8 +9,8 @@ from pathlib import Path
 import anyio
 
 from qmd.engine import Engine
+from qmd.exchange import manifest
 from qmd.operations.experiences import Experiences
-from qmd.pipeline import manifest
 from qmd.ranking.hybrid import Recipe
 from qmd.settings import edit
 from qmd.settings.environment import Machine, Place

@@ -20,16 +20,16 @@ from pathlib import Path
 from qmd.settings import edit
 from qmd.settings.environment import Machine, Place
 from qmd.engine import Engine
-from qmd.pipeline import destination, export, manifest
-from qmd.store import exchange
+from qmd.exchange import destination, exporter, manifest
+from qmd.exchange import parquet
 from qmd import files
 from qmd.storage.database import Database
 
 folder, module, name, nth, verb, argument = sys.argv[1:]
 home = Path(folder)
 place = Place("index", home / "index.yml", home / "index.duckdb", None, home / "trusted.json")
-owner = {"files": files, "exchange": exchange, "shutil": shutil, "editing": edit,
-         "export": export, "manifest": manifest, "Database": Database}[module]
+owner = {"files": files, "exchange": parquet, "shutil": shutil, "editing": edit,
+         "export": exporter, "manifest": manifest, "Database": Database}[module]
 real, calls = getattr(owner, name), 0
 
 def deadly(*arguments, **options):

@@ -12,9 +12,8 @@ import pytest
 
 from qmd.engine import Engine
 from qmd.errors import FolderTaken, JobRunning
-from qmd.pipeline import destination
+from qmd.exchange import destination, parquet
 from qmd.storage.file_lock import errand
-from qmd.store import exchange
 from tests.exchange.indexes import LONG, problems
 from tests.library import STEMMER
 
@@ -56,7 +55,7 @@ def test_an_export_is_of_one_state_while_others_write(library, target, tmp_path,
 
 
 def test_the_index_is_free_again_while_its_files_are_written(one, tmp_path, monkeypatch):
-    write = exchange.write
+    write = parquet.write
     seen = []
 
     def written(*arguments, **options):
@@ -65,7 +64,7 @@ def test_the_index_is_free_again_while_its_files_are_written(one, tmp_path, monk
             one.engine.database.write(lambda cursor: cursor.run("maintenance/clear_cache"))
         write(*arguments, **options)
 
-    monkeypatch.setattr(exchange, "write", written)
+    monkeypatch.setattr(parquet, "write", written)
     one.engine.export(tmp_path / "out")
     assert seen
 

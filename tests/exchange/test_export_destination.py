@@ -9,7 +9,7 @@ import pytest
 
 from qmd import files
 from qmd.errors import ExportFailed, FolderTaken
-from qmd.pipeline.export import Wish
+from qmd.exchange.exporter import Wish
 from qmd.settings import edit
 from qmd.text.filters import parse_filter
 from qmd.types import Context, Filter

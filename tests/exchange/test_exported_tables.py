@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from qmd.pipeline.export import Wish
+from qmd.exchange import parquet as exchange
+from qmd.exchange.exporter import Wish
 from qmd.storage.statements import shipped
-from qmd.store import exchange
 from tests.exchange.indexes import filled, parquet, told
 
 

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from qmd.errors import ExportIncomplete, UsageError
-from qmd.pipeline.export import Wish
+from qmd.exchange.exporter import Wish
 from qmd.settings.environment import Machine
 from qmd.text.filters import parse_filter
 from qmd.types import Filter

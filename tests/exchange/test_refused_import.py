@@ -18,9 +18,9 @@ from qmd.errors import (
     IndexTaken,
     NotAnExport,
 )
-from qmd.pipeline import manifest
+from qmd.exchange import manifest
+from qmd.exchange.parquet import Unread
 from qmd.settings import edit
-from qmd.store.exchange import Unread
 from tests.exchange.indexes import TEA, contents, empty, parquet, retold, told
 from tests.library import STEMMER, Library
 
@@ -82,9 +82,9 @@ def test_a_file_that_was_edited_is_refused(two, tmp_path):
 @pytest.mark.parametrize(
     ("module", "name", "failure"),
     [
-        ("qmd.pipeline.importing", "sha256", OSError(errno.EIO, "Input/output error")),
-        ("qmd.store.exchange", "columns_of_file", "IO Error: Could not read from {}: 5"),
-        ("qmd.store.exchange", "load", "IO Error: Could not read from {}: 5"),
+        ("qmd.exchange.importer", "sha256", OSError(errno.EIO, "Input/output error")),
+        ("qmd.exchange.parquet", "columns_of_file", "IO Error: Could not read from {}: 5"),
+        ("qmd.exchange.parquet", "load", "IO Error: Could not read from {}: 5"),
     ],
 )
 def test_a_file_that_the_system_does_not_read_is_not_called_damaged(
@@ -102,7 +102,7 @@ def test_a_disk_without_room_for_the_new_index_is_told_of_as_one(two, tmp_path, 
     def fail(*_, **__):
         raise Unread("IO Error: Could not write file x: No space left on device")
 
-    monkeypatch.setattr("qmd.store.exchange.load", fail)
+    monkeypatch.setattr("qmd.exchange.parquet.load", fail)
     with pytest.raises(IndexNotWritable, match="free space"):
         two.engine.import_(tmp_path / "out", replace=True)
 

@@ -7,8 +7,8 @@ import shutil
 import anyio
 import pytest
 
+from qmd.exchange.exporter import Wish
 from qmd.operations.experiences import Experiences
-from qmd.pipeline.export import Wish
 from qmd.settings.environment import Machine
 from qmd.types import Filter
 from tests.exchange.indexes import filled, meant, problems, retold, said, told

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from qmd.exchange import parquet
 from qmd.storage.statements import given, shipped, statement
-from qmd.store import exchange
 
 OF_PEOPLE = ("views", "examples")
 """Folders of what people ask: they have tests of their own."""
@@ -108,7 +108,7 @@ def test_a_statement_gives_the_columns_of_its_header(name, library):
             "create or replace temp table slice as select * from postings limit 0"
         )
         if name.startswith("export/"):
-            exchange.choose(cursor, "[1]")
+            parquet.choose(cursor, "[1]")
         cursor.run(name, **given)
         return [column[0] for column in cursor.connection.description or []]
 

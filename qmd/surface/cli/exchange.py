@@ -13,8 +13,8 @@ from qmd.surface.cli.common import READ, Collections, Json, notice, say, state
 from qmd.surface.cli.progress import bar
 
 if TYPE_CHECKING:
-    from qmd.pipeline.export import Exported
-    from qmd.pipeline.importing import Imported
+    from qmd.exchange.exporter import Exported
+    from qmd.exchange.importer import Imported
 
 
 PARTED = "collection"
@@ -55,7 +55,7 @@ def export(
     as_json: Json = False,
 ) -> None:
     """Write the index to a folder as Parquet; there again, only what has changed."""
-    from qmd.pipeline.export import Wish
+    from qmd.exchange.exporter import Wish
     from qmd.text.filters import parse_filter
     from qmd.types import ALL, Filter
 

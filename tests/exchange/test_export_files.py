@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmd.pipeline.spans import MANY, parted
-from qmd.store.exchange import NUMBERS, Group
+from qmd.exchange.parquet import NUMBERS, Group
+from qmd.exchange.partitions import MANY, parted
 
 numbers = st.sets(st.integers(0, 5000), max_size=400)
 

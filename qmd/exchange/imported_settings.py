@@ -10,7 +10,7 @@ from qmd.settings import config, edit
 from qmd.types import EXPERIENCES, Collection, Context
 
 if TYPE_CHECKING:
-    from qmd.pipeline.manifest import Manifest
+    from qmd.exchange.manifest import Manifest
     from qmd.settings.config import Settings
     from qmd.settings.edit import Parsed
     from qmd.settings.environment import Place

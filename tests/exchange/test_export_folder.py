@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from qmd.errors import ExchangeError, ExportDamaged, FolderTaken
-from qmd.pipeline import destination, manifest
-from qmd.pipeline.destination import MARK, locked
+from qmd.exchange import destination, manifest
+from qmd.exchange.destination import MARK, locked
 
 
 @pytest.fixture

@@ -27,23 +27,22 @@ from qmd.errors import (
     IndexTaken,
     NotAnExport,
 )
-from qmd.pipeline import manifest
-from qmd.pipeline.destination import locked
-from qmd.pipeline.export import sha256
-from qmd.pipeline.imported_settings import Wanted, is_here
-from qmd.pipeline.loading import built
+from qmd.exchange import manifest, parquet
+from qmd.exchange.destination import locked
+from qmd.exchange.exporter import sha256
+from qmd.exchange.imported_settings import Wanted, is_here
+from qmd.exchange.loader import built
+from qmd.exchange.parquet import NextIds
 from qmd.settings import config, edit, trust
 from qmd.storage import maintenance, migrations
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
 from qmd.storage.file_lock import errand
 from qmd.storage.scratch import workplace
-from qmd.store import exchange
-from qmd.store.exchange import NextIds
 from qmd.wording import amount
 
 if TYPE_CHECKING:
-    from qmd.pipeline.manifest import File, Manifest
+    from qmd.exchange.manifest import File, Manifest
     from qmd.settings.config import Settings
     from qmd.settings.environment import Place
 
@@ -150,7 +149,7 @@ def _usable(folder: Path) -> Manifest:
     if document.schema > migrations.migrations()[-1].version:
         raise ExportTooNew(folder, written_by=document.qmd_version, this=__version__)
     there = {part.name for part in document.parts if part.files}
-    missing = [t.name for t in exchange.TABLES if t.needed and t.name not in there]
+    missing = [t.name for t in parquet.TABLES if t.needed and t.name not in there]
     if missing:
         raise ExportIncomplete(folder, missing)
     return document
@@ -206,7 +205,7 @@ def _next_ids(cursor: Cursor, *, path: Path, replace: bool) -> NextIds:
             f"has {amount(documents, 'document')}.",
             mend="Import into another one with --index NAME, or replace it with --replace.",
         )
-    return exchange.next_ids(cursor)
+    return parquet.next_ids(cursor)
 
 
 def _agree(cursor: Cursor, *, path: Path, replace: bool, seen: NextIds) -> None:

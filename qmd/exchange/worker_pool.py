@@ -8,8 +8,8 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from queue import SimpleQueue
 from typing import TypeVar
 
+from qmd.exchange import parquet
 from qmd.storage.cursor import Cursor
-from qmd.store import exchange
 
 Found = TypeVar("Found")
 
@@ -25,7 +25,7 @@ class Pool:
 
     def __init__(self, cursor: Cursor) -> None:
         count = min(os.cpu_count() or 1, MOST_WORKERS)
-        self._cursors = [exchange.another(cursor) for _ in range(count)]
+        self._cursors = [parquet.another(cursor) for _ in range(count)]
         self._free: SimpleQueue[Cursor] = SimpleQueue()
         for each in self._cursors:
             self._free.put(each)

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 
 from qmd import files
 from qmd.errors import ExportDamaged, ExportTooNew, FolderTaken
-from qmd.pipeline import manifest
+from qmd.exchange import manifest
 
 if TYPE_CHECKING:
-    from qmd.pipeline.manifest import Manifest
+    from qmd.exchange.manifest import Manifest
     from qmd.settings.config import Settings
     from qmd.settings.environment import Place
 

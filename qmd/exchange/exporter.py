@@ -21,18 +21,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qmd import __version__, files
 from qmd.errors import ExportFailed, FolderTaken, UsageError
-from qmd.pipeline import destination, manifest
-from qmd.pipeline.manifest import File, Manifest, Part
-from qmd.pipeline.spans import Span, planned
-from qmd.pipeline.workers import Pool, followed
+from qmd.exchange import destination, manifest, parquet
+from qmd.exchange.manifest import File, Manifest, Part
+from qmd.exchange.parquet import Column, Table
+from qmd.exchange.partitions import Span, planned
+from qmd.exchange.worker_pool import Pool, followed
 from qmd.ranking import postings
 from qmd.storage import migrations
 from qmd.storage.cursor import Cursor, DatabaseError
 from qmd.storage.database import Database
 from qmd.storage.file_lock import errand
 from qmd.storage.snapshot import copied
-from qmd.store import exchange
-from qmd.store.exchange import Column, Table
 from qmd.types import ALL, Filter
 from qmd.wording import amount
 
@@ -193,15 +192,15 @@ def _written(
     """
     try:
         documents = postings.allowed(cursor, wish.among)
-        lost = exchange.choose(cursor, documents)
+        lost = parquet.choose(cursor, documents)
         if lost:
             problem = f"Without a text: {amount(lost, 'document')}. Run 'qmd doctor'."
             raise ExportFailed(target, problem)
-        tables = _chosen(exchange.tables(cursor), wish, everything=documents is None)
+        tables = _chosen(parquet.tables(cursor), wish, everything=documents is None)
         with Pool(cursor) as pool:
             plans = {}
             for table in tables:
-                apart = wish.parted and table.name == exchange.PARTED
+                apart = wish.parted and table.name == parquet.PARTED
                 plans[pool.begin(partial(planned, table=table, by_collection=apart))] = table
             make = partial(_made, shop=shop, target=target, known=_known(before))
             columns: dict[str, list[Column]] = {}
@@ -209,7 +208,7 @@ def _written(
             for plan in as_completed(plans):
                 name = plans[plan].name
                 columns[name], spans = plan.result()
-                if name == exchange.PARTED and not force and not any(s.rows for s in spans):
+                if name == parquet.PARTED and not force and not any(s.rows for s in spans):
                     _check_kept(before, target, documents is None)
                 making[name] = [pool.begin(partial(make, span=span)) for span in spans]
             followed([each for own in making.values() for each in own], progress)
@@ -221,9 +220,7 @@ def _written(
         made = [future.result() for future in making[table.name]]
         written += sum(is_new for _, is_new in made)
         own = tuple(file for file, _ in made)
-        parts.append(
-            Part(table.name, exchange.meaning(table.name), tuple(columns[table.name]), own)
-        )
+        parts.append(Part(table.name, parquet.meaning(table.name), tuple(columns[table.name]), own))
     return parts, written
 
 
@@ -237,9 +234,9 @@ def _chosen(tables: Sequence[Table], wish: Wish, *, everything: bool) -> list[Ta
     for name in wish.tables:
         if name not in names:
             raise UsageError(f"There is no table '{name}'. Known: {', '.join(names)}.")
-    if not wish.vectors and exchange.VECTORS in wish.tables:
+    if not wish.vectors and parquet.VECTORS in wish.tables:
         raise UsageError(
-            f"'{exchange.VECTORS}' are the vectors, which are to be left out.\n\n"
+            f"'{parquet.VECTORS}' are the vectors, which are to be left out.\n\n"
             "Leave out one of the two."
         )
     private = [t.name for t in tables if t.private and t.name in wish.tables]
@@ -252,7 +249,7 @@ def _chosen(tables: Sequence[Table], wish: Wish, *, everything: bool) -> list[Ta
         for table in tables
         if (not wish.tables or table.name in wish.tables)
         and (everything or not table.private)
-        and (wish.vectors or table.name != exchange.VECTORS)
+        and (wish.vectors or table.name != parquet.VECTORS)
     ]
 
 
@@ -263,7 +260,7 @@ def _check_kept(before: Manifest | None, target: Path, everything: bool) -> None
         FolderTaken: it has some.
     """
     parts = before.parts if before else ()
-    had = sum(part.rows for part in parts if part.name == exchange.PARTED)
+    had = sum(part.rows for part in parts if part.name == parquet.PARTED)
     if had:
         now = "the index has none" if everything else "none of the index is chosen"
         raise FolderTaken(
@@ -294,7 +291,7 @@ def _made(
     if earlier is not None and is_whole(target / earlier.path, earlier):
         files.link(target / earlier.path, path)
         return earlier._replace(path=span.path), False
-    exchange.write(
+    parquet.write(
         cursor, span.table, path, first=span.first, last=span.last, collection=span.collection
     )
     files.flush(path)

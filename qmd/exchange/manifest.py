@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from qmd import __version__
 from qmd.errors import ExportDamaged, ExportTooNew, ExportUnreadable, NotAnExport
-from qmd.store.exchange import Column
+from qmd.exchange.parquet import Column
 
 NAME = "manifest.json"
 

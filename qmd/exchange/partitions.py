@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 from urllib.parse import quote
 
+from qmd.exchange import parquet
+from qmd.exchange.parquet import Column, Group, Table
 from qmd.storage.cursor import Cursor
-from qmd.store import exchange
-from qmd.store.exchange import Column, Group, Table
 
 MANY = 128
 """Files of a table; from there on, each has more rows."""
@@ -53,15 +53,15 @@ def planned(
     Args:
         by_collection: files of one collection each.
     """
-    columns = exchange.columns(cursor, table)
+    columns = parquet.columns(cursor, table)
     groups: dict[str | None, list[Group]] = {}
-    for group in exchange.digests(cursor, table, parted=by_collection):
+    for group in parquet.digests(cursor, table, parted=by_collection):
         groups.setdefault(group.collection, []).append(group)
     spans = []
     for collection, own in (groups or {None: []}).items():
         described = [
-            exchange.rows_of(table),
-            exchange.copying(parted=collection is not None),
+            parquet.rows_of(table),
+            parquet.copying(parted=collection is not None),
             columns,
             collection,
         ]
@@ -103,6 +103,6 @@ def parted(
         yield from halved(first + count // 2, count // 2)
 
     if groups:
-        yield from halved(0, exchange.NUMBERS // width)
+        yield from halved(0, parquet.NUMBERS // width)
     else:
-        yield 0, exchange.NUMBERS - 1, []
+        yield 0, parquet.NUMBERS - 1, []

@@ -11,18 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qmd.errors import ExportDamaged, ExportUnreadable
+from qmd.exchange import manifest, parquet
+from qmd.exchange.parquet import NextIds
 from qmd.ingest.backfill import fill
-from qmd.pipeline import manifest
 from qmd.storage import catalog, maintenance
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
-from qmd.store import exchange
-from qmd.store.exchange import NextIds
 from qmd.types import Collection, Context
 from qmd.wording import amount
 
 if TYPE_CHECKING:
-    from qmd.pipeline.manifest import File, Manifest, Part
+    from qmd.exchange.manifest import File, Manifest, Part
 
 MOST_THREADS = 4
 """Threads that put postings in order."""
@@ -70,7 +69,7 @@ def _fill(
     cursor: Cursor, *, folder: Path, document: Manifest, shift: NextIds, step: Callable[[], None]
 ) -> None:
     """Add what is in the files, table by table."""
-    there = {table.name for table in exchange.tables(cursor)}
+    there = {table.name for table in parquet.tables(cursor)}
     for part in document.parts:
         if part.name not in there:
             raise ExportDamaged(folder, manifest.NAME, f"there is no table '{part.name}'.")
@@ -80,14 +79,14 @@ def _fill(
     for part in document.parts:
         full = [file for file in part.files if file.rows]
         with _read_from(folder, part.name):
-            if part.name == exchange.PARTED:
+            if part.name == parquet.PARTED:
                 of: dict[str | None, list[Path]] = {}
                 for file in part.files:
                     of.setdefault(file.collection, []).append(folder / file.path)
-                exchange.load_documents(cursor, of, shift=shift)
+                parquet.load_documents(cursor, of, shift=shift)
             elif full:
                 paths = [folder / file.path for file in full]
-                exchange.load(cursor, part.name, paths, shift=shift)
+                parquet.load(cursor, part.name, paths, shift=shift)
         step()
 
 
@@ -100,9 +99,9 @@ def _read_from(folder: Path, what: str) -> Iterator[None]:
     """
     try:
         yield
-    except exchange.Misfit as error:
+    except parquet.Misfit as error:
         raise ExportDamaged(folder, what, str(error).splitlines()[0]) from error
-    except exchange.Unread as error:
+    except parquet.Unread as error:
         problem = str(error).splitlines()[0]
         if str(folder) not in problem:  # of the index that is made
             raise
@@ -121,8 +120,8 @@ def _look_at(cursor: Cursor, folder: Path, part: Part, file: File) -> None:
         if file.collection is None or column.name != "collection"
     ]
     with _read_from(folder, file.path):
-        columns = exchange.columns_of_file(cursor, folder / file.path)
-        rows = exchange.rows_of_file(cursor, folder / file.path)
+        columns = parquet.columns_of_file(cursor, folder / file.path)
+        rows = parquet.rows_of_file(cursor, folder / file.path)
     if columns != expected:
         raise ExportDamaged(folder, file.path, "its columns are not those of the manifest.")
     if rows != file.rows:
