@@ -15,7 +15,7 @@ from typing import Any
 
 from bench.beside import Row, Table
 from bench.growth import Figure, Growth, Operation, exponent
-from qmd.pictures import COLOURS
+from qmd.analytics.picture_files import COLOURS
 from tools.docs import replaced
 
 DOCS = Path(__file__).parents[1] / "docs"

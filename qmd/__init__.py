@@ -7,6 +7,9 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from qmd.analytics.document_map import Map
+    from qmd.analytics.report import Stats
+    from qmd.analytics.rows import Results, Rows, Table
     from qmd.api import AsyncKnowledgeBase, Document, KnowledgeBase, connect, open
     from qmd.cleaning import Cleaned
     from qmd.doctor import Finding
@@ -35,9 +38,6 @@ if TYPE_CHECKING:
         SqlTimeout,
         UsageError,
     )
-    from qmd.pictures.map import Map
-    from qmd.rows import Results, Rows, Table
-    from qmd.stats import Stats
     from qmd.status import Status
     from qmd.types import Context, Embedded, Passage, Report, Result
 
@@ -89,13 +89,13 @@ __all__ = [
 _HOMES = (
     "qmd.errors",
     "qmd.types",
-    "qmd.rows",
+    "qmd.analytics.rows",
     "qmd.api",
     "qmd.status",
     "qmd.cleaning",
     "qmd.doctor",
-    "qmd.stats",
-    "qmd.pictures.map",
+    "qmd.analytics.report",
+    "qmd.analytics.document_map",
 )
 """Modules that the names are from, the lightest first."""
 

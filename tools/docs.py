@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from qmd.store.views import Column, examples, views
+from qmd.analytics.views import Column, examples, views
 
 PAGE = Path(__file__).parents[1] / "docs" / "sql.md"
 

@@ -75,16 +75,18 @@ def sql() -> Iterator[Target]:
     """Statements of people: what is no query is refused in words."""
     import _duckdb
 
+    from qmd.analytics import lexer, statement_check, views
     from qmd.errors import SqlError
     from qmd.storage.cursor import Cursor
-    from qmd.store import lexer, trees, views
 
     cursor = Cursor(_duckdb.connect(":memory:"))
     macros = frozenset(view.name for view in views.views() if view.is_macro)
 
     def check(text: str, files: bool) -> None:
         lexer.is_ended(text)
-        reader = trees.Reader(cursor, functions=macros, files=files, index=Path("/tmp/none.duckdb"))
+        reader = statement_check.Reader(
+            cursor, functions=macros, files=files, index=Path("/tmp/none.duckdb")
+        )
         with suppress(SqlError):
             assert reader.request(text, {"words": "tea"}).query.strip()
 

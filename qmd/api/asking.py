@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Literal
 
 from anyio import to_thread
 
+from qmd.analytics.rows import Results, Rows, Table
 from qmd.api import given
 from qmd.api.answers import Document, document
 from qmd.api.base import Base
 from qmd.api.given import Day, Names
 from qmd.engine import LARGEST_OF_SEVERAL, Answer
 from qmd.pipeline.stoppable import stoppable
-from qmd.rows import Results, Rows, Table
 from qmd.status import Status
 from qmd.text import paths
 from qmd.types import SIMILAR, Passage
 
 if TYPE_CHECKING:
+    from qmd.analytics.document_map import Map
+    from qmd.analytics.report import Stats
+    from qmd.analytics.search_calls import Parameters
     from qmd.doctor import Finding
-    from qmd.pictures.map import Map
-    from qmd.stats import Stats
-    from qmd.store.calls import Parameters
 
 
 class Asking(Base):
@@ -291,7 +291,7 @@ class Asking(Base):
         Raises:
             CollectionNotFound: there is none of one of the names.
         """
-        from qmd.stats import gather
+        from qmd.analytics.report import gather
 
         return await self._run(
             gather,
@@ -312,7 +312,7 @@ class Asking(Base):
             NotEmbedded, ModelError: there are no vectors of the model in use, or it is not here.
             UsageError: scikit-learn is not installed, which computes t-SNE.
         """
-        from qmd.pictures.map import make
+        from qmd.analytics.document_map import make
 
         names = given.names(collection)
         given.choice(method, "method", ("pca", "tsne"))

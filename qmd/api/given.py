@@ -20,7 +20,7 @@ from qmd.errors import UsageError
 from qmd.types import Filter
 
 if TYPE_CHECKING:
-    from qmd.store.calls import Parameters
+    from qmd.analytics.search_calls import Parameters
 
 Value = TypeVar("Value")
 

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from qmd.analytics.rows import Rows
 from qmd.api import given
 from qmd.api.base import Base
 from qmd.api.given import Names
 from qmd.pipeline.stoppable import stoppable
-from qmd.rows import Rows
 from qmd.storage.catalog import Overview
 from qmd.types import Context, Embedded, Report
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from qmd import files, pictures
+from qmd import files
+from qmd.analytics import picture_files
 from qmd.errors import UsageError, extras
 
 FORMS = (".png", ".svg")
@@ -46,7 +47,7 @@ def check(path: Path, *, force: bool = False) -> None:
         raise UsageError(f"A chart is a file ending in {' or '.join(FORMS)}, not {path.name}.")
     files.check_writable(path)
     if not force:
-        pictures.check_replaceable(path)
+        picture_files.check_replaceable(path)
     extras.check("matplotlib", "matplotlib", "draws the chart", extra="bench")
 
 
@@ -92,4 +93,4 @@ def draw(points: Sequence[Point], path: Path, *, title: str, quality: str) -> No
     own = {"Title" if form == "svg" else "Software": "qmd bench"}
     with rc_context({"svg.fonttype": "none"}):  # letters, not their outlines
         figure.savefig(made, format=form, metadata=own)
-    pictures.write(path, made.getvalue())
+    picture_files.write(path, made.getvalue())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from qmd.text.display_width import columns_of, padded
 
 if TYPE_CHECKING:
-    from qmd.store.query_answer import Answer
+    from qmd.analytics.query_result import Answer
 
 
 class TableFormat(StrEnum):

@@ -17,11 +17,11 @@ from qmd.verbs.meaning import Meaning
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from qmd.analytics.query_result import Answer as SqlAnswer
+    from qmd.analytics.sandbox import Found as SqlFound
+    from qmd.analytics.sandbox import Limits
+    from qmd.analytics.search_calls import Call, Parameters
     from qmd.storage.cursor import Connection
-    from qmd.store.calls import Call, Parameters
-    from qmd.store.query_answer import Answer as SqlAnswer
-    from qmd.store.sandbox import Found as SqlFound
-    from qmd.store.sandbox import Limits
 
 
 class Work(Protocol):
@@ -60,7 +60,7 @@ class Asking(Meaning):
             SqlError: it is no query, or cannot be answered; SqlTimeout: not in time.
             QueryError, CollectionNotFound, NotEmbedded, ModelError: a search it calls for failed.
         """
-        from qmd.store.sandbox import Limits
+        from qmd.analytics.sandbox import Limits
 
         answer = self.sql_answer(text, parameters, Limits(timeout, memory, files))
         try:
@@ -70,8 +70,8 @@ class Asking(Meaning):
 
     def sql_answer(self, text: str, parameters: Parameters, limits: Limits) -> SqlAnswer:
         """The same as rows, which are there until the answer is closed."""
-        from qmd.store.sandbox import GaveWay, Sandbox
-        from qmd.store.views import needed
+        from qmd.analytics.sandbox import GaveWay, Sandbox
+        from qmd.analytics.views import needed
 
         box = Sandbox(self.place.database, limits)
         try:
@@ -98,7 +98,7 @@ class Asking(Meaning):
 
     def _called(self, number: int, call: Call) -> tuple[list[SqlFound], str | None]:
         """What a search finds that a query calls for, and what should be known of it."""
-        from qmd.store.sandbox import Found
+        from qmd.analytics.sandbox import Found
 
         names = None if call.collection is None else (call.collection,)
         among = ALL._replace(collections=names)

@@ -351,6 +351,6 @@ def test_a_query_loads_no_more_than_it_needs(indexed):
     command = [sys.executable, "-X", "importtime", "-m", "qmd", "sql", "select 1"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=LONG)
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-    assert {"qmd.store.sandbox", "_duckdb"} <= loaded
+    assert {"qmd.analytics.sandbox", "_duckdb"} <= loaded
     heavy = {"pyarrow", "numpy", "duckdb", "prompt_toolkit", "anyio", "rich", "httpx"}
     assert loaded & heavy == set()

@@ -11,7 +11,7 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from qmd.store import lexer
+from qmd.analytics import lexer
 from qmd.surface.cli import sql_shell
 
 

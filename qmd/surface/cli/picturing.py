@@ -19,7 +19,7 @@ from qmd.surface.cli.common import WRITTEN, Collections, Json, notice, say, stat
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from qmd.stats import Stats
+    from qmd.analytics.report import Stats
 
 MONTHS = 24
 """Months from the first to the last document from which on years are listed."""
@@ -52,17 +52,16 @@ def stats(
     as_json: Json = False,
 ) -> None:
     """Show facts about the documents: over time, sizes, collections, frequent terms."""
-    from qmd import pictures
-    from qmd.pictures import charts
-    from qmd.stats import gather
+    from qmd.analytics import charts, picture_files
+    from qmd.analytics.report import gather
 
     if file is not None and not plot:
         raise UsageError(f"{file} would be a picture: qmd stats --plot {file}")
     path = file or Path("qmd-stats.svg")
     if plot:
-        pictures.check(path, charts.FORMS)
+        picture_files.check(path, charts.FORMS)
         if not force:
-            pictures.check_replaceable(path)
+            picture_files.check_replaceable(path)
         extras.check("matplotlib", "matplotlib", "draws the picture", extra="plots")
     with state(context).engine() as engine:
         found = gather(engine, collection or [])
@@ -222,12 +221,12 @@ def map(
     as_json: Json = False,
 ) -> None:
     """Draw a map of the documents by what they mean: each a point, near to what is like it."""
-    from qmd import pictures
-    from qmd.pictures import map as maps
+    from qmd.analytics import document_map as maps
+    from qmd.analytics import picture_files
 
-    pictures.check(file, maps.FORMS)
+    picture_files.check(file, maps.FORMS)
     if not force:
-        pictures.check_replaceable(file)
+        picture_files.check_replaceable(file)
     maps.check_method(method.value)
     with state(context).engine(warm=True) as engine, _at_work():
         made = maps.make(engine, collection or [], method=method.value)

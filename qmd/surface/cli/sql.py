@@ -39,10 +39,10 @@ from qmd.surface.tables import SUFFIXES, TableFormat
 if TYPE_CHECKING:
     from threading import Event
 
+    from qmd.analytics.query_result import Answer
+    from qmd.analytics.sandbox import Limits
     from qmd.engine import Engine
     from qmd.storage.cancellation import Stop
-    from qmd.store.query_answer import Answer
-    from qmd.store.sandbox import Limits
 
 Found = TypeVar("Found")
 
@@ -117,7 +117,7 @@ def sql(
     examples: Annotated[bool, typer.Option("--examples", help="Show useful questions.")] = False,
 ) -> None:
     """Ask in SQL: views of documents, links and vectors, with searches as functions. Read-only."""
-    from qmd.store.sandbox import Limits
+    from qmd.analytics.sandbox import Limits
 
     if tables or examples:
         show = tables_text if tables else examples_text
@@ -295,7 +295,7 @@ def _end(message: str, code: int) -> None:
 
 def tables_text(*, as_json: bool) -> str:
     """Views and functions, with their columns."""
-    from qmd.store.views import views
+    from qmd.analytics.views import views
 
     if as_json:
         return formats.as_json(
@@ -320,7 +320,7 @@ def tables_text(*, as_json: bool) -> str:
 
 def examples_text(*, as_json: bool) -> str:
     """Useful questions."""
-    from qmd.store.views import examples
+    from qmd.analytics.views import examples
 
     if as_json:
         return formats.as_json([each._asdict() for each in examples()])

@@ -14,8 +14,8 @@ from qmd.surface.cli.common import State, notice
 from qmd.surface.tables import TableFormat
 
 if TYPE_CHECKING:
+    from qmd.analytics.query_result import Answer
     from qmd.engine import Engine
-    from qmd.store.query_answer import Answer
 
 ON_A_TERMINAL = 100
 """Rows that are shown on a terminal, if nothing else is asked for."""

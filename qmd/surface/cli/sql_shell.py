@@ -14,18 +14,18 @@ from prompt_toolkit.filters import completion_is_selected
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
+from qmd.analytics import lexer
+from qmd.analytics.sandbox import vocabulary
+from qmd.analytics.views import views
 from qmd.errors import QmdError
 from qmd.settings import environment
-from qmd.store import lexer
-from qmd.store.sandbox import vocabulary
-from qmd.store.views import views
 from qmd.surface.cli import sql
 from qmd.surface.cli.common import State, complain, notice, say
 from qmd.surface.cli.sql_answers import show_answer
 
 if TYPE_CHECKING:
+    from qmd.analytics.sandbox import Limits
     from qmd.engine import Engine
-    from qmd.store.sandbox import Limits
     from qmd.surface.tables import TableFormat
 
 HELP = """\

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from qmd.analytics.sandbox import Limits
+from qmd.analytics.views import examples
 from qmd.settings.environment import Machine
-from qmd.store.sandbox import Limits
-from qmd.store.views import examples
 from tests.library import FakeEmbedder, Library
 from tools import docs
 

@@ -8,10 +8,10 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from qmd.analytics import document_map as maps
+from qmd.analytics import map_svg
+from qmd.analytics.rows import Rows
 from qmd.errors import NotEmbedded, UsageError
-from qmd.pictures import map as maps
-from qmd.pictures import svg
-from qmd.rows import Rows
 from tests.library import turned
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -127,9 +127,9 @@ def _light(colour: str) -> float:
     return sum(a * b for a, b in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
-@pytest.mark.parametrize("colour", [svg.INK, svg.PALE])
+@pytest.mark.parametrize("colour", [map_svg.INK, map_svg.PALE])
 def test_letters_can_be_read_on_the_ground(colour):
-    assert (_light(svg.GROUND) + 0.05) / (_light(colour) + 0.05) >= 4.5
+    assert (_light(map_svg.GROUND) + 0.05) / (_light(colour) + 0.05) >= 4.5
 
 
 def test_labels_have_halos_below_all_letters_and_no_letter_is_painted_over():
@@ -137,12 +137,12 @@ def test_labels_have_halos_below_all_letters_and_no_letter_is_painted_over():
     labels = [maps.Label(0, 0, "oolong"), maps.Label(1, 0, "brakes")]
     made = maps.Map("pca", "fake", 2, 0, None, Rows(maps.Point, points), labels)
     root = ET.fromstring(made.svg())
-    assert root.find(f"{SVG}rect").attrib["fill"] == svg.GROUND
+    assert root.find(f"{SVG}rect").attrib["fill"] == map_svg.GROUND
     halos, *letters = root.find(f"{SVG}g[@class='labels']")
     assert halos.attrib == {"class": "halo", "aria-hidden": "true"}
     assert [each.text for each in letters] == [each.text for each in halos] == ["oolong", "brakes"]
     style = root.findtext(f"{SVG}style")
-    assert f".halo text {{ stroke: {svg.GROUND};" in style
+    assert f".halo text {{ stroke: {map_svg.GROUND};" in style
     assert "paint-order" not in style
 
 
@@ -156,7 +156,7 @@ def test_points_stay_inside_the_picture(turning):
 
 
 def test_collections_beyond_the_colours_are_squares_and_then_grey():
-    from qmd.pictures.svg import _keys
+    from qmd.analytics.map_svg import _keys
 
     points = [
         maps.Point("#123456", f"c{n}/x.md", "x", f"c{n:02}", 0, 0, 0)

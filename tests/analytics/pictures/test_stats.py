@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from qmd.pictures import charts
-from qmd.stats import gather
+from qmd.analytics import charts
+from qmd.analytics.report import gather
 
 
 def test_documents_are_counted_by_the_month_of_their_date(many):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from qmd.analytics import sandbox
+from qmd.analytics.views import needed
 from qmd.errors import QmdError, SqlError, SqlTimeout
 from qmd.storage.statements import shipped
-from qmd.store import sandbox
-from qmd.store.views import needed
-from tests.store.sandbox.querying import rows_of
+from tests.analytics.sandbox.querying import rows_of
 
 
 @pytest.mark.parametrize(

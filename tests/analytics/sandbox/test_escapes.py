@@ -8,10 +8,10 @@ from functools import partial
 import pyarrow as pa
 import pytest
 
+from qmd.analytics import sandbox
+from qmd.analytics.sandbox import Limits, Sandbox
+from qmd.analytics.statement_check import Request
 from qmd.errors import SqlError
-from qmd.store import sandbox
-from qmd.store.sandbox import Limits, Sandbox
-from qmd.store.trees import Request
 
 ESCAPES = [
     # Statements that are no queries.

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
 
-from qmd.pictures import COLOURS, OTHERS
-from qmd.pictures.map import Label, Map, Point
+from qmd.analytics.document_map import Label, Map, Point
+from qmd.analytics.picture_files import COLOURS, OTHERS
 from qmd.text.display_width import columns_of
 
 WIDTH, HEIGHT = 1200, 800

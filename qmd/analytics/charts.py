@@ -11,19 +11,19 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from qmd.pictures import COLOURS, OTHERS, write
-from qmd.stats import Stats
+from qmd.analytics.picture_files import COLOURS, OTHERS, write
+from qmd.analytics.report import Stats
 from qmd.wording import amount, size
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from qmd.store.stats import Month
+    from qmd.analytics.statistics import Month
 
 FORMS = (".svg", ".png")
 
 AUTHOR = "qmd stats"
-"""By which our pictures are known: see `qmd.pictures.MARKS`."""
+"""By which our pictures are known: see `qmd.analytics.picture_files.MARKS`."""
 
 INCHES, DOTS = (11.0, 7.0), 150
 """Size of the picture, and its dots in an inch."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from qmd.store.sandbox import Limits
+from qmd.analytics.sandbox import Limits
 from tests.library import Library
 
 

@@ -24,17 +24,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import _duckdb
 
+from qmd.analytics import statement_check
+from qmd.analytics.query_result import Answer
+from qmd.analytics.views import View, needed, views
 from qmd.errors import IndexFailure, SqlError, SqlTimeout, UsageError
 from qmd.storage import cancellation, scratch
 from qmd.storage.cursor import Connection, Cursor, DatabaseError, as_json, connected
 from qmd.storage.statements import bare, filled
-from qmd.store import trees
-from qmd.store.query_answer import Answer
-from qmd.store.views import View, needed, views
 
 if TYPE_CHECKING:
-    from qmd.store.calls import Parameters
-    from qmd.store.trees import Request
+    from qmd.analytics.search_calls import Parameters
+    from qmd.analytics.statement_check import Request
 
 SPILL = "10GB"
 """What a query may write to disk while it runs, at most."""
@@ -151,7 +151,7 @@ class Sandbox:
         Raises:
             SqlError: it is not one query, or would do what a query may not.
         """
-        reader = trees.Reader(
+        reader = statement_check.Reader(
             self._cursor,
             functions=frozenset(view.name for view in views() if view.is_macro),
             files=self._limits.files,
@@ -321,7 +321,7 @@ class Sandbox:
             raise
         except DatabaseError as error:
             if far := _FAR.search(str(error)):
-                raise trees.not_here(far[1]) from error
+                raise statement_check.not_here(far[1]) from error
             raise SqlError(_own_lines(str(error))) from error
 
 

@@ -7,9 +7,9 @@ from importlib.util import find_spec
 
 import pytest
 
+from qmd.analytics import charts
+from qmd.analytics.report import gather
 from qmd.errors import extras
-from qmd.pictures import charts
-from qmd.stats import gather
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
+from qmd.analytics.views import View, needed, views
 from qmd.storage.cursor import Cursor, as_json
-from qmd.store.views import View, needed, views
 
 VIEWS = [view for view in views() if "create view" in view.text]
 named = pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)

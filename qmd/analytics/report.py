@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
+from qmd.analytics import statistics
+from qmd.analytics.rows import Rows
+from qmd.analytics.statistics import Long, Month, Part, Size, Term
 from qmd.engine import Engine
-from qmd.rows import Rows
 from qmd.storage import document_lookup
 from qmd.storage.cursor import Cursor
-from qmd.store import stats
-from qmd.store.stats import Long, Month, Part, Size, Term
 
 TERMS, LONGEST = 20, 10
 """Terms and documents that are listed."""
@@ -62,10 +62,10 @@ def gather(
 def _gather(cursor: Cursor, *, names: Sequence[str], terms: int, longest: int) -> Stats:
     document_lookup.check_collections(cursor, names)
     return Stats(
-        *stats.totals(cursor, names),
-        Rows(Month, stats.months(cursor, names)),
-        Rows(Size, stats.sizes(cursor, names)),
-        Rows(Part, stats.collections(cursor, names)),
-        Rows(Term, stats.terms(cursor, names, limit=terms)),
-        Rows(Long, stats.longest(cursor, names, limit=longest)),
+        *statistics.totals(cursor, names),
+        Rows(Month, statistics.months(cursor, names)),
+        Rows(Size, statistics.sizes(cursor, names)),
+        Rows(Part, statistics.collections(cursor, names)),
+        Rows(Term, statistics.terms(cursor, names, limit=terms)),
+        Rows(Long, statistics.longest(cursor, names, limit=longest)),
     )

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from qmd.analytics import sandbox
 from qmd.errors import SqlError, SqlTimeout, UsageError
 from qmd.storage import scratch
-from qmd.store import sandbox
 
 
 def test_a_query_ends_when_its_time_is_up(answered):

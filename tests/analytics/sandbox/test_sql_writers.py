@@ -14,11 +14,11 @@ from queue import SimpleQueue
 import pytest
 
 from qmd import files
+from qmd.analytics import sandbox
+from qmd.analytics.sandbox import Limits, Sandbox
 from qmd.storage import cancellation
 from qmd.storage.database import Database
-from qmd.store import sandbox
-from qmd.store.sandbox import Limits, Sandbox
-from tests.store.sandbox.querying import rows_of
+from tests.analytics.sandbox.querying import rows_of
 
 LONG = 20
 """Seconds after which something that has to happen is taken for stuck."""

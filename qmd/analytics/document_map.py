@@ -8,21 +8,21 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from qmd.analytics import statistics
+from qmd.analytics.picture_files import check, write
+from qmd.analytics.rows import Rows
 from qmd.engine import Engine
 from qmd.errors import NotEmbedded, UsageError, extras
-from qmd.pictures import check, write
 from qmd.quoting import command
-from qmd.rows import Rows
 from qmd.storage import document_lookup
 from qmd.storage.cursor import Cursor
-from qmd.store import stats
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from qmd.analytics.statistics import Mapped
     from qmd.models.selection import Space
-    from qmd.store.stats import Mapped
 
 Method = Literal["pca", "tsne"]
 
@@ -88,13 +88,13 @@ class Map:
 
     def svg(self) -> str:
         """The map as a picture, with titles for a browser to show."""
-        from qmd.pictures import svg
+        from qmd.analytics import map_svg as svg
 
         return svg.picture(self)
 
     def html(self) -> str:
         """The map as a page that needs nothing else."""
-        from qmd.pictures import svg
+        from qmd.analytics import map_svg as svg
 
         return svg.page(self)
 
@@ -137,7 +137,7 @@ def make(engine: Engine, names: Sequence[str] = (), *, method: Method = "pca") -
         UsageError: the method is not to be had, or there are too few documents for it, or none
             with vectors in these collections.
     """
-    from qmd.pictures import layout
+    from qmd.analytics import projection
 
     check_method(method)
     space, state = engine.vectors()
@@ -150,18 +150,18 @@ def make(engine: Engine, names: Sequence[str] = (), *, method: Method = "pca") -
         )
     if not found:
         raise NotEmbedded(engine.other_vectors())
-    if method == "tsne" and len(found) < layout.FEWEST:
+    if method == "tsne" and len(found) < projection.FEWEST:
         raise UsageError(
-            f"t-SNE needs {layout.FEWEST} documents with vectors; there are {len(found)}.\n\n"
+            f"t-SNE needs {projection.FEWEST} documents with vectors; there are {len(found)}.\n\n"
             "Use --method pca."
         )
-    points, share = layout.tsne(vectors) if method == "tsne" else layout.pca(vectors)
+    points, share = projection.tsne(vectors) if method == "tsne" else projection.pca(vectors)
     labels, groups = [], [0] * len(found)
     if len(found) >= LABELLED:
-        numbers = layout.groups(points, min(GROUPS, max(2, len(found) // OF_A_GROUP)))
+        numbers = projection.groups(points, min(GROUPS, max(2, len(found) // OF_A_GROUP)))
         groups = numbers.tolist()
         work = partial(
-            stats.telling,
+            statistics.telling,
             document_ids=[each.document_id for each in found],
             groups=groups,
             limit=TERMS,
@@ -200,6 +200,8 @@ def _vectors(
     known = stored.get(space.fingerprint)
     if known is None:
         return [], np.empty((0, 0), np.float32)
-    found = stats.mapped(cursor, names, model_id=known.model_id, limit=MOST)
+    found = statistics.mapped(cursor, names, model_id=known.model_id, limit=MOST)
     hashes = [each.hash for each in found]
-    return found, stats.means(cursor, hashes, model_id=known.model_id, dimensions=known.dimensions)
+    return found, statistics.means(
+        cursor, hashes, model_id=known.model_id, dimensions=known.dimensions
+    )

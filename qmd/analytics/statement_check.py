@@ -15,10 +15,10 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from qmd.analytics import lexer
+from qmd.analytics.search_calls import SEARCHES, Call, Parameters, call, check, parameter
 from qmd.errors import SqlError
 from qmd.storage.cursor import Cursor, DatabaseError
-from qmd.store import lexer
-from qmd.store.calls import SEARCHES, Call, Parameters, call, check, parameter
 
 OF_VALUES = frozenset(
     """

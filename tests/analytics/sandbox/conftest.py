@@ -6,8 +6,8 @@ from functools import partial
 
 import pytest
 
+from tests.analytics.sandbox.querying import fill, rows_of
 from tests.library import Library
-from tests.store.sandbox.querying import fill, rows_of
 
 
 @pytest.fixture(scope="module")

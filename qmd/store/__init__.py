@@ -1,1 +1,0 @@
-"""DuckDB: the file, its processes, its statements."""
