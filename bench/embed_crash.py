@@ -25,7 +25,7 @@ import numpy as np
 
 from bench.crash import Corpus, main
 from qmd.embedding import vectors
-from qmd.engine import Engine
+from qmd.operations.engine import Engine
 from qmd.settings.environment import Place
 from qmd.storage import maintenance
 from qmd.storage.cursor import Cursor

@@ -27,9 +27,9 @@ import numpy as np
 import pyarrow as pa
 
 from qmd.embedding import vectors
-from qmd.engine import Engine
 from qmd.experiences.contract import Submission
 from qmd.experiences.table import Record
+from qmd.operations.engine import Engine
 from qmd.operations.experiences import Experiences
 from qmd.settings.environment import Machine, Place
 from qmd.storage.cursor import Cursor

@@ -20,9 +20,9 @@ from typing import NamedTuple
 
 import anyio
 
-from qmd.engine import Engine
 from qmd.exchange import manifest
 from qmd.exchange.exporter import Exported, Wish
+from qmd.operations.engine import Engine
 from qmd.settings.environment import Machine, Place
 from qmd.storage import maintenance
 

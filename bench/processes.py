@@ -40,7 +40,7 @@ from typing import Any, TypeVar
 
 import anyio
 
-from qmd.engine import Engine
+from qmd.operations.engine import Engine
 from qmd.settings.environment import Place
 from qmd.storage import document_lookup, maintenance
 from qmd.storage.cursor import Cursor

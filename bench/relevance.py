@@ -26,9 +26,9 @@ import ir_measures
 import numpy as np
 from ir_measures import Qrel, ScoredDoc, nDCG
 
-from qmd.engine import Engine
 from qmd.errors import QueryError
 from qmd.evaluation.running import plain
+from qmd.operations.engine import Engine
 from qmd.settings.environment import Place, machine
 from qmd.storage.cursor import Cursor
 

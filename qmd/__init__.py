@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from qmd.analytics.report import Stats
     from qmd.analytics.rows import Results, Rows, Table
     from qmd.api import AsyncKnowledgeBase, Document, KnowledgeBase, connect, open
-    from qmd.cleaning import Cleaned
-    from qmd.doctor import Finding
     from qmd.errors import (
         AlreadyExists,
         Ambiguous,
@@ -38,7 +36,9 @@ if TYPE_CHECKING:
         SqlTimeout,
         UsageError,
     )
-    from qmd.status import Status
+    from qmd.operations.cleanup import Cleaned
+    from qmd.operations.doctor import Finding
+    from qmd.operations.status import Status
     from qmd.types import Context, Embedded, Passage, Report, Result
 
 __all__ = [
@@ -91,9 +91,9 @@ _HOMES = (
     "qmd.types",
     "qmd.analytics.rows",
     "qmd.api",
-    "qmd.status",
-    "qmd.cleaning",
-    "qmd.doctor",
+    "qmd.operations.status",
+    "qmd.operations.cleanup",
+    "qmd.operations.doctor",
     "qmd.analytics.report",
     "qmd.analytics.document_map",
 )

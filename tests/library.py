@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from qmd.engine import Engine
 from qmd.errors import ModelFailure, TextTooLong
 from qmd.models.protocols import Between, nothing
 from qmd.models.registry import MINILM
+from qmd.operations.engine import Engine
 from qmd.settings.environment import Machine, Place
 from qmd.storage.stemmer import Stemmer
 from qmd.types import Embedded, Report

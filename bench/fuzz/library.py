@@ -25,7 +25,7 @@ def library() -> Iterator[Any]:
     """An engine with some documents, whose names are odd."""
     import anyio
 
-    from qmd.engine import Engine
+    from qmd.operations.engine import Engine
     from qmd.settings.environment import Machine, Place
 
     with tempfile.TemporaryDirectory() as name:

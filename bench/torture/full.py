@@ -136,7 +136,7 @@ SUBMIT = """
 import json, os, sys
 from pathlib import Path
 from qmd.settings import config, environment
-from qmd.engine import Engine
+from qmd.operations.engine import Engine
 from qmd.operations.experiences import Experiences
 engine = Engine(environment.locate(os.environ, Path.cwd()))
 outcome = Experiences(engine).submit(json.loads(sys.argv[1]))

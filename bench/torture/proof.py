@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import anyio
 
-from qmd import doctor
-from qmd.engine import Engine
 from qmd.errors import QmdError
+from qmd.operations import doctor
+from qmd.operations.engine import Engine
 from qmd.settings.environment import Place
 from qmd.storage.cursor import Cursor
 

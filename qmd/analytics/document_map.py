@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from qmd.analytics import statistics
 from qmd.analytics.picture_files import check, write
 from qmd.analytics.rows import Rows
-from qmd.engine import Engine
 from qmd.errors import NotEmbedded, UsageError, extras
+from qmd.operations.engine import Engine
 from qmd.quoting import command
 from qmd.storage import document_lookup
 from qmd.storage.cursor import Cursor

@@ -10,7 +10,7 @@ from functools import partial
 from qmd.analytics import statistics
 from qmd.analytics.rows import Rows
 from qmd.analytics.statistics import Long, Month, Part, Size, Term
-from qmd.engine import Engine
+from qmd.operations.engine import Engine
 from qmd.storage import document_lookup
 from qmd.storage.cursor import Cursor
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from qmd.api import given
 from qmd.api.answers import Document
 from qmd.api.doors import AsyncKnowledgeBase, KnowledgeBase
-from qmd.engine import Engine
+from qmd.operations.engine import Engine
 from qmd.settings import environment
 
 __all__ = ["AsyncKnowledgeBase", "Document", "KnowledgeBase", "connect", "open"]

@@ -12,9 +12,9 @@ from qmd.api import given
 from qmd.api.answers import Document, document
 from qmd.api.base import Base
 from qmd.api.given import Day, Names
-from qmd.engine import LARGEST_OF_SEVERAL, Answer
-from qmd.pipeline.stoppable import stoppable
-from qmd.status import Status
+from qmd.operations.engine import LARGEST_OF_SEVERAL, Answer
+from qmd.operations.status import Status
+from qmd.operations.threads import stoppable
 from qmd.text import paths
 from qmd.types import SIMILAR, Passage
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from qmd.analytics.document_map import Map
     from qmd.analytics.report import Stats
     from qmd.analytics.search_calls import Parameters
-    from qmd.doctor import Finding
+    from qmd.operations.doctor import Finding
 
 
 class Asking(Base):
@@ -263,7 +263,7 @@ class Asking(Base):
 
     async def status(self) -> Status:
         """What is indexed, and where."""
-        from qmd.status import status
+        from qmd.operations.status import status
 
         return await self._run(status, self._engine)
 
@@ -273,7 +273,7 @@ class Asking(Base):
         Args:
             deep: compare the index with what its own texts say, too.
         """
-        from qmd.doctor import Finding, examine, prove
+        from qmd.operations.doctor import Finding, examine, prove
 
         found = await self._run(examine, self._engine)
         if deep and not any(finding.status == "problem" for finding in found):

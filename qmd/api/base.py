@@ -11,8 +11,8 @@ from typing import ParamSpec, Self, TypeVar
 import anyio
 from anyio import CapacityLimiter, to_thread
 
-from qmd.engine import Engine
-from qmd.pipeline.stoppable import MODELS, READERS, stoppable
+from qmd.operations.engine import Engine
+from qmd.operations.threads import MODELS, READERS, stoppable
 
 Given = ParamSpec("Given")
 Found = TypeVar("Found")

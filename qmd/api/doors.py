@@ -16,7 +16,7 @@ from anyio.from_thread import BlockingPortalProvider
 from qmd.api.asking import Asking
 from qmd.api.base import Found, Given
 from qmd.api.keeping import Keeping
-from qmd.engine import Engine
+from qmd.operations.engine import Engine
 from qmd.storage.cancellation import Stopped
 from qmd.storage.database import Database
 

@@ -12,14 +12,14 @@ from qmd.analytics.rows import Rows
 from qmd.api import given
 from qmd.api.base import Base
 from qmd.api.given import Names
-from qmd.pipeline.stoppable import stoppable
+from qmd.operations.threads import stoppable
 from qmd.storage.catalog import Overview
 from qmd.types import Context, Embedded, Report
 
 if TYPE_CHECKING:
-    from qmd.cleaning import Cleaned
     from qmd.exchange.exporter import Exported
     from qmd.exchange.importer import Imported
+    from qmd.operations.cleanup import Cleaned
     from qmd.types import Collection
 
 log = logging.getLogger("qmd")
@@ -106,7 +106,7 @@ class Keeping(Base):
             UsageError: there is no such folder, or the name or mask is none.
             AlreadyExists: the name is taken, or the folder is registered under another.
         """
-        from qmd import curation
+        from qmd.operations import collections as curation
 
         add = partial(
             curation.add_collection,
@@ -122,7 +122,7 @@ class Keeping(Base):
         Raises:
             CollectionNotFound: there is none of this name.
         """
-        from qmd import curation
+        from qmd.operations import collections as curation
 
         await self._run(curation.remove_collection, self._engine, given.text(name, "name"))
 
@@ -140,7 +140,7 @@ class Keeping(Base):
             UsageError: the text is empty, or the folder in no collection.
             CollectionNotFound: there is none of this name.
         """
-        from qmd import curation
+        from qmd.operations import collections as curation
 
         where, text = _where(path), given.text(text, "text")
         await self._run(curation.add_context, self._engine, where, text)
@@ -151,7 +151,7 @@ class Keeping(Base):
         Raises:
             ContextNotFound: it has none.
         """
-        from qmd import curation
+        from qmd.operations import collections as curation
 
         await self._run(curation.remove_context, self._engine, _where(path))
 
@@ -235,7 +235,7 @@ class Keeping(Base):
         Args:
             dry_run: only say what would be removed.
         """
-        from qmd.cleaning import clean
+        from qmd.operations.cleanup import clean
 
         return await self._run(clean, self._engine, dry_run=dry_run)
 

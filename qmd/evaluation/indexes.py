@@ -10,9 +10,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from qmd.engine import ALL, Engine
 from qmd.errors import UsageError
 from qmd.evaluation import fixtures
+from qmd.operations.engine import ALL, Engine
 from qmd.types import Collection, Filter
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from qmd.evaluation.runs import Asked, Run, apart
 from qmd.ranking import query_document
 
 if TYPE_CHECKING:
-    from qmd.engine import Answer, Engine
     from qmd.evaluation.fixtures import Fixture, Question
     from qmd.evaluation.indexes import Bench, Progress
     from qmd.models.selection import Space
+    from qmd.operations.engine import Answer, Engine
     from qmd.types import Result
 
 # -- what can be asked -----------------------------------------------------------

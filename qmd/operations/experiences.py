@@ -15,12 +15,12 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.embedding import vectors
-from qmd.engine import Engine
 from qmd.errors import ModelError, QmdError
 from qmd.experiences import contract, table
 from qmd.experiences.contract import Query, Refused, Violation
 from qmd.experiences.table import Found, Page, Record
 from qmd.ingest import commit
+from qmd.operations.engine import Engine
 from qmd.ranking.query import plain_words
 from qmd.storage import cancellation
 from qmd.storage.cursor import Cursor

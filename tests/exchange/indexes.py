@@ -8,8 +8,8 @@ from pathlib import Path
 
 import anyio
 
-from qmd.engine import Engine
 from qmd.exchange import manifest
+from qmd.operations.engine import Engine
 from qmd.operations.experiences import Experiences
 from qmd.ranking.hybrid import Recipe
 from qmd.settings import edit

@@ -10,7 +10,7 @@ from pathlib import Path
 import _duckdb
 import pytest
 
-from qmd.engine import Engine
+from qmd.operations.engine import Engine
 from qmd.settings.environment import Machine
 from tests.exchange.indexes import LONG, contents, problems, said
 
@@ -19,7 +19,7 @@ import os, shutil, signal, sys
 from pathlib import Path
 from qmd.settings import edit
 from qmd.settings.environment import Machine, Place
-from qmd.engine import Engine
+from qmd.operations.engine import Engine
 from qmd.exchange import destination, exporter, manifest
 from qmd.exchange import parquet
 from qmd import files

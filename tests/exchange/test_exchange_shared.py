@@ -10,9 +10,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from qmd.engine import Engine
 from qmd.errors import FolderTaken, JobRunning
 from qmd.exchange import destination, parquet
+from qmd.operations.engine import Engine
 from qmd.storage.file_lock import errand
 from tests.exchange.indexes import LONG, problems
 from tests.library import STEMMER
@@ -73,7 +73,7 @@ READER = """
 import sys
 from pathlib import Path
 from qmd.settings.environment import Machine, Place
-from qmd.engine import Engine
+from qmd.operations.engine import Engine
 
 home = Path(sys.argv[1])
 place = Place("index", home / "index.yml", home / "index.duckdb", None, home / "trusted.json")

@@ -9,7 +9,6 @@ from pathlib import Path
 import anyio
 import pytest
 
-from qmd.engine import Engine
 from qmd.errors import (
     ExportDamaged,
     ExportTooNew,
@@ -20,6 +19,7 @@ from qmd.errors import (
 )
 from qmd.exchange import manifest
 from qmd.exchange.parquet import Unread
+from qmd.operations.engine import Engine
 from qmd.settings import edit
 from tests.exchange.indexes import TEA, contents, empty, parquet, retold, told
 from tests.library import STEMMER, Library

@@ -7,9 +7,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from qmd.doctor import examine
 from qmd.errors import ConfigError, DocumentNotFound, UsageError
 from qmd.experiences.table import UNREVIEWED
+from qmd.operations.doctor import examine
 from qmd.operations.experiences import Experiences
 from qmd.settings import config, edit
 from qmd.storage import maintenance

@@ -11,7 +11,7 @@ from subprocess import PIPE
 
 import pytest
 
-from qmd.engine import Engine
+from qmd.operations.engine import Engine
 from qmd.operations.experiences import Experiences
 from qmd.settings.environment import Machine, Place
 from tests.experiences.submitting import DOCKER, REDIS, asked, submitted
@@ -21,7 +21,7 @@ import sys
 from itertools import pairwise
 from pathlib import Path
 from qmd.settings.environment import Place
-from qmd.engine import Engine
+from qmd.operations.engine import Engine
 from qmd.operations.experiences import Experiences
 from qmd.storage.cursor import Cursor
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from qmd.doctor import _installed
 from qmd.ingest import inversion, outlines
+from qmd.operations.doctor import _installed
 from qmd.storage.statements import shipped
 from tools.compiling import put
 

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from qmd import curation
 from qmd.errors import CollectionNotFound
 from qmd.ingest import at_once, batch_tables, batches, inversion, outlines
 from qmd.ingest import commit as documents
@@ -21,6 +20,7 @@ from qmd.ingest.compare import compare, is_little
 from qmd.ingest.reader import opened, parsed
 from qmd.ingest.vocabulary import Vocabulary
 from qmd.ingest.walk import Found, walk
+from qmd.operations import collections
 from qmd.storage.cursor import Cursor
 from qmd.types import Collection
 from tests.library import STEMMER, Library
@@ -284,7 +284,7 @@ def test_what_another_process_changed_meanwhile_is_compared_again(library):
 def test_a_collection_that_is_removed_meanwhile_is_named(library):
     library.write("a.md", "# a\n\nleaf\n")
     before = compared(library)
-    curation.remove_collection(library.engine, "notes")
+    collections.remove_collection(library.engine, "notes")
     with pytest.raises(CollectionNotFound):
         carried_out(library, before)
 

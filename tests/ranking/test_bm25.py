@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from qmd.engine import Engine
 from qmd.ingest import inversion
+from qmd.operations.engine import Engine
 from qmd.ranking import query
 from qmd.ranking.query_terms import COMMON, PREFIX_WEIGHT
 from qmd.storage.stemmer import Stemmer

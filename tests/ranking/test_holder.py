@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from qmd.engine import Engine
 from qmd.errors import QueryError
+from qmd.operations.engine import Engine
 from qmd.ranking import bm25, postings, postings_loader, postings_reader, query
 from qmd.storage.cancellation import Stopped
 from qmd.types import ALL, Filter

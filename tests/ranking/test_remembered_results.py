@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from qmd.engine import Engine
+from qmd.operations.engine import Engine
 from qmd.ranking import bm25
 from qmd.types import Filter
 

@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from qmd.engine import Engine
 from qmd.errors import IndexFailure
+from qmd.operations.engine import Engine
 from qmd.storage import compaction, maintenance
 from qmd.storage.file_lock import dictionary
 from tests.library import Library

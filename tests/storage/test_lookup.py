@@ -6,8 +6,8 @@ import pytest
 
 from qmd.errors import Ambiguous, DocumentNotFound
 from qmd.errors.usage import MOST_CANDIDATES
+from qmd.operations.documents import SUGGESTED
 from qmd.storage.cursor import Cursor
-from qmd.verbs.reading import SUGGESTED
 
 
 def similar(library, name):

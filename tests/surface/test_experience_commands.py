@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qmd.engine import Engine
+from qmd.operations.engine import Engine
 from qmd.operations.experiences import Experiences
 from qmd.settings.environment import Machine, Place
 

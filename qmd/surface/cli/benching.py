@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from qmd.engine import UNLIMITED
 from qmd.errors import UsageError, extras
 from qmd.evaluation import Backend
+from qmd.operations.engine import UNLIMITED
 from qmd.surface import formats, wording
 from qmd.surface.cli.bench_outcome import Outcome, amount_of_queries, record, report
 from qmd.surface.cli.common import PARTLY, READ, WRITTEN, Collections, Json, notice, say, state
 from qmd.surface.cli.progress import bars, unseen
 
 if TYPE_CHECKING:
-    from qmd.engine import Engine
     from qmd.evaluation.fixtures import Fixture
     from qmd.evaluation.indexes import Bench, Progress
     from qmd.evaluation.runs import Run, Spread
+    from qmd.operations.engine import Engine
 
 
 NAMED = 5

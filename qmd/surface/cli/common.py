@@ -16,7 +16,7 @@ from typer.models import TyperPath
 from qmd.errors import UsageError
 
 if TYPE_CHECKING:
-    from qmd.engine import Engine
+    from qmd.operations.engine import Engine
     from qmd.settings.environment import Place
 
 PARTLY = 2
@@ -82,7 +82,7 @@ class State(NamedTuple):
             IndexNotFound: there is none, and the command makes none.
             IndexOutOfReach: nobody may look whether there is.
         """
-        from qmd.engine import Engine
+        from qmd.operations.engine import Engine
         from qmd.settings import environment
 
         if not new:

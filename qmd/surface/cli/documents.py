@@ -13,7 +13,7 @@ from qmd.surface.cli.search_options import FormatName, chosen_format
 from qmd.text import paths
 
 if TYPE_CHECKING:
-    from qmd.engine import Engine
+    from qmd.operations.engine import Engine
 
 LineNumbers = Annotated[bool, typer.Option("--line-numbers", help="Number the lines.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
@@ -157,7 +157,7 @@ def _listed(engine: Engine, path: str) -> tuple[str, str]:
         raise UsageError("The path is empty.\n\n'qmd ls' alone lists the collections.")
     begins = path.partition("/")[0]
     if begins in (".", "..", "~") or (path.startswith("/") and not path.startswith("//")):
-        from qmd.curation import on_disk
+        from qmd.operations.collections import on_disk
 
         inside = on_disk(engine, path)
         if inside is not None:

@@ -30,7 +30,7 @@ def watch(
     """Keep the index fresh while files change, until interrupted."""
     import anyio
 
-    from qmd.pipeline.watching import watch as watched
+    from qmd.operations.watch import watch as watched
     from qmd.surface.cli import embedding
     from qmd.surface.cli.updating import summary
 
@@ -78,7 +78,7 @@ def doctor(
     as_json: Json = False,
 ) -> None:
     """Check the index, and say how to mend what is wrong."""
-    from qmd.doctor import Finding, examine, prove
+    from qmd.operations.doctor import Finding, examine, prove
 
     with state(context).engine(warm=deep) as engine:
         findings = examine(engine)
@@ -106,7 +106,7 @@ def cleanup(
     as_json: Json = False,
 ) -> None:
     """Remove what nothing needs any more, put the index in order, and make its file small."""
-    from qmd.cleaning import clean
+    from qmd.operations.cleanup import clean
 
     with state(context).engine() as engine, nullcontext() if dry_run else busy("Cleaning up"):
         done = clean(engine, dry_run=dry_run)

@@ -128,7 +128,7 @@ class Options(NamedTuple):
     @property
     def wanted(self) -> int:
         """Results at most."""
-        from qmd.engine import UNLIMITED
+        from qmd.operations.engine import UNLIMITED
 
         if self.everything:
             if self.limit is not None:

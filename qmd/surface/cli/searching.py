@@ -17,7 +17,7 @@ from qmd.types import SIMILAR
 from qmd.wording import DIGITS, reaches
 
 if TYPE_CHECKING:
-    from qmd.engine import Answer, Engine
+    from qmd.operations.engine import Answer, Engine
 
 
 class FusionName(StrEnum):

@@ -102,7 +102,7 @@ def files_of(here: State) -> Files:
 
 @contextmanager
 def _toolbox(here: State, tools: Tools) -> Iterator[Toolbox]:
-    from qmd.engine import Engine
+    from qmd.operations.engine import Engine
     from qmd.settings import environment
     from qmd.surface.tools.toolbox import Toolbox
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from qmd.analytics.query_result import Answer
     from qmd.analytics.sandbox import Limits
-    from qmd.engine import Engine
+    from qmd.operations.engine import Engine
     from qmd.storage.cancellation import Stop
 
 Found = TypeVar("Found")

@@ -15,7 +15,7 @@ from qmd.surface.tables import TableFormat
 
 if TYPE_CHECKING:
     from qmd.analytics.query_result import Answer
-    from qmd.engine import Engine
+    from qmd.operations.engine import Engine
 
 ON_A_TERMINAL = 100
 """Rows that are shown on a terminal, if nothing else is asked for."""

@@ -25,7 +25,7 @@ from qmd.surface.cli.sql_answers import show_answer
 
 if TYPE_CHECKING:
     from qmd.analytics.sandbox import Limits
-    from qmd.engine import Engine
+    from qmd.operations.engine import Engine
     from qmd.surface.tables import TableFormat
 
 HELP = """\

@@ -10,12 +10,12 @@ from qmd.surface import formats, wording
 from qmd.surface.cli.common import Json, say, state
 
 if TYPE_CHECKING:
-    from qmd.status import Vectors
+    from qmd.operations.status import Vectors
 
 
 def status(context: typer.Context, as_json: Json = False) -> None:
     """Show what is indexed."""
-    from qmd.status import status as found
+    from qmd.operations.status import status as found
 
     with state(context).engine() as engine:
         now = found(engine)

@@ -21,9 +21,9 @@ from qmd.surface.cli.progress import bars, unseen
 from qmd.text.paths import on_one_line
 
 if TYPE_CHECKING:
-    from qmd.engine import Engine
     from qmd.ingest.compare import Comparison
     from qmd.ingest.hooks import Hooks
+    from qmd.operations.engine import Engine
     from qmd.types import Collection, Report
 
 

@@ -28,7 +28,7 @@ from qmd.types import Passage
 from qmd.wording import reaches
 
 if TYPE_CHECKING:
-    from qmd.engine import Answer
+    from qmd.operations.engine import Answer
     from qmd.types import Embedded, Report
 
 _OF_CONTRACT = {"DATABASE_ERROR": Code.DATABASE_BUSY, "TIMEOUT": Code.TIMEOUT}

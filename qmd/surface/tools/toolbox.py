@@ -13,7 +13,7 @@ import anyio
 from anyio import CapacityLimiter, to_thread
 
 from qmd.errors import ModelError, QmdError
-from qmd.pipeline.stoppable import MODELS, READERS, stoppable
+from qmd.operations.threads import MODELS, READERS, stoppable
 from qmd.storage import cancellation
 from qmd.storage.cancellation import CURRENT, Stop, Stopped
 from qmd.surface.tools import answers, schemas, texts
@@ -26,7 +26,7 @@ from qmd.text import globs, paths
 from qmd.wording import DIGITS
 
 if TYPE_CHECKING:
-    from qmd.engine import Engine
+    from qmd.operations.engine import Engine
     from qmd.operations.experiences import Experiences
     from qmd.types import Embedded, Report
 

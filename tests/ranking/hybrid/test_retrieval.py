@@ -9,9 +9,9 @@ import anyio
 import pytest
 from anyio import from_thread
 
-from qmd.engine import NONE_INCLUDED, Answer
 from qmd.errors import CollectionNotFound
 from qmd.models.registry import ENDPOINT
+from qmd.operations.engine import NONE_INCLUDED, Answer
 from qmd.ranking import hybrid, vector_matrix
 from qmd.ranking.hnsw import Shortcut
 from qmd.ranking.hybrid import Recipe

@@ -13,11 +13,11 @@ import time
 
 import pytest
 
-from qmd.engine import Engine
 from qmd.errors import IndexNotWritable
 from qmd.ingest import fingerprint
 from qmd.ingest.compare import compare
 from qmd.ingest.walk import walk
+from qmd.operations.engine import Engine
 from qmd.settings import config, environment
 from qmd.storage.database import Database
 from qmd.storage.file_version import SETTLED_NS, is_settled

@@ -211,7 +211,7 @@ def test_doctor_and_cleanup_tell_of_one_as_one(qmd, tmp_path):
 def test_doctor_tells_of_texts_of_earlier_days_and_cleanup_makes_the_file_small(
     indexed, notes, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("qmd.doctor.MANY_TEXTS", 1)
+    monkeypatch.setattr("qmd.operations.doctor.MANY_TEXTS", 1)
     for number in range(9):
         (notes / "tea.md").write_text(f"tea {number} " * 50_000)
         indexed("update")

@@ -9,8 +9,8 @@ from math import log2
 
 import pytest
 
-from qmd.engine import Engine
 from qmd.errors import IndexUnreadable, extras
+from qmd.operations.engine import Engine
 
 
 def fixture(tmp_path, *queries, **more):

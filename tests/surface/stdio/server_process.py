@@ -116,7 +116,7 @@ def _collect(stream, lines) -> None:
 SLOW = """
 import os
 import sys
-from qmd.engine import Engine
+from qmd.operations.engine import Engine
 from qmd.__main__ import main
 
 plain = Engine.search

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from qmd.errors import NotEmbedded
+from qmd.operations.search import NO_DOCUMENTS, Answer
 from qmd.ranking.query import NOTHING_TO_FIND, ONLY_EXCLUSIONS
 from qmd.surface.tools.replies import Code, Reply
 from qmd.surface.tools.texts import LONGEST_PLACE, SHORTEST_PART, SNIPPET
 from qmd.surface.tools.toolbox import Toolbox
-from qmd.verbs.searching import NO_DOCUMENTS, Answer
 from tests.surface.toolbox.calling import call, text
 
 

@@ -8,8 +8,8 @@ from functools import partial
 
 import pytest
 
-from qmd.curation import add_context
 from qmd.errors import ConfigEmptied
+from qmd.operations.collections import add_context
 from qmd.settings import config
 
 

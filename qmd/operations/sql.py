@@ -7,12 +7,12 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+from qmd.operations.base import Stale
+from qmd.operations.semantic_search import Meaning
 from qmd.settings import config
 from qmd.storage import catalog
 from qmd.storage.cursor import Cursor
 from qmd.types import ALL
-from qmd.verbs.base import Stale
-from qmd.verbs.meaning import Meaning
 
 if TYPE_CHECKING:
     import pyarrow as pa

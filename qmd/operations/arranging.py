@@ -7,13 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from qmd.errors import AlreadyExists, UsageError
+from qmd.operations.base import Base
 from qmd.settings import config
 from qmd.settings.config import Settings
 from qmd.storage import catalog as collections
 from qmd.storage import document_lookup
 from qmd.storage.cursor import Cursor
 from qmd.types import EXPERIENCES, Collection, Context
-from qmd.verbs.base import Base
 
 if TYPE_CHECKING:
     from qmd.settings.edit import Parsed

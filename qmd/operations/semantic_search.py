@@ -8,11 +8,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from qmd.errors import ModelError, NotEmbedded, QueryError
+from qmd.operations.search import NONE_INCLUDED, Answer, Searching
 from qmd.ranking import search_log
 from qmd.storage import cancellation
 from qmd.storage.cursor import Cursor
 from qmd.types import ALL, Filter, Result
-from qmd.verbs.searching import NONE_INCLUDED, Answer, Searching
 
 if TYPE_CHECKING:
     import numpy as np

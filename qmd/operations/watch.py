@@ -28,7 +28,7 @@ from qmd.stages import only
 from qmd.types import Collection, Embedded, Report
 
 if TYPE_CHECKING:
-    from qmd.engine import Engine
+    from qmd.operations.engine import Engine
 
 QUIET_MS = 400
 """Milliseconds without a change, after which what changed is indexed."""

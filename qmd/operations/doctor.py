@@ -9,9 +9,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from qmd.engine import Engine
 from qmd.errors import NOT_REBUILT, IndexFailure, ModelError, QmdError, extras
 from qmd.models.registry import is_installed
+from qmd.operations.engine import Engine
 from qmd.quoting import command
 from qmd.settings import trust
 from qmd.storage import maintenance, scratch

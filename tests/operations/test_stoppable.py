@@ -10,7 +10,7 @@ import anyio
 import pytest
 from anyio import to_thread
 
-from qmd.pipeline.stoppable import stoppable
+from qmd.operations.threads import stoppable
 
 FOREVER = "select count(*) from range(1000000) a, range(1000000) b where a.range + b.range = 7"
 """A statement that would take minutes."""

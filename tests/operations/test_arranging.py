@@ -6,9 +6,9 @@ import anyio
 import pytest
 
 from qmd import safe_open
-from qmd.curation import add_collection, remove_collection
-from qmd.engine import Engine
 from qmd.errors import AlreadyExists, CollectionNotFound
+from qmd.operations.collections import add_collection, remove_collection
+from qmd.operations.engine import Engine
 from qmd.types import Document
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qmd.errors import Ambiguous, DocumentNotFound, UsageError
+from qmd.operations.base import Base
 from qmd.quoting import line
 from qmd.storage import catalog, document_lookup
 from qmd.storage.cursor import Cursor
 from qmd.text import globs, paths
 from qmd.types import Document, Passage
-from qmd.verbs.base import Base
 
 if TYPE_CHECKING:
     from qmd.storage import maintenance

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from qmd.engine import Engine
 from qmd.errors import AlreadyExists, ContextNotFound, UsageError
+from qmd.operations.engine import Engine
 from qmd.quoting import command
 from qmd.settings.config import DEFAULT_MASK, Settings, check_name
 from qmd.settings.edit import Parsed, set_context

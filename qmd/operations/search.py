@@ -7,11 +7,11 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from qmd.operations.base import Base
 from qmd.ranking import search_log
 from qmd.storage import catalog
 from qmd.storage.cursor import Cursor
 from qmd.types import ALL, Filter, Result
-from qmd.verbs.base import Base
 
 if TYPE_CHECKING:
     from qmd.ranking.query import Query

@@ -16,6 +16,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from qmd.models.loader import Models
+from qmd.operations.arranging import Arranging
+from qmd.operations.documents import LARGEST_OF_SEVERAL, Reading
+from qmd.operations.search import NONE_INCLUDED, UNLIMITED, Answer
+from qmd.operations.sql import Asking
 from qmd.ranking.postings_loader import Holder
 from qmd.ranking.search_log import Log
 from qmd.settings import config
@@ -24,10 +28,6 @@ from qmd.storage import document_lookup
 from qmd.storage.database import Database
 from qmd.storage.stemmer import Stemmer
 from qmd.types import ALL, Collection, Report
-from qmd.verbs.arranging import Arranging
-from qmd.verbs.asking import Asking
-from qmd.verbs.reading import LARGEST_OF_SEVERAL, Reading
-from qmd.verbs.searching import NONE_INCLUDED, UNLIMITED, Answer
 
 if TYPE_CHECKING:
     from qmd.exchange.exporter import Exported, Wish

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from qmd.embedding import vectors as embeddings
-from qmd.engine import Engine
 from qmd.errors import ModelError
+from qmd.operations.engine import Engine
 from qmd.settings import trust
 from qmd.storage.catalog import Overview
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from qmd.engine import Engine
 from qmd.errors import IndexFailure
+from qmd.operations.engine import Engine
 from qmd.storage import compaction, maintenance, scratch
 from qmd.storage.file_lock import is_at_work
 from qmd.storage.maintenance import Waste

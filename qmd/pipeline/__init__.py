@@ -1,1 +1,0 @@
-"""anyio pipelines: who waits for whom."""

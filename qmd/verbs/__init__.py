@@ -1,1 +1,0 @@
-"""What an engine can do, a file for each kind."""
