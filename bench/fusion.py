@@ -23,7 +23,7 @@ from ir_measures import Qrel, ScoredDoc, nDCG
 from bench.relevance import DEFAULT, _records, written
 from qmd.embedding import vectors
 from qmd.errors import QueryError
-from qmd.evaluation.running import plain
+from qmd.evaluation.runner import plain
 from qmd.operations.engine import Engine
 from qmd.ranking import bm25, nearest, query
 from qmd.settings.environment import Place, machine

@@ -27,7 +27,7 @@ import numpy as np
 from ir_measures import Qrel, ScoredDoc, nDCG
 
 from qmd.errors import QueryError
-from qmd.evaluation.running import plain
+from qmd.evaluation.runner import plain
 from qmd.operations.engine import Engine
 from qmd.settings.environment import Place, machine
 from qmd.storage.cursor import Cursor

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from qmd.errors import UsageError
-from qmd.evaluation.peer import same_file
+from qmd.evaluation.tobi_bench import same_file
 from qmd.text import paths
 from qmd.text.hashes import DOCID_DIGITS, docid_digits
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from qmd.errors import ModelError, QueryError
-from qmd.evaluation.running import lines
+from qmd.evaluation.runner import lines
 from qmd.evaluation.runs import Spread, spread
 from qmd.ranking import bm25, postings, query
 from qmd.storage.cursor import Memory
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from qmd.evaluation.indexes import Bench, Progress
+    from qmd.evaluation.index_under_test import Bench, Progress
     from qmd.models.selection import Space
     from qmd.storage.cursor import Cursor
 

@@ -10,8 +10,8 @@ from qmd.surface import formats, wording
 
 if TYPE_CHECKING:
     from qmd.evaluation.fixtures import Fixture
+    from qmd.evaluation.metrics import Scores
     from qmd.evaluation.runs import Run, Spread
-    from qmd.evaluation.scoring import Scores
 
 SHOWN = 10
 """Documents of a question in JSON."""

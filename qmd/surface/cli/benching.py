@@ -20,7 +20,7 @@ from qmd.surface.cli.progress import bars, unseen
 
 if TYPE_CHECKING:
     from qmd.evaluation.fixtures import Fixture
-    from qmd.evaluation.indexes import Bench, Progress
+    from qmd.evaluation.index_under_test import Bench, Progress
     from qmd.evaluation.runs import Run, Spread
     from qmd.operations.engine import Engine
 
@@ -137,7 +137,7 @@ def _measured(
     """All runs and their figures."""
     import anyio
 
-    from qmd.evaluation import indexes, running, runs, scoring, timing
+    from qmd.evaluation import index_under_test, metrics, runner, runs, timing
 
     found: list[Run] = []
     left_out: dict[Backend, str] = {}
@@ -146,17 +146,19 @@ def _measured(
     with ExitStack() as stack:
         if options.searching:
             if fixture.corpus is None:
-                bench = indexes.own_index(engine, fixture, options.collections)
+                bench = index_under_test.own_index(engine, fixture, options.collections)
             else:
-                bench = stack.enter_context(indexes.corpus_index(engine, fixture, progress))
+                bench = stack.enter_context(
+                    index_under_test.corpus_index(engine, fixture, progress)
+                )
             _tell_missing(bench)
-            ready = running.ready(bench, options.backends, progress)
+            ready = runner.ready(bench, options.backends, progress)
             left_out = ready.left_out
             for backend, reason in left_out.items():
                 notice(f"{backend} is left out. {reason}")
             model = ready.space.model.name if ready.space is not None else None
             found = anyio.run(
-                lambda: running.ask(
+                lambda: runner.ask(
                     bench,
                     ready.backends,
                     meaning=ready.space is not None,
@@ -168,7 +170,7 @@ def _measured(
             stages = timing.stages(bench, ready.space if searched else None, progress)
     if options.runs is not None:
         runs.write(found, options.runs)
-    rows = [(each, scoring.score(each, fixture, depth=options.depth)) for each in [*found, *others]]
+    rows = [(each, metrics.score(each, fixture, depth=options.depth)) for each in [*found, *others]]
     return Outcome(fixture, options.depth, rows, left_out, stages, model)
 
 
@@ -176,9 +178,9 @@ def _measured(
 
 
 def _tell_missing(bench: Bench) -> None:
-    from qmd.evaluation import indexes
+    from qmd.evaluation import index_under_test
 
-    missing = indexes.missing(bench)
+    missing = index_under_test.missing(bench)
     if missing:
         documents = wording.amount(len(missing), "judged document")
         notice(f"{documents} cannot be found, since the index has none such: {_listed(missing)}")
@@ -204,13 +206,13 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _draw(outcome: Outcome, path: Path) -> None:
-    from qmd.evaluation import charts, scoring
+    from qmd.evaluation import charts, metrics
     from qmd.evaluation.runs import spread
 
     points = []
     for run, scores in outcome.rows:
         time = spread(run.milliseconds)
-        quality = scores.mean[scoring.QUALITY]
+        quality = scores.mean[metrics.QUALITY]
         points.append(charts.Point(run.name, quality, time.p50 if time else None))
     title = f"{outcome.fixture.name}: {amount_of_queries(len(outcome.fixture.questions))}"
-    charts.draw(points, path, title=title, quality=scoring.QUALITY)
+    charts.draw(points, path, title=title, quality=metrics.QUALITY)

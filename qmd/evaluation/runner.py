@@ -15,7 +15,7 @@ from qmd.ranking import query_document
 
 if TYPE_CHECKING:
     from qmd.evaluation.fixtures import Fixture, Question
-    from qmd.evaluation.indexes import Bench, Progress
+    from qmd.evaluation.index_under_test import Bench, Progress
     from qmd.models.selection import Space
     from qmd.operations.engine import Answer, Engine
     from qmd.types import Result

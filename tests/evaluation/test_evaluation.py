@@ -10,9 +10,9 @@ from math import log2
 import pytest
 
 from qmd.errors import UsageError, extras
-from qmd.evaluation import charts, fixtures, peer, runs, scoring
+from qmd.evaluation import charts, fixtures, metrics, runs, tobi_bench
 from qmd.evaluation.fixtures import Fixture, Question
-from qmd.evaluation.running import plain
+from qmd.evaluation.runner import plain
 from qmd.evaluation.runs import Asked, Found, Run, Spread
 from tests.test_cases import recorded
 
@@ -35,12 +35,12 @@ def found(*documents):
 
 @pytest.mark.parametrize("case", recorded("fusion.json", "bench_score"))
 def test_figures_of_the_peer_are_as_recorded(case):
-    counted = peer.scores(case["results"], case["expected_files"], case["k"])
+    counted = tobi_bench.scores(case["results"], case["expected_files"], case["k"])
     assert counted._asdict() == case["expected"]
 
 
 def test_figures_of_the_peer_follow_their_formulas():
-    counted = peer.scores(["x", "b", "y", "a"], ["a", "b", "c"], 2)
+    counted = tobi_bench.scores(["x", "b", "y", "a"], ["a", "b", "c"], 2)
     assert counted.precision_at_k == 1 / 2
     assert counted.recall == 2 / 3
     assert (counted.recall_at_1, counted.recall_at_3, counted.recall_at_5) == (0, 1 / 3, 2 / 3)
@@ -62,8 +62,8 @@ def test_figures_of_the_peer_follow_their_formulas():
     ],
 )
 def test_two_names_are_one_file_if_either_ends_with_the_other(one, other, same):
-    assert peer.same_file(one, other) is same
-    assert peer.same_file(other, one) is same
+    assert tobi_bench.same_file(one, other) is same
+    assert tobi_bench.same_file(other, one) is same
 
 
 # -- fixtures --------------------------------------------------------------------
@@ -315,7 +315,7 @@ GRADED = Fixture(
 
 def test_figures_follow_their_formulas_and_a_query_without_results_counts_0():
     run = Run("mine", {"one": found("other", "fair", "bad", "good"), "three": found("good")})
-    scores = scoring.score(run, GRADED, depth=100)
+    scores = metrics.score(run, GRADED, depth=100)
     ideal = 2 / log2(2) + 1 / log2(3) + 1 / log2(4)
     expected = {
         "nDCG@10": (1 / log2(3) + 2 / log2(5)) / ideal,
@@ -333,7 +333,7 @@ def test_figures_follow_their_formulas_and_a_query_without_results_counts_0():
 
 
 def test_what_looks_deeper_than_was_asked_is_left_out():
-    scores = scoring.score(Run("mine", {}), GRADED, depth=99)
+    scores = metrics.score(Run("mine", {}), GRADED, depth=99)
     assert list(scores.mean) == ["nDCG@10", "R@10", "RR", "AP", "P@5"]
     assert set(scores.mean.values()) == {0}
 
@@ -348,7 +348,7 @@ def test_hits_are_counted_by_the_kind_of_a_query():
         Question("5", "x", {"a.md": 1}),
     )
     run = Run("mine", {each.id: found(*names) for each in questions})
-    scores = scoring.score(run, Fixture("kinds", questions, is_typed=True), depth=10)
+    scores = metrics.score(run, Fixture("kinds", questions, is_typed=True), depth=10)
     assert scores.hits == {
         "easy": {"queries": 2, "hit@1": 1, "hit@3": 2, "hit@5": 2},
         "hard": {"queries": 1, "hit@1": 0, "hit@3": 0, "hit@5": 1},

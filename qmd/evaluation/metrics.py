@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import NamedTuple
 
-from qmd.evaluation import peer
+from qmd.evaluation import tobi_bench as peer
 from qmd.evaluation.fixtures import DEPTH, Fixture, Question
-from qmd.evaluation.peer import PeerScores
 from qmd.evaluation.runs import Asked, Run
+from qmd.evaluation.tobi_bench import PeerScores
 
 QUALITY = "nDCG@10"
 """The measure that stands for all of them."""
