@@ -17,7 +17,7 @@ LEAN := -DLLAVA_BUILD=OFF -DCMAKE_PROJECT_llama_cpp_INCLUDE=$(CURDIR)/tools/lean
 
 DEMO := $(CURDIR)/.demo
 
-# Packages of Node.js and of Python that only tests/clients needs.
+# Packages of Node.js and of Python that only tests/surfaces/clients needs.
 CLIENTS ?= $(HOME)/.cache/qmd-clients
 
 .PHONY: demo test check format docs bench torture fuzz clients build clean
@@ -78,11 +78,11 @@ fuzz: $(READY)
 
 clients: $(READY)
 	mkdir -p $(CLIENTS)
-	cp tests/clients/package.json $(CLIENTS)
+	cp tests/surfaces/clients/package.json $(CLIENTS)
 	npm install --prefix $(CLIENTS) --ignore-scripts --no-package-lock --no-audit --no-fund --loglevel=error
 	$(PYTHON) -m venv $(CLIENTS)/python-v1
 	$(CLIENTS)/python-v1/bin/python -m pip install --quiet --disable-pip-version-check mcp==1.30.0
-	QMD_CLIENTS=$(CLIENTS) $(BIN)/python -m pytest -rs tests/clients tests/surface/test_mcp_clients.py
+	QMD_CLIENTS=$(CLIENTS) $(BIN)/python -m pytest -rs tests/surfaces/clients tests/surfaces/mcp/test_mcp_clients.py
 
 build: $(READY)
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from qmd.analytics.document_map import Map
     from qmd.analytics.report import Stats
     from qmd.analytics.rows import Results, Rows, Table
-    from qmd.api import AsyncKnowledgeBase, Document, KnowledgeBase, connect, open
     from qmd.errors import (
         AlreadyExists,
         Ambiguous,
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from qmd.operations.cleanup import Cleaned
     from qmd.operations.doctor import Finding
     from qmd.operations.status import Status
+    from qmd.surfaces.python import AsyncKnowledgeBase, Document, KnowledgeBase, connect, open
     from qmd.types import Context, Embedded, Passage, Report, Result
 
 __all__ = [
@@ -90,7 +90,7 @@ _HOMES = (
     "qmd.errors",
     "qmd.types",
     "qmd.analytics.rows",
-    "qmd.api",
+    "qmd.surfaces.python",
     "qmd.operations.status",
     "qmd.operations.cleanup",
     "qmd.operations.doctor",

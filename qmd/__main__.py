@@ -88,7 +88,7 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.meta_path.insert(0, _Spared)
     try:
-        from qmd.surface.cli import run
+        from qmd.surfaces.cli import run
 
         code = run(sys.argv[1:])
     except KeyboardInterrupt:  # before the command has begun

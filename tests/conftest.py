@@ -11,7 +11,7 @@ import pytest
 from hypothesis import settings
 
 from qmd.settings.environment import Machine
-from qmd.surface.cli import run
+from qmd.surfaces.cli import run
 from tests.library import FakeEmbedder, Library
 
 # Time is no property of what is tested, and the machine may be busy.

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import qmd
-from qmd.api import KnowledgeBase
+from qmd.surfaces.python import KnowledgeBase
 from tests.library import STEMMER
 
 ROOT = Path(__file__).parents[1]

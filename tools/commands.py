@@ -26,7 +26,7 @@ _COMMAND = re.compile(r"^│ ([a-z][a-z-]*)  ", re.MULTILINE)
 
 def help_of(*command: str) -> str:
     """What a command says of itself, 100 columns wide, without colours."""
-    from qmd.surface.cli import run
+    from qmd.surfaces.cli import run
 
     told = StringIO()
     before = dict(os.environ)

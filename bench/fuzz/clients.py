@@ -10,8 +10,8 @@ from bench.fuzz.sources import Bytes, Input, Target
 
 def arguments() -> Iterator[Target]:
     """Arguments of tools."""
-    from qmd.surface.tools import schemas
-    from qmd.surface.tools.arguments import InvalidArguments, read
+    from qmd.surfaces.tools import schemas
+    from qmd.surfaces.tools.arguments import InvalidArguments, read
 
     def made(source: Bytes) -> Input:
         tool = source.number(0, len(schemas.TOOLS) - 1)
@@ -39,7 +39,7 @@ def lines() -> Iterator[Target]:
     from mcp_types import jsonrpc_message_adapter
     from pydantic import ValidationError
 
-    from qmd.surface.mcp.lines import problem_of, split
+    from qmd.surfaces.mcp.json_lines import problem_of, split
 
     def made(source: Bytes) -> Input:
         size = source.number(1, 200)

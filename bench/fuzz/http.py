@@ -103,9 +103,9 @@ def _served():
     import anyio
     from anyio.from_thread import start_blocking_portal
 
-    from qmd.surface.http.app import Options, Protocol, application
-    from qmd.surface.http.guard import Policy
-    from qmd.surface.tools.toolbox import Toolbox
+    from qmd.surfaces.http.access_control import Policy
+    from qmd.surfaces.http.app import Options, Protocol, application
+    from qmd.surfaces.tools.dispatch import Toolbox
 
     with library() as engine, start_blocking_portal() as portal:
         engine.models.embedder = lambda space: Embedder()

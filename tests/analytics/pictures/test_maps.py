@@ -179,7 +179,7 @@ def test_a_page_asks_nothing_of_the_network(turning):
 
 
 def test_a_map_is_written_as_a_page_or_a_picture_and_its_path_told(turning, monkeypatch, capsys):
-    from qmd.surface.cli import run
+    from qmd.surfaces.cli import run
 
     turning.embed("notes")
     folder = turning.folder

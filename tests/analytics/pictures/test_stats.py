@@ -110,7 +110,7 @@ def test_one_of_something_is_told_as_one(qmd, tmp_path):
 
 
 def test_stats_of_years_are_told_by_year(many, capsys):
-    from qmd.surface.cli.picturing import _report
+    from qmd.surfaces.cli.statistics import _report
 
     many.write("older.md", "---\ndate: 1999-12-31\n---\n# Older\n")
     many.update()

@@ -1,0 +1,282 @@
+"""The command line: thin layers over the engine."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from keyword import iskeyword
+from typing import Annotated, Any
+
+import typer
+
+from qmd import __version__
+from qmd.errors import QmdError, UsageError
+from qmd.surfaces.cli.common import INTERRUPTED, State, complain, is_text, state
+
+COMMANDS = {
+    "search": "search",
+    "vsearch": "search",
+    "query": "search",
+    "embed": "embed",
+    "get": "documents",
+    "multi-get": "documents",
+    "ls": "documents",
+    "update": "update",
+    "watch": "upkeep",
+    "status": "status",
+    "doctor": "upkeep",
+    "cleanup": "upkeep",
+    "init": "upkeep",
+    "sql": "sql",
+    "stats": "statistics",
+    "map": "statistics",
+    "export": "exchange",
+    "import": "exchange",
+    "bench": "bench",
+    "server": "serve",
+}
+"""Each command and the module of its function, which has its name, or that and an underscore."""
+
+_COMPLETE = "_QMD_COMPLETE"
+"""Variable by which a shell asks for completions."""
+
+ALIASES = {"vector-search": "vsearch", "deep-search": "query"}
+"""Other names of commands, not shown in the help."""
+
+GROUPS = {
+    "collection": "collections",
+    "context": "contexts",
+    "models": "embed",
+    "trust": "trust",
+    "mcp": "serve",
+    "skill": "skill",
+}
+"""Each group of commands and the module of its `app`."""
+
+PANELS = {
+    "Search": "search vsearch query sql",
+    "Read": "get multi-get ls",
+    "Keep an index": "collection context update watch embed models init trust",
+    "Serve agents": "mcp server skill",
+    "See all of it": "stats map bench",
+    "Take it elsewhere": "export import",
+    "Upkeep": "status doctor cleanup",
+}
+"""The parts of the help, and the commands in each."""
+
+
+def application(arguments: Sequence[str]) -> typer.Typer:
+    """The commands: the one that is called, or all, if that is not to be seen at a glance.
+
+    Making a command out of a function, and importing what it needs, takes longer than some
+    searches; a call pays for one.
+    """
+    app = typer.Typer(
+        name="qmd",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(options)
+    called = _called(arguments)
+    if called in ALIASES:
+        function = getattr(_module(COMMANDS[ALIASES[called]]), ALIASES[called])
+        app.command(name=called)(function)
+    known = called in COMMANDS or called in GROUPS or called in ALIASES
+    panels = {name: panel for panel, names in PANELS.items() for name in names.split()}
+    for name, module in COMMANDS.items():
+        if not known or name == called:
+            own = name.replace("-", "_")
+            function = getattr(_module(module), f"{own}_" if iskeyword(own) else own)
+            app.command(name=name, rich_help_panel=panels[name])(function)
+    for name, module in GROUPS.items():
+        if not known or name == called:
+            app.add_typer(_module(module).app, name=name, rich_help_panel=panels[name])
+    return app
+
+
+def _called(arguments: Sequence[str]) -> str | None:
+    """The command that is called, if any is."""
+    return next(iter(arguments[_options_before(arguments) :]), None)
+
+
+def _options_before(arguments: Sequence[str]) -> int:
+    """How many arguments stand before the command: `--index NAME`, or none."""
+    return 2 if arguments and arguments[0] == "--index" else 0
+
+
+def hoisted(arguments: Sequence[str]) -> list[str]:
+    """The arguments with `--index`, wherever it stands, in front of the command."""
+    own = list(arguments)
+    end = own.index("--") if "--" in own else len(own)
+    for at in range(end):
+        name, given, value = own[at].partition("=")
+        if name != "--index" or (not given and at + 1 >= end):
+            continue
+        rest = own[:at] + own[at + (1 if given else 2) :]
+        return ["--index", value if given else own[at + 1], *rest]
+    return own
+
+
+def _module(name: str) -> Any:
+    return import_module(f"qmd.surfaces.cli.{name}")
+
+
+def _complete(option: str, shells: Sequence[str]) -> None:
+    """Show or install completion for a shell that is named; typer itself takes no name.
+
+    Raises:
+        UsageError: it is no shell that can be completed in.
+    """
+    from typer._completion_shared import Shells, get_completion_script, install
+
+    known = [shell.value for shell in Shells]
+    if len(shells) > 1 or shells[0] not in known:
+        raise UsageError(
+            f"{option} takes the name of a shell, not '{' '.join(shells)}'. "
+            f"Valid: {', '.join(known)}; without a name: the current one."
+        )
+    if option == "--show-completion":
+        typer.echo(get_completion_script(prog_name="qmd", complete_var=_COMPLETE, shell=shells[0]))
+        return
+    shell, path = install(shells[0], "qmd", _COMPLETE)
+    typer.echo(f"Completion for {shell} is in {path}. It works in a shell that is started now.")
+
+
+def _index_names(context: typer.Context) -> list[str]:
+    """Names of indexes, for a shell that completes one."""
+    from qmd.settings import environment
+
+    try:
+        return environment.known(state(context).place)
+    except QmdError:
+        return []
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"qmd {__version__}")
+        raise typer.Exit
+
+
+def options(
+    context: typer.Context,
+    index: Annotated[
+        str | None,
+        typer.Option(
+            "--index",
+            metavar="NAME",
+            help="Use a separate, named index.",
+            autocompletion=_index_names,
+        ),
+    ] = None,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Search everything you have written down, on your own machine."""
+    context.obj = State(dict(os.environ), index)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command.
+
+    Returns:
+        The exit code: 0 done, 1 usage or not found, 2 partly done, 3 the index is busy or
+        unreadable, 130 interrupted.
+    """
+    from typer._click import exceptions as click  # the errors that typer itself raises
+
+    if any(not is_text(argument) for argument in arguments):
+        complain("An argument is not valid UTF-8 text.")
+        return 1
+    try:
+        arguments = hoisted(arguments)
+        if len(arguments) > 1 and arguments[0] in ("--show-completion", "--install-completion"):
+            _complete(arguments[0], arguments[1:])
+            return 0
+        app = application(arguments)
+        code = app(arguments, standalone_mode=False, prog_name="qmd")
+        sys.stdout.flush()
+        if code == INTERRUPTED:  # typer has taken the interrupt for an exit
+            complain("Interrupted.")
+    except click.NoArgsIsHelpError:
+        return 0
+    except click.UsageError as error:
+        complain(_usage(error, _called(arguments)))
+        return 1
+    except (KeyboardInterrupt, typer.Abort):
+        complain("Interrupted.")
+        return INTERRUPTED
+    except (BrokenPipeError, SystemExit) as error:
+        # The reader has gone (`qmd … | head`). Python would complain again while it ends.
+        if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
+            raise  # typer has made it of a broken pipe otherwise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except QmdError as error:
+        if os.environ.get("QMD_DEBUG") == "1":
+            raise
+        complain(str(error))
+        return error.exit_code
+    except Exception as error:
+        if _is_of_interrupt(error):
+            complain("Interrupted.")
+            return INTERRUPTED
+        if os.environ.get("QMD_DEBUG") == "1":
+            raise
+        if isinstance(error, OSError) and error.filename is None and _output_fails():
+            complain(f"The output cannot be written: {error.strerror or error}.")
+            return 1
+        complain(
+            f"qmd failed: {type(error).__name__}: {error}\n\n"
+            "This is a mistake in qmd. Run it again with QMD_DEBUG=1 to see where."
+        )
+        return 1
+    return code if isinstance(code, int) else 0
+
+
+def _output_fails() -> bool:
+    """Whether stdout takes nothing any more: it is a file on a full disk, say.
+
+    What could not be written may be forgotten, so that to flush again proves nothing.
+    """
+    try:
+        sys.stdout.write("\n")
+        sys.stdout.flush()
+    except OSError:
+        return True
+    return False
+
+
+def _is_of_interrupt(error: BaseException | None) -> bool:
+    """Whether something failed only because Ctrl-C ended it half done: a library's loading, say."""
+    while error is not None:
+        # DuckDB, which loads modules on its own, only quotes it.
+        quotes = type(error).__module__ == "_duckdb" and "KeyboardInterrupt" in str(error)
+        if quotes or isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _usage(error: Exception, called: str | None) -> str:
+    """What is wrong with the arguments, and where the right ones are to be found.
+
+    Args:
+        called: the command, which an option that lacks its value does not know.
+    """
+    message = getattr(error, "format_message", lambda: str(error))()
+    context = getattr(error, "ctx", None)
+    known = called in COMMANDS or called in ALIASES or called in GROUPS
+    path = context.command_path if context is not None else f"qmd {called}" if known else "qmd"
+    searches = {f"qmd {name}" for name, module in COMMANDS.items() if module == "search"}
+    if getattr(error, "option_name", "--").startswith("--") or path not in searches:
+        return f"{message}\n\nSee '{path} --help'."
+    return (
+        f"{message}\n\nA query that leaves out words is quoted, or comes after --: "
+        f"{path} -- tea -green\nSee '{path} --help'."
+    )

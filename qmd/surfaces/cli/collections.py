@@ -1,0 +1,220 @@
+"""`qmd collection …`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from shlex import quote
+from typing import Annotated
+
+import typer
+
+from qmd.errors import IndexFailure
+from qmd.operations import collections
+from qmd.quoting import command
+from qmd.settings import trust
+from qmd.settings.config import DEFAULT_MASK, Settings
+from qmd.settings.edit import Parsed, entry
+from qmd.surfaces import formats, wording
+from qmd.surfaces.cli.common import READ, Json, collection_names, notice, say, state
+from qmd.surfaces.cli.update import report_updates
+
+app = typer.Typer(no_args_is_help=True, help="Folders whose files are indexed.")
+
+Name = Annotated[
+    str,
+    typer.Argument(metavar="NAME", help="Name of the collection.", autocompletion=collection_names),
+]
+
+
+@app.command()
+def add(
+    context: typer.Context,
+    path: Annotated[
+        Path, typer.Argument(click_type=READ, help="The folder; . is the current one.")
+    ],
+    name: Annotated[
+        str | None, typer.Option("--name", help="Its name; else that of the folder.")
+    ] = None,
+    mask: Annotated[
+        str,
+        typer.Option(
+            "--mask", "--glob", metavar="GLOB", help="Which files; a comma list of globs."
+        ),
+    ] = DEFAULT_MASK,
+    as_json: Json = False,
+) -> None:
+    """Register a folder and index it."""
+    with state(context).engine(warm=True, new=True) as engine:
+        added = collections.add_collection(engine, path, name=name, mask=mask)
+        try:
+            report_updates(engine, [added.name], as_json=as_json, added=True)
+        except IndexFailure:
+            update = command("qmd", "update", "-c", added.name)
+            notice(f"Collection '{added.name}' is registered. Index it with {update}.")
+            raise
+
+
+@app.command(name="list")
+def list_(context: typer.Context, as_json: Json = False) -> None:
+    """List the collections."""
+    with state(context).engine() as engine:
+        found = engine.overview()
+    if as_json:
+        say(
+            formats.as_json(
+                [
+                    {
+                        "name": c.name,
+                        "path": c.root,
+                        "pattern": c.mask,
+                        "included": c.included,
+                        "documents": c.documents,
+                        "bytes": c.bytes,
+                        "modified": c.modified.isoformat() if c.modified else None,
+                    }
+                    for c in found
+                ]
+            )
+        )
+    elif not found:
+        say("No collections yet. Add one with 'qmd collection add PATH'.")
+    else:
+        rows = [
+            (
+                c.name,
+                wording.amount(c.documents, "file"),
+                wording.size(c.bytes),
+                c.mask,
+                wording.folder(c.root),
+                "" if c.included else "(excluded)",
+            )
+            for c in found
+        ]
+        say(formats.table(rows, right=frozenset({1, 2})))
+
+
+@app.command()
+def show(context: typer.Context, name: Name, as_json: Json = False) -> None:
+    """Show one collection."""
+    with state(context).engine() as engine:
+        collection = engine.collection(name)
+        indexed = next(c for c in engine.overview() if c.name == name)
+        contexts = [c for c in engine.contexts() if c.collection == name]
+    if as_json:
+        say(
+            formats.as_json(
+                {
+                    "name": name,
+                    "path": collection.root,
+                    "pattern": collection.mask,
+                    "ignore": list(collection.ignored),
+                    "update": collection.update_command,
+                    "included": collection.included,
+                    "documents": indexed.documents,
+                    "bytes": indexed.bytes,
+                    "modified": indexed.modified.isoformat() if indexed.modified else None,
+                    "contexts": {f"/{c.prefix}": c.body for c in contexts},
+                }
+            )
+        )
+        return
+    rows = [
+        ("Collection", name),
+        ("Path", wording.folder(collection.root)),
+        ("Mask", collection.mask),
+        ("Files", f"{indexed.documents} ({wording.size(indexed.bytes)})"),
+        ("Searched", "by default" if collection.included else "only when named with -c"),
+    ]
+    if collection.ignored:
+        rows.append(("Ignored", ", ".join(collection.ignored)))
+    if collection.update_command:
+        rows.append(("Update", collection.update_command))
+    rows += [(f"Context /{c.prefix}", c.body) for c in contexts]
+    say(formats.table(rows))
+
+
+app.command(name="info", hidden=True)(show)
+
+
+@app.command()
+def remove(context: typer.Context, name: Name) -> None:
+    """Forget a collection. Its files stay where they are."""
+    with state(context).engine() as engine:
+        collections.remove_collection(engine, name)
+    say(f"Removed collection '{name}'. Its files were not touched.")
+
+
+app.command(name="rm", hidden=True)(remove)
+
+
+@app.command()
+def rename(
+    context: typer.Context,
+    old: Annotated[
+        str,
+        typer.Argument(
+            metavar="OLD", help="Name of the collection.", autocompletion=collection_names
+        ),
+    ],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="Its new name.")],
+) -> None:
+    """Give a collection another name."""
+    with state(context).engine() as engine:
+        engine.rename(old, new)
+    say(f"Renamed collection '{old}' to '{new}'.")
+
+
+app.command(name="mv", hidden=True)(rename)
+
+
+def _set(context: typer.Context, name: str, key: str, value: object) -> bool:
+    """Set a key in the lines of a collection; None removes it.
+
+    Returns:
+        Whether what index.yml says needs no approval, or has it.
+    """
+    with state(context).engine() as engine:
+        engine.configured(name)
+
+        def edit(_: Settings, document: Parsed) -> None:
+            lines = entry(document, name)
+            if value is None:
+                lines.pop(key, None)
+            else:
+                lines[key] = value
+
+        engine.change(edit)
+        return trust.is_trusted(engine.place, engine.settings())
+
+
+@app.command()
+def include(context: typer.Context, name: Name) -> None:
+    """Let searches that name no collection look into this one."""
+    _set(context, name, "includeByDefault", None)
+    say(f"Searches look into '{name}' by default.")
+
+
+@app.command()
+def exclude(context: typer.Context, name: Name) -> None:
+    """Let only searches that name this collection look into it."""
+    _set(context, name, "includeByDefault", False)
+    say(f"Searches look into '{name}' only with -c {quote(name)}.")
+
+
+@app.command(name="update-cmd")
+def update_command(
+    context: typer.Context,
+    name: Name,
+    command: Annotated[
+        str | None, typer.Argument(metavar="[CMD]", help="A shell command; none clears it.")
+    ] = None,
+) -> None:
+    """Set the command that runs before a collection is indexed."""
+    approved = _set(context, name, "update", command or None)
+    if command and not approved:
+        say(f"Set for '{name}': {command}")
+        notice("It does not run before this project is approved. Look at it with 'qmd trust'.")
+    elif command:
+        say(f"'qmd update' runs in '{name}' first: {command}")
+    else:
+        notice(f"'qmd update' runs nothing in '{name}' any more.")

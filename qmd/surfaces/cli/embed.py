@@ -1,0 +1,217 @@
+"""`qmd embed`, and `qmd models`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from qmd.errors import UsageError
+from qmd.surfaces import formats, wording
+from qmd.surfaces.cli.common import PARTLY, Collections, Json, notice, say, state
+from qmd.surfaces.cli.progress import bar
+from qmd.surfaces.cli.search_options import a_number
+from qmd.text.paths import on_one_line
+
+if TYPE_CHECKING:
+    from qmd.types import Embedded
+
+
+app = typer.Typer(no_args_is_help=True, help="Show and fetch the models that qmd uses.")
+
+
+def embed(
+    context: typer.Context,
+    force: Annotated[
+        bool,
+        typer.Option(
+            "-f",
+            "--force",
+            help="Embed all anew. The vectors from before stay in use until all are made.",
+        ),
+    ] = False,
+    collection: Collections = None,
+    batch_tokens: Annotated[
+        int | None,
+        typer.Option("--batch-tokens", min=256, help="Tokens between two commits (16384)."),
+    ] = None,
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            "--timeout", min=0, metavar="MINUTES", help="Stop after so long.", callback=a_number
+        ),
+    ] = None,
+    no_gpu: Annotated[bool, typer.Option("--no-gpu", help="Run the model on the CPU.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Give every document the vectors that search by meaning needs. Goes on where it stopped."""
+    import anyio
+
+    here = state(context)
+    with here.engine(warm=True, gpu=not no_gpu) as engine, bar("Embedding", "bytes") as progress:
+        report = anyio.run(
+            lambda: engine.embed(
+                collection or (),
+                force=force,
+                batch_tokens=batch_tokens,
+                within=None if timeout is None else timeout * 60,
+                progress=progress,
+            )
+        )
+        empty = None if report.documents else engine.emptiness()
+    if empty:
+        notice(empty)
+    if as_json:
+        say(formats.as_json(_record(report)))
+    elif not empty:
+        say(summary(report))
+    if report.failed or report.lacking or report.draft:
+        raise typer.Exit(PARTLY)
+
+
+def _record(report: Embedded) -> dict[str, object]:
+    return {
+        "model": report.model,
+        "chunks": report.chunks,
+        "tokens": report.tokens,
+        "bytes": report.bytes,
+        "seconds": round(report.seconds, 3),
+        "documents": report.documents,
+        "lacking": report.lacking,
+        "failed": [{"chunk": name, "reason": why} for name, why in report.failed],
+    }
+
+
+def summary(report: Embedded) -> str:
+    """What was embedded, for people."""
+    lines = []
+    if not (report.chunks or report.lacking or report.draft or report.failed):
+        documents = wording.amount(report.documents, "document")
+        lines.append(f"No vector is missing: {documents}, {report.model}.")
+    else:
+        rate = wording.size(int(report.bytes / report.seconds)) if report.seconds else ""
+        lines.append(
+            f"Embedded {wording.amount(report.chunks, 'chunk')} with {report.model} in "
+            f"{wording.duration(report.seconds)} ({report.tokens} tokens, {rate}/s)."
+        )
+    lines += [f"  failed {on_one_line(name)}: {why}" for name, why in report.failed]
+    if report.foreign:
+        lines.append(
+            f"{wording.amount(report.foreign, 'chunk')} with Chinese, Japanese or Korean; "
+            f"{report.model} knows English only. 'qmd models list' shows models that know many "
+            "languages."
+        )
+    if report.lacking:
+        lines.append(
+            f"Documents that still lack vectors: {report.lacking} of {report.documents}. "
+            "Run 'qmd embed' again to go on."
+        )
+    if report.draft:
+        lines.append(
+            "The vectors from before are in use until all are made. "
+            "Run the same command again to go on; 'qmd cleanup' drops what was made."
+        )
+    return "\n".join(lines)
+
+
+@app.command("list")
+def list_models(context: typer.Context, as_json: Json = False) -> None:
+    """Show the models that can be used, and which are."""
+    from qmd.models import hub, registry
+    from qmd.models.registry import ROLES
+
+    here = state(context)
+    with here.engine() as engine:
+        used = {role: engine.models.chosen(role) for role in ROLES}
+        folder = engine.models.machine.hub
+
+    def is_here(model: registry.Model) -> bool:
+        return not model.is_on_hub or hub.cached(model.uri, folder) is not None
+
+    named = {model.name for model in registry.MODELS}
+    extra = [model for model in used.values() if model is not None and model.name not in named]
+    rows = [
+        {
+            "name": model.name,
+            "role": model.role,
+            "used": used[model.role] == model,
+            "here": is_here(model),
+            "dimensions": model.dimensions,
+            "context": model.context,
+            "languages": model.languages,
+            "licence": model.licence,
+            "bytes": model.size,
+            "uri": model.uri,
+        }
+        for model in (*registry.MODELS, *extra)
+    ]
+    if as_json:
+        say(formats.as_json(rows))
+        return
+    for role in ROLES:
+        say(f"{role}" + ("" if used[role] else ": none in use"))
+        say(
+            formats.table(
+                [
+                    (
+                        "  * " if row["used"] else "    ",
+                        str(row["name"]),
+                        f"{row['dimensions']} dimensions" if row["dimensions"] else "",
+                        str(row["languages"]),
+                        str(row["licence"]),
+                        wording.size(int(str(row["bytes"]))) if row["bytes"] else "",
+                        "here" if row["here"] else "not fetched",
+                    )
+                    for row in rows
+                    if row["role"] == role
+                ],
+                right=frozenset({5}),
+            )
+        )
+    say("\n* in use. Choose others under 'models' in index.yml; fetch them with 'qmd models pull'.")
+
+
+@app.command("pull")
+def pull_models(
+    context: typer.Context,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help="Names or hf: URIs; without any, the best for each role."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Fetch models that are not here yet, from the Hugging Face hub."""
+    from qmd.models import hub, registry, selection
+    from qmd.models.registry import ROLES
+
+    here = state(context)
+    with here.engine() as engine:
+        machine = engine.models.machine
+        if names:
+            wanted = [registry.find(name, registry.role_of(name)) for name in names]
+        else:
+            used = [engine.models.chosen(role) or selection.PREFERRED[role] for role in ROLES]
+            wanted = [m if m != registry.MINILM else selection.PREFERRED["embed"] for m in used]
+    fetched = []
+    for model in wanted:
+        if not model.is_on_hub:
+            if names:
+                raise UsageError(f"{model.name} is not fetched from the hub: {model.uri}")
+            continue
+        with bar(model.name, "bytes") as progress:
+            path = hub.fetch(
+                model.uri,
+                machine.hub,
+                offline=machine.offline,
+                token=machine.hub_token,
+                progress=progress,
+            )
+        fetched.append({"name": model.name, "path": str(path)})
+        if not as_json:
+            say(f"{model.name}: {path}")
+            sys.stdout.flush()
+    if as_json:
+        say(formats.as_json(fetched))
+    elif any(each["name"] == selection.PREFERRED["embed"].name for each in fetched):
+        notice("Vectors of another model are not compared with these. Run 'qmd embed'.")

@@ -1,0 +1,236 @@
+"""`qmd mcp …` and `qmd server`: the index for agents."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from qmd.surfaces import formats, wording
+from qmd.surfaces.cli.common import READ, Json, State, notice, say, state
+from qmd.surfaces.cli.server_options import (
+    Access,
+    ToolNames,
+    Tools,
+    refuse,
+    settings_of,
+    token_of,
+    tools_of,
+)
+from qmd.surfaces.cli.server_process import files_of, serve, start
+from qmd.surfaces.mcp.client_config import Client
+
+HOST = "127.0.0.1"
+PORT, LONG_PORT = 8181, 18765
+"""Of `qmd mcp --http`, and of `qmd server`."""
+
+app = typer.Typer(
+    invoke_without_command=True,
+    help="Serve the index to agents: MCP over stdin and stdout, or over HTTP.",
+)
+
+
+class Transport(StrEnum):
+    """How clients reach the server."""
+
+    MCP = "mcp"
+    HTTP = "http"
+    BOTH = "both"
+
+
+Host = Annotated[str | None, typer.Option("--host", help=f"Address of the HTTP server ({HOST}).")]
+AllowHost = Annotated[
+    list[str] | None,
+    typer.Option("--allow-host", metavar="NAME", help="Be reached under this name; repeatable."),
+]
+AllowOrigin = Annotated[
+    list[str] | None,
+    typer.Option("--allow-origin", metavar="URL", help="Let this web page ask; repeatable."),
+]
+Token = Annotated[
+    str | None,
+    typer.Option(
+        "--token", help="Every request has to bring it. Others can see it here: prefer QMD_TOKEN."
+    ),
+]
+TokenFile = Annotated[
+    Path | None,
+    typer.Option("--token-file", metavar="FILE", click_type=READ, help="File with the token."),
+]
+Listed = Annotated[
+    ToolNames, typer.Option("--tool-names", help="List tools as search, qmd_search, or both.")
+]
+ReadOnly = Annotated[bool, typer.Option("--read-only", help="Offer no tool that writes.")]
+AllowWrite = Annotated[
+    bool, typer.Option("--allow-write", help="Also offer tools that update and embed the index.")
+]
+
+
+@app.callback()
+def mcp(
+    context: typer.Context,
+    http: Annotated[
+        bool, typer.Option("--http", help="Serve HTTP: MCP at /mcp, and JSON.")
+    ] = False,
+    host: Host = None,
+    port: Annotated[
+        int | None,
+        typer.Option("--port", min=0, max=65535, help=f"Port of the HTTP server ({PORT})."),
+    ] = None,
+    daemon: Annotated[
+        bool, typer.Option("--daemon", help="Serve in the background. Ends with 'qmd mcp stop'.")
+    ] = False,
+    allow_host: AllowHost = None,
+    allow_origin: AllowOrigin = None,
+    token: Token = None,
+    token_file: TokenFile = None,
+    tool_names: Listed = ToolNames.PLAIN,
+    read_only: ReadOnly = False,
+    allow_write: AllowWrite = False,
+    print_config: Annotated[
+        Client | None,
+        typer.Option("--print-config", help="Print the settings for a client, and serve nothing."),
+    ] = None,
+    pid_file: Annotated[Path | None, typer.Option("--pid-file", hidden=True)] = None,
+) -> None:
+    """Serve the index to agents: MCP over stdin and stdout, or over HTTP."""
+    if context.invoked_subcommand is not None:
+        return
+    here = state(context)
+    tools = tools_of(tool_names, read_only=read_only, allow_write=allow_write)
+    if not http:
+        refuse(
+            {
+                "--host": host,
+                "--port": port,
+                "--daemon": daemon or None,
+                "--allow-host": allow_host,
+                "--allow-origin": allow_origin,
+                "--token": token,
+                "--token-file": token_file,
+            },
+            "Add --http.",
+        )
+    settings = settings_of(here)
+    access = Access(
+        HOST if host is None else host,
+        PORT if port is None else port,
+        allow_host or settings.hosts,
+        allow_origin or settings.origins,
+        token_of(token, token_file, settings) if http else None,
+    )
+    if print_config is not None:
+        _print_config(here, print_config, tools, access if http else None)
+    elif daemon:
+        start(here, tools, access)
+    elif http:
+        serve(here, tools, access, stdio=False, pid_file=pid_file)
+    else:
+        serve(here, tools, None, stdio=True)
+
+
+def server(
+    context: typer.Context,
+    transport: Annotated[
+        Transport,
+        typer.Option("--transport", help="mcp: stdin and stdout; http; both, ending with stdin."),
+    ] = Transport.MCP,
+    host: Host = None,
+    port: Annotated[
+        int | None,
+        typer.Option("--port", min=0, max=65535, help=f"Port of the HTTP server ({LONG_PORT})."),
+    ] = None,
+    allow_host: AllowHost = None,
+    allow_origin: AllowOrigin = None,
+    token: Token = None,
+    token_file: TokenFile = None,
+    tool_names: Listed = ToolNames.PLAIN,
+    read_only: ReadOnly = False,
+    allow_write: AllowWrite = False,
+) -> None:
+    """Serve the index to agents, like 'qmd mcp'."""
+    here = state(context)
+    tools = tools_of(tool_names, read_only=read_only, allow_write=allow_write)
+    settings = settings_of(here)
+    access = None
+    if transport is Transport.MCP:
+        refuse(
+            {
+                "--host": host,
+                "--port": port,
+                "--allow-host": allow_host,
+                "--allow-origin": allow_origin,
+                "--token": token,
+                "--token-file": token_file,
+            },
+            "Add --transport http, or --transport both.",
+        )
+    else:
+        access = Access(
+            HOST if host is None else host,
+            LONG_PORT if port is None else port,
+            allow_host or settings.hosts,
+            allow_origin or settings.origins,
+            token_of(token, token_file, settings),
+        )
+    serve(here, tools, access, stdio=transport is not Transport.HTTP)
+
+
+@app.command()
+def stop(context: typer.Context) -> None:
+    """End the server in the background."""
+    from qmd.surfaces.http import daemon
+
+    ended = daemon.stop(files_of(state(context)))
+    if ended is None:
+        notice("No server runs in the background for this index.")
+    else:
+        say(f"Stopped the server at {ended.url} (process {ended.process}).")
+
+
+@app.command()
+def status(context: typer.Context, as_json: Json = False) -> None:
+    """Show whether a server runs in the background."""
+    import time
+
+    from qmd.surfaces.http import daemon, listener
+
+    files = files_of(state(context))
+    found = daemon.running(files)
+    health = listener.health(found.host, found.port) if found else None
+    if as_json:
+        facts: dict[str, object] = {"running": found is not None}
+        if found is not None:
+            facts |= {
+                "pid": found.process,
+                "url": found.url,
+                "uptime": round(time.time() - found.began, 3),
+                "healthy": health is not None,
+                "log": str(files.log),
+            }
+        say(formats.as_json(facts))
+    elif found is None:
+        say("No server runs in the background for this index.")
+    else:
+        lasted = wording.duration(time.time() - found.began)
+        say(f"A server runs at {found.url} (process {found.process}) for {lasted}.")
+        if health is None:
+            notice(f"It does not answer. Its log is {files.log}.")
+
+
+def _print_config(here: State, client: Client, tools: Tools, access: Access | None) -> None:
+    from qmd.settings import environment
+    from qmd.surfaces.http.listener import url_of
+    from qmd.surfaces.mcp import client_config
+
+    if access is not None:
+        url = f"{url_of(access.host, access.port)}/mcp"
+        say(client_config.found(client, url, has_token=access.token is not None))
+    else:
+        named = ["--index", here.index_name] if here.index_name else []
+        words = [*client_config.command(), *named, "mcp", *tools.arguments]
+        environ = environment.carried(here.environ)
+        say(client_config.started(client, words, environ=environ, folder=here.place.project))
+    notice(f"This belongs into {client_config.where(client, http=access is not None)}.")

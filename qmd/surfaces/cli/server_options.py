@@ -1,0 +1,109 @@
+"""Which tools a server offers, where it listens and whom it answers, from options and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from qmd.errors import UsageError
+from qmd.surfaces.cli.common import State
+
+if TYPE_CHECKING:
+    from qmd.settings.environment import Serving
+
+
+class ToolNames(StrEnum):
+    """Under which names the tools are listed."""
+
+    PLAIN = "plain"
+    PREFIXED = "prefixed"
+    BOTH = "both"
+
+
+class Tools(NamedTuple):
+    """Which tools are offered, and how they are called."""
+
+    names: ToolNames
+    read_only: bool
+    allow_write: bool
+
+    @property
+    def arguments(self) -> list[str]:
+        """The same on a command line."""
+        words = ["--tool-names", self.names.value] if self.names is not ToolNames.PLAIN else []
+        words += ["--read-only"] if self.read_only else []
+        return words + (["--allow-write"] if self.allow_write else [])
+
+
+class Access(NamedTuple):
+    """Where a server listens, and whom it answers."""
+
+    host: str
+    port: int
+    hosts: Sequence[str]
+    origins: Sequence[str]
+    token: str | None
+
+    @property
+    def arguments(self) -> list[str]:
+        """The same on a command line, without the token."""
+        words = ["--host", self.host, "--port", str(self.port)]
+        words += [word for host in self.hosts for word in ("--allow-host", host)]
+        return words + [word for origin in self.origins for word in ("--allow-origin", origin)]
+
+
+def settings_of(here: State) -> Serving:
+    """What the environment says of servers."""
+    from qmd.settings import environment
+
+    return environment.serving(here.environ)
+
+
+def tools_of(names: ToolNames, *, read_only: bool, allow_write: bool) -> Tools:
+    """Which tools the options ask for.
+
+    Raises:
+        UsageError: they contradict each other.
+    """
+    if read_only and allow_write:
+        raise UsageError("--read-only and --allow-write contradict each other.")
+    return Tools(names, read_only, allow_write)
+
+
+def refuse(options: Mapping[str, object], remedy: str) -> None:
+    """Refuse options that only the HTTP server has.
+
+    Raises:
+        UsageError: one is given.
+    """
+    for name, value in options.items():
+        if value is not None:
+            raise UsageError(f"{name} is for the HTTP server. {remedy}")
+
+
+def token_of(given: str | None, file: Path | None, settings: Serving) -> str | None:
+    """The token that requests have to bring.
+
+    Raises:
+        UsageError: it is given twice, cannot be read, or cannot be sent in a header.
+    """
+    if given is not None and file is not None:
+        raise UsageError("Give either --token or --token-file.")
+    if file is not None:
+        try:
+            given = file.expanduser().read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError, RuntimeError) as error:
+            reason = {
+                UnicodeDecodeError: "it is not UTF-8 text",
+                RuntimeError: "there is no such home",
+            }.get(type(error)) or getattr(error, "strerror", None)
+            raise UsageError(f"The token cannot be read from {file}: {reason}.") from error
+    token = settings.token if given is None else given
+    if token is not None and not (token and all("!" <= mark <= "~" for mark in token)):
+        raise UsageError(
+            "A token has one or more letters, digits and signs of ASCII, and no blanks.\n\n"
+            "This makes one: openssl rand -hex 32"
+        )
+    return token

@@ -1,0 +1,177 @@
+"""The process that serves: this one, until stdin or a signal ends it, or one in the background."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from qmd.surfaces.cli.common import State, notice, say
+from qmd.surfaces.cli.server_options import Access, Tools, settings_of
+
+if TYPE_CHECKING:
+    import socket
+
+    from qmd.surfaces.http.app import Options, Server
+    from qmd.surfaces.http.daemon import Files
+    from qmd.surfaces.mcp.server import Names
+    from qmd.surfaces.tools.dispatch import Toolbox
+
+PATIENCE = 7.0
+"""Seconds that a tool waits for other processes: less than it may take, so that it can say who."""
+
+
+def serve(
+    here: State,
+    tools: Tools,
+    access: Access | None,
+    *,
+    stdio: bool,
+    pid_file: Path | None = None,
+) -> None:
+    """Serve until the end of stdin, or until a signal.
+
+    Args:
+        access: for HTTP.
+        pid_file: in which the server says that it runs.
+
+    Raises:
+        IndexNotFound: nobody has the index whose name is given.
+    """
+    import anyio
+
+    here.check_exists()
+    _log(debug=settings_of(here).debug)
+    if access is None:
+        with _ending_well(), _toolbox(here, tools) as toolbox:
+            anyio.run(_speak, toolbox, tools.names.value)
+        return
+    # The socket comes first: it is seen at once whether it can be had, and who connects waits
+    # while the rest is loaded.
+    from qmd.surfaces.http import access_control, daemon, listener
+
+    policy = access_control.policy(access.host, origins=access.origins, hosts=access.hosts)
+    socket = listener.listen(access.host, access.port, has_token=access.token is not None)
+    port = socket.getsockname()[1]
+    signed = daemon.signed(pid_file, access.host, port) if pid_file else nullcontext()
+    with socket, signed, _ending_well():
+        if policy.disabled:
+            notice("Any web page may ask (--allow-origin '*'). Let nobody else reach this port.")
+        url = listener.url_of(access.host, port)
+        notice(f"qmd serves {here.place.database} at {url} (MCP: {url}/mcp). Ctrl-C ends it.")
+        from qmd.surfaces.http.app import Options, load
+
+        if stdio:
+            load()  # before there are two who do
+        options = Options(policy, access.token, tools.names.value)
+        with _toolbox(here, tools) as toolbox:
+            anyio.run(_answer, toolbox, socket, options, stdio, settings_of(here).debug)
+
+
+def start(here: State, tools: Tools, access: Access) -> None:
+    """Serve in the background.
+
+    Raises:
+        IndexNotFound: nobody has the index whose name is given.
+    """
+    from qmd.surfaces.http import daemon
+
+    here.check_exists()
+    files = files_of(here)
+    named = ["--index", here.index_name] if here.index_name else []
+    words = [sys.executable, "-P", "-m", "qmd", *named, "mcp", "--http", *access.arguments]
+    words += [*tools.arguments, "--pid-file", str(files.pid)]
+    environ = dict(here.environ)
+    if access.token is not None:
+        environ["QMD_TOKEN"] = access.token  # a command line is for everybody to see
+    found = daemon.start(files, words, environ)
+    say(f"Serving at {found.url} (process {found.process}; MCP: {found.url}/mcp).")
+    notice(f"Its log is {files.log}. 'qmd mcp stop' ends it.")
+
+
+def files_of(here: State) -> Files:
+    """Where is written which process serves this index, and what it has to say."""
+    from qmd.surfaces.http import daemon
+
+    return daemon.files_of(here.place.database, settings_of(here).state)
+
+
+@contextmanager
+def _toolbox(here: State, tools: Tools) -> Iterator[Toolbox]:
+    from qmd.operations.engine import Engine
+    from qmd.settings import environment
+    from qmd.surfaces.tools.dispatch import Toolbox
+
+    engine = Engine(
+        here.place, environment.machine(here.environ), warm=True, stays=True, patience=PATIENCE
+    )
+    toolbox = Toolbox(engine, read_only=tools.read_only, allow_write=tools.allow_write)
+    try:
+        yield toolbox
+    finally:
+        toolbox.close()
+
+
+@contextmanager
+def _ending_well() -> Iterator[None]:
+    """Let signals end this process without failure, as long as nobody else looks for them."""
+    import signal
+    import threading
+
+    def end(number: int, frame: object) -> None:
+        raise typer.Exit
+
+    is_main = threading.current_thread() is threading.main_thread()
+    numbers = (signal.SIGINT, signal.SIGTERM) if is_main else ()
+    before = {number: signal.signal(number, end) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+async def _speak(toolbox: Toolbox, names: Names) -> None:
+    from qmd.surfaces.mcp.stdio import serve_stdio
+
+    await serve_stdio(toolbox, names=names)
+
+
+async def _answer(
+    toolbox: Toolbox, socket: socket.socket, options: Options, stdio: bool, debug: bool
+) -> None:
+    """Serve HTTP; with `stdio`, that too, and until it ends."""
+    from functools import partial
+
+    import anyio
+
+    from qmd.surfaces.http import app
+    from qmd.surfaces.mcp.stdio import serve_stdio
+
+    made: list[Server] = []
+    run = partial(app.serve, toolbox, socket, options, debug=debug, made=made.append)
+    if not stdio:
+        await run()
+        return
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(partial(run, signals=False))
+        try:
+            await serve_stdio(toolbox, names=options.names)
+        finally:
+            for each in made:
+                each.should_exit = True
+
+
+def _log(*, debug: bool) -> None:
+    """Let libraries tell on stderr what goes wrong, and nothing else."""
+    import logging
+
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=logging.INFO if debug else logging.WARNING,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )

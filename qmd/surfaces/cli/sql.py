@@ -1,0 +1,327 @@
+"""`qmd sql`: questions in SQL over views of the index."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import copy_context
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from qmd.errors import SqlTimeout, UsageError
+from qmd.surfaces import formats
+from qmd.surfaces.cli.common import (
+    INTERRUPTED,
+    PATIENCE,
+    READ,
+    WRITTEN,
+    complain,
+    is_interactive,
+    is_text,
+    notice,
+    say,
+    state,
+)
+from qmd.surfaces.cli.sql_output import (
+    check_no_document,
+    check_output,
+    show_answer,
+    write_binary,
+    write_file,
+)
+from qmd.surfaces.sql_tables import SUFFIXES, TableFormat
+
+if TYPE_CHECKING:
+    from threading import Event
+
+    from qmd.analytics.query_result import Answer
+    from qmd.analytics.sandbox import Limits
+    from qmd.operations.engine import Engine
+    from qmd.storage.cancellation import Stop
+
+Found = TypeVar("Found")
+
+AGAIN = 0.05
+"""Seconds after which it is asked again: what has not begun cannot be stopped."""
+
+
+def sql(
+    context: typer.Context,
+    query: Annotated[
+        list[str] | None, typer.Argument(help="One query; - reads stdin. None: a shell.")
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "-f", "--file", metavar="FILE", click_type=READ, help="Read the query from here."
+        ),
+    ] = None,
+    stdin: Annotated[bool, typer.Option("--stdin", help="Read the query from stdin.")] = False,
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-p", "--param", metavar="NAME=VALUE", help="Value of $NAME; may be repeated."
+        ),
+    ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="table, json, jsonl, csv, md, parquet or arrow.",
+            autocompletion=lambda: [form.value for form in TableFormat],
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
+    as_jsonl: Annotated[
+        bool, typer.Option("--jsonl", help="Write an object in each line.")
+    ] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Write CSV.")] = False,
+    as_md: Annotated[bool, typer.Option("--md", help="Write a Markdown table.")] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            click_type=WRITTEN,
+            help="Write here; the name tells the format.",
+        ),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace FILE even if it is a document of a collection.")
+    ] = False,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            "-n", "--limit", min=0, help="Rows at most; 0: all. 100 on a terminal, else all."
+        ),
+    ] = None,
+    timeout: Annotated[
+        float, typer.Option("--timeout", metavar="SECONDS", help="That the query may take.")
+    ] = 60.0,
+    memory: Annotated[
+        str, typer.Option("--memory", metavar="SIZE", help="That it may use, such as 500MB.")
+    ] = "1GB",
+    allow_files: Annotated[
+        bool, typer.Option("--allow-files", help="Let it read files: read_csv and others.")
+    ] = False,
+    tables: Annotated[
+        bool, typer.Option("--tables", help="Show what can be asked: views and their columns.")
+    ] = False,
+    examples: Annotated[bool, typer.Option("--examples", help="Show useful questions.")] = False,
+) -> None:
+    """Ask in SQL: views of documents, links and vectors, with searches as functions. Read-only."""
+    from qmd.analytics.sandbox import Limits
+
+    if tables or examples:
+        show = tables_text if tables else examples_text
+        say(show(as_json=as_json or form == TableFormat.JSON))
+        return
+    chosen = _format(form, output, json=as_json, jsonl=as_jsonl, csv=as_csv, md=as_md)
+    limits = Limits(timeout, memory, allow_files, partial(_overdue, timeout))
+    here = state(context)
+    given = [bool(query), file is not None, stdin]
+    if not any(given) and is_interactive() and sys.stdout.isatty() and output is None:
+        from qmd.surfaces.cli import sql_shell
+
+        sql_shell.run(here, limits, chosen, _parameters(parameter or ()), limit)
+        return
+    if sum(given) != 1:
+        raise UsageError(
+            "Give one query: as an argument, with -f FILE, or with - on stdin."
+            if any(given)
+            else "There is no query.\n\nTry: qmd sql 'from documents limit 5', or see --examples.\n"
+            "With - it is read from stdin."
+        )
+    text = _text(query or [], file, stdin)
+    parameters = _parameters(parameter or ())
+    if output is not None:
+        check_output(output, here)
+    elif chosen.is_binary and sys.stdout.isatty():
+        name = chosen.capitalize()
+        raise UsageError(f"{name} is not for a terminal.\n\nWrite a file: -o answer.{chosen}")
+    with here.engine() as engine:
+        if output is not None and not force:
+            check_no_document(output, engine)
+        answer = answered(engine, text, parameters, limits)
+        for each in answer.notices:
+            notice(each)
+        if output is not None:
+            write_file(answer, chosen, output, limit or None)
+        elif chosen.is_binary:
+            write_binary(answer, chosen, sys.stdout.buffer, limit or None, whole=False)
+        else:
+            show_answer(answer, chosen, limit)
+        answer.close()
+
+
+# -- what is asked -------------------------------------------------------------------
+
+
+def _format(name: str | None, output: Path | None, **flags: bool) -> TableFormat:
+    """The format that is meant.
+
+    Raises:
+        UsageError: it is unknown, several are meant, or the name of the file tells none.
+    """
+    wanted = formats.chosen(TableFormat, name, flags)
+    if wanted is not None:
+        return wanted
+    ending = output.suffix.lower() if output else ""
+    if ending not in SUFFIXES:
+        valid = ", ".join(filter(None, SUFFIXES))
+        raise UsageError(
+            f"{output}: {ending} tells no format. Valid: {valid}.\n\n"
+            "Name the file so, or choose a format with --format."
+        )
+    return SUFFIXES[ending]
+
+
+def _text(words: Sequence[str], file: Path | None, stdin: bool) -> str:
+    try:
+        if file is not None:
+            return file.read_text(encoding="utf-8-sig")
+        if stdin or list(words) == ["-"]:
+            text = sys.stdin.read()
+            text.encode()  # bytes that are no UTF-8 are kept as halves of characters
+            return text
+    except UnicodeError as error:
+        raise UsageError("The query is not valid UTF-8 text.") from error
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror or error}.") from error
+    return " ".join(words)
+
+
+def _parameters(given: Sequence[str]) -> dict[str, object]:
+    """Values by name: JSON numbers, true, false, null and texts in quotes, else text as it is.
+
+    Raises:
+        UsageError: one has no name, or two have the same.
+    """
+    found: dict[str, object] = {}
+    for each in given:
+        name, equals, value = each.partition("=")
+        if not equals or (not name.isidentifier() and not name.isdigit()):
+            raise UsageError(f"-p takes NAME=VALUE, not '{each}'.\n\nA query calls it $NAME.")
+        if name in found:
+            raise UsageError(f"There are two values for {name}.")
+        found[name] = scalar = _scalar(value)
+        if isinstance(scalar, str) and not is_text(scalar):
+            raise UsageError(f"The value of {name} has half a character in it.")
+    return found
+
+
+def _scalar(text: str) -> object:
+    try:
+        value = json.loads(text, parse_constant=lambda _: text)
+    except (ValueError, RecursionError):
+        return text
+    return text if isinstance(value, list | dict) else value
+
+
+# -- what is answered ----------------------------------------------------------------
+
+
+def answered(engine: Engine, text: str, parameters: Mapping[str, object], limits: Limits) -> Answer:
+    """The answer to a query, unless it is interrupted from the keyboard."""
+    return _interruptible(lambda: engine.sql_answer(text, dict(parameters), limits))
+
+
+def _interruptible(work: Callable[[], Found]) -> Found:
+    """What `work` gives. It runs in another thread, so that Ctrl-C is heard at any moment."""
+    import threading
+
+    from qmd.storage import cancellation
+
+    stop = cancellation.Stop()
+    over = threading.Event()
+    done: list[Found] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            done.append(work())
+        except BaseException as error:
+            failed.append(error)
+        finally:
+            over.set()
+
+    around = copy_context()
+    around.run(cancellation.CURRENT.set, stop)
+    thread = threading.Thread(target=around.run, args=(run,), name="qmd-sql", daemon=True)
+    try:
+        thread.start()  # in here: an interrupt may come when the thread runs and this has not ended
+        over.wait()
+    except KeyboardInterrupt:
+        _stop(stop, over)
+        raise
+    if failed:
+        raise failed[0]
+    return done[0]
+
+
+def _stop(work: Stop, over: Event) -> None:
+    """End work, or this process: if it takes too long, or at a second Ctrl-C."""
+    try:
+        for _ in range(round(PATIENCE / AGAIN)):
+            work.ask()
+            if over.wait(AGAIN):
+                return
+    except KeyboardInterrupt:
+        pass
+    # Inside a function that looks up from a value only when it is done with it, say.
+    _end("Interrupted.", INTERRUPTED)
+
+
+def _overdue(seconds: float) -> None:
+    """End this process, whose query does not stop."""
+    _end(str(SqlTimeout(seconds)), SqlTimeout.exit_code)
+
+
+def _end(message: str, code: int) -> None:
+    complain(message)
+    sys.stderr.flush()
+    os._exit(code)
+
+
+# -- what can be asked ---------------------------------------------------------------
+
+
+def tables_text(*, as_json: bool) -> str:
+    """Views and functions, with their columns."""
+    from qmd.analytics.views import views
+
+    if as_json:
+        return formats.as_json(
+            [
+                {
+                    "name": view.name,
+                    "call": view.call,
+                    "about": view.about,
+                    "parameters": [each._asdict() for each in view.parameters],
+                    "columns": [each._asdict() for each in view.columns],
+                }
+                for view in views()
+            ]
+        )
+    parts = []
+    for view in sorted(views(), key=lambda view: (not view.is_macro, view.name)):
+        rows = [("    " + each.name, each.kind, each.meaning) for each in view.parameters]
+        rows += [("  " + each.name, each.kind, each.meaning) for each in view.columns]
+        parts.append(f"{view.call}\n  {view.about}\n\n{formats.table(rows)}")
+    return "\n".join(parts)
+
+
+def examples_text(*, as_json: bool) -> str:
+    """Useful questions."""
+    from qmd.analytics.views import examples
+
+    if as_json:
+        return formats.as_json([each._asdict() for each in examples()])
+    return "\n".join(f"-- {each.question}\n{each.query}" for each in examples())

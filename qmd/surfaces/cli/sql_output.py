@@ -1,0 +1,116 @@
+"""Where the answers of `qmd sql` go: to a terminal, a pipe, a file."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from functools import partial
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from qmd.errors import SqlError, UsageError
+from qmd.surfaces.cli.common import State, notice
+from qmd.surfaces.sql_tables import TableFormat
+
+if TYPE_CHECKING:
+    from qmd.analytics.query_result import Answer
+    from qmd.operations.engine import Engine
+
+ON_A_TERMINAL = 100
+"""Rows that are shown on a terminal, if nothing else is asked for."""
+
+
+def show_answer(answer: Answer, form: TableFormat, limit: int | None) -> None:
+    """Write an answer to stdout as text."""
+    from qmd.surfaces import sql_tables, wording
+
+    terminal = sys.stdout.isatty()
+    most = limit if limit is not None else ON_A_TERMINAL if terminal else 0
+    width = shutil.get_terminal_size().columns if terminal else None
+    for piece in sql_tables.written(answer, form, limit=most or None, width=width):
+        sys.stdout.write(piece)
+    if most and answer.count > most:
+        sys.stdout.flush()
+        notice(f"… {wording.amount(answer.count - most, 'more row')}; --limit 0 shows all.")
+    elif terminal and not answer.count:
+        notice("No rows.")
+
+
+def check_output(path: Path, here: State) -> None:
+    """Refuse a file that cannot be written, or must not be."""
+    from qmd import files
+
+    files.check_writable(path)
+    kept = (here.place.database, here.place.config, here.place.trusted)
+    if any(_is_of(path, own) for own in kept):
+        raise UsageError(f"{path} is what qmd itself needs. Name another file.")
+
+
+def _is_of(path: Path, own: Path) -> bool:
+    """Whether a file is one of qmd's, or is called like what qmd keeps beside it: locks, logs."""
+    if path.exists() and own.exists() and path.samefile(own):
+        return True
+    folder, name = os.path.split(os.path.realpath(path))
+    return any(
+        folder == os.path.realpath(each.parent) and f"{name}.".startswith(f"{each.name}.")
+        for each in (own, Path(os.path.realpath(own)))
+    )
+
+
+def check_no_document(path: Path, engine: Engine) -> None:
+    """Refuse to replace what somebody has written, and the index has."""
+    from qmd.storage import document_lookup
+
+    document = engine.read(partial(document_lookup.at_place, name=os.path.abspath(path)))  # noqa: PTH100
+    if document is not None:
+        raise UsageError(
+            f"{path} is the document {document.name}.\n\n"
+            "Name another file, or replace this one with --force."
+        )
+
+
+def write_file(answer: Answer, form: TableFormat, path: Path, limit: int | None) -> None:
+    """Write a file, all of it or nothing; or a stream."""
+    from qmd import files
+    from qmd.surfaces import sql_tables
+
+    with files.written(path) as file:
+        if form.is_binary:
+            write_binary(answer, form, file, limit, whole=not files.is_stream(path))
+        else:
+            file.writelines(
+                piece.encode() for piece in sql_tables.written(answer, form, limit=limit)
+            )
+
+
+def write_binary(
+    answer: Answer, form: TableFormat, file: IO[bytes], limit: int | None, *, whole: bool
+) -> None:
+    """Write Parquet or Arrow.
+
+    Args:
+        whole: Arrow as a file that can be read anywhere, not as a stream.
+    """
+    import pyarrow as pa
+
+    batches = answer.batches(limit)
+    try:
+        if form is TableFormat.PARQUET:
+            from pyarrow import parquet
+
+            with parquet.ParquetWriter(file, batches.schema) as writer:
+                for batch in batches:
+                    writer.write_batch(batch)
+            return
+        make = pa.ipc.new_file if whole else pa.ipc.new_stream
+        with make(file, batches.schema) as sink:
+            for batch in batches:
+                sink.write_batch(batch)
+    except pa.ArrowException as error:
+        if isinstance(error, OSError):
+            raise
+        raise SqlError(
+            f"{form.capitalize()} cannot hold this answer: {error}\n\n"
+            "Cast the column to text in the query: column::text."
+        ) from error

@@ -1,0 +1,89 @@
+"""`qmd status`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from qmd.surfaces import formats, wording
+from qmd.surfaces.cli.common import Json, say, state
+
+if TYPE_CHECKING:
+    from qmd.operations.status import Vectors
+
+
+def status(context: typer.Context, as_json: Json = False) -> None:
+    """Show what is indexed."""
+    from qmd.operations.status import status as found
+
+    with state(context).engine() as engine:
+        now = found(engine)
+    if as_json:
+        say(
+            formats.as_json(
+                {
+                    "index": str(now.index),
+                    "config": str(now.config),
+                    "project": str(now.project) if now.project else None,
+                    "leftOut": now.left_out,
+                    "bytes": now.bytes,
+                    "totalDocuments": now.documents,
+                    "contents": now.contents,
+                    "words": now.words,
+                    "postings": now.postings,
+                    "modified": now.modified.isoformat() if now.modified else None,
+                    "vectors": now.vectors._asdict(),
+                    "collections": [
+                        {
+                            "name": c.name,
+                            "path": c.root,
+                            "pattern": c.mask,
+                            "documents": c.documents,
+                            "bytes": c.bytes,
+                            "included": c.included,
+                            "lastUpdated": c.modified.isoformat() if c.modified else None,
+                        }
+                        for c in now.collections
+                    ],
+                }
+            )
+        )
+        return
+    facts = [
+        ("Index", f"{now.index} ({wording.size(now.bytes)})"),
+        ("Settings", str(now.config)),
+        ("Documents", f"{now.documents} ({wording.amount(now.contents, 'different text')})"),
+        ("Words", f"{now.words} in {now.postings} postings"),
+        ("Vectors", _told(now.vectors)),
+    ]
+    if wanted := " ".join(", ".join(now.left_out).split()):
+        facts.insert(2, ("Left out", f"{wanted}; approve with 'qmd trust'"))
+    say(formats.table(facts))
+    if not now.collections:
+        say("\nNo collections yet. Add one with 'qmd collection add PATH'.")
+        return
+    say("\nCollections")
+    rows = [
+        (
+            f"  {c.name}",
+            wording.amount(c.documents, "file"),
+            wording.size(c.bytes),
+            wording.minute(c.modified) if c.modified else "",
+            c.mask,
+            wording.folder(c.root) + ("" if c.included else " (excluded)"),
+        )
+        for c in now.collections
+    ]
+    say(formats.table(rows, right=frozenset({1, 2})))
+
+
+def _told(vectors: Vectors) -> str:
+    if vectors.problem:
+        return vectors.problem
+    lines = f"{vectors.vectors} of {vectors.model}"
+    if vectors.lacking:
+        lines += f"; lacking for {wording.amount(vectors.lacking, 'document')}: qmd embed"
+    if vectors.stale:
+        lines += f"; {vectors.stale} of other models or settings"
+    return lines

@@ -1,0 +1,176 @@
+"""`qmd watch`, `doctor`, `cleanup`, `init`."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from contextlib import nullcontext, suppress
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from qmd.errors import QmdError, UsageError
+from qmd.settings import environment
+from qmd.surfaces import formats, wording
+from qmd.surfaces.cli import common
+from qmd.surfaces.cli.common import Collections, Json, notice, say, state
+from qmd.surfaces.cli.progress import bar, busy
+
+if TYPE_CHECKING:
+    from qmd.types import Collection, Embedded, Report
+
+
+def watch(
+    context: typer.Context,
+    collection: Collections = None,
+    embed: Annotated[
+        bool, typer.Option("--embed", help="Make vectors of what has changed, too.")
+    ] = False,
+) -> None:
+    """Keep the index fresh while files change, until interrupted."""
+    import anyio
+
+    from qmd.operations.watch import watch as watched
+    from qmd.surfaces.cli import embed as embedding
+    from qmd.surfaces.cli.update import summary
+
+    here = state(context)
+    with here.engine(warm=True) as engine:
+        chosen = engine.folders(collection or [])
+        if not chosen:
+            raise UsageError("There is nothing to watch. Add one with 'qmd collection add PATH'.")
+        notice(f"Watching {', '.join(each.name for each in chosen)}. Stop with Ctrl-C.")
+
+        def told(_: Collection, report: Report) -> None:
+            if report.failure or report.new or report.updated or report.renamed or report.removed:
+                say(f"{report.collection}: {summary(report)}")
+                sys.stdout.flush()
+
+        def embedded(report: Embedded) -> None:
+            if report.chunks or report.failed:
+                say(embedding.summary(report))
+                sys.stdout.flush()
+
+        before = ""
+
+        def failed(error: QmdError) -> None:
+            nonlocal before
+            if str(error) != before:  # it is tried again and again
+                notice(str(error))
+            before = str(error)
+
+        anyio.run(
+            lambda: watched(
+                engine,
+                collection or [],
+                told=told,
+                embedded=embedded if embed else None,
+                failed=failed,
+            )
+        )
+
+
+def doctor(
+    context: typer.Context,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Compare the index with its texts, word by word.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Check the index, and say how to mend what is wrong."""
+    from qmd.operations.doctor import Finding, examine, prove
+
+    with state(context).engine(warm=deep) as engine:
+        findings = examine(engine)
+        if deep and not any(finding.status == "problem" for finding in findings):
+            with bar("Comparing") as progress:
+                findings += prove(engine, progress=progress)
+    if as_json:
+        shown = Finding._fields[:-1]
+        say(formats.as_json([dict(zip(shown, each, strict=False)) for each in findings]))
+    else:
+        marks = {"ok": "ok  ", "warning": "warn", "problem": "FAIL"}
+        for finding in findings:
+            say(f"{marks[finding.status]}  {finding.check}: {finding.detail}")
+            if finding.mend:
+                say(f"      {finding.mend}")
+    if any(finding.status == "problem" for finding in findings):
+        raise typer.Exit(3 if any(finding.stops for finding in findings) else 1)
+
+
+def cleanup(
+    context: typer.Context,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would be removed.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Remove what nothing needs any more, put the index in order, and make its file small."""
+    from qmd.operations.cleanup import clean
+
+    with state(context).engine() as engine, nullcontext() if dry_run else busy("Cleaning up"):
+        done = clean(engine, dry_run=dry_run)
+    if done.notice:
+        notice(done.notice)
+    removed = done.waste
+    if as_json:
+        freed = 0 if dry_run else sum(done.leftovers.values())
+        record = {
+            **removed._asdict(),
+            "leftovers": [{"path": str(p), "bytes": taken} for p, taken in done.leftovers.items()],
+            "dryRun": dry_run,
+            "freed": done.before - done.after + freed,
+        }
+        say(formats.as_json(record))
+        return
+    verb = "Would remove" if dry_run else "Removed"
+    gone = "is" if removed.documents == 1 else "are"
+    say(
+        f"{verb} {wording.amount(removed.texts, 'text')} that no document has "
+        f"({wording.size(removed.bytes)}), {wording.amount(removed.words, 'unused word')}, "
+        f"{wording.amount(removed.vectors, 'unused vector')}, "
+        f"{wording.amount(removed.answers, 'kept model answer')}, and what was left of "
+        f"{wording.amount(removed.documents, 'document')} that {gone} gone."
+    )
+    for path, taken in done.leftovers.items():
+        say(f"{verb} what a process that was killed left: {path} ({wording.size(taken)}).")
+    if not dry_run:
+        say(f"The index takes {wording.size(done.after)}; it was {wording.size(done.before)}.")
+
+
+def init(context: typer.Context) -> None:
+    """Give the current folder an index of its own, in .qmd/."""
+    here = state(context)
+    if here.index_name is not None:
+        raise UsageError(
+            "--index names an index of yours, and 'qmd init' makes one of this folder.\n\n"
+            "Leave it out. An index of yours is made by 'qmd --index NAME collection add PATH'."
+        )
+    root = common.here()
+    folder = root / environment.LOCAL_FOLDER
+    settings = folder / "index.yml"
+    if settings.exists():
+        raise UsageError(f"{settings} is there already.")
+    try:
+        folder.mkdir(exist_ok=True)
+        with settings.open("x", encoding="utf-8") as file:
+            file.write(
+                "# Settings of this project's own qmd index. See 'qmd collection --help'.\n"
+                "collections:\n"
+            )
+        with suppress(FileExistsError), (folder / ".gitignore").open("x") as file:
+            file.write("index.duckdb*\nindex.yml.lock\n")
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be made: {error.strerror}") from error
+    others = [name for name in ("QMD_CONFIG_DIR", "INDEX_PATH") if here.environ.get(name)]
+    if others:
+        say(f"Made {settings}.")
+        notice(
+            f"{' and '.join(others)} {'is' if len(others) == 1 else 'are'} set, and so commands "
+            "here use another index. Unset it to use the one of this folder."
+        )
+        return
+    with here.engine() as engine:
+        engine.read(lambda _: None)
+    name = shlex.quote(root.name)
+    say(f"Made {settings}.\n\nAdd this folder with: qmd collection add . --name {name}")

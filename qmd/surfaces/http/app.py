@@ -1,0 +1,195 @@
+"""The application that is served, and the server."""
+
+from __future__ import annotations
+
+import gc
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import anyio
+import uvicorn
+from anyio import to_thread
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.routing import Route
+
+from qmd import __version__
+from qmd.surfaces.http import rest
+from qmd.surfaces.http.access_control import Guard, Policy
+from qmd.surfaces.http.connection import IDLE_SECONDS, Connection
+from qmd.surfaces.mcp.json_lines import Problem, message_of
+from qmd.surfaces.mcp.sdk_import import light
+
+if TYPE_CHECKING:
+    import socket
+    from types import FrameType
+
+    from mcp.server.lowlevel import Server as LowLevelServer
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from qmd.surfaces.mcp.server import Names
+    from qmd.surfaces.tools.dispatch import Toolbox
+
+GRACE, DRAIN = 3, 1.0
+"""Seconds at the end for requests that run, and then for what they started."""
+
+
+class Options(NamedTuple):
+    """How is served.
+
+    Attributes:
+        policy: which names and pages are let in.
+        token: that requests have to bring, or None.
+        names: of the tools over MCP: plain, prefixed or both.
+    """
+
+    policy: Policy = Policy()
+    token: str | None = None
+    names: Names = "plain"
+
+
+class Protocol:
+    """MCP at one address: each request stands for itself.
+
+    The library is loaded beside; until then requests wait, and all others are answered.
+    """
+
+    def __init__(self, toolbox: Toolbox, names: Names) -> None:
+        self._toolbox = toolbox
+        self._names = names
+        self._manager: StreamableHTTPSessionManager | None = None
+        self._loaded = anyio.Event()
+
+    async def run(self) -> None:
+        """Serve until it is cancelled."""
+        self._manager = await to_thread.run_sync(self._made)
+        async with self._manager.run():
+            self._loaded.set()
+            await anyio.sleep_forever()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request. What is no message is told by the same words as over stdio."""
+        await self._loaded.wait()
+        assert self._manager is not None
+        request = await receive()
+        body = request.get("body", b"")  # whole: the guard has read it
+        problem = message_of(body)
+        if isinstance(problem, Problem):
+            await Response(problem.answer, 400, media_type="application/json")(scope, receive, send)
+            return
+        unread = [request]
+
+        async def again() -> Message:
+            return unread.pop() if unread else await receive()
+
+        await self._manager.handle_request(scope, again, send)
+
+    def _made(self) -> StreamableHTTPSessionManager:
+        manager, make_server = load()
+        # No settings: names and pages are what the guard looks at.
+        made = manager(make_server(self._toolbox, names=self._names), stateless=True)
+        # What is loaded stays; what requests leave behind does not (see __main__).
+        gc.freeze()
+        gc.enable()
+        return made
+
+
+def load() -> tuple[type[StreamableHTTPSessionManager], Callable[..., LowLevelServer[Any]]]:
+    """What MCP needs. Not to be called while another thread loads the SDK as well."""
+    with light():
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+        from sse_starlette.sse import AppStatus
+
+        from qmd.surfaces.mcp.server import make_server
+
+    # By itself it cuts off the answers that are under way when the server is to end.
+    AppStatus.enable_automatic_graceful_drain = False
+    return StreamableHTTPSessionManager, make_server
+
+
+def application(toolbox: Toolbox, protocol: ASGIApp, options: Options) -> ASGIApp:
+    """All routes, behind the guard.
+
+    Without sessions there is nothing that a client could listen to or end, so `/mcp` takes POST
+    only.
+    """
+    app = Starlette(
+        routes=[*rest.routes(toolbox), Route("/mcp", protocol, methods=["POST"])],
+        exception_handlers={HTTPException: rest.http_failure, Exception: rest.our_failure},
+    )
+    app.router.redirect_slashes = False
+    return Guard(app, options.policy, token=options.token)
+
+
+class Server(uvicorn.Server):
+    """A server that ends when it is told to, and is content with that.
+
+    Args:
+        signals: whether SIGINT and SIGTERM tell it.
+    """
+
+    def __init__(self, config: uvicorn.Config, *, signals: bool) -> None:
+        super().__init__(config)
+        self._signals = signals and threading.current_thread() is threading.main_thread()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """The first time: answer what was asked. The second time: end."""
+        self.force_exit = self.should_exit
+        self.should_exit = True
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Like the one it replaces, but signals are not sent again in the end."""
+        numbers = (signal.SIGINT, signal.SIGTERM) if self._signals else ()
+        before = {number: signal.signal(number, self.handle_exit) for number in numbers}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+async def serve(
+    toolbox: Toolbox,
+    listening: socket.socket,
+    options: Options,
+    *,
+    signals: bool = True,
+    debug: bool = False,
+    made: Callable[[Server], object] = lambda server: None,
+) -> None:
+    """Answer requests until SIGINT, SIGTERM, or `should_exit` of the server.
+
+    Args:
+        signals: whether signals end it; else somebody else listens for them.
+        debug: log every request.
+        made: is given the server.
+    """
+    protocol = Protocol(toolbox, options.names)
+    config = uvicorn.Config(
+        application(toolbox, protocol, options),
+        http=Connection,
+        ws="none",
+        loop="asyncio",
+        lifespan="off",
+        log_config=None,
+        access_log=debug,
+        proxy_headers=False,
+        server_header=False,
+        headers=[("Server", f"qmd/{__version__}")],
+        timeout_keep_alive=IDLE_SECONDS,
+        timeout_graceful_shutdown=GRACE,
+    )
+    server = Server(config, signals=signals)
+    made(server)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(protocol.run)
+        tasks.start_soon(toolbox.get_ready)
+        await server.serve(sockets=[listening])
+        tasks.cancel_scope.cancel()
+    await toolbox.drain(DRAIN)

@@ -1,0 +1,237 @@
+"""The tools as plain JSON over HTTP."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import anyio
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from qmd.errors import QmdError
+from qmd.surfaces.tools.build_reply import UnknownTool, code_of
+from qmd.surfaces.tools.reply import MARKDOWN, Reply, Resource
+
+if TYPE_CHECKING:
+    from qmd.surfaces.tools.dispatch import Toolbox
+
+Value = TypeVar("Value")
+Endpoint = Callable[[Request], Awaitable[Response]]
+Shape = Callable[[Reply], object]
+
+MOST_TEXTS = 1000
+"""Of one request for vectors."""
+
+GONE = 499
+"""Status of a request whose client did not wait; nobody reads it. Source: nginx."""
+
+
+def routes(toolbox: Toolbox) -> list[Route]:
+    """All that is served but MCP."""
+    posted: Mapping[str, Shape] = {
+        "search": _results,
+        "vsearch": _results,
+        "query": _results,
+        "get": _documents,
+        "multi_get": _documents,
+        "query_experiences": _object,
+        "submit_experience": _object,
+    }
+    return [
+        Route("/health", _health(toolbox), methods=["GET"]),
+        Route("/status", _answering(toolbox, "status", _object), methods=["GET"]),
+        Route("/embed", _embedding(toolbox), methods=["POST"]),
+        *(
+            Route(f"/{name}", _answering(toolbox, name, shape), methods=["POST"])
+            for name, shape in posted.items()
+        ),
+    ]
+
+
+def failure(status: int, detail: str, more: Mapping[str, object] | None = None) -> JSONResponse:
+    """An error as all of them look.
+
+    Args:
+        more: what else the body says.
+    """
+    return JSONResponse({**(more or {}), "detail": detail, "status_code": status}, status)
+
+
+async def http_failure(request: Request, error: Exception) -> Response:
+    """The answer to what no route takes, or what a route does not."""
+    assert isinstance(error, HTTPException)
+    answer = failure(error.status_code, error.detail)
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+async def our_failure(request: Request, error: Exception) -> Response:
+    """The answer to what should not happen; the log has the rest."""
+    return failure(500, "Internal error. See the server log.")
+
+
+def _health(toolbox: Toolbox) -> Endpoint:
+    began = time.monotonic()
+
+    async def health(request: Request) -> Response:
+        uptime = round(time.monotonic() - began, 3)
+        loaded = toolbox.model_loaded
+        return JSONResponse({"status": "healthy", "model_loaded": loaded, "uptime": uptime})
+
+    return health
+
+
+def _answering(toolbox: Toolbox, name: str, shape: Shape) -> Endpoint:
+    """What answers with a tool."""
+
+    async def endpoint(request: Request) -> Response:
+        arguments = await _body(request) if request.method == "POST" else {}
+        try:
+            reply = await _while_connected(request, partial(toolbox.call, name, arguments))
+        except UnknownTool as error:
+            return failure(404, str(error))
+        if reply.error is not None:
+            return failure(reply.error.status, _reason(reply), reply.structured)
+        return JSONResponse(shape(reply))
+
+    return endpoint
+
+
+def _embedding(toolbox: Toolbox) -> Endpoint:
+    async def endpoint(request: Request) -> Response:
+        texts = _texts(await _body(request))
+        try:
+            work = partial(toolbox.embed_texts, texts)
+            vectors = await _while_connected(request, work) if texts else []
+        except QmdError as error:
+            return failure(code_of(error).status, str(error))
+        return JSONResponse({"embeddings": vectors})
+
+    return endpoint
+
+
+# -- what is asked -------------------------------------------------------------------
+
+
+async def _body(request: Request) -> dict[str, Any]:
+    """The object that a request brings.
+
+    Raises:
+        HTTPException: it brings something else.
+    """
+    try:
+        text = (await request.body()).decode()
+        value = json.loads(text, parse_constant=_no_number)
+    except UnicodeDecodeError as error:
+        raise HTTPException(400, "The body is not UTF-8 text.") from error
+    except RecursionError as error:
+        raise HTTPException(400, "The body is nested too deeply.") from error
+    except ValueError as error:
+        raise HTTPException(400, f"The body is not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise HTTPException(400, "The body must be a JSON object.")
+    if "\\u" in text and not _is_unicode(value):
+        raise HTTPException(400, "The body has half of a surrogate pair, which is no character.")
+    return value
+
+
+def _no_number(name: str) -> object:
+    raise ValueError(f"{name} is not a number")
+
+
+def _is_unicode(value: object) -> bool:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _texts(body: Mapping[str, Any]) -> list[str]:
+    """The texts that are to get vectors.
+
+    Raises:
+        HTTPException: there are none, too many, or other things.
+    """
+    texts = body.get("texts")
+    for name in body:
+        if name != "texts":
+            raise HTTPException(400, f"Unknown parameter {json.dumps(name)}. Valid: texts.")
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise HTTPException(400, '"texts" must be an array of strings.')
+    if len(texts) > MOST_TEXTS:
+        raise HTTPException(400, f'"texts" may have {MOST_TEXTS} items at most, not {len(texts)}.')
+    return texts
+
+
+async def _while_connected(request: Request, work: Callable[[], Awaitable[Value]]) -> Value:
+    """What `work` gives; it is cancelled when the client goes away.
+
+    Raises:
+        HTTPException: the client has gone.
+    """
+    outcome: list[Value] = []
+    problem: Exception | None = None
+
+    async def watch() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+        tasks.cancel_scope.cancel()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(watch)
+        try:
+            outcome.append(await work())
+        except Exception as error:
+            problem = error
+        tasks.cancel_scope.cancel()
+    if problem is not None:
+        raise problem
+    if not outcome:
+        raise HTTPException(GONE, "The client has gone.")
+    return outcome[0]
+
+
+# -- what is answered ----------------------------------------------------------------
+
+
+def _results(reply: Reply) -> object:
+    return {"results": [], **(reply.structured or {}), "content": _first_text(reply)}
+
+
+def _documents(reply: Reply) -> object:
+    return {"content": [_part(part) for part in reply.content]}
+
+
+def _part(part: str | Resource) -> object:
+    if isinstance(part, str):
+        return part
+    return {
+        "uri": part.uri,
+        "name": part.name,
+        "title": part.title,
+        "mimeType": MARKDOWN,
+        "text": part.text,
+    }
+
+
+def _object(reply: Reply) -> object:
+    return reply.structured
+
+
+def _first_text(reply: Reply) -> str:
+    return next((part for part in reply.content if isinstance(part, str)), "")
+
+
+def _reason(reply: Reply) -> str:
+    """Why there is no answer, in words."""
+    error = (reply.structured or {}).get("error")
+    if isinstance(error, Mapping) and isinstance(error.get("message"), str):
+        return str(error["message"])
+    return _first_text(reply)

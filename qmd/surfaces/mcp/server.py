@@ -1,0 +1,227 @@
+"""The tools as an MCP server, for every revision of the protocol that the SDK speaks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextvars import ContextVar
+from typing import Any, Literal
+
+import mcp_types as types
+from mcp.server.caching import CacheHint
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.lowlevel.server import Server
+from mcp.shared.exceptions import MCPError
+
+from qmd import __version__
+from qmd.errors import Ambiguous, DocumentNotFound, QmdError
+from qmd.surfaces.mcp import guide
+from qmd.surfaces.tools import schemas
+from qmd.surfaces.tools.build_reply import UnknownTool, code_of
+from qmd.surfaces.tools.dispatch import Toolbox
+from qmd.surfaces.tools.reply import MARKDOWN, Code, Reply, Resource
+from qmd.text import paths
+
+Names = Literal["plain", "prefixed", "both"]
+Context = ServerRequestContext[Any, Any]
+
+ERROR_CODE = "qmd/errorCode"
+"""Where a result that is an error says which, in its `_meta`."""
+
+_OF_CALLER = (
+    Code.INVALID_PARAMS,
+    Code.UNKNOWN_COLLECTION,
+    Code.NOT_FOUND,
+    Code.AMBIGUOUS_PATH,
+)
+"""Errors that another name would mend."""
+
+SETTLED = CacheHint(ttl_ms=3_600_000, scope="public")
+"""Lists that only change with the server."""
+
+
+def make_server(toolbox: Toolbox, *, names: Names = "plain") -> Server[Any]:
+    """A server that answers with a toolbox.
+
+    Args:
+        names: under which the tools are listed; all are always understood.
+    """
+    served = _Served(toolbox, names)
+    server: Server[Any] = Server(
+        "qmd",
+        version=__version__,
+        title="qmd",
+        description="Search everything you have written down, on your own machine.",
+        instructions=guide.instructions(served.called),
+        cache_hints={
+            "tools/list": SETTLED,
+            "prompts/list": SETTLED,
+            "resources/list": SETTLED,
+            "resources/templates/list": SETTLED,
+        },
+        get_tool_input_schema=served.input_schema,
+        on_list_tools=served.list_tools,
+        on_call_tool=served.call_tool,
+        on_list_resources=served.list_resources,
+        on_list_resource_templates=served.list_templates,
+        on_read_resource=served.read_resource,
+        on_list_prompts=served.list_prompts,
+        on_get_prompt=served.get_prompt,
+    )
+    server.middleware = [_with_names]  # in place of tracing, which nobody here exports
+    return server
+
+
+class _Served:
+    """The handlers of one server."""
+
+    def __init__(self, toolbox: Toolbox, names: Names) -> None:
+        self._toolbox = toolbox
+        plain, prefixed = (
+            {prefix + tool.name: tool for tool in toolbox.tools} for prefix in ("", schemas.PREFIX)
+        )
+        self.called = prefixed if names == "prefixed" else plain
+        """The tools, each by the name that texts have for it."""
+        self._listed = plain | prefixed if names == "both" else self.called
+
+    def input_schema(self, name: str) -> Mapping[str, Any] | None:
+        """What a tool takes, or None if there is no such tool."""
+        try:
+            return self._toolbox.tool(name).input
+        except UnknownTool:
+            return None
+
+    async def list_tools(
+        self, context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        """All tools at once."""
+        return types.ListToolsResult(
+            tools=[
+                types.Tool(
+                    name=name,
+                    title=tool.title,
+                    description=tool.description,
+                    input_schema=tool.input,
+                    output_schema=tool.output,
+                    annotations=types.ToolAnnotations.model_validate(tool.annotations),
+                )
+                for name, tool in self._listed.items()
+            ]
+        )
+
+    async def call_tool(
+        self, context: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        """What a tool answers; its errors, too, are results that a model can read."""
+        try:
+            reply = await self._toolbox.call(
+                params.name, params.arguments or {}, progress=context.session.report_progress
+            )
+        except UnknownTool as error:
+            known = UnknownTool(error.name, list(self.called))
+            raise MCPError(types.INVALID_PARAMS, str(known)) from error
+        return _result(reply)
+
+    async def list_resources(
+        self, context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        """None: there may be very many, and searching finds the right ones."""
+        return types.ListResourcesResult(resources=[])
+
+    async def list_templates(
+        self, context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        """How any document can be read."""
+        template = types.ResourceTemplate(
+            uri_template=paths.SCHEME + "{+path}",
+            name="document",
+            title="QMD Document",
+            description="A document of the index, with its lines numbered.",
+            mime_type=MARKDOWN,
+        )
+        return types.ListResourceTemplatesResult(resource_templates=[template])
+
+    async def read_resource(
+        self, context: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        """A document; a name that none or several have is an error of the protocol."""
+        uri = str(params.uri)
+        data: dict[str, Any] = {"uri": uri}
+        try:
+            if not uri.startswith(paths.SCHEME):
+                raise DocumentNotFound(uri)
+            found = await self._toolbox.resource(uri.removeprefix(paths.SCHEME))
+        except QmdError as error:
+            code = data["code"] = code_of(error)
+            if isinstance(error, DocumentNotFound):
+                data["suggestions"] = list(error.similar)
+            if isinstance(error, Ambiguous):
+                data["suggestions"] = list(error.candidates)
+            number = types.INVALID_PARAMS if code in _OF_CALLER else types.INTERNAL_ERROR
+            raise MCPError(number, str(error), data) from error
+        except TimeoutError as error:
+            raise MCPError(types.INTERNAL_ERROR, "Timed out.", data) from error
+        return types.ReadResourceResult(contents=[_contents(found, uri=uri)])
+
+    async def list_prompts(
+        self, context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListPromptsResult:
+        """The guide."""
+        prompt = types.Prompt(
+            name=guide.PROMPT, title=guide.PROMPT_TITLE, description=guide.PROMPT_DESCRIPTION
+        )
+        return types.ListPromptsResult(prompts=[prompt])
+
+    async def get_prompt(
+        self, context: Context, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
+        """The guide."""
+        if params.name != guide.PROMPT:
+            raise MCPError(
+                types.INVALID_PARAMS, f"Unknown prompt: {params.name}. Known: {guide.PROMPT}."
+            )
+        text = types.TextContent(type="text", text=guide.guide(self.called))
+        message = types.PromptMessage(role="user", content=text)
+        return types.GetPromptResult(description=guide.PROMPT_DESCRIPTION, messages=[message])
+
+
+def _result(reply: Reply) -> types.CallToolResult:
+    """A reply in the words of the protocol."""
+    return types.CallToolResult(
+        content=[
+            types.TextContent(text=part)
+            if isinstance(part, str)
+            else types.EmbeddedResource(resource=_contents(part, uri=part.uri))
+            for part in reply.content
+        ],
+        structured_content=reply.structured,
+        is_error=reply.error is not None,
+        _meta={ERROR_CODE: reply.error} if reply.error else None,
+    )
+
+
+def _contents(found: Resource, *, uri: str) -> types.TextResourceContents:
+    named = _NAMED.get(None)
+    if named is not None:
+        named[uri] = {"name": found.name, "title": found.title}
+    return types.TextResourceContents(uri=uri, mime_type=MARKDOWN, text=found.text)
+
+
+_NAMED: ContextVar[dict[str, dict[str, str]]] = ContextVar("named")
+"""Name and title of the documents in an answer, by URI."""
+
+
+async def _with_names(ctx: Context, call_next: CallNext) -> HandlerResult:
+    """Give the documents of an answer their names back, which the SDK's types have no room for."""
+    if ctx.method not in ("tools/call", "resources/read"):
+        return await call_next(ctx)
+    named: dict[str, dict[str, str]] = {}
+    token = _NAMED.set(named)
+    try:
+        result = await call_next(ctx)
+    finally:
+        _NAMED.reset(token)
+    if isinstance(result, dict):
+        parts = [each["resource"] for each in result.get("content", ()) if "resource" in each]
+        for part in [*parts, *result.get("contents", ())]:
+            part.update(named.get(part["uri"], {}))
+    return result

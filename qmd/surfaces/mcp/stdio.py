@@ -1,0 +1,128 @@
+"""MCP over stdin and stdout: a message in each line.
+
+The SDK's own transport loses answers when its input ends at once, and never answers a line that
+is no message. This one reads and writes the lines, answers those, and hands the rest on.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+import anyio
+from anyio import from_thread
+from anyio.abc import TaskStatus
+from anyio.lowlevel import current_token
+from anyio.streams.memory import MemoryObjectReceiveStream
+
+from qmd.surfaces.mcp.json_lines import Problem, split
+from qmd.surfaces.mcp.patience import Patience
+from qmd.surfaces.mcp.sdk_import import light
+
+if TYPE_CHECKING:
+    from qmd.surfaces.mcp.server import Names
+    from qmd.surfaces.tools.dispatch import Toolbox
+
+
+class Wire(NamedTuple):
+    """The two descriptors that carry the protocol, out of everybody else's reach."""
+
+    input: int
+    output: int
+
+
+def claimed() -> Wire:
+    """Take stdin and stdout for the protocol.
+
+    Whatever else reads then finds nothing, and whatever else prints goes to stderr: libraries
+    and child processes cannot harm the protocol.
+    """
+    import fcntl
+
+    sys.stdout.flush()
+    wire = Wire(*(fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, 3) for number in (0, 1)))
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return wire
+
+
+async def serve_stdio(
+    toolbox: Toolbox, *, names: Names = "plain", wire: Wire | None = None
+) -> None:
+    """Serve until the input ends or a signal says so; what is under way is answered first.
+
+    Args:
+        names: under which the tools are listed.
+        wire: taken from stdin and stdout, if there is none.
+    """
+    wire = wire or claimed()
+    patience = Patience()
+    async with _lines(wire, patience) as lines, anyio.create_task_group() as tasks:
+        with light():
+            from mcp.shared.message import SessionMessage
+
+            from qmd.surfaces.mcp.server import make_server
+            from qmd.surfaces.mcp.session import Talk
+        server = make_server(toolbox, names=names)
+        incoming, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        to_send, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
+        talk = Talk(wire.output, incoming, patience=patience, hung_up=tasks.cancel_scope.cancel)
+        tasks.start_soon(talk.write_all, outgoing)
+        tasks.start_soon(talk.read_all, lines)
+        async with anyio.create_task_group() as beside:
+            beside.start_soon(_get_ready, toolbox, talk.begun)
+            await server.run(received, to_send, server.create_initialization_options())
+            beside.cancel_scope.cancel()
+
+
+async def _get_ready(toolbox: Toolbox, begun: anyio.Event) -> None:
+    """Make the tools ready as soon as the client has the answer that it waits for."""
+    await begun.wait()
+    await toolbox.get_ready()
+
+
+@asynccontextmanager
+async def _lines(
+    wire: Wire, patience: Patience
+) -> AsyncIterator[MemoryObjectReceiveStream[bytes | Problem]]:
+    """The lines of the input; they end with it, or with a signal to stop.
+
+    Args:
+        patience: with what is under way; a signal that comes later shortens it.
+    """
+    send, receive = anyio.create_memory_object_stream[bytes | Problem](0)
+    token = current_token()
+
+    def read() -> None:
+        """In a thread of its own, which nobody waits for: a read cannot be interrupted."""
+        try:
+            for line in split(lambda: os.read(wire.input, 1 << 16)):
+                try:
+                    from_thread.run_sync(send.send_nowait, line, token=token)
+                except anyio.WouldBlock:
+                    from_thread.run(send.send, line, token=token)
+            from_thread.run_sync(send.close, token=token)
+        except (anyio.ClosedResourceError, anyio.BrokenResourceError, RuntimeError):
+            return  # the server has ended first
+
+    async def end_on_signal(*, task_status: TaskStatus[None]) -> None:
+        with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+            task_status.started()
+            async for _ in signals:
+                if not send.statistics().open_send_streams:
+                    patience.hurry()
+                send.close()
+
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(end_on_signal)
+        threading.Thread(target=read, name="qmd-stdin", daemon=True).start()
+        with send, receive:
+            yield receive
+        tasks.cancel_scope.cancel()

@@ -1,0 +1,152 @@
+"""The two doors: one is awaited, the other blocks."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Coroutine
+from contextlib import ExitStack
+from functools import partial, wraps
+from pathlib import Path
+from typing import Any, Concatenate, Generic, Self
+
+import anyio
+from anyio.from_thread import BlockingPortalProvider
+
+from qmd.operations.engine import Engine
+from qmd.storage.cancellation import Stopped
+from qmd.storage.database import Database
+from qmd.surfaces.python.asking import Asking
+from qmd.surfaces.python.base import Found, Given
+from qmd.surfaces.python.keeping import Keeping
+
+ENDED = 10.0
+"""Seconds to wait for a call to end that was interrupted from the keyboard."""
+
+
+class AsyncKnowledgeBase(Asking, Keeping):
+    """Everything that can be asked of an index, or done to it. See `open`."""
+
+
+def _blocking(
+    verb: Callable[Concatenate[AsyncKnowledgeBase, Given], Coroutine[Any, Any, Found]],
+) -> Callable[Concatenate[KnowledgeBase, Given], Found]:
+    """A verb that waits for its answer."""
+
+    @wraps(verb)
+    def call(kb: KnowledgeBase, /, *given: Given.args, **named: Given.kwargs) -> Found:
+        return kb._wait(partial(verb, kb._within, *given, **named))
+
+    return call
+
+
+class _Call(Generic[Found]):
+    """A call of the blocking door, in its event loop.
+
+    Attributes:
+        ended: set when nothing of it runs any more.
+    """
+
+    def __init__(self, work: Callable[[], Coroutine[Any, Any, Found]]) -> None:
+        self.ended = threading.Event()
+        self._work = work
+        self._scope: anyio.CancelScope | None = None
+
+    async def run(self) -> Found:
+        """What the work gives."""
+        try:
+            with anyio.CancelScope() as self._scope:
+                if self.ended.is_set():  # cancelled before it began
+                    self._scope.cancel()
+                return await self._work()
+        finally:
+            self.ended.set()
+        raise Stopped  # nobody waits for it
+
+    def cancel(self) -> None:
+        """End it; to be called in the event loop."""
+        if self._scope is None:
+            self.ended.set()
+        else:
+            self._scope.cancel()
+
+
+def _leave(loop: ExitStack, database: Database) -> None:
+    """End the event loop; a forked process has none."""
+    if not database.is_inherited:
+        loop.close()
+
+
+class KnowledgeBase:
+    """The same verbs, blocking: for notebooks and scripts. See `connect`.
+
+    The work is done in an event loop of its own, so that it can be used inside a running one
+    (Jupyter). Without `with`, nothing has to be closed. Safe to share between threads.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._within = AsyncKnowledgeBase(engine)
+        self._portal = BlockingPortalProvider()
+        self._kept = ExitStack()
+        self._database = engine.database
+        # A loop that is left would keep the process.
+        weakref.finalize(self, _leave, self._kept, engine.database)
+
+    def __enter__(self) -> Self:
+        self._kept.enter_context(self._portal)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the index and of the models."""
+        if self._database.is_inherited:
+            return
+        try:
+            self._wait(self._within.close)
+        finally:
+            self._kept.close()
+
+    @property
+    def path(self) -> Path:
+        """The DuckDB file."""
+        return self._within.path
+
+    def _wait(self, work: Callable[[], Coroutine[Any, Any, Found]]) -> Found:
+        """What `work` gives. Ctrl-C cancels it."""
+        self._database.check_own()
+        call = _Call(work)
+        with self._portal as portal:
+            try:
+                return portal.call(call.run)
+            except BaseException:
+                if not call.ended.is_set():
+                    portal.call(call.cancel)
+                    call.ended.wait(ENDED)
+                raise
+
+    search = _blocking(AsyncKnowledgeBase.search)
+    vector_search = _blocking(AsyncKnowledgeBase.vector_search)
+    vsearch = vector_search
+    query = _blocking(AsyncKnowledgeBase.query)
+    get = _blocking(AsyncKnowledgeBase.get)
+    multi_get = _blocking(AsyncKnowledgeBase.multi_get)
+    documents = _blocking(AsyncKnowledgeBase.documents)
+    ls = documents
+    status = _blocking(AsyncKnowledgeBase.status)
+    doctor = _blocking(AsyncKnowledgeBase.doctor)
+    stats = _blocking(AsyncKnowledgeBase.stats)
+    map = _blocking(AsyncKnowledgeBase.map)
+    sql = _blocking(AsyncKnowledgeBase.sql)
+    export = _blocking(AsyncKnowledgeBase.export)
+    import_ = _blocking(AsyncKnowledgeBase.import_)
+    collections = _blocking(AsyncKnowledgeBase.collections)
+    add_collection = _blocking(AsyncKnowledgeBase.add_collection)
+    remove_collection = _blocking(AsyncKnowledgeBase.remove_collection)
+    contexts = _blocking(AsyncKnowledgeBase.contexts)
+    add_context = _blocking(AsyncKnowledgeBase.add_context)
+    remove_context = _blocking(AsyncKnowledgeBase.remove_context)
+    update = _blocking(AsyncKnowledgeBase.update)
+    embed = _blocking(AsyncKnowledgeBase.embed)
+    cleanup = _blocking(AsyncKnowledgeBase.cleanup)

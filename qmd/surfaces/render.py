@@ -1,0 +1,333 @@
+"""Results as text: for people, for pipes, for programs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from qmd.surfaces.formats import Format, as_csv, as_json, as_xml
+from qmd.text.paths import on_one_line
+from qmd.types import Passage, Result
+
+_NUMBERED = re.compile(r"(\d+): (.*)")
+
+GOOD, FAIR = 0.70, 0.40
+"""Scores from which on a result is shown in green, and in yellow."""
+
+
+class Style(NamedTuple):
+    """How a terminal is written to.
+
+    Attributes:
+        colour: use escape sequences.
+        link: gives the URI that opens a file at a line, or None.
+        is_match: whether a raw word is one that was looked for.
+    """
+
+    colour: bool = False
+    link: Callable[[str, int], str | None] | None = None
+    is_match: Callable[[str], object] | None = None
+
+    def paint(self, text: str, code: str) -> str:
+        """`text` in a colour."""
+        return f"\033[{code}m{text}\033[0m" if self.colour and text else text
+
+    def linked(self, text: str, file: str, line: int) -> str:
+        """`text` as a link to a file, by OSC 8."""
+        target = self.link(file, line) if self.colour and self.link else None
+        return f"\033]8;;{target}\033\\{text}\033]8;;\033\\" if target else text
+
+    def marked(self, text: str) -> str:
+        """`text` with the words that were looked for in bold."""
+        match = self.is_match
+        if not self.colour or match is None:
+            return text
+        return re.sub(
+            r"\w+", lambda word: self.paint(word[0], "1;33") if match(word[0]) else word[0], text
+        )
+
+
+PLAIN = Style()
+
+
+def editor_link(template: str, roots: Mapping[str, str]) -> Callable[[str, int], str | None]:
+    """Links for `collection/path` by a template such as vscode://file/{path}:{line}:{col}."""
+    from urllib.parse import quote
+
+    def link(file: str, line: int) -> str | None:
+        collection, _, path = file.partition("/")
+        root = roots.get(collection)
+        if root is None:
+            return None
+        place = quote(f"{root}/{path}".lstrip("/"))
+        whole = place if template.startswith("vscode") else f"/{place}"
+        return template.replace("{path}", whole).replace("{line}", str(line)).replace("{col}", "1")
+
+    return link
+
+
+def results(
+    found: Sequence[Result],
+    form: Format,
+    *,
+    style: Style = PLAIN,
+    numbered: bool = False,
+    names: Callable[[str], str] = str,
+    below_threshold: bool = False,
+) -> str:
+    """Search results.
+
+    Args:
+        numbered: give the lines of whole bodies their numbers; snippets have them.
+        names: what to show for `collection/path`.
+        below_threshold: there are results, but all score too low.
+    """
+    shown = [
+        (result, names(result.file), _shown_text(result, numbered=numbered)) for result in found
+    ]
+    match form:
+        case Format.JSON:
+            return as_json([_record(*item) for item in shown])
+        case Format.CSV:
+            return as_csv(
+                ["docid", "score", "file", "title", "context", "line", "snippet"],
+                (
+                    [r.docid, f"{r.score:.4f}", name, r.title, r.context or "", r.line, text]
+                    for r, name, text in shown
+                ),
+            )
+        case Format.FILES:
+            return "".join(
+                _row(
+                    [r.docid, f"{r.score:.2f}", on_one_line(name), _one_line(r.context or "")], {3}
+                )
+                for r, name, _ in shown
+            )
+        case Format.MD:
+            return "\n".join(
+                _markdown(r.title, name, r.docid, r.context, t) for r, name, t in shown
+            )
+        case Format.XML:
+            return as_xml(
+                (
+                    {
+                        "docid": r.docid,
+                        "name": name,
+                        "title": r.title,
+                        "score": f"{r.score:.2f}",
+                        "context": r.context,
+                    },
+                    text,
+                )
+                for r, name, text in shown
+            )
+        case Format.CLI:
+            if not shown:
+                above = " above minimum score threshold" if below_threshold else ""
+                return f"No results found{above}.\n"
+            return "\n\n".join(_for_people(r, name, text, style) for r, name, text in shown)
+
+
+def _shown_text(result: Result, *, numbered: bool) -> str:
+    if result.body is None:
+        return result.snippet
+    return with_numbers(result.body) if numbered else result.body
+
+
+def _record(result: Result, name: str, text: str) -> dict[str, object]:
+    record: dict[str, object] = {
+        "docid": result.docid,
+        "score": round(result.score, 2),
+        "file": name,
+        "line": result.line,
+        "title": result.title,
+        "context": result.context,
+    }
+    record["snippet" if result.body is None else "body"] = text
+    record["uri"] = result.uri
+    if result.explain is not None:
+        record["explain"] = result.explain
+    return record
+
+
+def _for_people(result: Result, name: str, text: str, style: Style) -> str:
+    percent = f"{result.score * 100:.0f}%"
+    code = "32" if result.score >= GOOD else "33" if result.score >= FAIR else "2"
+    place = style.linked(style.paint(on_one_line(name), "36"), result.file, result.line)
+    lines = [f"{place}{style.paint(f':{result.line}', '2')} {style.paint(result.docid, '2')}"]
+    lines.append(f"Title: {style.paint(_one_line(result.title), '1')}")
+    if result.context:
+        lines.append(f"Context: {result.context}")
+    lines.append(f"Score: {style.paint(percent, code)}")
+    if result.explain is not None:
+        lines += [style.paint(line, "2") for line in explained(result.explain)]
+    lines.append("")
+    for line in text.split("\n"):
+        numbered = _NUMBERED.fullmatch(line) if result.body is None else None
+        if numbered and style.colour:
+            lines.append(style.paint(f"{numbered[1]}: ", "2") + style.marked(numbered[2]))
+        else:
+            lines.append(style.marked(line))
+    return "\n".join(lines) + "\n"
+
+
+def explained(explain: Mapping[str, Any]) -> list[str]:
+    """How a score came about, as sums."""
+    lines = [
+        f"  {part['contribution']:.6f}  {part['kind']}: {part['query']} "
+        f"({'rank ' + str(part['rank']) if part['rank'] else 'not in the list'}, "
+        f"weight {part['weight']:.4g})"
+        for part in explain["lists"]
+    ]
+    more = {"top-rank bonus": explain["bonus"], "recency": explain["recency"]}
+    lines += [f"  {given:.6f}  {name}" for name, given in more.items() if given]
+    lines.append(f"= {explain['fused']:.6f}  fused by {explain['fusion']}")
+    if "rerank" in explain:
+        weight, rank, judged = explain["weight"], explain["rank"], explain["rerank"]
+        rerank, source = (0.0, "not judged") if judged is None else (judged, "rerank")
+        score = weight / rank + (1 - weight) * rerank
+        lines.append(
+            f"= {score:.6f}  {weight} / {rank} + {1 - weight:.2g} · {rerank:.6f} ({source})"
+        )
+    return lines
+
+
+def passages(
+    found: Sequence[Passage], form: Format, *, numbered: bool = False, single: bool = False
+) -> str:
+    """Documents.
+
+    Args:
+        single: exactly one was asked for: nothing but its text for people.
+    """
+    texts = [with_numbers(p.body, p.first) if numbered and not p.reason else p.body for p in found]
+    shown = list(zip(found, texts, strict=True))
+    match form:
+        case Format.JSON:
+            records = [_passage_record(p, text) for p, text in shown]
+            return as_json(records[0] if single else records)
+        case Format.CSV:
+            return as_csv(
+                ["docid", "file", "title", "context", "skipped", "reason", "body"],
+                (
+                    [
+                        p.docid,
+                        p.file,
+                        p.title,
+                        p.context or "",
+                        str(p.reason is not None).lower(),
+                        _told(p.reason),
+                        text,
+                    ]
+                    for p, text in shown
+                ),
+            )
+        case Format.FILES:
+            return "".join(
+                _row(
+                    [p.docid, on_one_line(p.file), _one_line(p.context or "")]
+                    + ([f"[SKIPPED: {_told(p.reason)}]"] if p.reason else []),
+                    {2},
+                )
+                for p, _ in shown
+            )
+        case Format.MD:
+            return "\n".join(
+                _markdown(p.title or p.file, p.file, p.docid, p.context, f"> Skipped: {p.reason}")
+                if p.reason
+                else _markdown(p.title, p.file, p.docid, p.context, text)
+                for p, text in shown
+            )
+        case Format.XML:
+            return as_xml(
+                (
+                    {
+                        "docid": p.docid,
+                        "name": p.file,
+                        "title": p.title,
+                        "context": p.context,
+                        "skipped": _told(p.reason),
+                    },
+                    text,
+                )
+                for p, text in shown
+            )
+        case Format.CLI:
+            if single:
+                return _ended(texts[0])
+            return "\n".join(
+                f"{'=' * 60}\nFile: {on_one_line(p.file)}\n{'=' * 60}\n\n"
+                + _with_context(p, f"[SKIPPED: {p.reason}]" if p.reason else text)
+                for p, text in shown
+            )
+
+
+def _passage_record(passage: Passage, text: str) -> dict[str, object]:
+    record: dict[str, object] = {
+        "docid": passage.docid or None,
+        "file": passage.file,
+        "title": passage.title if passage.docid else None,
+        "context": passage.context,
+        "uri": passage.uri or None,
+    }
+    if passage.reason:
+        record |= {"skipped": True, "reason": _told(passage.reason)}
+    else:
+        record |= {"line": passage.first, "lines": passage.total, "body": text}
+    return record
+
+
+def _told(reason: str | None) -> str:
+    """A reason for programs, in one line, without names that are only like the one meant."""
+    first, _, rest = (reason or "").partition("\n")
+    if not first.endswith(":"):
+        return first
+    listed = [line.removeprefix("  - ") for line in rest.splitlines() if line.startswith("  - ")]
+    return f"{first} {', '.join(listed)}"
+
+
+def _with_context(passage: Passage, text: str) -> str:
+    head = f"Folder Context: {passage.context}\n---\n\n" if passage.context else ""
+    return head + _ended(text)
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith("\n") else text + "\n"
+
+
+def with_numbers(text: str, first: int = 1) -> str:
+    """Each line with its number."""
+    lines = text.split("\n")
+    last = lines.pop() if lines[-1] == "" and len(lines) > 1 else None
+    numbered = [f"{first + at}: {line}" for at, line in enumerate(lines)]
+    return "\n".join(numbered) + ("\n" if last is not None else "")
+
+
+def _row(fields: Sequence[str], always_quoted: set[int]) -> str:
+    """One line of RFC 4180 in which some fields are quoted whether they need it or not."""
+    return (
+        ",".join(
+            '"' + text.replace('"', '""') + '"'
+            if at in always_quoted or any(mark in text for mark in ',"')
+            else text
+            for at, text in enumerate(fields)
+        )
+        + "\n"
+    )
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.splitlines())
+
+
+def _markdown(title: str, file: str, docid: str, context: str | None, text: str) -> str:
+    lines = [
+        "---",
+        f"# {_one_line(title)}",
+        f"**file:** `{on_one_line(file)}`",
+        f"**docid:** `{docid}`",
+    ]
+    if context:
+        lines.append(f"**context:** `{_one_line(context)}`")
+    return "\n".join([*lines, "", text.rstrip("\n"), ""])

@@ -1,0 +1,243 @@
+"""Arguments of a call: read generously, checked strictly, all faults told at once.
+
+Models write `"5"` for 5, one string where several may stand, `min_score` for `minScore`: what
+is meant is clear, so it is taken. What lies out of bounds is refused, not bent; only a line before
+the first means the first.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from qmd.errors import UsageError
+from qmd.surfaces.tools.schemas.tool import Schema, Tool
+from qmd.types import Filter
+
+if TYPE_CHECKING:
+    from qmd.experiences.contract import Violation
+    from qmd.ranking.query_document import Question
+
+_CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+MOST_FAULTS = 20
+"""Names that are told to be unknown: to look for what was meant takes time."""
+
+LONGEST_NAME = 100
+"""Characters of an unknown name that are looked at."""
+
+
+class InvalidArguments(UsageError):
+    """Arguments that a tool cannot take; the message has a line for each fault."""
+
+
+class Fault(NamedTuple):
+    """What is wrong with one parameter."""
+
+    parameter: str
+    text: str
+
+
+def understood(tool: Tool, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
+    """The arguments that a tool declares, by its names for them and as they are meant.
+
+    `min_score` is `minScore` if the tool has that. Null is as if it were not there.
+
+    Returns:
+        The arguments, and what is wrong with the names of others.
+    """
+    properties: Mapping[str, Schema] = tool.input["properties"]
+    spellings = {_snake(name): name for name in properties}
+    values: dict[str, Any] = {}
+    faults: list[Fault] = []
+    for spelling, value in given.items():
+        name = spelling if spelling in properties else spellings.get(spelling, spelling)
+        if value is None:
+            continue
+        if name not in properties:
+            if len(faults) < MOST_FAULTS:
+                faults.append(Fault(name[:LONGEST_NAME], _unknown(tool, name)))
+        elif name in values:
+            text = f'"{name}" is given twice, also as "{_snake(name)}". Give it once.'
+            faults.append(Fault(name, text))
+        else:
+            values[name] = meant(properties[name], value)
+    return values, faults
+
+
+def read(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments as the tool declares them, with defaults.
+
+    Raises:
+        InvalidArguments: some are unknown, missing, or not what they should be.
+    """
+    properties: Mapping[str, Schema] = tool.input["properties"]
+    values, misnamed = understood(tool, given)
+    faults = [each.text for each in misnamed]
+    faults += [
+        f'Missing required parameter "{name}" for tool "{tool.name}".'
+        for name in tool.input.get("required", ())
+        if name not in values
+    ]
+    for name, schema in properties.items():
+        if name in values:
+            faults += _faults(name, schema, values[name])
+    if faults:
+        raise InvalidArguments("\n".join(faults))
+    defaults = {name: each["default"] for name, each in properties.items() if "default" in each}
+    return defaults | values
+
+
+def among(asked: Mapping[str, Any]) -> Filter:
+    """The collections that may answer: those of both parameters."""
+    one, several = asked.get("collection"), asked.get("collections", [])
+    names = tuple(dict.fromkeys([*([one] if one else []), *several]))
+    return Filter(names or None)
+
+
+def question(asked: Mapping[str, Any]) -> tuple[str | Question, str]:
+    """What is asked, and how to call it.
+
+    Raises:
+        InvalidArguments: nothing is asked, or the same in two ways.
+    """
+    plain, searches = asked.get("query"), asked.get("searches")
+    if (plain is None) == (searches is None):
+        raise InvalidArguments(
+            'Give either "query" or "searches"' + (", not both." if plain else ".")
+        )
+    if plain is not None:
+        return plain, plain
+    from qmd.ranking import query_document
+
+    assert searches is not None
+    typed = [
+        query_document.Search(each["type"], each["query"], n) for n, each in enumerate(searches, 1)
+    ]
+    first = next((s for kind in ("lex", "vec") for s in typed if s.kind == kind), typed[0])
+    return query_document.typed(typed), first.text
+
+
+def of_contract(tool: Tool, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Violation]]:
+    """What is given for experience records, whose contract checks it, and what is misnamed."""
+    from qmd.experiences.contract import Violation
+
+    asked, faults = understood(tool, given)
+    return asked, [Violation(fault.parameter, fault.text) for fault in faults]
+
+
+def meant(schema: Schema, value: Any) -> Any:
+    """A value as its schema wants it, where it is clear what is meant; else as it is."""
+    kind = schema.get("type")
+    if kind == "integer":
+        number = _parsed(value) if isinstance(value, str) else value
+        return int(number) if isinstance(number, float) and number.is_integer() else number
+    if kind in ("number", "boolean") and isinstance(value, str):
+        return _parsed(value.lower() if kind == "boolean" else value)
+    if kind == "array":
+        items = schema["items"]
+        if isinstance(value, str):
+            listed = _parsed(value) if value.lstrip().startswith("[") else value
+            value = listed if isinstance(listed, list) else value
+        if isinstance(value, str) and items.get("type") == "string":
+            return [value]
+        if isinstance(value, list):
+            return [meant(items, item) for item in value]
+    if kind == "object" and isinstance(value, str):
+        read = _parsed(value)
+        return read if isinstance(read, dict) else value
+    return value
+
+
+def _parsed(text: str) -> Any:
+    """What a text says in JSON; the text itself if it says nothing."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+_KINDS: Mapping[str, tuple[str, tuple[type, ...]]] = {
+    "string": ("a string", (str,)),
+    "integer": ("a whole number", (int,)),
+    "number": ("a number", (int, float)),
+    "boolean": ("true or false", (bool,)),
+    "array": ("an array", (list,)),
+    "object": ("an object", (dict,)),
+}
+
+
+def _faults(name: str, schema: Schema, value: Any) -> Iterator[str]:
+    """What is wrong with a value, each in a line."""
+    word, types = _KINDS[schema["type"]]
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+        yield f'"{name}" must be {word}, not {_shown(value)}.'
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield f'"{name}" must be a number, not {value}.'
+    elif number:
+        if value < schema.get("minimum", value):
+            yield f'"{name}" must be at least {schema["minimum"]}, not {_shown(value)}.'
+        if value > schema.get("maximum", value):
+            yield f'"{name}" must be at most {schema["maximum"]}, not {_shown(value)}.'
+    elif isinstance(value, str):
+        yield from _faults_of_text(name, schema, value)
+    elif isinstance(value, list):
+        least, most = schema.get("minItems", 0), schema.get("maxItems", len(value))
+        if not least <= len(value) <= most:
+            yield f'"{name}" must have {least} to {most} items, not {len(value)}.'
+        else:
+            for at, item in enumerate(value):
+                yield from _faults(f"{name}[{at}]", schema["items"], item)
+    elif isinstance(value, dict):
+        yield from _faults_of_object(name, schema, value)
+
+
+def _faults_of_text(name: str, schema: Schema, value: str) -> Iterator[str]:
+    if any("\ud800" <= mark <= "\udfff" for mark in value):
+        yield f'"{name}" is not valid Unicode text.'
+    elif len(value) < schema.get("minLength", 0):
+        yield f'"{name}" must not be empty.'
+    elif len(value) > schema.get("maxLength", len(value)):
+        yield (f'"{name}" must have at most {schema["maxLength"]} characters, not {len(value)}.')
+    elif value not in schema.get("enum", [value]):
+        yield f'"{name}" must be one of {", ".join(schema["enum"])}, not {_shown(value)}.'
+
+
+def _faults_of_object(name: str, schema: Schema, value: Mapping[str, Any]) -> Iterator[str]:
+    properties = schema["properties"]
+    for key in value:
+        if key not in properties:
+            yield f'"{name}" has an unknown field {_shown(key)}. Valid: {", ".join(properties)}.'
+    for key in schema.get("required", ()):
+        if value.get(key) is None:
+            yield f'"{name}.{key}" is missing.'
+    for key, part in properties.items():
+        if value.get(key) is not None:
+            yield from _faults(f"{name}.{key}", part, value[key])
+
+
+def _unknown(tool: Tool, name: str) -> str:
+    valid = list(tool.input["properties"])
+    name = name[:LONGEST_NAME]
+    near = get_close_matches(name.lower(), [each.lower() for each in valid], 1)
+    near += get_close_matches(name.lower(), [_snake(each) for each in valid], 1)
+    meant_by = {spelling: each for each in valid for spelling in (each.lower(), _snake(each))}
+    hint = f' Did you mean "{meant_by[near[0]]}"?' if near else ""
+    listed = f"Valid parameters: {', '.join(valid)}." if valid else "It takes no parameters."
+    return f'Unknown parameter {_shown(name)} for tool "{tool.name}".{hint} {listed}'
+
+
+def _snake(name: str) -> str:
+    return _CAPITAL.sub("_", name).lower()
+
+
+def _shown(value: Any, most: int = 60) -> str:
+    """A value as JSON, cut if it is long."""
+    text = json.dumps(value, ensure_ascii=True, default=str)
+    return text if len(text) <= most else text[:most] + "…"

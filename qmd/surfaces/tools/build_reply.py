@@ -1,0 +1,183 @@
+"""Replies of the tools, made of what the engine gives."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from qmd.errors import (
+    Ambiguous,
+    CollectionNotFound,
+    ConfigError,
+    DocumentNotFound,
+    IndexBusy,
+    IndexFailure,
+    ModelError,
+    NotEmbedded,
+    QmdError,
+    TextTooLong,
+    UsageError,
+)
+from qmd.ranking.snippets import Matcher
+from qmd.surfaces.tools import reply_text
+from qmd.surfaces.tools.reply import Code, Reply, Resource, refusal
+from qmd.surfaces.tools.schemas.experiences import QUERY_EXPERIENCES, SUBMIT_EXPERIENCE
+from qmd.surfaces.tools.schemas.tool import Tool
+from qmd.types import Passage
+from qmd.wording import reaches
+
+if TYPE_CHECKING:
+    from qmd.operations.engine import Answer
+    from qmd.types import Embedded, Report
+
+_OF_CONTRACT = {"DATABASE_ERROR": Code.DATABASE_BUSY, "TIMEOUT": Code.TIMEOUT}
+
+
+class TimedOut(QmdError):
+    """It took too long."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"Timed out after {seconds:.0f} s.")
+
+
+class UnknownTool(QmdError):
+    """No tool has this name."""
+
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        super().__init__(f"Unknown tool: {name}. Known: {', '.join(known)}.")
+        self.name = name
+
+
+def results(question: str, answer: Answer, least: float) -> Reply:
+    """What a search has found, without what scores less."""
+    match = Matcher(answer.about)
+    records = [
+        reply_text.record(each, match) for each in answer.results if reaches(each.score, least)
+    ]
+    kept = reply_text.fitting(records)
+    notes = [answer.notice] if answer.notice else []
+    if len(kept) < len(records):
+        notes.append(f"{len(records) - len(kept)} more found; the answer is full.")
+    told = {"notice": "\n".join(notes)} if notes else {}
+    parts = (reply_text.summary(question, kept), *notes, *reply_text.places(kept, match))
+    return Reply(parts, {"results": kept, **told})
+
+
+def documents(pattern: str, passages: Sequence[Passage], *, numbered: bool) -> Reply:
+    """Several documents: those that are missing, those left out, the others."""
+    missing = [each.reason for each in passages if each.reason and not each.docid]
+    if len(missing) == len(passages):
+        return refusal(Code.NOT_FOUND, _none_matched(pattern, missing))
+    told = reply_text.fitting_notices(missing, reply_text.MORE_MISSING)
+    left_out = [
+        reply_text.skipped(each.file, each.size) for each in passages if each.reason and each.docid
+    ]
+    found: list[Resource] = []
+    most = room = (
+        reply_text.MOST_BYTES - reply_text.NOTICES - sum(len(each.encode()) for each in told)
+    )
+    for passage in passages:
+        if passage.reason:
+            continue
+        resource = reply_text.document(passage, numbered=numbered, of_several=True, most=most)
+        if resource.size > room:
+            left_out.append(reply_text.full(passage.file))
+            continue
+        found.append(resource)
+        room -= resource.size
+    return Reply((*told, *reply_text.fitting_notices(left_out, reply_text.MORE_LEFT_OUT), *found))
+
+
+def _none_matched(pattern: str, missing: Sequence[str]) -> str:
+    """That nothing was found; with what is like it, where names were given."""
+    shown = reply_text.cut_at(pattern, reply_text.NOTICES)
+    hints = reply_text.fitting_notices(
+        [each for each in missing if "\n" in each], reply_text.MORE_MISSING
+    )
+    return "\n\n".join([f"No files matched pattern: {shown}", *hints])
+
+
+def updated(reports: Sequence[Report]) -> Reply:
+    """What an update did with each collection."""
+    rows = [
+        {
+            "name": report.collection,
+            "new": report.new,
+            "updated": report.updated,
+            "unchanged": report.unchanged,
+            "renamed": report.renamed,
+            "removed": report.removed,
+            "skipped": len(report.skipped),
+            **({"failure": report.failure} if report.failure else {}),
+        }
+        for report in reports
+    ]
+    lines = [
+        f"{row['name']}: "
+        + (
+            f"not updated: {row['failure']}"
+            if "failure" in row
+            else f"{row['new']} new, {row['updated']} updated, {row['unchanged']} unchanged, "
+            f"{row['renamed']} renamed, {row['removed']} removed, {row['skipped']} skipped"
+        )
+        for row in rows
+    ]
+    return Reply(("\n".join(lines) or "No collections yet.",), {"collections": rows})
+
+
+def embedded(done: Embedded) -> Reply:
+    """What got vectors, and what still lacks them."""
+    facts = {
+        "chunks": done.chunks,
+        "documents": done.documents,
+        "lacking": done.lacking,
+        "failed": len(done.failed),
+        "stopped": done.stopped,
+    }
+    text = f"{done.chunks} passages embedded; documents that lack vectors: {done.lacking}."
+    return Reply((text,), facts)
+
+
+def outcome(told: dict[str, object], *notes: str) -> Reply:
+    """The object of the contract for experience records as a reply."""
+    error = told.get("error")
+    code = None
+    if isinstance(error, Mapping):
+        code = _OF_CONTRACT.get(str(error["code"]), Code.INVALID_PARAMS)
+    return Reply((json.dumps(told, ensure_ascii=False), *notes), told, code)
+
+
+def failed(error: QmdError) -> Reply:
+    """What failed with experience records, as their contract has it."""
+    from qmd.operations import experiences
+
+    return outcome(experiences.failed(error))
+
+
+def timed_out(tool: Tool, seconds: float, busy: IndexBusy | None) -> Reply:
+    """That a tool has taken too long, or who held the index meanwhile."""
+    if tool in (QUERY_EXPERIENCES, SUBMIT_EXPERIENCE):
+        from qmd.operations import experiences
+
+        return outcome(experiences.failed(busy) if busy else experiences.timed_out(seconds))
+    error = busy or TimedOut(seconds)
+    return refusal(code_of(error), str(error))
+
+
+def code_of(error: QmdError) -> Code:
+    """What programs are told of an error."""
+    for kind, code in (
+        (CollectionNotFound, Code.UNKNOWN_COLLECTION),
+        (DocumentNotFound, Code.NOT_FOUND),
+        (Ambiguous, Code.AMBIGUOUS_PATH),
+        (NotEmbedded, Code.NO_VECTOR_INDEX),
+        (TextTooLong, Code.INVALID_PARAMS),
+        (TimedOut, Code.TIMEOUT),
+        (ConfigError, Code.DATABASE_BUSY),  # nothing can be answered until it is mended
+        (ModelError, Code.NO_VECTOR_INDEX),
+        (IndexFailure, Code.DATABASE_BUSY),
+    ):
+        if isinstance(error, kind):
+            return code
+    return Code.INVALID_PARAMS if isinstance(error, UsageError) else Code.INTERNAL

@@ -1,0 +1,396 @@
+"""The tools, at work on one index."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import anyio
+from anyio import CapacityLimiter, to_thread
+
+from qmd.errors import ModelError, QmdError
+from qmd.operations.threads import MODELS, READERS, stoppable
+from qmd.storage import cancellation
+from qmd.storage.cancellation import CURRENT, Stop, Stopped
+from qmd.surfaces.tools import build_reply, reply_text, schemas
+from qmd.surfaces.tools.arguments import InvalidArguments, among, of_contract, question, read
+from qmd.surfaces.tools.build_reply import TimedOut, UnknownTool, code_of
+from qmd.surfaces.tools.progress import Progress, Tell, telling
+from qmd.surfaces.tools.reply import Code, Reply, Resource, refusal
+from qmd.surfaces.tools.schemas.tool import Tool
+from qmd.text import globs, paths
+from qmd.wording import DIGITS
+
+if TYPE_CHECKING:
+    from qmd.operations.engine import Engine
+    from qmd.operations.experiences import Experiences
+    from qmd.types import Embedded, Report
+
+Found = TypeVar("Found")
+log = logging.getLogger("qmd.tools")
+
+ROUNDED = 0.5 / 10**DIGITS
+"""That a score is shown higher than it is, at most."""
+
+SOON, LATER = 10.0, 60.0
+"""Seconds that a call may take: one that reads, and one that asks models."""
+
+HELPER = 20.0
+"""Seconds for a model that expands or reranks; without it the order is that of the fusion."""
+
+MOST_NAMES = 500
+"""Documents that can be asked for at once by name."""
+
+LAST = 1.0
+"""Seconds for counting at the very end."""
+
+COUNTED = 0.5
+"""Seconds after an answer when what was found of experience records is counted."""
+
+
+class Toolbox:
+    """Answers calls of tools, for any protocol.
+
+    Nothing is opened before the first call, or `get_ready`.
+
+    Args:
+        read_only: offer nothing that writes.
+        allow_write: offer also what updates and embeds the index.
+    """
+
+    def __init__(
+        self, engine: Engine, *, read_only: bool = False, allow_write: bool = False
+    ) -> None:
+        self.engine = engine
+        self._read_only = read_only
+        self.tools = tuple(
+            tool
+            for tool in schemas.TOOLS
+            if not (tool.writes and read_only) and (allow_write or not tool.optional)
+        )
+        self._by_name = {tool.name: tool for tool in self.tools}
+        self._readers = CapacityLimiter(READERS)
+        self._models = CapacityLimiter(MODELS)
+        self._calls = 0
+        self._drained: anyio.Event | None = None
+        self._experiences: Experiences | None = None
+        self._counting: threading.Timer | None = None
+        self._is_ready = False
+
+    # -- calls -------------------------------------------------------------------
+
+    def tool(self, name: str) -> Tool:
+        """The tool of a name, with or without the prefix.
+
+        Raises:
+            UnknownTool: there is none, or it is not offered.
+        """
+        tool = self._by_name.get(name) or self._by_name.get(name.removeprefix(schemas.PREFIX))
+        if tool is None:
+            raise UnknownTool(name, list(self._by_name))
+        return tool
+
+    async def call(
+        self, name: str, arguments: Mapping[str, Any], *, progress: Progress | None = None
+    ) -> Reply:
+        """What a tool answers. What goes wrong is a reply, too.
+
+        Raises:
+            UnknownTool: there is none of this name.
+        """
+        tool = self.tool(name)
+        # What is wrong is told of the tool under the name that the caller has for it.
+        work = partial(getattr(self, f"_{tool.name}"), tool._replace(name=name), arguments)
+        if tool.optional:
+            work = partial(work, progress)
+        seconds = None if tool.optional else LATER if tool.asks_models else SOON
+        replies: list[Reply] = []
+
+        async def answer() -> None:
+            replies.append(await work())
+
+        try:
+            with self._at_work(), anyio.move_on_after(seconds):
+                await stoppable(answer)
+            # What was written while the time ran out has been written.
+            limit = seconds or 0
+            busy = self.engine.database.busy_for(limit)
+            return replies[0] if replies else build_reply.timed_out(tool, limit, busy)
+        except QmdError as error:
+            return refusal(code_of(error), str(error))
+        except Exception:
+            log.exception("%s failed", name)
+            return refusal(Code.INTERNAL, f"Internal error in {name}. See the server log.")
+
+    async def get_ready(self) -> None:
+        """Load and plan what the first search needs, before it is asked for.
+
+        What goes wrong is told to who searches, then.
+        """
+        if self._is_ready:
+            return
+        self._is_ready = True
+        limit = self.tool("query").input["properties"]["limit"]["default"]
+        try:
+            await stoppable(partial(to_thread.run_sync, self.engine.get_ready, limit))
+        except QmdError as error:
+            log.debug("Not ready yet: %s", error)
+        except Exception:
+            log.exception("Nothing is ready before it is asked for")
+
+    async def resource(self, name: str) -> Resource:
+        """A document by what follows `qmd://`, its lines numbered.
+
+        Raises:
+            QmdError: there is none, or several, or the index cannot be read.
+        """
+
+        async def work() -> Resource:
+            decoded = paths.decoded(name)
+            return reply_text.document(await self._read(self.engine.get, decoded), numbered=True)
+
+        with self._at_work(), anyio.fail_after(SOON):
+            return await stoppable(work)
+
+    async def drain(self, seconds: float) -> None:
+        """Wait until all calls are answered, if that does not take too long."""
+        self._drained = anyio.Event()
+        with anyio.move_on_after(seconds):
+            if self._calls:
+                await self._drained.wait()
+
+    def close(self) -> None:
+        """Write what is left to be written, if the index is free, and let go of it."""
+        if self._counting is not None:
+            self._counting.cancel()
+            self._counting.join(LAST)
+        stop = Stop()
+        limit = threading.Timer(LAST, stop.ask)
+        limit.start()
+        token = CURRENT.set(stop)
+        try:
+            self._count()
+        finally:
+            CURRENT.reset(token)
+            limit.cancel()
+        self.engine.close()
+
+    @property
+    def model_loaded(self) -> bool:
+        """Whether a model is in memory."""
+        return self.engine.models.loaded
+
+    @contextmanager
+    def _at_work(self) -> Iterator[None]:
+        """Counts as a call that a drain waits for."""
+        self._calls += 1
+        try:
+            yield
+        finally:
+            self._calls -= 1
+            if not self._calls and self._drained is not None:
+                self._drained.set()
+
+    async def _read(self, work: Callable[..., Found], *given: Any, **named: Any) -> Found:
+        """What `work` finds, in a thread of those that read."""
+        return await to_thread.run_sync(partial(work, *given, **named), limiter=self._readers)
+
+    # -- search ------------------------------------------------------------------
+
+    async def _search(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
+        asked = read(tool, given)
+        answer = await self._read(
+            self.engine.search,
+            asked["query"],
+            among=among(asked),
+            limit=asked["limit"],
+            min_score=asked["minScore"] - ROUNDED,
+            length=reply_text.SNIPPET,
+        )
+        return build_reply.results(asked["query"], answer, asked["minScore"])
+
+    async def _vsearch(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
+        asked = read(tool, given)
+        answer = await to_thread.run_sync(
+            partial(
+                self.engine.vector_search,
+                asked["query"],
+                among=among(asked),
+                limit=asked["limit"],
+                min_score=asked["minScore"] - ROUNDED,
+                length=reply_text.SNIPPET,
+            ),
+            limiter=self._models,
+        )
+        return build_reply.results(asked["query"], answer, asked["minScore"])
+
+    async def _query(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
+        from qmd.ranking.hybrid import Recipe
+
+        asked = read(tool, given)
+        wanted, shown = question(asked)
+        helped = "query" in asked or asked["rerank"]
+        helping = helped and await self._read(self.engine.models.help_at_once)
+        async with self._models:
+            answer = await self.engine.query(
+                wanted,
+                among=among(asked),
+                limit=asked["limit"],
+                recipe=Recipe(candidates=asked["candidateLimit"], timeout=HELPER),
+                expand=helping and "query" in asked,
+                rerank=helping and asked["rerank"],
+                length=reply_text.SNIPPET,
+                intent=asked.get("intent"),
+            )
+        return build_reply.results(shown, answer, asked["minScore"])
+
+    # -- documents ---------------------------------------------------------------
+
+    async def _get(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
+        asked = read(tool, given)
+        first = asked.get("fromLine")
+        passage = await self._read(
+            self.engine.get,
+            asked["file"],
+            first=max(1, first) if first is not None else None,
+            count=asked.get("maxLines"),
+        )
+        return Reply((reply_text.document(passage, numbered=asked["lineNumbers"]),))
+
+    async def _multi_get(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
+        asked = read(tool, given)
+        if len(globs.split_mask(asked["pattern"])) > MOST_NAMES:
+            raise InvalidArguments(f'"pattern" may name at most {MOST_NAMES} documents.')
+        passages = await self._read(
+            self.engine.multi_get,
+            asked["pattern"],
+            count=asked.get("maxLines"),
+            largest=asked["maxBytes"],
+        )
+        return build_reply.documents(asked["pattern"], passages, numbered=asked["lineNumbers"])
+
+    async def _status(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
+        read(tool, given)
+        facts = await self._read(self._facts)
+        return Reply((reply_text.status(facts),), facts)
+
+    def _facts(self) -> dict[str, Any]:
+        documents = self.engine.totals().documents
+        try:
+            _, pending = self.engine.vectors()
+            lacking, vectors = pending.lacking, pending.vectors
+        except ModelError:  # not here: then nothing has vectors of it
+            lacking, vectors = documents, 0
+        return {
+            "totalDocuments": documents,
+            "needsEmbedding": lacking,
+            "hasVectorIndex": vectors > 0,
+            "collections": [
+                {
+                    "name": each.name,
+                    "path": each.root or f"{paths.SCHEME}{each.name}",
+                    "pattern": each.mask,
+                    "documents": each.documents,
+                    "lastUpdated": reply_text.moment(each.modified),
+                }
+                for each in self.engine.overview()
+            ],
+        }
+
+    # -- experience records --------------------------------------------------------
+
+    async def _query_experiences(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
+        experiences = await self._records()
+        asked, misnamed = of_contract(tool, given)
+        vector = None
+        try:
+            if await self._read(experiences.has_vectors):
+                work = partial(experiences.vector, asked)
+                vector = await to_thread.run_sync(work, limiter=self._models)
+            found = await self._read(experiences.found, asked, misnamed, vector=vector)
+        except QmdError as error:
+            return build_reply.failed(error)
+        if experiences.uncounted and self._counting is None and not self._read_only:
+            self._counting = threading.Timer(COUNTED, self._count)
+            self._counting.daemon = True
+            self._counting.start()
+        return build_reply.outcome(*reply_text.fitting_page(found))
+
+    async def _submit_experience(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
+        experiences = await self._records()
+        return build_reply.outcome(await self._read(experiences.submit, *of_contract(tool, given)))
+
+    async def _records(self) -> Experiences:
+        from qmd.operations.experiences import Experiences
+
+        if self._experiences is None:
+            self._experiences = Experiences(self.engine)
+        return self._experiences
+
+    def _count(self) -> None:
+        """Count what was found of experience records; what fails is tried again later."""
+        try:
+            if self._experiences is not None and not self._read_only:
+                self._experiences.count()
+        except (QmdError, Stopped) as error:
+            log.warning("Answers were not counted: %s", error or "the index is busy")
+        finally:
+            self._counting = None
+
+    # -- upkeep --------------------------------------------------------------------
+
+    async def _update(
+        self, tool: Tool, given: Mapping[str, Any], progress: Progress | None
+    ) -> Reply:
+        from qmd.ingest.hooks import Hooks
+
+        asked = read(tool, given)
+        engine = self.engine
+        hooks = Hooks(engine.place, engine.settings, pull=False, told=log.warning)
+
+        async def work(tell: Tell) -> list[Report]:
+            return await engine.update(
+                asked.get("collections", []),
+                progress=lambda each: lambda done, total: tell(done, total, each.name),
+                before=hooks.run,
+            )
+
+        return build_reply.updated(await telling(progress, work))
+
+    async def _embed(
+        self, tool: Tool, given: Mapping[str, Any], progress: Progress | None
+    ) -> Reply:
+        asked = read(tool, given)
+        seconds = asked.get("maxSeconds")
+
+        async def work(tell: Tell) -> Embedded:
+            return await self.engine.embed(
+                asked.get("collections", []),
+                within=seconds,
+                something=True,
+                progress=lambda done, total: tell(done, total, "bytes of text"),
+            )
+
+        return build_reply.embedded(await telling(progress, work))
+
+    async def embed_texts(self, given: Sequence[str]) -> list[list[float]]:
+        """Vectors of texts, as documents are embedded.
+
+        Raises:
+            QmdError: the model cannot run here, does not take them, or takes too long.
+        """
+
+        def work() -> list[list[float]]:
+            space = self.engine.models.space()
+            prompts = [space.model.as_document(text) for text in given]
+            vectors = self.engine.models.embedder(space).embed(prompts, between=cancellation.check)
+            rows: list[list[float]] = vectors.tolist()
+            return rows
+
+        with self._at_work(), anyio.move_on_after(LATER):
+            return await stoppable(partial(to_thread.run_sync, work, limiter=self._models))
+        raise TimedOut(LATER)

@@ -1,0 +1,232 @@
+"""Answers in words, as models read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from qmd.ranking.snippets import Matcher, cut
+from qmd.surfaces.tools.reply import Resource
+from qmd.text.paths import on_one_line
+from qmd.types import Passage, Result
+
+MOST_BYTES = 256 * 1024
+"""Of an answer."""
+
+NOTICES = 16 * 1024
+"""Bytes of an answer that name documents which are missing, and of those that are left out."""
+
+MORE_MISSING = "[... and {} more names that give no document]"
+"""What is said of so many others, where there is no room to name them."""
+
+MORE_LEFT_OUT = (
+    "[SKIPPED: {} more - Use 'qmd get' for one of them, or a pattern that matches fewer.]"
+)
+"""See `MORE_MISSING`."""
+
+LONGEST_TITLE = 1000
+"""Characters of a title: the first line of a file may be all of it."""
+
+SNIPPET = 300
+"""Characters of a snippet with its line numbers. Source: tobi/qmd (MIT), MCP server."""
+
+LONGEST_PLACE = 160
+"""Characters of a line that says where a result matches."""
+
+SHORTEST_PART = 60
+"""Characters that such a line has of what matches, however long the name before it is."""
+
+NEVER = datetime(1970, 1, 1)
+
+
+def record(result: Result, match: Matcher) -> dict[str, Any]:
+    """A search result for programs."""
+    return {
+        "docid": result.docid,
+        "file": result.file,
+        "title": result.title[:LONGEST_TITLE],
+        "score": round(result.score, 2),
+        "context": result.context,
+        "snippet": trimmed(result.snippet, result.line, match),
+        "line": result.line,
+    }
+
+
+def trimmed(snippet: str, line: int, match: Matcher) -> str:
+    """A snippet of at most `SNIPPET` characters, with what matches of the line that does."""
+    lines = snippet.split("\n")
+    while len(lines) > 1 and sum(map(len, lines)) + len(lines) - 1 > SNIPPET:
+        lines.pop(0 if lines[-1].startswith(f"{line}: ") else -1)
+    number, _, text = "\n".join(lines).partition(" ")
+    return f"{number} {_part(text, match, SNIPPET - len(number) - 1)}"
+
+
+def _part(line: str, match: Matcher, most: int) -> str:
+    """At most so many characters of a line: those around its first match."""
+    return line if len(line) <= most else cut(line, match, most - 2)
+
+
+def summary(question: str, results: Sequence[Mapping[str, Any]]) -> str:
+    """What was found, a line for each document."""
+    if not results:
+        return f'No results found for "{question}"'
+    count = "1 result" if len(results) == 1 else f"{len(results)} results"
+    lines = [
+        f"{each['docid']} {round(each['score'] * 100)}% {on_one_line(each['file'])} - "
+        + " ".join(each["title"].splitlines())
+        for each in results
+    ]
+    return f'Found {count} for "{question}":\n\n' + "\n".join(lines)
+
+
+def places(results: Iterable[Mapping[str, Any]], match: Matcher) -> Iterator[str]:
+    """Where the results match, a line for each, as `get` takes it; nothing if nothing was found."""
+    lines = []
+    for each in results:
+        number = f"{each['line']}: "
+        shown = (text for text in each["snippet"].split("\n") if text.startswith(number))
+        found = next(shown, number).removeprefix(number)
+        place = f"{on_one_line(each['file'])}:{number}"
+        room = max(LONGEST_PLACE - len(place), SHORTEST_PART)
+        lines.append((place + _part(found, match, room)).rstrip())
+    if lines:
+        yield "Best lines:\n\n" + "\n".join(lines)
+
+
+def document(
+    passage: Passage, *, numbered: bool, of_several: bool = False, most: int = MOST_BYTES
+) -> Resource:
+    """A document, or lines of it, under its context; cut where an answer is full.
+
+    Args:
+        of_several: say how many lines follow, and what gives them.
+        most: bytes of it and its names.
+    """
+    lines = passage.body.split("\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    left = passage.total - (passage.first - 1 + len(lines))
+    body = passage.body
+    if numbered:
+        body = "\n".join(f"{n}: {line}" for n, line in enumerate(lines, start=passage.first))
+    if of_several and left > 0:
+        body = body.rstrip("\n") + f"\n\n[... truncated {left} more lines]"
+    named = Resource(passage.uri, passage.file, passage.title[:LONGEST_TITLE], "")
+    most -= named.size
+    head = f"<!-- Context: {passage.context} -->\n\n" if passage.context else ""
+    head = head.encode()[: most // 2].decode(errors="ignore")
+    room = most - len(head.encode())
+    by = f"'qmd get', file=\"{on_one_line(passage.file)}\", " if of_several else ""
+    body = _cut(body, passage.first, passage.total, most=room, by=by)
+    return named._replace(text=head + body)
+
+
+def _cut(body: str, first: int, total: int, *, most: int, by: str) -> str:
+    """A text of at most `most` bytes: cut at a line, with how to go on.
+
+    Args:
+        first: number of its first line.
+        total: lines of the document.
+        by: what gives the lines that follow, if it is not what gives these.
+    """
+    data = body.encode()
+    if len(data) <= most:
+        return body
+    head = data[: most - len(by.encode()) - 200].decode(errors="ignore")
+    whole = head.rfind("\n")
+    if whole <= 0:
+        rest = f"go on with {by}fromLine={first + 1}" if first < total else "it is the last"
+        note = f"[... line {first} is too long for an answer; {rest}]"
+        return f"{head}\n\n{note}"
+    following = first + head.count("\n", 0, whole) + 1
+    return f"{head[:whole]}\n\n[... the answer is full; go on with {by}fromLine={following}]"
+
+
+def skipped(name: str, size: int) -> str:
+    """A document that is too large to come with others."""
+    return (
+        f"[SKIPPED: {on_one_line(name)} - File too large ({-(-size // 1024)}KB). {_by_get(name)}]"
+    )
+
+
+def full(name: str) -> str:
+    """A document for which there is no room left."""
+    return f"[SKIPPED: {on_one_line(name)} - The answer is full. {_by_get(name)}]"
+
+
+def _by_get(name: str) -> str:
+    return f"Use 'qmd get' with file=\"{on_one_line(name)}\" to retrieve."
+
+
+def fitting_notices(notices: Iterable[str], others: str, *, most: int = NOTICES) -> list[str]:
+    """Notices that have room together, and how many others there are.
+
+    Args:
+        others: what is said of those, with `{}` where their number goes.
+        most: bytes of all.
+    """
+    kept, left = [], 0
+    room = most - len(others.encode()) - 10
+    for notice in notices:
+        size = len(notice.encode())
+        if size > room:
+            left += 1
+            continue
+        kept.append(notice)
+        room -= size
+    return [*kept, others.format(left)] if left else kept
+
+
+def cut_at(text: str, most: int) -> str:
+    """A text of at most so many characters."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def moment(when: datetime | None) -> str:
+    """ISO 8601 with milliseconds, UTC."""
+    return (when or NEVER).isoformat(timespec="milliseconds") + "Z"
+
+
+def status(facts: Mapping[str, Any]) -> str:
+    """The state of the index."""
+    lines = [
+        "QMD Index Status:",
+        f"  Total documents: {facts['totalDocuments']}",
+        f"  Needs embedding: {facts['needsEmbedding']}",
+        f"  Vector index: {'yes' if facts['hasVectorIndex'] else 'no'}",
+        f"  Collections: {len(facts['collections'])}",
+    ]
+    lines += [
+        f"    - {c['path']} ({c['documents']} docs) [{c['name']}]" for c in facts["collections"]
+    ]
+    return "\n".join(lines)
+
+
+def fitting(results: Iterable[dict[str, Any]], *, most: int = MOST_BYTES) -> list[dict[str, Any]]:
+    """The first results whose texts have room in an answer."""
+    kept, used = [], 0
+    for each in results:
+        used += sum(len(str(value).encode()) + len(key) + 6 for key, value in each.items())
+        if used > most:
+            break
+        kept.append(each)
+    return kept
+
+
+def fitting_page(outcome: dict[str, Any]) -> tuple[dict[str, Any], *tuple[str, ...]]:
+    """A page of experience records, without those that have no room in an answer.
+
+    Returns:
+        The page, and what to tell of those that were left out.
+    """
+    data = outcome.get("data")
+    if not isinstance(data, dict) or "experiences" not in data:
+        return (outcome,)
+    given = data["experiences"]
+    kept = fitting(given) or given[:1]
+    if len(kept) == len(given):
+        return (outcome,)
+    following = data["offset"] + len(kept)
+    page = {**outcome, "data": {**data, "experiences": kept}}
+    return page, f"[... the answer is full; go on with offset={following}]"
