@@ -3,8 +3,6 @@
 From Python: `with qmd.connect() as kb`, `async with qmd.open() as kb`. See docs/python.md.
 """
 
-__version__ = "0.1.0"
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from qmd.analytics.document_map import Map
@@ -40,6 +38,7 @@ if TYPE_CHECKING:
     from qmd.operations.status import Status
     from qmd.surfaces.python import AsyncKnowledgeBase, Document, KnowledgeBase, connect, open
     from qmd.types import Context, Embedded, Passage, Report, Result
+    from qmd.version import __version__
 
 __all__ = [
     "AlreadyExists",
@@ -87,6 +86,7 @@ __all__ = [
 ]
 
 _HOMES = (
+    "qmd.version",
     "qmd.errors",
     "qmd.types",
     "qmd.analytics.rows",

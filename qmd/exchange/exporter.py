@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from qmd import __version__, files
+from qmd import files
 from qmd.errors import ExportFailed, FolderTaken, UsageError
 from qmd.exchange import destination, manifest, parquet
 from qmd.exchange.manifest import File, Manifest, Part
@@ -33,6 +33,7 @@ from qmd.storage.database import Database
 from qmd.storage.file_lock import errand
 from qmd.storage.snapshot import copied
 from qmd.types import ALL, Filter
+from qmd.version import __version__
 from qmd.wording import amount
 
 if TYPE_CHECKING:

@@ -17,7 +17,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from qmd import __version__
 from qmd.errors import (
     ExportDamaged,
     ExportIncomplete,
@@ -39,6 +38,7 @@ from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
 from qmd.storage.file_lock import errand
 from qmd.storage.scratch import workplace
+from qmd.version import __version__
 from qmd.wording import amount
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from qmd import __version__
 from qmd.errors import ExportDamaged, ExportTooNew, ExportUnreadable, NotAnExport
 from qmd.exchange.parquet import Column
+from qmd.version import __version__
 
 NAME = "manifest.json"
 

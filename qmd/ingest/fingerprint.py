@@ -19,7 +19,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from qmd import __version__, safe_open
+from qmd import safe_open
 from qmd.errors import QmdError
 from qmd.ingest.walk import Found, same, walk
 from qmd.models.loader import Models
@@ -28,6 +28,7 @@ from qmd.settings.environment import Machine, Place
 from qmd.storage.file_version import Version, is_settled, version_of
 from qmd.text.hashes import checksum
 from qmd.types import Collection, Report
+from qmd.version import __version__
 
 LARGEST = 1_000_000
 """Bytes of a note: it has 300, and 50 for each collection."""

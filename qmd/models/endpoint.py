@@ -17,11 +17,11 @@ from typing import Any, NamedTuple, TypeVar
 
 import httpx
 
-from qmd import __version__
 from qmd.errors import ModelFailure, TextTooLong, UsageError
 from qmd.models.connections import Connections
 from qmd.models.protocols import Between
 from qmd.models.registry import ENDPOINT, Model
+from qmd.version import __version__
 
 SHORTEST = 64
 """Tokens. A passage that is refused though it was cut to so few has another trouble."""

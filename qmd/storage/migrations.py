@@ -12,10 +12,10 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from qmd import __version__
 from qmd.errors import IndexTooNew, IndexUnreadable, MigrationEdited
 from qmd.storage.cursor import Cursor, DatabaseError, NoSuchTable
 from qmd.storage.statements import shipped
+from qmd.version import __version__
 
 
 class Migration(NamedTuple):

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from qmd import __version__
 from qmd.errors import HubFailure, ModelUnusable
 from qmd.models.hub.cache import is_foreign, problem_of
 from qmd.models.hub.uri import HubFile
+from qmd.version import __version__
 
 if TYPE_CHECKING:
     import httpx2

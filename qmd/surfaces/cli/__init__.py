@@ -11,9 +11,9 @@ from typing import Annotated, Any
 
 import typer
 
-from qmd import __version__
 from qmd.errors import QmdError, UsageError
 from qmd.surfaces.cli.common import INTERRUPTED, State, complain, is_text, state
+from qmd.version import __version__
 
 COMMANDS = {
     "search": "search",

@@ -17,12 +17,12 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Route
 
-from qmd import __version__
 from qmd.surfaces.http import rest
 from qmd.surfaces.http.access_control import Guard, Policy
 from qmd.surfaces.http.connection import IDLE_SECONDS, Connection
 from qmd.surfaces.mcp.json_lines import Problem, message_of
 from qmd.surfaces.mcp.sdk_import import light
+from qmd.version import __version__
 
 if TYPE_CHECKING:
     import socket

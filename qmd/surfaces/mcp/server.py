@@ -12,7 +12,6 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
-from qmd import __version__
 from qmd.errors import Ambiguous, DocumentNotFound, QmdError
 from qmd.surfaces.mcp import guide
 from qmd.surfaces.tools import schemas
@@ -20,6 +19,7 @@ from qmd.surfaces.tools.build_reply import UnknownTool, code_of
 from qmd.surfaces.tools.dispatch import Toolbox
 from qmd.surfaces.tools.reply import MARKDOWN, Code, Reply, Resource
 from qmd.text import paths
+from qmd.version import __version__
 
 Names = Literal["plain", "prefixed", "both"]
 Context = ServerRequestContext[Any, Any]

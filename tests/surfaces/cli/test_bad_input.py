@@ -12,7 +12,7 @@ from typing import NamedTuple
 import duckdb
 import pytest
 
-from qmd import __version__
+from qmd.version import __version__
 
 
 class Said(NamedTuple):
