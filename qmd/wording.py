@@ -1,6 +1,10 @@
-"""Counts and sizes, for whoever tells of them: errors as well as commands."""
+"""Words for counts, sizes and names in messages and output."""
 
 from __future__ import annotations
+
+import re
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def amount(count: float, noun: str) -> str:
@@ -26,3 +30,16 @@ def size(count: int) -> str:
             return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
         value /= 1000
     raise AssertionError
+
+
+def on_one_line(name: str) -> str:
+    """A name as people and lists of files show it; `get` knows it by this, too.
+
+    Characters that break a line or give orders to a terminal are percent-encoded, and, if there
+    are such, `%` as well.
+    """
+    if not _CONTROL.search(name):
+        return name
+    from urllib.parse import quote
+
+    return re.sub(f"%|{_CONTROL.pattern}", lambda mark: quote(mark[0]), name)

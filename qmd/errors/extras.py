@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib.util import find_spec
 
-from qmd.errors import UsageError
+from qmd.errors.usage import UsageError
 
 
 def command(extra: str) -> str:

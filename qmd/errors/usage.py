@@ -7,8 +7,7 @@ from pathlib import Path
 
 from qmd.errors.base import QmdError
 from qmd.quoting import command
-from qmd.text.paths import on_one_line
-from qmd.wording import amount
+from qmd.wording import amount, on_one_line
 
 MOST_CANDIDATES = 20
 """Documents that are listed of those which have one name."""

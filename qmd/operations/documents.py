@@ -15,6 +15,7 @@ from qmd.storage import catalog, document_lookup
 from qmd.storage.cursor import Cursor
 from qmd.text import globs, paths
 from qmd.types import Document, Passage
+from qmd.wording import on_one_line
 
 if TYPE_CHECKING:
     from qmd.storage import maintenance
@@ -148,7 +149,7 @@ class Reading(Base):
         bare, index = paths.of_index(name)
         if index not in (None, self.place.name):
             raise UsageError(
-                f"{paths.on_one_line(name)} is of the index '{index}', and this is "
+                f"{on_one_line(name)} is of the index '{index}', and this is "
                 f"'{self.place.name}'.\n\nAsk that one: qmd --index {shlex.quote(index)}"
             )
         return bare
@@ -253,7 +254,7 @@ def _left_out(
     document: Document, context: str | None, size: int, largest: int, first: int | None = None
 ) -> Passage:
     """A document that is larger than wanted, or what is asked for of it from a line on."""
-    name = paths.on_one_line(document.name) + (f":{first}" if first else "")
+    name = on_one_line(document.name) + (f":{first}" if first else "")
     return Passage(
         docid=document.docid,
         file=document.name,
@@ -281,7 +282,7 @@ def _passage(
         raise UsageError(f"{count} lines cannot be shown; ask for at least 1.")
     if first is not None and first > len(lines):
         many = "1 line" if len(lines) == 1 else f"{len(lines)} lines"
-        name = paths.on_one_line(document.name)
+        name = on_one_line(document.name)
         raise UsageError(f"{name} has {many}; line {first} is past its end.")
     end = len(lines) if count is None else min(len(lines), start - 1 + count)
     whole = start == 1 and end == len(lines)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from qmd.surfaces.formats import Format, as_csv, as_json, as_xml
-from qmd.text.paths import on_one_line
 from qmd.types import Passage, Result
+from qmd.wording import on_one_line
 
 _NUMBERED = re.compile(r"(\d+): (.*)")
 

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 SCHEME = "qmd://"
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _INDEX = re.compile(r"\?(?:[^?]*&)?index=(?P<index>[^&:]*)(?:&[^?:]*)?(?=(?::[0-9]+){0,2}$)", re.S)
 _RANGE = re.compile(r"(?P<name>.+?):(?P<first>[0-9]{1,9})(?::(?P<count>[0-9]{1,9}))?", re.S)
 
@@ -84,19 +83,6 @@ def decoded(name: str) -> str:
     from urllib.parse import unquote
 
     return unquote(name)
-
-
-def on_one_line(name: str) -> str:
-    """A name as people and lists of files show it; `get` knows it by this, too.
-
-    Characters that break a line or give orders to a terminal are percent-encoded, and, if there
-    are such, `%` as well.
-    """
-    if not _CONTROL.search(name):
-        return name
-    from urllib.parse import quote
-
-    return re.sub(f"%|{_CONTROL.pattern}", lambda mark: quote(mark[0]), name)
 
 
 class Range(NamedTuple):

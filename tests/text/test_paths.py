@@ -12,11 +12,11 @@ from qmd.text.paths import (
     decoded,
     normalise,
     of_index,
-    on_one_line,
     parse_virtual,
     split_range,
     uri,
 )
+from qmd.wording import on_one_line
 
 ODD = "notes/a b & [c] (1)/#2 100% _%_ ?é茶🍵.md"
 

@@ -11,6 +11,7 @@ from qmd.surfaces import formats, render, wording
 from qmd.surfaces.cli.common import Json, collection_names, here, say, state
 from qmd.surfaces.cli.search_options import FormatName, chosen_format
 from qmd.text import paths
+from qmd.wording import on_one_line
 
 if TYPE_CHECKING:
     from qmd.operations.engine import Engine
@@ -140,10 +141,7 @@ def ls(
             )
         )
         return
-    rows = [
-        (wording.size(d.size), wording.day(d.modified), paths.on_one_line(d.name))
-        for d in documents
-    ]
+    rows = [(wording.size(d.size), wording.day(d.modified), on_one_line(d.name)) for d in documents]
     say(formats.table(rows, right=frozenset({0})) if rows else f"No files below {path}.")
 
 

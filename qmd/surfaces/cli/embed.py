@@ -12,7 +12,7 @@ from qmd.surfaces import formats, wording
 from qmd.surfaces.cli.common import PARTLY, Collections, Json, notice, say, state
 from qmd.surfaces.cli.progress import bar
 from qmd.surfaces.cli.search_options import a_number
-from qmd.text.paths import on_one_line
+from qmd.wording import on_one_line
 
 if TYPE_CHECKING:
     from qmd.types import Embedded

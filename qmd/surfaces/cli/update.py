@@ -18,7 +18,7 @@ from qmd.settings import environment
 from qmd.surfaces import formats, wording
 from qmd.surfaces.cli.common import PARTLY, Collections, Json, notice, say, state
 from qmd.surfaces.cli.progress import bars, unseen
-from qmd.text.paths import on_one_line
+from qmd.wording import on_one_line
 
 if TYPE_CHECKING:
     from qmd.ingest.compare import Comparison

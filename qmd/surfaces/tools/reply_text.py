@@ -8,8 +8,8 @@ from typing import Any
 
 from qmd.ranking.snippets import Matcher, cut
 from qmd.surfaces.tools.reply import Resource
-from qmd.text.paths import on_one_line
 from qmd.types import Passage, Result
+from qmd.wording import on_one_line
 
 MOST_BYTES = 256 * 1024
 """Of an answer."""
