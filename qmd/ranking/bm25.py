@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from itertools import chain, groupby
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from qmd.ranking.postings import ALL_ROWS, Filed, Postings, Wanted, allowed_ids
 from qmd.ranking.query import Query
@@ -21,6 +21,9 @@ Row = TypeVar("Row", bound=tuple[Any, ...])
 TEXTS, RANKED, ALLOWED = 10_000_000, 100_000, 300_000
 """Characters of texts, documents and words of rankings, and documents that filters let answer,
 which are remembered while the index stays attached."""
+
+POSTINGS = "postings"
+"""Kind of what is held in memory of the whole file: an `Inverted`."""
 
 GONE = ("", "")
 """Where a document is that has been removed since it was found."""
@@ -89,9 +92,9 @@ def in_order(
 
 def _places(cursor: Cursor, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
     """(collection, path) of documents, by number; without those that are gone."""
-    held = _held(cursor)
-    if held is not None:
-        return held.shelf.places(ids)
+    postings = held(cursor)
+    if postings is not None:
+        return postings.shelf.places(ids)
 
     def read(unknown: list[int]) -> dict[int, tuple[str, str]]:
         rows = cursor.again("search/paths", ids=unknown)
@@ -147,17 +150,27 @@ def _allowed(
     return set.intersection(*lists) if lists else None
 
 
-def _held(cursor: Cursor) -> Inverted | None:
-    """What is held in memory."""
-    return cursor.memory.postings if cursor.memory else None
+def held(cursor: Cursor) -> Inverted | None:
+    """Give the postings that are held in memory."""
+    found = cursor.memory.held.get(POSTINGS) if cursor.memory else None
+    return cast("Inverted | None", found)
+
+
+def hold(cursor: Cursor, postings: Inverted) -> None:
+    """Hold postings in memory, as long as the index stays attached."""
+    if cursor.memory is not None:
+        cursor.memory.held[POSTINGS] = postings
 
 
 def _postings(cursor: Cursor) -> Postings:
     """Where postings are asked for: in memory, if they are there; that they are not is told."""
     memory = cursor.memory
-    if memory is not None and memory.postings is None and memory.missed is not None:
+    found = held(cursor)
+    if found is not None:
+        return found
+    if memory is not None and memory.missed is not None:
         memory.missed()
-    return _held(cursor) or Filed(cursor)
+    return held(cursor) or Filed(cursor)
 
 
 def statistics(cursor: Cursor) -> tuple[float, float, bool]:
@@ -190,16 +203,16 @@ def get_ready(cursor: Cursor, *, limit: int) -> None:
 
 def rarest(cursor: Cursor, query: Query, stemmer: Stemmer) -> str | None:
     """The word of a query that fewest documents have, of those that any has."""
-    return Asked(_held(cursor) or Filed(cursor), query, stemmer).rarest
+    return Asked(held(cursor) or Filed(cursor), query, stemmer).rarest
 
 
 def documents(cursor: Cursor, ids: Iterable[int]) -> dict[int, Text]:
     """Documents with their texts, by number; without those that are gone."""
 
     def read(unknown: list[int]) -> dict[int, Text]:
-        held = _held(cursor)
-        if held is not None:
-            return held.shelf.texts(cursor, unknown)
+        postings = held(cursor)
+        if postings is not None:
+            return postings.shelf.texts(cursor, unknown)
         rows = cursor.again("search/documents", ids=unknown)
         return {row[0]: Text(*row) for row in rows}
 

@@ -20,7 +20,7 @@ from qmd.storage.file_version import version_of
 if TYPE_CHECKING:
     from qmd.storage.database import Database
 
-_log = logging.getLogger("qmd.store")
+_log = logging.getLogger("qmd.ranking")
 
 MOST = 300_000_000
 """Bytes up to which postings are held."""
@@ -107,10 +107,12 @@ class Holder:
             self._reader = None
 
     def _hold(self, cursor: Cursor) -> None:
+        from qmd.ranking import bm25
+
         memory = cursor.memory
         [(documents, occurrences, words)] = cursor.run("held/size")
         self._price = 1 + occurrences // WORTH
-        if memory is None or memory.postings is not None:
+        if memory is None or bm25.held(cursor) is not None:
             return
         size = occurrences * OCCURRENCE + words * WORD + documents * DOCUMENT
         if not documents or size > MOST:
@@ -119,7 +121,7 @@ class Holder:
         from qmd.ranking import postings_reader
 
         try:
-            memory.postings = postings_reader.read(cursor, goes_on=self._check)
+            bm25.hold(cursor, postings_reader.read(cursor, goes_on=self._check))
         except postings_reader.NotWhole:
             memory.missed = None
             return

@@ -6,16 +6,13 @@ import json
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import _duckdb
 
 from qmd.storage.arrow import Relation
 from qmd.storage.prepared import Plans
 from qmd.storage.statements import given, statement
-
-if TYPE_CHECKING:
-    from qmd.ranking.inverted_index import Inverted
 
 # `import duckdb` reads package metadata and costs as much again as the engine itself;
 # the wheel's native module is all that is needed, and its version is pinned.
@@ -50,14 +47,14 @@ class Memory:
     Attributes:
         file: its inode.
         stands_for_file: much of the file is held here now, and need not be held by DuckDB, too.
-        postings: all of them, if they are held here.
-        missed: to be told of each search that they would have answered.
+        held: what was read of the whole file at once, by kind; who puts it here knows its type.
+        missed: to be told of each search that postings in memory would have answered.
     """
 
     def __init__(self, file: int | None = None, missed: Callable[[], None] | None = None) -> None:
         self.file = file
         self.stands_for_file = False
-        self.postings: Inverted | None = None
+        self.held: dict[str, object] = {}
         self.missed = missed
         self._known: dict[str, dict[Any, Any]] = {}
         self._sizes: dict[str, int] = {}

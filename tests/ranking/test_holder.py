@@ -67,7 +67,7 @@ def hold(engine):
 
 
 def held(engine):
-    return engine.database.read(lambda cursor: cursor.memory.postings)
+    return engine.database.read(bm25.held)
 
 
 def answer(engine, text, **options):
