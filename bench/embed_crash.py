@@ -25,6 +25,7 @@ import numpy as np
 
 from bench.crash import Corpus, main
 from qmd.embedding import vectors
+from qmd.operations.cleanup import remove_waste
 from qmd.operations.engine import Engine
 from qmd.settings.environment import Place
 from qmd.storage import maintenance
@@ -84,7 +85,7 @@ class Trial:
         try:
             anyio.run(engine.update)
             if self.chance.random() < 0.1:
-                maintenance.clean(engine.database)
+                remove_waste(engine)
             lacked = engine.vectors()[1].lacking
         finally:
             engine.close()

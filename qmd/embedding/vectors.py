@@ -212,6 +212,21 @@ def add(
         cursor.run("embeddings/add_embeddings", model_id=model_id)
 
 
+def unused(cursor: Cursor, space: str | None, *, at_work: bool) -> list[int]:
+    """Find the models whose vectors nothing needs.
+
+    Args:
+        space: fingerprint of the vectors in use. Others are of no use once those are complete.
+        at_work: a process makes vectors now, perhaps a draft.
+    """
+    is_whole = space is not None and not pending(cursor, space).lacking
+    return [
+        stored.model_id
+        for stored in models(cursor)
+        if (not at_work if stored.is_draft else is_whole and stored.fingerprint != space)
+    ]
+
+
 def remove(cursor: Cursor, *, model_id: int, collections: Sequence[str] | None = None) -> None:
     """Remove the chunks of a model with their vectors; the model too, if none are left."""
     cursor.run("embeddings/remove_chunks", model_id=model_id, collections=_names(collections))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 
-from qmd.embedding import vectors as embeddings
 from qmd.errors import JobRunning
 from qmd.storage.cursor import Cursor, as_json
 from qmd.storage.database import Database
-from qmd.storage.file_lock import dictionary, errand, is_at_work
+from qmd.storage.file_lock import dictionary, errand
 
 SLICE = 400_000
 """Postings that a merge puts in order in one transaction: a fifth of a second."""
@@ -105,19 +105,18 @@ def problems(cursor: Cursor) -> list[Problem]:
     return cursor.rows(Problem, "maintenance/problems")
 
 
-def waste(cursor: Cursor, *, space: str | None = None, at_work: bool = False) -> Waste:
-    """What a cleanup would remove.
+def waste(cursor: Cursor, *, unused_models: Sequence[int] = ()) -> Waste:
+    """Count what a cleanup would remove.
 
     Args:
-        space: fingerprint of the vectors in use. Others are of no use once those are complete.
-        at_work: some process makes vectors now, perhaps a draft.
+        unused_models: numbers of models whose vectors go.
     """
     return Waste(
         *orphans(cursor),
         cursor.one("maintenance/unused_words"),
         cursor.one("maintenance/cached"),
         len(_gone(cursor)),
-        cursor.one("embeddings/unused", models=as_json(_unused_models(cursor, space, at_work))),
+        cursor.one("embeddings/unused", models=as_json(list(unused_models))),
     )
 
 
@@ -125,16 +124,6 @@ def orphans(cursor: Cursor) -> tuple[int, int]:
     """How many texts no document has any more, and their bytes."""
     [(texts, taken)] = cursor.run("maintenance/orphans")
     return texts, taken
-
-
-def _unused_models(cursor: Cursor, space: str | None, at_work: bool) -> list[int]:
-    """The models whose vectors nothing needs."""
-    is_whole = space is not None and not embeddings.pending(cursor, space).lacking
-    return [
-        stored.model_id
-        for stored in embeddings.models(cursor)
-        if (not at_work if stored.is_draft else is_whole and stored.fingerprint != space)
-    ]
 
 
 def merge(database: Database, *, always: bool = False, at_leisure: bool = False) -> bool:
@@ -188,11 +177,18 @@ def _finish(cursor: Cursor, *, gone: list[int]) -> None:
     cursor.run("postings/note_merge")
 
 
-def clean(database: Database, *, space: str | None = None) -> Waste:
+def clean(
+    database: Database,
+    *,
+    unused_models: Callable[[Cursor], Sequence[int]] = lambda _: (),
+    remove_model: Callable[[Cursor, int], None] = lambda *_: None,
+) -> Waste:
     """Remove what nothing needs, and put the postings in order.
 
     Args:
-        space: see `waste`.
+        unused_models: finds the numbers of models whose vectors go, in the transaction that
+            removes them: another process may begin to make vectors until then.
+        remove_model: removes the vectors of one.
 
     Returns:
         What was removed.
@@ -201,12 +197,12 @@ def clean(database: Database, *, space: str | None = None) -> Waste:
     merge(database, always=True)
 
     def work(cursor: Cursor) -> Waste:
-        at_work = is_at_work(database.path, "embed")  # not before: it begins, and then writes
-        removed = waste(cursor, space=space, at_work=at_work)._replace(documents=gone)
+        unused = unused_models(cursor)
+        removed = waste(cursor, unused_models=unused)._replace(documents=gone)
         if not forgets:  # an update has looked some of them up
             removed = removed._replace(words=0)
-        for model_id in _unused_models(cursor, space, at_work):
-            embeddings.remove(cursor, model_id=model_id)
+        for model_id in unused:
+            remove_model(cursor, model_id)
         cursor.run("maintenance/remove_orphan_chunks")
         cursor.run("embeddings/remove_embeddings")
         cursor.run("maintenance/remove_orphans")

@@ -16,6 +16,7 @@ import pytest
 
 from qmd.embedding import vectors as embeddings
 from qmd.errors import JobRunning, VectorsRemoved
+from qmd.operations.cleanup import remove_waste
 from qmd.storage import maintenance
 from qmd.storage.file_lock import errand
 from tests.embedding.embedding import (
@@ -155,7 +156,7 @@ def test_a_draft_is_spared_until_a_cleanup_while_nobody_works_on_it(faked, fake)
     faked.embed()
     first = set(vectors(faked))
     begin_anew(faked, fake)
-    clean = partial(maintenance.clean, faked.engine.database, space=faked.engine.in_use())
+    clean = partial(remove_waste, faked.engine)
     with errand(faked.engine.place.database, "embed"):
         assert clean().vectors == 0
     assert counted(faked.embed()) == (0, 3, 0, 0)
@@ -176,8 +177,7 @@ def test_a_cleanup_spares_a_draft_that_is_begun_while_it_merges(faked, fake, mon
             work.enter_context(errand(database.path, "embed"))
 
         monkeypatch.setattr(maintenance, "merge", merge)
-        space = faked.engine.in_use()
-        assert maintenance.clean(faked.engine.database, space=space).vectors == 0
+        assert remove_waste(faked.engine).vectors == 0
 
 
 def test_a_draft_of_more_replaces_nothing_that_it_has_only_begun(faked, fake):
@@ -281,7 +281,7 @@ def test_a_document_that_goes_while_it_is_embedded_leaves_an_index_that_is_whole
         fake.before = lambda batch, between: None
         (faked.root / "001.md").unlink()
         faked.update()
-        maintenance.clean(faked.engine.database)
+        remove_waste(faked.engine)
 
     fake.before = remove
     assert counted(faked.embed()) == (3, 2, 0, 0)
