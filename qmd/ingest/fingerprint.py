@@ -12,9 +12,8 @@ from __future__ import annotations
 import json
 import os
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -22,9 +21,9 @@ from typing import NamedTuple
 from qmd import safe_open
 from qmd.errors import QmdError
 from qmd.ingest.walk import Found, same, walk
-from qmd.models.loader import Models
 from qmd.settings import config, trust
-from qmd.settings.environment import Machine, Place
+from qmd.settings.config import Settings
+from qmd.settings.environment import Place
 from qmd.storage.file_version import Version, is_settled, version_of
 from qmd.text.hashes import checksum
 from qmd.types import Collection, Report
@@ -97,10 +96,13 @@ NONE = Glance()
 """Of which nothing can be told or noted."""
 
 
-def glance(place: Place, machine: Machine, names: Sequence[str] = ()) -> Glance:
+def glance(
+    place: Place, names: Sequence[str] = (), *, vectors_of: Callable[[Settings], str]
+) -> Glance:
     """Look whether anything can have changed since the last comparison.
 
     Args:
+        vectors_of: gives the fingerprint of the vectors that settings ask for.
         names: of collections; none means all.
     """
     state = _state(place)
@@ -117,8 +119,7 @@ def glance(place: Place, machine: Machine, names: Sequence[str] = ()) -> Glance:
             return Glance(state)
         for collection in chosen:
             found[collection] = walk(collection)
-        models = Models(partial(trust.approved, place, settings), machine, place.config.parent)
-        space = models.space().fingerprint
+        space = vectors_of(settings)
         reports = [
             same(each, files, known.unusable)
             for each, files in found.items()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from qmd.models.protocols import nothing
 from qmd.settings.config import Settings
-from qmd.settings.environment import Machine
+from qmd.settings.environment import Machine, Place
 
 if TYPE_CHECKING:
     import numpy as np
@@ -205,3 +205,15 @@ class Models:
                 self._loaded[role] = key, make()
             model: Kind = self._loaded[role][1]
             return model
+
+
+def vectors_of(place: Place, machine: Machine, settings: Settings) -> str:
+    """Give the fingerprint of the vectors that settings ask for, without loading a model.
+
+    Raises:
+        ModelMissing: the file of the model is not here.
+    """
+    from qmd.settings import trust
+
+    models = Models(partial(trust.approved, place, settings), machine, place.config.parent)
+    return models.space().fingerprint

@@ -14,6 +14,7 @@ import typer
 
 from qmd.errors import ModelError, QmdError
 from qmd.ingest import fingerprint
+from qmd.models import loader
 from qmd.settings import environment
 from qmd.surfaces import formats, wording
 from qmd.surfaces.cli.common import PARTLY, Collections, Json, notice, say, state
@@ -39,7 +40,8 @@ def update(
     here, names = state(context), collection or []
     before = fingerprint.NONE
     if not pull:
-        before = fingerprint.glance(here.place, environment.machine(here.environ), names)
+        vectors_of = partial(loader.vectors_of, here.place, environment.machine(here.environ))
+        before = fingerprint.glance(here.place, names, vectors_of=vectors_of)
     if before.reports is not None:
         telling = _Telling(len(before.reports), as_json=as_json)
         for each, report in zip(before.found, before.reports, strict=True):

@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import time
+from functools import partial
 
 import pytest
 
@@ -17,6 +18,7 @@ from qmd.errors import IndexNotWritable
 from qmd.ingest import fingerprint
 from qmd.ingest.compare import compare
 from qmd.ingest.walk import walk
+from qmd.models import loader
 from qmd.operations.engine import Engine
 from qmd.settings import config, environment
 from qmd.storage.database import Database
@@ -49,7 +51,8 @@ class Kept:
 
     def glance(self, *names):
         here = environment.locate(os.environ, self.root)
-        return fingerprint.glance(here, environment.machine(os.environ), names)
+        vectors_of = partial(loader.vectors_of, here, environment.machine(os.environ))
+        return fingerprint.glance(here, names, vectors_of=vectors_of)
 
     def is_known(self, *names):
         """Whether the next update would do without DuckDB."""
@@ -341,8 +344,8 @@ def test_nothing_is_noted_of_what_somebody_changes_meanwhile(kept, monkeypatch):
 def test_what_another_process_has_indexed_meanwhile_is_not_gone(kept, monkeypatch):
     looked = fingerprint.glance
 
-    def early(*arguments):
-        found = looked(*arguments)
+    def early(*arguments, **more):
+        found = looked(*arguments, **more)
         kept.put("came.md", "# Came late\n")
         monkeypatch.setattr(fingerprint, "glance", looked)
         assert "2 new" in kept.command("update")[1]
