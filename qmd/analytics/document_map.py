@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from qmd.analytics import statistics
+from qmd.analytics.map_svg import Label, Point, page, picture
 from qmd.analytics.picture_files import check, write
 from qmd.analytics.rows import Rows
 from qmd.errors import NotEmbedded, UsageError, extras
-from qmd.operations.engine import Engine
 from qmd.quoting import command
 from qmd.storage import document_lookup
 from qmd.storage.cursor import Cursor
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from qmd.analytics.statistics import Mapped
+    from qmd.embedding.vectors import Pending
     from qmd.models.selection import Space
+
+Found = TypeVar("Found")
 
 Method = Literal["pca", "tsne"]
 
@@ -39,32 +42,6 @@ OF_A_GROUP = 10
 
 SMALLEST, TERMS = 3, 2
 """Documents of a group with a label, at least, and terms in it at most."""
-
-
-class Point(NamedTuple):
-    """A document on a map.
-
-    Attributes:
-        file: `collection/path`.
-        x, y: have no unit; those of two maps cannot be compared.
-        group: number of what lies together.
-    """
-
-    docid: str
-    file: str
-    title: str
-    collection: str
-    x: float
-    y: float
-    group: int
-
-
-class Label(NamedTuple):
-    """What a group of documents is about: terms that others rarely have."""
-
-    x: float
-    y: float
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +65,11 @@ class Map:
 
     def svg(self) -> str:
         """The map as a picture, with titles for a browser to show."""
-        from qmd.analytics import map_svg as svg
-
-        return svg.picture(self)
+        return picture(self)
 
     def html(self) -> str:
         """The map as a page that needs nothing else."""
-        from qmd.analytics import map_svg as svg
-
-        return svg.page(self)
+        return page(self)
 
     def save(self, path: Path | str) -> None:
         """Write the map as .html or .svg, in place of what is there.
@@ -113,6 +86,19 @@ class Map:
         return self.svg()
 
 
+class Index(Protocol):
+    """The part of an open index that a map is made of."""
+
+    def read(self, work: Callable[[Cursor], Found]) -> Found:
+        """Run `work` on one state of the index."""
+
+    def vectors(self) -> tuple[Space, Pending]:
+        """Give the vector space in use, and how much has no vectors in it."""
+
+    def other_vectors(self) -> str:
+        """Name the models of other vectors, where those of the model in use are missing."""
+
+
 def check_method(method: str) -> None:
     """Refuse to begin with a method that is not to be had.
 
@@ -125,7 +111,7 @@ def check_method(method: str) -> None:
         extras.check("scikit-learn", "sklearn", "computes t-SNE", extra="plots")
 
 
-def make(engine: Engine, names: Sequence[str] = (), *, method: Method = "pca") -> Map:
+def make(index: Index, names: Sequence[str] = (), *, method: Method = "pca") -> Map:
     """The map of some collections, or of all.
 
     A document lies where the mean of the vectors of its passages does.
@@ -140,8 +126,8 @@ def make(engine: Engine, names: Sequence[str] = (), *, method: Method = "pca") -
     from qmd.analytics import projection
 
     check_method(method)
-    space, state = engine.vectors()
-    found, vectors = engine.read(partial(_vectors, space=space, names=names))
+    space, state = index.vectors()
+    found, vectors = index.read(partial(_vectors, space=space, names=names))
     if not found and state.vectors and names:
         chosen = (word for name in names for word in ("-c", name))
         raise UsageError(
@@ -149,7 +135,7 @@ def make(engine: Engine, names: Sequence[str] = (), *, method: Method = "pca") -
             f"{command('qmd', 'embed', *chosen)} first."
         )
     if not found:
-        raise NotEmbedded(engine.other_vectors())
+        raise NotEmbedded(index.other_vectors())
     if method == "tsne" and len(found) < projection.FEWEST:
         raise UsageError(
             f"t-SNE needs {projection.FEWEST} documents with vectors; there are {len(found)}.\n\n"
@@ -166,7 +152,7 @@ def make(engine: Engine, names: Sequence[str] = (), *, method: Method = "pca") -
             groups=groups,
             limit=TERMS,
         )
-        for number, terms in engine.read(work).items():
+        for number, terms in index.read(work).items():
             if groups.count(number) >= SMALLEST:
                 x, y = points[numbers == number].mean(axis=0).tolist()
                 labels.append(Label(x, y, " · ".join(terms)))

@@ -6,9 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from html import escape
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from qmd.analytics.document_map import Label, Map, Point
 from qmd.analytics.picture_files import COLOURS, OTHERS
 from qmd.text.display_width import columns_of
 
@@ -49,6 +48,64 @@ STYLE = f"""\
 _FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
+class Point(NamedTuple):
+    """A document on a map.
+
+    Attributes:
+        file: `collection/path`.
+        x, y: have no unit; those of two maps cannot be compared.
+        group: number of what lies together.
+    """
+
+    docid: str
+    file: str
+    title: str
+    collection: str
+    x: float
+    y: float
+    group: int
+
+
+class Label(NamedTuple):
+    """What a group of documents is about: terms that others rarely have."""
+
+    x: float
+    y: float
+    text: str
+
+
+class MapData(Protocol):
+    """A map to be drawn: see `document_map.Map`."""
+
+    @property
+    def method(self) -> str:
+        """Key of METHODS."""
+
+    @property
+    def model(self) -> str:
+        """Name of the model of the vectors."""
+
+    @property
+    def documents(self) -> int:
+        """Number of documents with vectors."""
+
+    @property
+    def lacking(self) -> int:
+        """Number of documents without all of their vectors."""
+
+    @property
+    def share(self) -> float | None:
+        """Share of the variance that can be seen."""
+
+    @property
+    def points(self) -> Sequence[Point]:
+        """The documents."""
+
+    @property
+    def labels(self) -> Sequence[Label]:
+        """Labels of groups."""
+
+
 class Spot(NamedTuple):
     """A place in the picture."""
 
@@ -65,7 +122,7 @@ class Key(NamedTuple):
     square: bool
 
 
-def picture(shown: Map) -> str:
+def picture(shown: MapData) -> str:
     """The map as SVG."""
     spots = _spots(shown.points)
     keys = _keys(shown.points)
@@ -129,13 +186,13 @@ def _spots(points: Sequence[Point]) -> list[Spot]:
     ]
 
 
-def _head(shown: Map) -> str:
+def _head(shown: MapData) -> str:
     count = len(shown.points)
     of = f" of {shown.documents}" if count < shown.documents else ""
     return f"{count}{of} document{'' if shown.documents == 1 else 's'} by meaning"
 
 
-def _note(shown: Map) -> str:
+def _note(shown: MapData) -> str:
     parts = [f"{METHODS[shown.method]} of the mean vector of each document ({shown.model})"]
     if shown.share is not None:
         parts.append(f"{shown.share:.0%} of the variance")
@@ -188,7 +245,7 @@ def _labels(labels: Sequence[Label], points: Sequence[Point]) -> list[str]:
     return ['<g class="labels">', *halos, *texts, "</g>"]
 
 
-def page(shown: Map) -> str:
+def page(shown: MapData) -> str:
     """The map as a page: titles beside the pointer, a field to look for one, keys that hide."""
     named = {"GROUND": GROUND, "INK": INK, "PALE": PALE, "HEAD": _text(_head(shown))}
     text = PAGE

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from typing import Protocol, TypeVar
 
 from qmd.analytics import statistics
 from qmd.analytics.rows import Rows
 from qmd.analytics.statistics import Long, Month, Part, Size, Term
-from qmd.operations.engine import Engine
 from qmd.storage import document_lookup
 from qmd.storage.cursor import Cursor
+
+Found = TypeVar("Found")
 
 TERMS, LONGEST = 20, 10
 """Terms and documents that are listed."""
@@ -48,15 +50,22 @@ class Stats:
     longest: Rows[Long]
 
 
+class Index(Protocol):
+    """The part of an open index that statistics are made of."""
+
+    def read(self, work: Callable[[Cursor], Found]) -> Found:
+        """Run `work` on one state of the index."""
+
+
 def gather(
-    engine: Engine, names: Sequence[str] = (), *, terms: int = TERMS, longest: int = LONGEST
+    index: Index, names: Sequence[str] = (), *, terms: int = TERMS, longest: int = LONGEST
 ) -> Stats:
     """Facts about the documents of some collections, or of all.
 
     Raises:
         CollectionNotFound: there is none of one of the names.
     """
-    return engine.read(partial(_gather, names=names, terms=terms, longest=longest))
+    return index.read(partial(_gather, names=names, terms=terms, longest=longest))
 
 
 def _gather(cursor: Cursor, *, names: Sequence[str], terms: int, longest: int) -> Stats:
