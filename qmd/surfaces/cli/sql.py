@@ -130,7 +130,12 @@ def sql(
     if not any(given) and is_interactive() and sys.stdout.isatty() and output is None:
         from qmd.surfaces.cli import sql_shell
 
-        sql_shell.run(here, limits, chosen, _parameters(parameter or ()), limit)
+        texts = {
+            ".tables": partial(tables_text, as_json=False),
+            ".examples": partial(examples_text, as_json=False),
+        }
+        given_to_all = _parameters(parameter or ())
+        sql_shell.run(here, limits, chosen, given_to_all, limit, answered=answered, texts=texts)
         return
     if sum(given) != 1:
         raise UsageError(

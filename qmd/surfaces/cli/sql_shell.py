@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,14 +19,16 @@ from qmd.analytics.sandbox import vocabulary
 from qmd.analytics.views import views
 from qmd.errors import QmdError
 from qmd.settings import environment
-from qmd.surfaces.cli import sql
 from qmd.surfaces.cli.common import State, complain, notice, say
 from qmd.surfaces.cli.sql_output import show_answer
 
 if TYPE_CHECKING:
+    from qmd.analytics.query_result import Answer
     from qmd.analytics.sandbox import Limits
     from qmd.operations.engine import Engine
     from qmd.surfaces.sql_tables import TableFormat
+
+    Answered = Callable[[Engine, str, Mapping[str, object], Limits], Answer]
 
 HELP = """\
 Write a query and end it with ; or ask for one of these:
@@ -47,8 +49,16 @@ def run(
     form: TableFormat,
     parameters: Mapping[str, object],
     limit: int | None,
+    *,
+    answered: Answered,
+    texts: Mapping[str, Callable[[], str]],
 ) -> None:
-    """Ask for queries and answer them, until nobody asks any more."""
+    """Ask for queries and answer them, until nobody asks any more.
+
+    Args:
+        answered: runs one statement.
+        texts: gives what a command such as `.tables` shows.
+    """
     gc.enable()
     session: PromptSession[str] = PromptSession(
         "qmd> ",
@@ -71,12 +81,13 @@ def run(
             if text in (".quit", ".exit"):
                 return
             if text:
-                ask = partial(_answer, engine, limits, form, parameters, limit)
-                _tell(text) if text.startswith(".") else ask(text)
+                ask = partial(_answer, engine, answered, limits, form, parameters, limit)
+                _tell(text, texts) if text.startswith(".") else ask(text)
 
 
 def _answer(
     engine: Engine,
+    answered: Answered,
     limits: Limits,
     form: TableFormat,
     parameters: Mapping[str, object],
@@ -87,7 +98,7 @@ def _answer(
     try:
         named = lexer.parameters(text)
         given = {name: value for name, value in parameters.items() if name.lower() in named}
-        answer = sql.answered(engine, text, given, limits)
+        answer = answered(engine, text, given, limits)
         try:
             for each in answer.notices:
                 notice(each)
@@ -100,16 +111,13 @@ def _answer(
         complain("Interrupted.")
 
 
-def _tell(command: str) -> None:
-    match command:
-        case ".help":
-            say(HELP)
-        case ".tables":
-            say(sql.tables_text(as_json=False))
-        case ".examples":
-            say(sql.examples_text(as_json=False))
-        case _:
-            complain(f"There is no {command}. There are {', '.join(COMMANDS)}.")
+def _tell(command: str, texts: Mapping[str, Callable[[], str]]) -> None:
+    if command == ".help":
+        say(HELP)
+    elif command in texts:
+        say(texts[command]())
+    else:
+        complain(f"There is no {command}. There are {', '.join(COMMANDS)}.")
 
 
 def _history(here: State) -> History:
