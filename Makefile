@@ -52,6 +52,7 @@ test: check
 check: $(READY)
 	$(BIN)/ruff check qmd tests bench tools examples/*.py
 	$(BIN)/ruff format --check qmd tests bench tools examples/*.py
+	$(BIN)/lint-imports
 	$(BIN)/mypy
 	$(BIN)/mypy examples/*.py
 
