@@ -88,6 +88,9 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.meta_path.insert(0, _Spared)
     try:
+        from qmd.surface import terminal
+
+        terminal.guard_errors()
         from qmd.surface.cli import run
 
         code = run(sys.argv[1:])

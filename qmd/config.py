@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, NoReturn
 from qmd.environment import Place, expanded
 from qmd.errors import ConfigError, UsageError
 from qmd.text.masks import check_mask
+from qmd.text.visible import one_line, shown
 from qmd.types import EXPERIENCES, Collection, Context
 
 DEFAULT_MASK = "**/*.md"
@@ -176,11 +177,11 @@ def parsed(text: str, path: Path) -> Any:
         twice = _TWICE.match(problem)
         if twice:
             problem = f"duplicate key '{twice['key']}': keep one of the two"
-        raise ConfigError(path, str(problem), line=mark.line + 1 if mark else None) from error
+        raise ConfigError(path, one_line(problem), line=mark.line + 1 if mark else None) from error
     except RecursionError as error:
         raise ConfigError(path, "this is nested too deeply") from error
     except (LookupError, ValueError) as error:  # a value that is not what its tag says
-        raise ConfigError(path, f"this cannot be read: {error}") from error
+        raise ConfigError(path, f"this cannot be read: {shown(error)}") from error
 
 
 class _Reader:
@@ -345,7 +346,7 @@ class _Reader:
         line = None
         if position is not None:
             line = (position.data or {}).get(key, [position.line])[0] + 1
-        raise ConfigError(self._place.config, problem, line=line)
+        raise ConfigError(self._place.config, one_line(problem), line=line)
 
 
 def check_name(name: str) -> None:
@@ -357,7 +358,7 @@ def check_name(name: str) -> None:
     """
     if not name or name[0] in ".#-" or any(mark in name for mark in "/:?\n\r\t\0"):
         raise UsageError(
-            f"'{name}' cannot be the name of a collection.\n\n"
+            f"'{shown(name)}' cannot be the name of a collection.\n\n"
             "A name is a word such as 'notes': no '/', ':' or '?', and no '.', '#' or '-' in front."
         )
     if name == EXPERIENCES:

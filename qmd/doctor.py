@@ -18,6 +18,7 @@ from qmd.store import maintenance, workplaces
 from qmd.store.stemmer import extension
 from qmd.suggesting import command
 from qmd.text.masks import matches_nothing
+from qmd.text.visible import shown
 
 LITTLE_SPACE = 200_000_000
 """Bytes free, below which a warning is due."""
@@ -89,7 +90,7 @@ def _settings(engine: Engine) -> Iterator[Finding]:
         return
     collections = amount(len(settings.collections), "collection")
     yield Finding("settings", "ok", f"{place.config}, {collections}")
-    if wanted := ", ".join(trust.left_out(place, settings)):
+    if wanted := ", ".join(map(shown, trust.left_out(place, settings))):
         yield Finding("approval", "warning", f"left out: {wanted}", "Run 'qmd trust'.")
 
 

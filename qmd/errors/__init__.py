@@ -5,8 +5,9 @@
     │   ├── QueryError            a query that cannot be read
     │   ├── SqlError              SQL that is no query, or cannot be answered
     │   │   └── SqlTimeout        in time
-    │   └── ConfigError           index.yml, with the line
-    │       └── ConfigEmptied     it has lost what it said
+    │   ├── ConfigError           index.yml, with the line
+    │   │   └── ConfigEmptied     it has lost what it said
+    │   └── CommandRefused        an update command with characters that cannot be seen
     ├── NotFound
     │   ├── DocumentNotFound
     │   ├── CollectionNotFound
@@ -105,6 +106,7 @@ if TYPE_CHECKING:
         AlreadyExists,
         Ambiguous,
         CollectionNotFound,
+        CommandRefused,
         ConfigEmptied,
         ConfigError,
         ContextNotFound,
@@ -124,6 +126,7 @@ __all__ = [
     "Ambiguous",
     "CannotUpdate",
     "CollectionNotFound",
+    "CommandRefused",
     "ConfigEmptied",
     "ConfigError",
     "ContextNotFound",

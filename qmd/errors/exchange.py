@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from qmd.errors.base import QmdError
+from qmd.text.visible import shown
 
 
 class ExchangeError(QmdError):
@@ -16,7 +17,7 @@ class FolderTaken(ExchangeError):
     """A folder that would be replaced has something in it that is not of an export."""
 
     def __init__(self, folder: Path, problem: str, *, mend: str) -> None:
-        super().__init__(f"{folder} cannot be replaced: {problem}\n\n{mend}")
+        super().__init__(f"{shown(folder)} cannot be replaced: {shown(problem)}\n\n{mend}")
         self.folder = folder
 
 
@@ -25,7 +26,7 @@ class ExportFailed(ExchangeError):
 
     def __init__(self, folder: Path, problem: str) -> None:
         super().__init__(
-            f"The index could not be exported to {folder}: {problem}\n\n"
+            f"The index could not be exported to {shown(folder)}: {shown(problem)}\n\n"
             "What was there before is as it was. Check the permissions and the free space, or "
             "choose another folder."
         )
@@ -40,7 +41,7 @@ class NotAnExport(ExchangeError):
         if not folder.is_dir():
             problem = "it is a file" if folder.exists() else "there is no such folder"
         super().__init__(
-            f"{folder} is no export of qmd: {problem}.\n\n"
+            f"{shown(folder)} is no export of qmd: {problem}.\n\n"
             "Name the folder that 'qmd export' has made."
         )
         self.folder = folder
@@ -51,7 +52,7 @@ class ExportUnreadable(ExchangeError):
 
     def __init__(self, folder: Path, file: str, problem: str) -> None:
         super().__init__(
-            f"The export {folder} cannot be read. {file}: {problem}\n\n"
+            f"The export {shown(folder)} cannot be read. {shown(file)}: {shown(problem)}\n\n"
             "Nothing was imported. Check the permissions and the disk that it is on, and try again."
         )
         self.folder = folder
@@ -63,7 +64,7 @@ class ExportDamaged(ExchangeError):
 
     def __init__(self, folder: Path, file: str, problem: str) -> None:
         super().__init__(
-            f"The export {folder} is damaged. {file}: {problem}\n\n"
+            f"The export {shown(folder)} is damaged. {shown(file)}: {shown(problem)}\n\n"
             "Nothing was imported. Export again, or bring back a copy of the folder."
         )
         self.folder = folder
@@ -75,7 +76,7 @@ class ExportIncomplete(ExchangeError):
 
     def __init__(self, folder: Path, missing: Sequence[str]) -> None:
         super().__init__(
-            f"No index can be made of {folder}: it is without {', '.join(missing)}.\n\n"
+            f"No index can be made of {shown(folder)}: it is without {', '.join(missing)}.\n\n"
             "Export again without --tables."
         )
         self.folder = folder
@@ -87,8 +88,9 @@ class ExportTooNew(ExchangeError):
 
     def __init__(self, folder: Path, *, written_by: str, this: str) -> None:
         super().__init__(
-            f"The export {folder} was written by qmd {written_by}; this is qmd {this}.\n\n"
-            f"Upgrade qmd to {written_by} or later."
+            f"The export {shown(folder)} was written by qmd {shown(written_by)}; "
+            f"this is qmd {this}.\n\n"
+            f"Upgrade qmd to {shown(written_by)} or later."
         )
         self.folder = folder
         self.written_by = written_by
@@ -98,5 +100,5 @@ class IndexTaken(ExchangeError):
     """An import would replace what is in an index."""
 
     def __init__(self, path: Path, problem: str, *, mend: str) -> None:
-        super().__init__(f"The index {path} {problem}\n\nNothing was imported. {mend}")
+        super().__init__(f"The index {shown(path)} {problem}\n\nNothing was imported. {mend}")
         self.path = path

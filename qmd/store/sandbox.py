@@ -30,6 +30,7 @@ from qmd.store.cursor import Connection, Cursor, DatabaseError, as_json, connect
 from qmd.store.query_answer import Answer
 from qmd.store.statements import bare, filled
 from qmd.store.views import View, needed, views
+from qmd.text.visible import shown
 
 if TYPE_CHECKING:
     from qmd.store.calls import Parameters
@@ -47,6 +48,14 @@ UNDISTURBED = 3.0
 
 LOOK = 0.1
 """Seconds between two looks at whether somebody does."""
+
+LONGEST = 2000
+"""Characters of an error that are shown."""
+
+_OF_THE_QUERY = tuple(f"{kind} Error: " for kind in ("Parser", "Syntax", "Catalog", "Binder"))
+"""Errors that quote the query and names, in lines of DuckDB's own, but no values."""
+
+_PLACE = re.compile(r"\n\nLINE \d+: [^\n]*\n *\^\Z")
 
 LEAST, LEAST_BYTES = "32MB", 32_000_000
 """Memory of the smallest query: with less, DuckDB gets as far as a constant, but not through some
@@ -321,7 +330,7 @@ class Sandbox:
         except DatabaseError as error:
             if far := _FAR.search(str(error)):
                 raise trees.not_here(far[1]) from error
-            raise SqlError(_own_lines(str(error))) from error
+            raise SqlError(_own_lines(_told(str(error)))) from error
 
 
 def _wanted(request: Request) -> list[View]:
@@ -343,6 +352,15 @@ def vocabulary() -> list[str]:
         return [name for (name,) in Cursor(connection).run("sandbox/functions")]
     finally:
         connection.close()
+
+
+def _told(problem: str) -> str:
+    """What DuckDB says. Where it may quote values of documents, that is one line and the place."""
+    if problem.startswith(_OF_THE_QUERY):
+        return problem
+    place = _PLACE.search(problem)
+    end = place.start() if place else len(problem)
+    return shown(problem[:end], most=LONGEST) + problem[end:]
 
 
 def _own_lines(problem: str) -> str:

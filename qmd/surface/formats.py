@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from qmd.errors import UsageError
 from qmd.text.columns import columns_of, padded
+from qmd.text.visible import shown
 
 
 class Format(StrEnum):
@@ -87,7 +88,7 @@ def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset())
     """Rows in columns, each in one line; some columns aligned to the right."""
     if not rows:
         return ""
-    rows = [[" ".join(text.split("\n")) for text in row] for row in rows]
+    rows = [[shown(text) for text in row] for row in rows]
     widths = [max(columns_of(row[at]) for row in rows) for at in range(len(rows[0]))]
     return "".join(
         "  ".join(

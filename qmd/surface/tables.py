@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from qmd.text.columns import columns_of, padded
+from qmd.text.visible import one_line
 
 if TYPE_CHECKING:
     from qmd.store.query_answer import Answer
@@ -53,7 +54,6 @@ NARROWEST = 6
 _NUMBERS = re.compile(
     r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|FLOAT|DOUBLE|DECIMAL\(.*\)", re.I
 )
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _NO_NUMBER = re.compile(r"\b(NaN|Infinity)\b")
 
 
@@ -112,12 +112,8 @@ def _table(answer: Answer, limit: int | None, width: int | None) -> Iterator[str
 
 
 def _shown(value: str | None) -> str:
-    """A value in one line, without what a terminal would take for an order."""
-    return NULL if value is None else _CONTROL.sub(_sign, value)
-
-
-def _sign(control: re.Match[str]) -> str:
-    return {"\n": "↵", "\t": " ", "\r": ""}.get(control[0], "\ufffd")
+    """A value in one line, without what a terminal would act on."""
+    return NULL if value is None else one_line(value)
 
 
 def _cell(text: str, width: int, right: bool) -> str:

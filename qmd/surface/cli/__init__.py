@@ -13,7 +13,8 @@ import typer
 
 from qmd import __version__
 from qmd.errors import QmdError, UsageError
-from qmd.surface.cli.common import INTERRUPTED, State, complain, is_text, state
+from qmd.surface.cli.common import INTERRUPTED, State, complain, is_text, say, state
+from qmd.text.visible import hidden, shown
 
 COMMANDS = {
     "search": "searching",
@@ -139,10 +140,10 @@ def _complete(option: str, shells: Sequence[str]) -> None:
             f"Valid: {', '.join(known)}; without a name: the current one."
         )
     if option == "--show-completion":
-        typer.echo(get_completion_script(prog_name="qmd", complete_var=_COMPLETE, shell=shells[0]))
+        say(get_completion_script(prog_name="qmd", complete_var=_COMPLETE, shell=shells[0]))
         return
     shell, path = install(shells[0], "qmd", _COMPLETE)
-    typer.echo(f"Completion for {shell} is in {path}. It works in a shell that is started now.")
+    say(f"Completion for {shell} is in {path}. It works in a shell that is started now.")
 
 
 def _index_names(context: typer.Context) -> list[str]:
@@ -150,14 +151,14 @@ def _index_names(context: typer.Context) -> list[str]:
     from qmd import environment
 
     try:
-        return environment.known(state(context).place)
+        return [name for name in environment.known(state(context).place) if not hidden(name)]
     except QmdError:
         return []
 
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"qmd {__version__}")
+        say(f"qmd {__version__}")
         raise typer.Exit
 
 
@@ -232,7 +233,7 @@ def run(arguments: Sequence[str]) -> int:
             complain(f"The output cannot be written: {error.strerror or error}.")
             return 1
         complain(
-            f"qmd failed: {type(error).__name__}: {error}\n\n"
+            f"qmd failed: {type(error).__name__}: {shown(error)}\n\n"
             "This is a mistake in qmd. Run it again with QMD_DEBUG=1 to see where."
         )
         return 1
@@ -245,7 +246,7 @@ def _output_fails() -> bool:
     What could not be written may be forgotten, so that to flush again proves nothing.
     """
     try:
-        sys.stdout.write("\n")
+        say("\n")
         sys.stdout.flush()
     except OSError:
         return True
@@ -269,7 +270,7 @@ def _usage(error: Exception, called: str | None) -> str:
     Args:
         called: the command, which an option that lacks its value does not know.
     """
-    message = getattr(error, "format_message", lambda: str(error))()
+    message = shown(getattr(error, "format_message", lambda: str(error))(), most=2000)
     context = getattr(error, "ctx", None)
     known = called in COMMANDS or called in ALIASES or called in GROUPS
     path = context.command_path if context is not None else f"qmd {called}" if known else "qmd"

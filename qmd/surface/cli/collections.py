@@ -16,6 +16,7 @@ from qmd.suggesting import command
 from qmd.surface import formats, wording
 from qmd.surface.cli.common import READ, Json, collection_names, notice, say, state
 from qmd.surface.cli.updating import report_updates
+from qmd.text.visible import shown
 
 app = typer.Typer(no_args_is_help=True, help="Folders whose files are indexed.")
 
@@ -48,8 +49,8 @@ def add(
         try:
             report_updates(engine, [added.name], as_json=as_json, added=True)
         except IndexFailure:
-            update = command("qmd", "update", "-c", added.name)
-            notice(f"Collection '{added.name}' is registered. Index it with {update}.")
+            update = command("qmd", "update", "-c", shown(added.name))
+            notice(f"Collection '{shown(added.name)}' is registered. Index it with {update}.")
             raise
 
 
@@ -140,7 +141,7 @@ def remove(context: typer.Context, name: Name) -> None:
     """Forget a collection. Its files stay where they are."""
     with state(context).engine() as engine:
         curation.remove_collection(engine, name)
-    say(f"Removed collection '{name}'. Its files were not touched.")
+    say(f"Removed collection '{shown(name)}'. Its files were not touched.")
 
 
 app.command(name="rm", hidden=True)(remove)
@@ -160,7 +161,7 @@ def rename(
     """Give a collection another name."""
     with state(context).engine() as engine:
         engine.rename(old, new)
-    say(f"Renamed collection '{old}' to '{new}'.")
+    say(f"Renamed collection '{shown(old)}' to '{shown(new)}'.")
 
 
 app.command(name="mv", hidden=True)(rename)
@@ -190,14 +191,14 @@ def _set(context: typer.Context, name: str, key: str, value: object) -> bool:
 def include(context: typer.Context, name: Name) -> None:
     """Let searches that name no collection look into this one."""
     _set(context, name, "includeByDefault", None)
-    say(f"Searches look into '{name}' by default.")
+    say(f"Searches look into '{shown(name)}' by default.")
 
 
 @app.command()
 def exclude(context: typer.Context, name: Name) -> None:
     """Let only searches that name this collection look into it."""
     _set(context, name, "includeByDefault", False)
-    say(f"Searches look into '{name}' only with -c {quote(name)}.")
+    say(f"Searches look into '{shown(name)}' only with -c {quote(shown(name))}.")
 
 
 @app.command(name="update-cmd")
@@ -209,11 +210,13 @@ def update_command(
     ] = None,
 ) -> None:
     """Set the command that runs before a collection is indexed."""
+    if command:
+        trust.check_command(name, command, state(context).place.config)
     approved = _set(context, name, "update", command or None)
     if command and not approved:
-        say(f"Set for '{name}': {command}")
+        say(f"Set for '{shown(name)}': {shown(command)}")
         notice("It does not run before this project is approved. Look at it with 'qmd trust'.")
     elif command:
-        say(f"'qmd update' runs in '{name}' first: {command}")
+        say(f"'qmd update' runs in '{shown(name)}' first: {shown(command)}")
     else:
-        notice(f"'qmd update' runs nothing in '{name}' any more.")
+        notice(f"'qmd update' runs nothing in '{shown(name)}' any more.")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,6 +14,7 @@ from qmd import extras
 from qmd.errors import UsageError
 from qmd.surface import formats, wording
 from qmd.surface.cli.common import WRITTEN, Collections, Json, notice, say, state
+from qmd.surface.cli.progress import busy
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -230,7 +229,7 @@ def map(
     if not force:
         pictures.check_replaceable(file)
     maps.check_method(method.value)
-    with state(context).engine(warm=True) as engine, _at_work():
+    with state(context).engine(warm=True) as engine, busy("Drawing the map"):
         made = maps.make(engine, collection or [], method=method.value)
         made.save(file)
     if len(made.points) < made.documents:
@@ -254,15 +253,3 @@ def map(
         )
     else:
         say(str(file))
-
-
-@contextmanager
-def _at_work() -> Iterator[None]:
-    """A sign on a terminal that something is being done: t-SNE does not say how far it is."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status("Drawing the map"):
-        yield

@@ -243,7 +243,8 @@ def _editor(here: State, engine: Engine) -> str:
     from qmd import trust
 
     settings = engine.settings()
-    approved = settings.editor_uri if trust.is_trusted(engine.place, settings) else None
+    uri = settings.editor_uri
+    approved = uri if uri and trust.is_trusted(engine.place, settings) else None
     return here.environ.get("QMD_EDITOR_URI") or approved or "file://{path}"
 
 
@@ -251,7 +252,7 @@ def _style(
     here: State, template: str | None, roots: dict[str, str], words: Mapping[str, str]
 ) -> render.Style:
     if template is None:
-        return render.PLAIN
+        return render.Style(terminal=sys.stdout.isatty())
     from qmd.text.snippet import Matcher
 
-    return render.Style(True, render.editor_link(template, roots), Matcher(words))
+    return render.Style(True, True, render.editor_link(template, roots), Matcher(words))
