@@ -62,15 +62,16 @@ def scripts(command: str, root: Path, project: Path) -> tuple[Script, ...]:
     homes = list(dict.fromkeys(Path(os.path.abspath(each)) for each in (root, project)))  # noqa: PTH100
     words = list(dict.fromkeys(_words(command)))
     for word in words:  # folders that it may go to, or name for others to go to
-        homes += [place for place in _places(word, homes[:2]) if place.is_dir()]
+        homes += [place for place in _places(word, homes[:2]) if os.path.isdir(place)]  # noqa: PTH112
     found = {}
     for word in words:
         for path in _places(word, list(dict.fromkeys(homes))):
             if path not in found and _is_runnable(path):
+                target = Path(os.path.realpath(path))
                 found[path] = Script(
-                    _named(path, project), _named(path.resolve(), project.resolve()), _digest(path)
+                    _named(path, project), _named(target, project.resolve()), _digest(target)
                 )
-    return tuple(sorted(set(found.values())))
+    return tuple(found[path] for path in sorted(found))
 
 
 def _words(command: str, depth: int = DEPTH) -> Iterator[str]:
@@ -113,11 +114,8 @@ def _places(word: str, homes: list[Path]) -> Iterator[Path]:
 
 
 def _is_runnable(path: Path) -> bool:
-    """Return whether something is there that is no folder."""
-    try:
-        return path.exists() and not path.is_dir()
-    except OSError:  # a word that is too long for a name, or a folder that cannot be entered
-        return False
+    """Return whether something is there that is no folder. A word may be too long for a name."""
+    return os.path.exists(path) and not os.path.isdir(path)  # noqa: PTH110, PTH112
 
 
 def _named(path: Path, project: Path) -> str:
@@ -126,7 +124,7 @@ def _named(path: Path, project: Path) -> str:
 
 def _digest(path: Path) -> str | None:
     try:
-        with os.fdopen(guarded.opened(path.resolve(), os.O_RDONLY), "rb") as file:
+        with os.fdopen(guarded.opened(path, os.O_RDONLY), "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return None

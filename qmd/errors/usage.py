@@ -68,8 +68,8 @@ class CommandRefused(UsageError):
     def __init__(self, collection: str, command: str, config: Path) -> None:
         super().__init__(
             f"The update command of '{shown(collection)}' has characters that cannot be seen, "
-            f"and is not run: {shown(command)}\n\n"
-            f"Look where it comes from. If it is meant, remove them from 'update' of "
+            f"and is not run:\n  {shown(command)}\n\n"
+            f"Find out where it comes from. If it is meant, take them out of 'update' of "
             f"'{shown(collection)}' in {shown(config)}, or put the command into a script and set "
             f"that: {line('qmd', 'collection', 'update-cmd', shown(collection), 'sh SCRIPT')}"
         )

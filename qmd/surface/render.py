@@ -51,7 +51,7 @@ class Style(NamedTuple):
 
     def value(self, text: str) -> str:
         """A foreign value."""
-        return shown(text) if self.terminal else text
+        return shown(_one_line(text)) if self.terminal else text
 
     def joined(self, separator: str, parts: Iterable[str]) -> str:
         """`parts` as one text."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TextIO, cast
 from qmd.text.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
 
 class Styled(str):
@@ -75,6 +75,12 @@ def unguarded_errors() -> TextIO:
     """Return stderr for a library that draws with escape sequences of its own."""
     stream: TextIO = sys.stderr
     return stream.stream if isinstance(stream, ForPeople) else stream
+
+
+def may_colour(environ: Mapping[str, str], *, errors: bool = False) -> bool:
+    """Return whether stdout, or stderr, is a terminal whose user has nothing against colours."""
+    stream = sys.stderr if errors else sys.stdout
+    return stream.isatty() and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
 
 
 def width() -> int | None:

@@ -102,11 +102,7 @@ class State(NamedTuple):
     @property
     def colour(self) -> bool:
         """Whether results may be coloured: a terminal, and nobody said no."""
-        return (
-            sys.stdout.isatty()
-            and not self.environ.get("NO_COLOR")
-            and self.environ.get("TERM") != "dumb"
-        )
+        return terminal.may_colour(self.environ)
 
 
 def collection_names(context: typer.Context) -> list[str]:
@@ -180,7 +176,7 @@ def notice(text: str) -> None:
 
 def complain(text: str) -> None:
     """Write an error to stderr, as `notice` does."""
-    red = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    red = terminal.may_colour(os.environ, errors=True)
     first, _, rest = text.partition("\n")
     head = terminal.paint(first, "31") if red else first
     notice(terminal.joined("\n", [head, rest] if rest else [head]))
