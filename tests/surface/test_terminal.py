@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from qmd.surface import terminal
-from qmd.surface.cli import server_process
+from qmd.surface.cli import progress, server_process
 
 
 def test_our_styling_is_put_around_what_was_made_visible():
@@ -48,6 +48,18 @@ def test_whatever_is_written_to_a_guarded_stream_is_visible(monkeypatch):
     sys.stderr.writelines(["b\r", terminal.paint("c", "2")])
     assert stream.getvalue() == "a\\x1b[2J\nb\\r\033[2mc\033[0m"
     assert terminal.unguarded_errors() is stream
+
+
+def test_the_name_of_a_task_gives_no_orders_and_is_no_markup(monkeypatch):
+    stream = io.StringIO()
+    stream.isatty = lambda: True
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "200")
+    with progress.bars() as of:
+        of("Indexing [red]odd\033]0;theirs\a\u202e")(1, 2)
+    assert r"Indexing [red]odd\x1b]0;theirs\x07\u202e" in stream.getvalue()
+    assert not {"\a", "\u202e"} & set(stream.getvalue())
 
 
 def test_a_record_of_the_log_is_one_line(monkeypatch):
