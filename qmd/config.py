@@ -20,6 +20,7 @@ from qmd.environment import Place, expanded
 from qmd.errors import ConfigError, UsageError
 from qmd.text import yaml_reader
 from qmd.text.masks import check_mask
+from qmd.text.paths import LONGEST_NAME, on_one_line
 from qmd.types import EXPERIENCES, Collection, Context
 
 DEFAULT_MASK = "**/*.md"
@@ -356,13 +357,20 @@ def check_name(name: str) -> None:
     """Refuse a collection name that could not be written in a path, or is not to be had.
 
     Raises:
-        UsageError: it is empty, has a `/`, `:` or a line break, begins with `.`, `#` or `-`, or
-            is that of the experience records.
+        UsageError: it is empty, has a `/`, `\\`, `:`, `?` or a control character, begins with `.`,
+            `#` or `-`, is longer than the name of a file, or is that of the experience records.
     """
-    if not name or name[0] in ".#-" or any(mark in name for mark in "/:?\n\r\t\0"):
+    shown = on_one_line(name)
+    if not name or name[0] in ".#-" or shown != name or any(mark in name for mark in "/\\:?"):
         raise UsageError(
-            f"'{name}' cannot be the name of a collection.\n\n"
-            "A name is a word such as 'notes': no '/', ':' or '?', and no '.', '#' or '-' in front."
+            f"'{shown}' cannot be the name of a collection.\n\n"
+            "A name is a word such as 'notes': no '/', '\\', ':' or '?', and no '.', '#' or '-' in "
+            "front."
+        )
+    if len(name.encode(errors="replace")) > LONGEST_NAME:
+        raise UsageError(
+            f"'{name[:40]}…' cannot be the name of a collection: it has more than {LONGEST_NAME} "
+            "bytes.\n\nChoose a shorter one."
         )
     if name == EXPERIENCES:
         raise UsageError(
