@@ -90,9 +90,7 @@ def is_below(path: str) -> bool:
         data = path.encode()
     except UnicodeEncodeError:
         return False
-    return len(data) <= LONGEST_PATH and all(
-        len(name) <= LONGEST_NAME for name in data.split(b"/")
-    )
+    return len(data) <= LONGEST_PATH and all(len(name) <= LONGEST_NAME for name in data.split(b"/"))
 
 
 def place(root: str, path: str) -> str | None:
