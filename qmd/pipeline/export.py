@@ -17,8 +17,9 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, as_completed
 from datetime import UTC, datetime
 from functools import partial
+from io import BufferedReader
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from qmd import __version__
 from qmd.amounts import amount
@@ -312,6 +313,6 @@ def is_whole(folder: Path, file: File) -> bool:
         return False
 
 
-def sha256(file: IO[bytes]) -> str:
+def sha256(file: BufferedReader) -> str:
     """Digest the bytes of a file: 64 hex digits."""
     return hashlib.file_digest(file, "sha256").hexdigest()

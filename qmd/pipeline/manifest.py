@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
+from io import BufferedReader
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from qmd import __version__, guarded
 from qmd.errors import ExportDamaged, ExportTooNew, ExportUnreadable, NotAnExport
@@ -126,7 +127,7 @@ def write(folder: Path, manifest: Manifest) -> None:
     (folder / NAME).write_text(text + "\n", encoding="utf-8")
 
 
-def opened(folder: Path, name: str) -> IO[bytes]:
+def opened(folder: Path, name: str) -> BufferedReader:
     """Open a file of an export.
 
     Raises:
