@@ -18,6 +18,7 @@ from qmd.store import maintenance, workplaces
 from qmd.store.stemmer import extension
 from qmd.suggesting import command
 from qmd.text.masks import matches_nothing
+from qmd.text.paths import on_one_line
 from qmd.text.visible import shown
 
 LITTLE_SPACE = 200_000_000
@@ -154,6 +155,7 @@ def _file_system(folder: Path) -> str | None:
 def _index(engine: Engine) -> Iterator[Finding]:
     try:
         facts = engine.read(maintenance.problems)
+        stray = engine.read(maintenance.stray_paths)
         work = engine.read(maintenance.size)
         texts, taken = engine.read(maintenance.orphans)
     except QmdError as error:
@@ -161,6 +163,13 @@ def _index(engine: Engine) -> Iterator[Finding]:
         stops = isinstance(error, IndexFailure)
         yield Finding("index", "problem", first, mend or None, stops)
         return
+    for each in stray:
+        yield Finding(
+            "index",
+            "problem",
+            f"a path of collection '{each.collection}' leaves its folder: {on_one_line(each.path)}",
+            AFRESH,
+        )
     broken = [fact for fact in facts if fact.times]
     for fact in broken:
         yield Finding(
@@ -169,7 +178,7 @@ def _index(engine: Engine) -> Iterator[Finding]:
             f"not so {amount(fact.times, 'time')}: {fact.fact}",
             AFRESH,
         )
-    if not broken:
+    if not broken and not stray:
         documents = amount(work.documents, "document")
         yield Finding("index", "ok", f"{documents}, {len(facts)} facts hold")
     if work.pays:

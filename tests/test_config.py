@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from qmd.config import Settings, check_name, digest, load, parsed, understood
+from qmd.commented import parsed
+from qmd.config import Settings, check_name, digest, load, understood
 from qmd.editing import edit, entry
 from qmd.environment import at, check_reach, locate
 from qmd.errors import ConfigError, IndexOutOfReach, UsageError

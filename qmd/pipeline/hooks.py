@@ -54,6 +54,13 @@ class Hooks:
         now = {each.name: each for each in settings.collections}
         if collection.name not in now and self._place.project is not None:
             return  # it was approved for what is there no more
+        if collection.name not in now and collection.update_command is not None:
+            # An index that came from elsewhere brings commands that no user has written.
+            self._told(
+                f"The update command of '{collection.name}' is in the index alone and was left "
+                f"out: {collection.update_command}\nTo run it, write it into {self._place.config}."
+            )
+            collection = collection._replace(update_command=None)
         collection = now.get(collection.name, collection)
         if collection.update_command is not None:
             trust.check_command(collection.name, collection.update_command, self._place.config)

@@ -10,6 +10,7 @@ ones, then the file changes, then the old collections go.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -28,6 +29,7 @@ from qmd.errors import (
     IndexTaken,
     NotAnExport,
 )
+from qmd.guarded import NotAFile
 from qmd.pipeline import manifest
 from qmd.pipeline.destination import locked
 from qmd.pipeline.export import sha256
@@ -161,15 +163,18 @@ def _verify(folder: Path, file: File) -> None:
         ExportDamaged: it is not.
         ExportUnreadable: nobody can say.
     """
-    path = folder / file.path
     try:
-        size = path.stat().st_size
-        if size != file.bytes:
-            raise ExportDamaged(folder, file.path, f"it has {size} bytes, not {file.bytes}.")
-        if sha256(path) != file.sha256:
-            raise ExportDamaged(folder, file.path, "it has been changed since it was written.")
+        with manifest.opened(folder, file.path) as found:
+            size = os.fstat(found.fileno()).st_size
+            if size != file.bytes:
+                raise ExportDamaged(folder, file.path, f"it has {size} bytes, not {file.bytes}.")
+            if sha256(found) != file.sha256:
+                raise ExportDamaged(folder, file.path, "it has been changed since it was written.")
     except FileNotFoundError:
         raise ExportDamaged(folder, file.path, "it is missing.") from None
+    except NotAFile:
+        problem = "it is no file of this folder, but a link that leads out, a pipe or a device."
+        raise ExportDamaged(folder, file.path, problem) from None
     except OSError as error:
         raise ExportUnreadable(folder, file.path, error.strerror or str(error)) from error
 

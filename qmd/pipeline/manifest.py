@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from io import BufferedReader
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from qmd import __version__
+from qmd import __version__, guarded
 from qmd.errors import ExportDamaged, ExportTooNew, ExportUnreadable, NotAnExport
+from qmd.guarded import NotAFile
 from qmd.store.exchange import Column
+from qmd.text.paths import is_below, on_one_line
 
 NAME = "manifest.json"
 
 FORMAT = "qmd export"
 """What says that a folder is one of ours."""
+
+LARGEST = 1 << 26
+"""Bytes of a manifest that is read."""
 
 VERSION = 1
 """Of the format. A later one is refused; an earlier one has to be read."""
@@ -120,10 +127,39 @@ def write(folder: Path, manifest: Manifest) -> None:
     (folder / NAME).write_text(text + "\n", encoding="utf-8")
 
 
+def opened(folder: Path, name: str) -> BufferedReader:
+    """Open a file of an export.
+
+    Raises:
+        FileNotFoundError: there is none.
+        NotAFile: it is a device, a pipe or a folder, or a link that leads out of the folder.
+        OSError: it cannot be opened.
+    """
+    path = folder / name
+    real = Path(os.path.realpath(path))
+    if not real.is_relative_to(os.path.realpath(folder)):
+        raise NotAFile(path)
+    return os.fdopen(guarded.opened(real, os.O_RDONLY), "rb")
+
+
+def _text(folder: Path) -> str:
+    """The text of a folder's manifest.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is not UTF-8, or too large to be one.
+    """
+    with opened(folder, NAME) as file:
+        data = file.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise ValueError(f"it has more than {LARGEST:,} bytes")
+    return data.decode("utf-8")
+
+
 def is_ours(folder: Path) -> bool:
     """Whether a folder says that it is an export, of whatever version."""
     try:
-        document = json.loads((folder / NAME).read_text(encoding="utf-8"))
+        document = json.loads(_text(folder))
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(document, dict) and document.get("format") == FORMAT
@@ -138,9 +174,8 @@ def read(folder: Path) -> Manifest:
         ExportTooNew: a later qmd has written it.
         ExportDamaged: it cannot be understood.
     """
-    path = folder / NAME
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(_text(folder))
     except (FileNotFoundError, NotADirectoryError):
         raise NotAnExport(folder) from None
     except OSError as error:
@@ -190,12 +225,12 @@ def _part(part: dict[str, Any]) -> Part:
 
 
 def _file(file: dict[str, Any]) -> File:
-    path = PurePosixPath(_checked(file["path"], str))
-    if path.is_absolute() or ".." in path.parts or "\0" in str(path):
-        raise ValueError(f"{path} lies outside of the folder")
+    path = _checked(file["path"], str)
+    if not is_below(path):
+        raise ValueError(f"'{on_one_line(path)}' lies outside of the folder")
     collection = file.get("collection")
     return File(
-        str(path),
+        path,
         _checked(file["rows"], int),
         _checked(file["bytes"], int),
         _checked(file["sha256"], str),

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from qmd.pipeline.walk import Found, stays_inside
 from qmd.store.documents import Change
-from qmd.text import markdown
+from qmd.text import markdown, paths
 from qmd.text.identity import checksum, content_hash
 from qmd.types import Collection
 
@@ -92,7 +92,9 @@ def opened(change: Change, found: Found, collection: Collection, *, began: int) 
     )
     follow = collection.follow_symlinks
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW)
-    path = os.path.join(collection.root, change.path)  # noqa: PTH118
+    path = paths.place(collection.root, change.path)
+    if path is None:
+        return known(vanished=True)
     try:
         descriptor = os.open(path, flags)
         try:

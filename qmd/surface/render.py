@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from qmd.surface import terminal
 from qmd.surface.formats import Format, as_csv, as_json, as_xml
+from qmd.text import paths
 from qmd.text.paths import on_one_line
 from qmd.text.visible import shown
 from qmd.types import Passage, Result
@@ -67,10 +68,10 @@ def editor_link(template: str, roots: Mapping[str, str]) -> Callable[[str, int],
 
     def link(file: str, line: int) -> str | None:
         collection, _, path = file.partition("/")
-        root = roots.get(collection)
-        if root is None:
+        stored = paths.place(roots.get(collection, ""), path)
+        if stored is None:
             return None
-        place = quote(f"{root}/{path}".lstrip("/"))
+        place = quote(stored.lstrip("/"))
         whole = place if template.startswith("vscode") else f"/{place}"
         return template.replace("{path}", whole).replace("{line}", str(line)).replace("{col}", "1")
 

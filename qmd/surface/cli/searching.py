@@ -14,6 +14,7 @@ from qmd.errors import UsageError
 from qmd.surface import formats, render
 from qmd.surface.cli.common import State, notice, say, state
 from qmd.surface.cli.search_options import Options, a_half_life, a_number, with_options
+from qmd.text import paths
 from qmd.types import SIMILAR
 
 if TYPE_CHECKING:
@@ -224,7 +225,7 @@ def show(here: State, engine: Engine, answer: Answer, options: Options, *, lowes
 
     def on_disk(name: str) -> str:
         root, _, path = name.partition("/")
-        return f"{roots[root]}/{path}" if root in roots else name
+        return paths.place(roots.get(root, ""), path) or name
 
     say(
         render.results(
