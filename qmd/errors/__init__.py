@@ -4,7 +4,8 @@
     ├── UsageError                a value or a combination that makes no sense
     │   ├── QueryError            a query that cannot be read
     │   ├── SqlError              SQL that is no query, or cannot be answered
-    │   │   └── SqlTimeout        in time
+    │   │   ├── SqlTimeout        in time
+    │   │   └── SqlOutOfMemory    with the memory and the disk it may use
     │   ├── ConfigError           index.yml, with the line
     │   │   └── ConfigEmptied     it has lost what it said
     │   └── CommandRefused        an update command with characters that cannot be seen
@@ -115,6 +116,7 @@ if TYPE_CHECKING:
         NotFound,
         QueryError,
         SqlError,
+        SqlOutOfMemory,
         SqlTimeout,
         UsageError,
     )
@@ -168,6 +170,7 @@ __all__ = [
     "RuntimeMissing",
     "ServerFailure",
     "SqlError",
+    "SqlOutOfMemory",
     "SqlTimeout",
     "TextTooLong",
     "UnknownModel",

@@ -38,6 +38,19 @@ class SqlTimeout(SqlError):
         self.seconds = seconds
 
 
+class SqlOutOfMemory(SqlError):
+    """A query that was stopped since it took too much memory, or too much disk."""
+
+    def __init__(self, memory: str, *, disk: str | None = None) -> None:
+        also = f", and {disk} on disk" if disk else ""
+        super().__init__(
+            f"The query needs more than {memory} of memory{also}.\n\n"
+            "Ask for less, or allow it more with --memory SIZE. In Python: memory=SIZE."
+        )
+        self.memory = memory
+        self.disk = disk
+
+
 class ConfigError(UsageError):
     """A configuration file that cannot be used."""
 

@@ -19,6 +19,7 @@ from qmd.text.visible import hidden, shown
 if TYPE_CHECKING:
     from qmd.engine import Engine
     from qmd.environment import Place
+    from qmd.store.workers import Workers
 
 PARTLY = 2
 """Exit code when some of several things could not be done."""
@@ -70,7 +71,12 @@ class State(NamedTuple):
 
     @contextmanager
     def engine(
-        self, *, warm: bool = False, gpu: bool = True, new: bool = False
+        self,
+        *,
+        warm: bool = False,
+        gpu: bool = True,
+        new: bool = False,
+        workers: Workers | None = None,
     ) -> Iterator[Engine]:
         """The index that the command means.
 
@@ -78,6 +84,7 @@ class State(NamedTuple):
             warm: for a command that reads more than once.
             gpu: whether models may use one.
             new: for a command that makes the index whose name is given, if there is none.
+            workers: processes for queries in SQL, if there are any yet.
 
         Raises:
             IndexNotFound: there is none, and the command makes none.
@@ -89,7 +96,8 @@ class State(NamedTuple):
         if not new:
             self.check_exists()
         environment.check_reach(self.place)
-        engine = Engine(self.place, environment.machine(self.environ, gpu=gpu), warm=warm)
+        machine = environment.machine(self.environ, gpu=gpu)
+        engine = Engine(self.place, machine, warm=warm, workers=workers)
         patience = None
         try:
             yield engine

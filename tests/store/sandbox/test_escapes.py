@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from qmd.errors import SqlError
-from qmd.store import sandbox
+from qmd.store import sandbox, workplaces
 from qmd.store.sandbox import Limits, Sandbox
 from qmd.store.trees import Request
 
@@ -178,7 +178,8 @@ def test_a_table_whose_name_is_none_of_a_file_is_refused_in_words(answered, file
 def test_files_are_shut_out_even_if_a_query_that_reads_them_got_so_far(shared):
     (shared.folder / "secret.csv").write_text("x,y\n1,secret\n")
     query = f"from read_csv('{shared.folder}/secret.csv')"
-    with closing(Sandbox(shared.engine.place.database, Limits())) as box:
+    index = shared.engine.place.database
+    with closing(Sandbox(index, Limits(), workplaces.spill(index))) as box:
         work = partial(
             box.answer, Request(query, "answer", (), frozenset(), frozenset()), (), (), ()
         )
