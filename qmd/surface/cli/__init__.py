@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from keyword import iskeyword
 from typing import Annotated, Any
@@ -181,8 +181,11 @@ def options(
     context.obj = State(dict(os.environ), index)
 
 
-def run(arguments: Sequence[str]) -> int:
+def run(arguments: Sequence[str], begin: Callable[[], None] = lambda: None) -> int:
     """Run one command.
+
+    Args:
+        begin: called when the command has been loaded, before it does anything.
 
     Returns:
         The exit code: 0 done, 1 usage or not found, 2 partly done, 3 the index is busy or
@@ -199,6 +202,7 @@ def run(arguments: Sequence[str]) -> int:
             _complete(arguments[0], arguments[1:])
             return 0
         app = application(arguments)
+        begin()
         code = app(arguments, standalone_mode=False, prog_name="qmd")
         sys.stdout.flush()
         if code == INTERRUPTED:  # typer has taken the interrupt for an exit
