@@ -44,6 +44,7 @@
     ├── MigrationEdited
     └── IndexFailure               exit code 3
         ├── IndexBusy             another process holds the file
+        │   └── FileBusy          index.yml, or the list of approvals
         ├── JobRunning            another process is doing the same job
         ├── OfAnotherProcess      this one was forked from it
         ├── LockUnusable          a lock of the index is no file
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
     from qmd.errors.index import (
         NOT_REBUILT,
         CannotUpdate,
+        FileBusy,
         HookFailed,
         IndexBusy,
         IndexFailure,
@@ -134,6 +136,7 @@ __all__ = [
     "ExportIncomplete",
     "ExportTooNew",
     "ExportUnreadable",
+    "FileBusy",
     "FolderTaken",
     "HookFailed",
     "HubFailure",
