@@ -93,8 +93,10 @@ def run(begin: Callable[[], None]) -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.meta_path.insert(0, _Spared)
     try:
+        from qmd import processes
         from qmd.surface import cli
 
+        processes.call("qmd", *cli.verbs(sys.argv[1:]))
         code = cli.run(sys.argv[1:], begin)
     except KeyboardInterrupt:  # after the command has ended
         with suppress(OSError):
