@@ -350,7 +350,10 @@ def test_what_is_registered_and_could_not_be_indexed_is_told(qmd, notes, monkeyp
         patch.setattr("qmd.surface.cli.collections.report_updates", full)
         code, _, err = qmd("collection", "add", notes)
     assert code == 3
-    assert err.startswith("Collection 'notes' is registered. Index it with 'qmd update -c notes'.")
+    assert err.startswith(
+        "Collection 'notes' is registered. To go on, add it again, or index it with "
+        "'qmd update -c notes'. "
+    )
     assert qmd("update", "-c", "notes")[0] == 0
 
 
