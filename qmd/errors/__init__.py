@@ -46,6 +46,7 @@
     ├── MigrationEdited
     └── IndexFailure               exit code 3
         ├── IndexBusy             another process holds the file
+        │   └── FileBusy          index.yml, or the list of approvals
         ├── JobRunning            another process is doing the same job
         ├── OfAnotherProcess      this one was forked from it
         ├── LockUnusable          a lock of the index is no file
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
     from qmd.errors.index import (
         NOT_REBUILT,
         CannotUpdate,
+        FileBusy,
         HookFailed,
         IndexBusy,
         IndexFailure,
@@ -139,6 +141,7 @@ __all__ = [
     "ExportIncomplete",
     "ExportTooNew",
     "ExportUnreadable",
+    "FileBusy",
     "FolderTaken",
     "HookFailed",
     "HubFailure",

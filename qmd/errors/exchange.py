@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from qmd.errors.base import QmdError
+from qmd.errors.index import newer
 from qmd.text.visible import shown
 
 
@@ -84,13 +85,21 @@ class ExportIncomplete(ExchangeError):
 
 
 class ExportTooNew(ExchangeError):
-    """A later qmd has written an export."""
+    """A later qmd has written an export.
 
-    def __init__(self, folder: Path, *, written_by: str, this: str) -> None:
+    Args:
+        what: `schema` or `format`.
+        found: its version in the export.
+        known: the last one that this qmd knows.
+        written_by, this: versions of qmd, which may be the same.
+    """
+
+    def __init__(
+        self, folder: Path, what: str, found: int, *, known: int, written_by: str, this: str
+    ) -> None:
         super().__init__(
-            f"The export {shown(folder)} was written by qmd {shown(written_by)}; "
-            f"this is qmd {this}.\n\n"
-            f"Upgrade qmd to {shown(written_by)} or later."
+            f"The export {shown(folder)} has {what} {found}; this qmd {this} knows {what}s up to "
+            f"{known}.\n\nNothing was imported. {newer(written_by, this)}."
         )
         self.folder = folder
         self.written_by = written_by

@@ -13,6 +13,13 @@ NOT_REBUILT = "Experience records and kept answers of models are in this file al
 """What to know before an index is built anew."""
 
 
+def newer(written_by: str, this: str) -> str:
+    """Advice to install the qmd that wrote something, whose version may be that of this one."""
+    if written_by == this:
+        return "Install the newer qmd that wrote it"
+    return f"Install the qmd that wrote it ({shown(written_by)}) or a later one"
+
+
 class IndexFailure(QmdError):
     """The index file cannot be used now."""
 
@@ -23,10 +30,24 @@ class IndexBusy(IndexFailure):
     """Another process holds the index and has not let go in time."""
 
     def __init__(self, path: Path, *, holder: str | None, waited: float) -> None:
-        by = f" by {shown(holder)}" if holder else ""
         super().__init__(
-            f"The index {shown(path)} has been held{by} for {amount(round(waited), 'second')}.\n\n"
+            f"The index {shown(path)} has been held for {amount(round(waited), 'second')} "
+            f"by {shown(holder or 'another process')}.\n\n"
             "Wait for it to finish, or stop it, and try again."
+        )
+        self.path = path
+        self.holder = holder
+
+
+class FileBusy(IndexBusy):
+    """Another process changes index.yml, or the list of approvals, and has not ended in time."""
+
+    def __init__(self, path: Path, *, holder: str | None, waited: float) -> None:
+        QmdError.__init__(
+            self,
+            f"{path} has been held for {amount(round(waited), 'second')} "
+            f"by {holder or 'another process'}.\n\n"
+            "Nothing was changed. Wait for it to finish, or stop it, and try again.",
         )
         self.path = path
         self.holder = holder
@@ -36,9 +57,9 @@ class JobRunning(IndexFailure):
     """Another process is at a job that only one should do."""
 
     def __init__(self, path: Path, *, job: str, holder: str | None) -> None:
-        by = f" ({shown(holder)})" if holder else ""
         super().__init__(
-            f"Another 'qmd {job}' is at work on {shown(path)}{by}.\n\n"
+            f"Another {job} of {shown(path)} is running: "
+            f"{shown(holder or 'in another process')}.\n\n"
             "Wait for it, or stop it and try again."
         )
         self.path = path
@@ -102,16 +123,22 @@ class IndexNotWritable(IndexFailure):
 
 
 class IndexTooNew(IndexFailure):
-    """A later qmd has written this index."""
+    """A later qmd has written this index.
 
-    def __init__(self, path: Path, *, written_by: str, this: str) -> None:
+    Args:
+        schema: of the index: the version of a migration that this qmd does not have.
+        known: the last schema that this qmd knows.
+        written_by, this: versions of qmd, which may be the same.
+    """
+
+    def __init__(self, path: Path, *, schema: int, known: int, written_by: str, this: str) -> None:
         super().__init__(
-            f"The index {shown(path)} was written by qmd {shown(written_by)}; "
-            f"this is qmd {this}.\n\n"
-            f"Upgrade qmd to {shown(written_by)} or later, or choose another index with "
-            "--index NAME."
+            f"The index {shown(path)} has schema {schema}; this qmd {this} knows schemas up to "
+            f"{known}.\n\n{newer(written_by, this)}, or choose another index with --index NAME."
         )
         self.path = path
+        self.schema = schema
+        self.known = known
         self.written_by = written_by
 
 

@@ -147,8 +147,11 @@ def _usable(folder: Path) -> Manifest:
             none.
     """
     document = manifest.read(folder)
-    if document.schema > migrate.migrations()[-1].version:
-        raise ExportTooNew(folder, written_by=document.qmd_version, this=__version__)
+    known, written_by = migrate.migrations()[-1].version, document.qmd_version
+    if document.schema > known:
+        raise ExportTooNew(
+            folder, "schema", document.schema, known=known, written_by=written_by, this=__version__
+        )
     there = {part.name for part in document.parts if part.files}
     missing = [t.name for t in exchange.TABLES if t.needed and t.name not in there]
     if missing:

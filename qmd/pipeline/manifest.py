@@ -185,9 +185,12 @@ def read(folder: Path) -> Manifest:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise NotAnExport(folder)
     try:
-        if _checked(document["format_version"], int) > VERSION:
+        found = _checked(document["format_version"], int)
+        if found > VERSION:
             written_by = str(document.get("qmd_version"))
-            raise ExportTooNew(folder, written_by=written_by, this=__version__)
+            raise ExportTooNew(
+                folder, "format", found, known=VERSION, written_by=written_by, this=__version__
+            )
         return _understood(document)
     except (KeyError, TypeError, ValueError) as error:
         raise ExportDamaged(folder, NAME, f"it does not say what it has to: {error}") from error

@@ -11,8 +11,7 @@ import typer
 from qmd import curation, trust
 from qmd.config import DEFAULT_MASK, Settings
 from qmd.editing import Parsed, entry
-from qmd.errors import IndexFailure
-from qmd.suggesting import command
+from qmd.errors import QmdError
 from qmd.surface import formats, wording
 from qmd.surface.cli.common import READ, Json, collection_names, notice, say, state
 from qmd.surface.cli.updating import report_updates
@@ -45,12 +44,17 @@ def add(
 ) -> None:
     """Register a folder and index it."""
     with state(context).engine(warm=True, new=True) as engine:
-        added = curation.add_collection(engine, path, name=name, mask=mask)
+        try:
+            added = curation.add_collection(engine, path, name=name, mask=mask)
+        except (QmdError, OSError, KeyboardInterrupt) as error:
+            for note in getattr(error, "__notes__", ()):
+                notice(note)
+            raise
         try:
             report_updates(engine, [added.name], as_json=as_json, added=True)
-        except IndexFailure:
-            update = command("qmd", "update", "-c", shown(added.name))
-            notice(f"Collection '{shown(added.name)}' is registered. Index it with {update}.")
+            curation.end_adding(engine, added)
+        except BaseException:  # also Ctrl-C, and the exit of a failure that was told
+            notice(curation.state_of(engine, added.name))
             raise
 
 

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from qmd.amounts import MOST_OF_VALUE, shortened
 from qmd.surface.tools import texts
 from qmd.surface.tools.replies import Code, Resource
 from tests.surface.toolbox.calling import call, text
@@ -54,7 +55,7 @@ def test_names_that_nothing_has_leave_room_for_the_documents_that_are_there(tool
     assert size(reply) <= texts.MOST_BYTES
     [found], [*named, last] = apart(reply)
     assert found.name == "notes/tea.md"
-    assert named[0] == f"Document not found: {names[0]}"
+    assert named[0] == f"Document not found: {shortened(names[0], MOST_OF_VALUE)}"
     assert last == f"[... and {499 - len(named)} more names that give no document]"
     reply = call(toolbox, "multi_get", pattern=",".join(names))
     assert reply.error is Code.NOT_FOUND
