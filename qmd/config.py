@@ -179,7 +179,7 @@ def parsed(text: str, path: Path) -> Any:
         raise ConfigError(path, str(problem), line=mark.line + 1 if mark else None) from error
     except RecursionError as error:
         raise ConfigError(path, "this is nested too deeply") from error
-    except (LookupError, ValueError) as error:  # a value that is not what its tag says
+    except (LookupError, TypeError, ValueError) as error:  # a value or key that YAML has no use for
         raise ConfigError(path, f"this cannot be read: {error}") from error
 
 

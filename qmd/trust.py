@@ -80,7 +80,7 @@ def approvals(place: Place) -> dict[str, str]:
         value = json.loads(place.trusted.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(place.trusted, f"this cannot be read: {error}") from error
     if not isinstance(value, dict):
         raise ConfigError(place.trusted, "this is not a list of approvals")

@@ -231,7 +231,7 @@ class Line:
         """The first line of what an endpoint says of an error; else what the status means."""
         try:
             said = response.json()
-        except ValueError:
+        except (ValueError, RecursionError):
             said = "" if response.text.lstrip().startswith("<") else response.text
         for name in ("error", "message", "detail", "msg"):
             said = said[0] if isinstance(said, list) and said else said

@@ -193,6 +193,8 @@ def _file(file: dict[str, Any]) -> File:
     path = PurePosixPath(_checked(file["path"], str))
     if path.is_absolute() or ".." in path.parts or "\0" in str(path):
         raise ValueError(f"{path} lies outside of the folder")
+    if not path.parts:
+        raise ValueError("a file has no name")
     collection = file.get("collection")
     return File(
         str(path),

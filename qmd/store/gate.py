@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import threading
 import time
 import weakref
@@ -43,6 +44,9 @@ LOOKS = 10
 
 COURTESY = 0.02
 """Seconds a writer stays away after a turn, longer than anyone's longest poll."""
+
+_SIGNATURE, _LONGEST = re.compile(rb"process [0-9]{1,10}"), 19
+"""Text that a holder writes into a lock, and the bytes of it that are read: one is to spare."""
 
 HEAD, MARK = 12, b"DUCK"
 """Bytes that a database of DuckDB begins with, and how they end.
@@ -116,12 +120,13 @@ class _Lock:
             os.pwrite(self._descriptor, f"process {os.getpid()}".encode(), 0)
 
     def holder(self) -> str | None:
-        """Who signed last."""
+        """Process that signed last; None if the file has another text, which others may write."""
         try:
             with os.fdopen(guarded.opened(self._path, os.O_RDONLY), "rb") as file:
-                return file.read().decode(errors="replace").strip() or None
+                signature = file.read(_LONGEST)
         except OSError:
             return None
+        return signature.decode() if _SIGNATURE.fullmatch(signature) else None
 
     def _open(self) -> int | None:
         for flags in (os.O_RDWR | os.O_CREAT, os.O_RDONLY):
