@@ -71,10 +71,10 @@ def compared() -> Iterator[Target]:
             time.sleep(0.1)  # the index was changed just now
 
         def made(source: Bytes) -> Input:
-            kind = source.number(0, 4)
+            kind, some = source.number(0, 4), source.number(0, 2)
             if kind == 0:
                 return (source.rest(),)
-            unusable = source.json(names) if kind == 1 else [["a.md", source.text()]]
+            unusable = source.json(names) if kind == 1 else [["tea.md", source.text()]] * some
             folder = [digest, unusable]
             given: list[Any] = [state, {"notes": folder}, space, source.json(names)]
             if kind > 3:

@@ -20,6 +20,13 @@ def test_an_answer_of_another_kind_is_told_of(server, make, kind, body):
 
 
 @KINDS
+def test_an_error_that_is_nested_too_deeply_is_told_of(server, make, kind):
+    server.answer = lambda path, _: Answer("[" * 100_000, 400)
+    with pytest.raises(ModelFailure, match="answered 400"):
+        ask(make(kind))
+
+
+@KINDS
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_key_that_is_not_accepted_names_the_variable(server, make, kind, status):
     server.answer = error(status, f"Incorrect API key provided: {KEY}")
