@@ -76,6 +76,19 @@ def test_a_manifest_that_names_no_file_is_refused(tmp_path, path):
         manifest.read(tmp_path)
 
 
+def test_a_manifest_with_half_a_character_is_refused(tmp_path):
+    document = {
+        "format": "qmd export",
+        "format_version": 1,
+        "qmd_version": "\ud800",
+        "schema_version": 1,
+        "settings": {"models": {}, "chunk": {}},
+    }
+    (tmp_path / manifest.NAME).write_text(json.dumps(document))
+    with pytest.raises(ExportDamaged, match="surrogates"):
+        manifest.read(tmp_path)
+
+
 def test_approvals_that_are_nested_too_deeply_are_refused_with_their_file(place):
     place.trusted.write_text(NESTED)
     with pytest.raises(ConfigError, match="trusted"):
@@ -83,9 +96,10 @@ def test_approvals_that_are_nested_too_deeply_are_refused_with_their_file(place)
 
 
 def test_a_key_of_settings_that_is_a_mapping_is_refused(place):
-    place.config.write_text("? {a: {b: c}}\n: 1\n")
-    with pytest.raises(ConfigError, match=r"index\.yml"):
-        config.load(place)
+    for text in ("? {a: {b: c}}\n: 1\n", "{[a]: b}", "a:\n  " + "? " * 90 + "b\n"):
+        place.config.write_text(text)
+        with pytest.raises(ConfigError, match=r"index\.yml.*a key has to be text"):
+            config.load(place)
 
 
 @pytest.mark.parametrize("value", ["a\rb", "a\r\nb", "\r", "a\nb"])

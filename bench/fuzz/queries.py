@@ -161,7 +161,13 @@ def dates() -> Iterator[Target]:
             assert ago.date() == today - timedelta(number)
 
     words = "2025¦-03¦-14¦today¦yesterday¦d¦w¦T¦:¦Z¦+02:00¦0000¦9999¦/¦12¦٣".split("¦")
-    yield Target(made, check, words, (b"2025-03-14", b"2w", b"2025-03-14T15:16:17+02:00", b"9999w"))
+    yield Target(
+        made,
+        check,
+        words,
+        (b"2025-03-14", b"2w", b"2025-03-14T15:16:17+02:00", b"9999w"),
+        linear=False,
+    )
 
 
 def half_lives() -> Iterator[Target]:

@@ -209,5 +209,7 @@ def _file(file: dict[str, Any]) -> File:
 def _checked(value: Any, kind: type) -> Any:
     """A value, if it is of a kind."""
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise TypeError(f"{value!r} where a {kind.__name__} has to be")
+        raise TypeError(f"{value!r:.100} where a {kind.__name__} has to be")
+    if isinstance(value, str):
+        value.encode()  # JSON can name halves of a character, which is a ValueError
     return value

@@ -37,6 +37,13 @@ def test_a_key_that_is_not_accepted_names_the_variable(server, make, kind, statu
     assert len(server.seen) == 1
 
 
+def test_a_key_with_other_characters_in_it_is_not_shown_either(server, make):
+    server.answer = error(400, f"bad key {KEY[:4]}\0{KEY[4:]}")
+    with pytest.raises(ModelFailure, match="bad key …") as caught:
+        ask(make(RemoteEmbedder))
+    assert KEY not in str(caught.value)
+
+
 def test_a_key_that_is_wanted_names_the_variable(server, make):
     server.answer = error(401, "no key")
     with pytest.raises(ModelFailure, match=r"wants a key \(401\)\n\nSet OPENAI_API_KEY"):
