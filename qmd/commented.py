@@ -48,6 +48,7 @@ def parsed(text: str, path: Path) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ReusedAnchorWarning)
+            _check_keys(text, path)
             return yaml().load(text)
     except YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -60,3 +61,26 @@ def parsed(text: str, path: Path) -> Any:
         raise ConfigError(path, "this is nested too deeply") from error
     except (LookupError, ValueError) as error:  # a value that is not what its tag says
         raise ConfigError(path, f"this cannot be read: {error}") from error
+
+
+def _check_keys(text: str, path: Path) -> None:
+    """Refuse a list or a mapping as a key: each one inside of another doubles the time of reading.
+
+    Raises:
+        ConfigError: there is one; with the line.
+    """
+    from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
+
+    waiting, seen = [yaml().compose(text)], set()
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:  # a name of YAML stands for the same again
+            continue
+        seen.add(id(node))
+        if isinstance(node, SequenceNode):
+            waiting += node.value
+        elif isinstance(node, MappingNode):
+            for key, value in node.value:
+                if not isinstance(key, ScalarNode):
+                    raise ConfigError(path, "a key has to be text", line=key.start_mark.line + 1)
+                waiting.append(value)

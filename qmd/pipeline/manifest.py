@@ -231,6 +231,8 @@ def _file(file: dict[str, Any]) -> File:
     path = _checked(file["path"], str)
     if not is_below(path):
         raise ValueError(f"'{on_one_line(path)}' lies outside of the folder")
+    if not path or path == ".":
+        raise ValueError("a file has no name")
     collection = file.get("collection")
     return File(
         path,
@@ -245,5 +247,7 @@ def _file(file: dict[str, Any]) -> File:
 def _checked(value: Any, kind: type) -> Any:
     """A value, if it is of a kind."""
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise TypeError(f"{value!r} where a {kind.__name__} has to be")
+        raise TypeError(f"{value!r:.100} where a {kind.__name__} has to be")
+    if isinstance(value, str):
+        value.encode()  # JSON can name halves of a character, which is a ValueError
     return value

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from qmd.surface.formats import CsvLines
 from qmd.text.columns import columns_of, padded
 from qmd.text.visible import one_line
 
@@ -165,19 +166,12 @@ def _in_markdown(text: str) -> str:
 # -- for programs --------------------------------------------------------------------
 
 
-class _Lines(list[str]):
-    """What a CSV writer has written."""
-
-    def write(self, text: str) -> None:
-        self.append(text)
-
-
 def _csv(answer: Answer, limit: int | None) -> Iterator[str]:
     """By RFC 4180, with line feeds."""
     import csv
 
-    lines = _Lines()
-    writer = csv.writer(lines, lineterminator="\n")
+    lines = CsvLines()
+    writer = csv.writer(lines)
     writer.writerow([heading.name for heading in answer.headings])
     yield lines.pop()
     for row in answer.texts(limit):
