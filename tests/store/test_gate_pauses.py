@@ -72,6 +72,12 @@ def test_a_writer_that_was_away_for_long_enough_does_not_pause(clock, index):
     assert clock.slept == []
 
 
+def test_a_first_turn_begins_without_a_pause_however_young_the_clock_is(clock, index):
+    clock.now = 0.5
+    Gate(index).shut()
+    assert clock.slept == []
+
+
 def test_another_writer_gets_in_during_the_pause(clock, index):
     first, second = Gate(index), Gate(index)
     first.shut()

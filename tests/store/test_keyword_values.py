@@ -194,7 +194,7 @@ def test_a_name_is_a_phrase_and_its_words_if_no_document_has_it(index):
     assert [path for path, _ in found("parse_json")[0]] == ["a.md"]
     scores, words = found("json_dump")
     assert [path for path, _ in scores] == ["c.md", "b.md", "a.md"]  # names make a text longer
-    assert words == {"json": "json", "dump": "dump"}
+    assert words == {"json": "json", "dump": "dump", "json_dump": "json_dump", "dump_json": "dump"}
 
 
 def test_documents_that_are_gone_count_no_more(library, index):

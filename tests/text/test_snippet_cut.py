@@ -101,3 +101,13 @@ def test_300_characters_are_added_on_either_side_and_no_more():
     assert whole_lines(body, 300, 302) == "a" * 299 + "<>" + "b" * 299
     body = "\n" + "a" * 300 + "<>" + "b" * 300 + "\n"
     assert whole_lines(body, 301, 303) == "<>"
+
+
+def test_of_windows_with_as_many_words_that_with_more_matching_lines_is_shown():
+    body = "\n".join(["tea one", "x" * 90, "tea two", "tea three", "x" * 90, "tea four"])
+    found = snippet(body, TEA, length=20)
+    assert (found.line, found.lines) == (3, ("tea two", "tea three"))
+
+
+def test_nothing_before_an_empty_line_is_nothing():
+    assert whole_lines("\nabc", 0, 0) == ""

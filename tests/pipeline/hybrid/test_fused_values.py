@@ -1,4 +1,4 @@
-"""Fused scores, worked out by hand: of words 0.42, of meaning 0.58, half a keyword score at bm25 20.
+"""Fused scores, worked out by hand: words count 0.42, meaning 0.58; bm25 20 is half a score.
 
 No number here is taken from the code.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from qmd.pipeline.fusion import Listed, fused
+from qmd.pipeline.fusion import DEPTH, Listed, fused
 from qmd.types import Nearest
 
 FIRST, SECOND, THIRD = 1_000_001, 1_000_002, 1_000_003
@@ -84,8 +84,14 @@ def test_a_document_without_a_vector_gets_from_meaning_what_its_words_get_it(lib
     assert parts(found[2]) == [(1, 0.42, 0.084), (None, 0.58, 0.116)]
 
 
+def test_as_many_documents_of_a_list_are_fused_as_were_measured():
+    assert DEPTH == {"scores": 200, "rrf": 20}
+
+
 def test_a_list_alone_counts_in_full(library):
     found = fuse(library, [words({FIRST: 20.0, SECOND: 5.0, THIRD: 0.0})])
+    assert [(each.explain["bonus"], each.explain["recency"]) for each in found] == [(0, 0)] * 3
+    assert [each.explain["fused"] for each in found] == [each.score for each in found]
     assert scores(found) == [(FIRST, 0.5), (SECOND, 0.2), (THIRD, 0.0)]
     assert [parts(each) for each in found] == [[(1, 1.0, 0.5)], [(2, 1.0, 0.2)], [(3, 1.0, 0.0)]]
     found = fuse(library, [near({FIRST: 0.7, SECOND: -0.1})])
