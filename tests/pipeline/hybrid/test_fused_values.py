@@ -60,6 +60,10 @@ def test_the_lowest_cosine_is_never_below_0(library):
     assert scores(found) == [(SECOND, 0.29), (FIRST, 0.21), (THIRD, 0.0)]
 
 
+def test_an_empty_list_by_meaning_has_nothing_for_others(library):
+    assert scores(fuse(library, [words({FIRST: 20.0}), near({})])) == [(FIRST, 0.21)]
+
+
 def test_each_list_by_meaning_has_a_lowest_cosine_of_its_own(library):
     lists = [
         words({FIRST: 60.0}),
