@@ -4,6 +4,7 @@
 # make bench  measures beside tobi/qmd and as an index grows, and writes docs/performance.md
 # make torture  kills, crowds, fills and spoils indexes for about an hour; see bench/README.md
 # make fuzz   gives what reads people, files and clients inputs nobody thought of: about an hour
+# make mutants  changes the code in small ways and counts what the tests notice; see bench/README.md
 # make clients  tries the server with clients of others; see docs/server.md
 
 PYTHON ?= python3
@@ -20,7 +21,10 @@ DEMO := $(CURDIR)/.demo
 # Packages of Node.js and of Python that only tests/clients needs.
 CLIENTS ?= $(HOME)/.cache/qmd-clients
 
-.PHONY: demo test check format docs bench torture fuzz clients build clean
+# An environment with cosmic-ray, which only tools/mutants.py needs.
+MUTANTS ?= $(HOME)/.cache/qmd-mutants
+
+.PHONY: demo test check format docs bench torture fuzz mutants clients build clean
 
 $(READY): pyproject.toml tools/compiling.py $(wildcard qmd/compiled/*.p*)
 	$(PYTHON) -m venv $(VENV)
@@ -75,6 +79,11 @@ torture: $(READY)
 fuzz: $(READY)
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: 'atheris>=3'
 	$(BIN)/python -m bench.fuzz $(OPTIONS)
+
+mutants: $(READY)
+	$(PYTHON) -m venv $(MUTANTS)
+	$(MUTANTS)/bin/python -m pip install --quiet --disable-pip-version-check cosmic-ray==8.7.0
+	$(MUTANTS)/bin/python -m tools.mutants $(BIN)/python $(OPTIONS)
 
 clients: $(READY)
 	mkdir -p $(CLIENTS)

@@ -166,6 +166,10 @@ def _meaning(source: str) -> str | None:
     for node in ast.walk(tree):
         if isinstance(node, ast.arg):
             node.annotation = None
+        elif isinstance(node, ast.arguments):  # which may be named is of no use to a test
+            node.args = [*node.posonlyargs, *node.args, *node.kwonlyargs]
+            node.defaults = [*node.defaults, *filter(None, node.kw_defaults)]
+            node.posonlyargs, node.kwonlyargs, node.kw_defaults = [], [], []
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             node.returns = None
         elif isinstance(node, ast.AnnAssign):

@@ -111,3 +111,35 @@ def test_of_windows_with_as_many_words_that_with_more_matching_lines_is_shown():
 
 def test_nothing_before_an_empty_line_is_nothing():
     assert whole_lines("\nabc", 0, 0) == ""
+
+
+@pytest.mark.parametrize(
+    ("length", "expected"),
+    [
+        (3, ("tea",)),
+        (8, ("tea",)),
+        (9, ("tea", "dddd")),  # a line is as long as its letters and a break: 4 + 5
+        (10, ("tea", "dddd")),
+        (11, ("tea", "dddd", "e")),
+        (13, ("tea", "dddd", "e")),
+        (14, ("cccc", "tea", "dddd")),
+        (16, ("cccc", "tea", "dddd", "e")),
+        (18, ("cccc", "tea", "dddd", "e")),
+        (19, ("bb", "cccc", "tea", "dddd", "e")),
+        (20, ("bb", "cccc", "tea", "dddd", "e")),
+        (21, ("a", "bb", "cccc", "tea", "dddd", "e")),
+    ],
+)
+def test_lines_are_added_after_and_before_while_they_fit(length, expected):
+    assert snippet("a\nbb\ncccc\ntea\ndddd\ne", TEA, length=length).lines == expected
+
+
+def test_as_many_characters_choose_the_window_as_are_shown_or_less():
+    body = "\n".join(["tea", "x" * 20, "pot", "x" * 40, "tea", "pot"])
+    match = Matcher({"tea": "tea", "pot": "pot"})
+    assert snippet(body, match, length=8).line == 5  # "tea" and "pot" with breaks are 8
+    assert snippet(body, match, length=7).line == 1
+    assert snippet(body, match, length=29).line == 1  # 4 + 21 + 4
+    assert snippet(body, match, length=28).line == 5
+    assert snippet(body, match, length=29, choice=28).line == 5
+    assert snippet(body, match, length=28, choice=29).line == 5
