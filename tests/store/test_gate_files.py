@@ -7,6 +7,7 @@ import stat
 
 import pytest
 
+from qmd import guarded
 from qmd.errors import IndexBusy, IndexNotWritable, IndexUnreadable, JobRunning
 from qmd.store.gate import Gate, check_kind, dictionary, errand, is_at_work
 
@@ -174,3 +175,23 @@ def test_lock_files_can_be_used_by_all_whom_the_umask_lets(index):
     finally:
         os.umask(before)
     assert stat.S_IMODE(index.with_name("index.duckdb.lock").stat().st_mode) == 0o660
+
+
+def test_a_lock_file_that_may_only_be_read_is_a_lock(index, monkeypatch):
+    """That of another user, say."""
+    opened = guarded.opened
+
+    def refuse(path, flags, *more):
+        if flags & os.O_RDWR:
+            raise PermissionError
+        return opened(path, flags, *more)
+
+    writer, other = Gate(index), Gate(index, patience=0)
+    writer.shut()
+    monkeypatch.setattr(guarded, "opened", refuse)
+    assert other.is_shut()
+    with pytest.raises(IndexBusy):
+        other.shut()
+    writer.open()
+    other.shut()
+    assert writer.is_shut()

@@ -39,6 +39,7 @@ def of(engine):
 
         def work(cursor):
             rows = search.bm25(cursor, parsed, STEMMER, among=among, limit=limit)
+            assert len(rows.scores) <= limit
             ordered = search.in_order(cursor, rows.scores, lambda row: row[1], limit)
             places = search.documents(cursor, [number for number, _ in ordered])
             return [(places[number].path, score) for number, score in ordered], rows.words
