@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from qmd.pipeline import unchanged
@@ -89,10 +91,15 @@ def test_a_file_that_was_written_50_milliseconds_before_may_change_and_look_the_
 
 
 def test_what_another_process_has_indexed_since_the_walk_is_not_gone(library):
-    library.write("old.md", "old")
+    def write(name):
+        """As if long ago: what was written just now is looked at again."""
+        library.write(name, name)
+        os.utime(library.root / name, (1_600_000_000, 1_600_000_000))
+
+    write("old.md")
     collection = library.engine.collection("notes")
     before = walk(collection)
-    library.write("new.md", "new")
+    write("new.md")
     library.update()
     assert compare(library.engine.database, collection, before).changes == []
     (library.root / "old.md").unlink()
