@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from qmd.errors import CollectionNotFound
 from qmd.pipeline import unchanged
 from qmd.pipeline.compare import Comparison, compare, is_little
 from qmd.pipeline.walk import Found, walk
@@ -109,6 +110,13 @@ def test_what_another_process_has_indexed_since_the_walk_is_not_gone(library):
     assert [(each.place, each.path) for each in found] == [(None, "old.md")]
     found = compare(library.engine.database, collection).changes
     assert [(each.place, each.path) for each in found] == [(None, "new.md"), (None, "old.md")]
+
+
+def test_a_collection_that_another_process_has_removed_is_not_compared(library):
+    library.update()
+    gone = library.engine.collection("notes")._replace(name="gone")
+    with pytest.raises(CollectionNotFound):
+        compare(library.engine.database, gone)
 
 
 def test_a_digest_tells_apart_what_differs_in_any_column():

@@ -167,6 +167,7 @@ def test_a_title_counts_four_times_and_a_path_one_and_a_half_times(index):
     assert found("mug")[0] == [("white mug.md", once * 2.5 * 5.5 / 7)]
     assert found('"green tea"')[0] == [("green tea.md", once * 2.5 * 5.5 / 7)]
     assert found('"tea md"')[0] == [("green tea.md", once * 2.5 * 1.5 / 3)]  # of the path alone
+    assert found('"mug white"')[0] == []  # from the end of the title to the path
 
 
 def test_a_long_document_counts_less(index):
