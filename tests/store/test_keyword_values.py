@@ -155,6 +155,15 @@ def test_the_first_are_the_best_and_by_path_if_equal(index, limit):
     assert [path for path, _ in scores] == ["d.md", "a.md", "b.md", "c.md"][:limit]
 
 
+@pytest.mark.parametrize("limit", [1, 2, 3, 4])
+def test_of_equal_ones_the_first_by_path_is_found_whenever_it_was_indexed(library, index, limit):
+    for path, text in (("d.md", "tea tea"), ("c.md", "x tea"), ("b.md", "tea y")):
+        library.write(path, text)
+        library.update()
+    scores, _ = index({"a.md": "tea z"})("tea", limit=limit)
+    assert [path for path, _ in scores] == ["d.md", "a.md", "b.md", "c.md"][:limit]
+
+
 def test_a_title_counts_four_times_and_a_path_one_and_a_half_times(index):
     # "green" stands in the title and in the path: f is 4 + 1.5, and one more in the text.
     found = index({"green tea.md": "green pot", "white mug.md": "green jug"})
