@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -216,3 +217,42 @@ def test_duckdb_compares_all_or_those_whose_signs_are_alike(vectors, limit, two_
     stub = Asked(falling(1000), of_its_own(1000))
     stub.nearest(vectors=vectors, limit=limit, two_stages=two_stages)
     assert stub.depths == asked
+
+
+class Shortcut:
+    """Finds a few; notes how many were asked for."""
+
+    def __init__(self):
+        self.asked = []
+
+    def nearest(self, text, count):
+        self.asked.append(count)
+        return SimpleNamespace(chunk_ids=[1, 2], last=2)
+
+
+@pytest.mark.parametrize(
+    ("vectors", "documents", "asked", "counts"),
+    [
+        (401, None, [("chunks_after", None), ("nearest", 100)], [200]),
+        (400, None, [("nearest", 100)], []),
+        (500, "[1]", [("nearest", 100)], []),
+    ],
+)
+def test_a_shortcut_is_taken_among_more_than_four_times_the_depth(
+    vectors, documents, asked, counts
+):
+    stub, shortcut = Asked(falling(1000), of_its_own(1000)), Shortcut()
+    run = stub.run
+    stub.run = lambda name, **given: (
+        [("[1]", 500)] if name == "search/chunks_of" else run(name, **given)
+    )
+    neighbours.nearest(
+        stub,
+        VECTOR,
+        model_id=1,
+        vectors=vectors,
+        documents=documents,
+        limit=1,
+        faster=Faster(shortcut=shortcut),
+    )
+    assert (stub.depths[: len(asked)], shortcut.asked[:1]) == (asked, counts)
