@@ -16,7 +16,10 @@ DEMO := $(CURDIR)/.demo
 # Packages of Node.js and of Python that only tests/clients needs.
 CLIENTS ?= $(HOME)/.cache/qmd-clients
 
-.PHONY: demo help test check format docs bench torture fuzz clients build clean
+# An environment with cosmic-ray, which only tools/mutants.py needs.
+MUTANTS ?= $(HOME)/.cache/qmd-mutants
+
+.PHONY: demo help test check format docs bench torture fuzz mutants clients build clean
 
 $(READY): pyproject.toml tools/compiling.py $(wildcard qmd/compiled/*.p*)
 	$(PYTHON) -m venv $(VENV)
@@ -74,6 +77,11 @@ torture: $(READY)  ## kill, crowd, fill and spoil indexes; about an hour
 fuzz: $(READY)  ## give every parser generated inputs; about two hours
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: 'atheris>=3'
 	$(BIN)/python -m bench.fuzz $(OPTIONS)
+
+mutants: $(READY)  ## change the code in small ways, and count what the tests notice
+	$(PYTHON) -m venv $(MUTANTS)
+	$(MUTANTS)/bin/python -m pip install --quiet --disable-pip-version-check cosmic-ray==8.7.0
+	$(MUTANTS)/bin/python -m tools.mutants $(BIN)/python $(OPTIONS)
 
 clients: $(READY)  ## try the server with MCP clients of others
 	mkdir -p $(CLIENTS)

@@ -70,7 +70,7 @@ def check_kind(index: Path) -> None:
             head = file.read(HEAD)
     except OSError:
         return  # told by who attaches it
-    if head and not head.endswith(MARK):
+    if head and head[HEAD - len(MARK) :] != MARK:
         problem = f'The file "{index}" exists, but it is not a valid DuckDB database file!'
         raise IndexUnreadable(index, problem)
 
