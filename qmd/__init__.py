@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         QueryError,
         RuntimeMissing,
         SqlError,
+        SqlOutOfMemory,
         SqlTimeout,
         UsageError,
     )
@@ -76,6 +77,7 @@ __all__ = [
     "Rows",
     "RuntimeMissing",
     "SqlError",
+    "SqlOutOfMemory",
     "SqlTimeout",
     "Stats",
     "Status",

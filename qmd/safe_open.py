@@ -10,10 +10,17 @@ import errno
 import fcntl
 import os
 import stat
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
+
+PATIENCE = 30.0
+"""Seconds to wait for another process that changes the same file, which takes milliseconds."""
+
+POLL = 0.005
+"""Seconds between two looks at a lock."""
 
 
 class NotAFile(OSError):
@@ -53,13 +60,35 @@ def locked(path: Path) -> Iterator[None]:
 
     Raises:
         OSError: it cannot be opened.
+        FileBusy: another process has not let go in time.
     """
+    from qmd import signature
+
     descriptor = opened(path, os.O_RDWR | os.O_CREAT, 0o666)
+    signed, began = None, time.monotonic()
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        while not _taken(descriptor):
+            waited = time.monotonic() - began
+            if waited > PATIENCE:
+                from qmd.errors import FileBusy
+
+                raise FileBusy(path, holder=signature.holders(path), waited=waited)
+            time.sleep(POLL)
+        signed = signature.sign(descriptor, alone=True)
         yield
     finally:
+        if signed is not None:
+            signature.erase(descriptor, signed)
         os.close(descriptor)
+
+
+def _taken(descriptor: int) -> bool:
+    """Whether the lock of a file is ours now."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def replace(path: Path, write: Callable[[IO[str]], object], *, mode: int = 0o644) -> None:

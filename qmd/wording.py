@@ -1,6 +1,34 @@
-"""Counts and sizes, for whoever tells of them: errors as well as commands."""
+"""Counts, sizes, and values that are too long, for errors as well as commands."""
 
 from __future__ import annotations
+
+MOST_OF_VALUE = 300
+"""Characters of a value without spaces, such as a path, that a message repeats."""
+
+MOST_OF_LINE = 1200
+"""Characters of a line of a message."""
+
+
+def shortened(text: str, most: int) -> str:
+    """A text with its middle cut out, and how much of it, so that `most` characters are left."""
+    if len(text) <= most:
+        return text
+    mark = f"[… {len(text) - most} characters …]"
+    left = max(0, most - len(mark))
+    mark = f"[… {len(text) - left} characters …]"
+    return text[: left - left // 2] + mark + text[len(text) - left // 2 :]
+
+
+def readable(message: str) -> str:
+    """A message without the middle of values that fill a screen: paths of 4,000 characters."""
+    if len(message) <= MOST_OF_VALUE:
+        return message
+    return "\n".join(
+        shortened(
+            " ".join(shortened(word, MOST_OF_VALUE) for word in line.split(" ")), MOST_OF_LINE
+        )
+        for line in message.split("\n")
+    )
 
 
 def amount(count: float, noun: str) -> str:

@@ -7,7 +7,8 @@ import stat
 
 import pytest
 
-from qmd import safe_open
+from qmd import safe_open, signature
+from qmd.errors import FileBusy
 from tests import strays
 
 FLAGS = [os.O_RDONLY, os.O_RDWR | os.O_CREAT, os.O_WRONLY | os.O_APPEND | os.O_CREAT]
@@ -73,3 +74,17 @@ def test_a_link_is_replaced_and_what_it_leads_to_is_not(tmp_path):
     safe_open.replace(file, lambda new: new.write("new"))
     assert (file.read_text(), file.is_symlink()) == ("new", False)
     assert strays.is_untouched(tmp_path)
+
+
+def test_who_waits_for_a_change_of_a_file_is_told_who_is_at_it(tmp_path, monkeypatch):
+    lock = tmp_path / "index.yml.lock"
+    monkeypatch.setattr(safe_open, "PATIENCE", 0.02)
+    with (
+        safe_open.locked(lock),
+        pytest.raises(FileBusy, match=rf"held for 0 seconds by .*, process {os.getpid()} "),
+        safe_open.locked(lock),
+    ):
+        pass
+    with safe_open.locked(lock):
+        pass
+    assert signature.holders(lock) is None

@@ -10,7 +10,7 @@ from pathlib import Path
 from qmd.errors import IndexFailure
 from qmd.operations.engine import Engine
 from qmd.storage import compaction, maintenance, scratch
-from qmd.storage.file_lock import is_at_work
+from qmd.storage.file_lock import errand, is_at_work
 from qmd.storage.maintenance import Waste
 
 
@@ -41,6 +41,7 @@ def clean(engine: Engine, *, dry_run: bool = False) -> Cleaned:
 
     Raises:
         IndexFailure: the index is busy, or cannot be read or written.
+        JobRunning: another process is at it.
     """
     path = engine.place.database
     leftovers = (scratch.left_behind if dry_run else scratch.clear)(path)
@@ -51,10 +52,11 @@ def clean(engine: Engine, *, dry_run: bool = False) -> Cleaned:
             partial(maintenance.waste, space=space, at_work=is_at_work(path, "embed"))
         )
         return Cleaned(waste, leftovers, before, before)
-    waste, notice = maintenance.clean(engine.database, space=space), None
-    try:
-        if not compaction.compact(engine.database):
-            notice = "Other processes write, so that the file stays as it is: try again."
-    except IndexFailure as error:
-        notice = f"What it had is removed, but the file stays as it is. {error}"
+    with errand(path, "cleanup"):
+        waste, notice = maintenance.clean(engine.database, space=space), None
+        try:
+            if not compaction.compact(engine.database):
+                notice = "Other processes write, so that the file stays as it is: try again."
+        except IndexFailure as error:
+            notice = f"What it had is removed, but the file stays as it is. {error}"
     return Cleaned(waste, leftovers, before, path.stat().st_size, notice)

@@ -17,6 +17,8 @@ from qmd.settings import trust
 from qmd.storage import maintenance, scratch
 from qmd.storage.stemmer import extension
 from qmd.text.globs import matches_nothing
+from qmd.text.paths import on_one_line
+from qmd.text.visible import shown
 from qmd.wording import amount, size
 
 LITTLE_SPACE = 200_000_000
@@ -89,7 +91,7 @@ def _settings(engine: Engine) -> Iterator[Finding]:
         return
     collections = amount(len(settings.collections), "collection")
     yield Finding("settings", "ok", f"{place.config}, {collections}")
-    if wanted := ", ".join(trust.left_out(place, settings)):
+    if wanted := ", ".join(map(shown, trust.left_out(place, settings))):
         yield Finding("approval", "warning", f"left out: {wanted}", "Run 'qmd trust'.")
 
 
@@ -153,6 +155,7 @@ def _file_system(folder: Path) -> str | None:
 def _index(engine: Engine) -> Iterator[Finding]:
     try:
         facts = engine.read(maintenance.problems)
+        stray = engine.read(maintenance.stray_paths)
         work = engine.read(maintenance.size)
         texts, taken = engine.read(maintenance.orphans)
     except QmdError as error:
@@ -160,6 +163,13 @@ def _index(engine: Engine) -> Iterator[Finding]:
         stops = isinstance(error, IndexFailure)
         yield Finding("index", "problem", first, mend or None, stops)
         return
+    for each in stray:
+        yield Finding(
+            "index",
+            "problem",
+            f"a path of collection '{each.collection}' leaves its folder: {on_one_line(each.path)}",
+            AFRESH,
+        )
     broken = [fact for fact in facts if fact.times]
     for fact in broken:
         yield Finding(
@@ -168,7 +178,7 @@ def _index(engine: Engine) -> Iterator[Finding]:
             f"not so {amount(fact.times, 'time')}: {fact.fact}",
             AFRESH,
         )
-    if not broken:
+    if not broken and not stray:
         documents = amount(work.documents, "document")
         yield Finding("index", "ok", f"{documents}, {len(facts)} facts hold")
     if work.pays:

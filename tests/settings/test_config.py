@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from qmd.commented import parsed
 from qmd.errors import ConfigError, IndexOutOfReach, UsageError
-from qmd.settings.config import Settings, check_name, digest, load, parsed, understood
+from qmd.settings.config import Settings, check_name, digest, load, understood
 from qmd.settings.edit import edit, entry
 from qmd.settings.environment import at, check_reach, locate
 from qmd.types import Collection
