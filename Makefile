@@ -1,10 +1,6 @@
-# make demo   makes the environment, indexes the notes in examples/ and searches them
-# make test   makes the environment and runs lint, types and tests
-# make docs   writes the pages and pictures that are made by tools
-# make bench  measures beside tobi/qmd and as an index grows, and writes docs/performance.md
-# make torture  kills, crowds, fills and spoils indexes for about an hour; see bench/README.md
-# make fuzz   gives what reads people, files and clients inputs nobody thought of: about an hour
-# make clients  tries the server with clients of others; see docs/server.md
+# `make` alone lists the targets: each has what it does behind `##`.
+
+.DEFAULT_GOAL := help
 
 PYTHON ?= python3
 VENV := .venv
@@ -20,7 +16,10 @@ DEMO := $(CURDIR)/.demo
 # Packages of Node.js and of Python that only tests/surfaces/clients needs.
 CLIENTS ?= $(HOME)/.cache/qmd-clients
 
-.PHONY: demo test check format docs bench torture fuzz clients build clean
+# An environment with cosmic-ray, which only tools/mutants.py needs.
+MUTANTS ?= $(HOME)/.cache/qmd-mutants
+
+.PHONY: demo help test check format docs bench torture fuzz mutants clients build clean
 
 $(READY): pyproject.toml tools/compiling.py $(wildcard qmd/ingest/compiled/*.p*)
 	$(PYTHON) -m venv $(VENV)
@@ -32,7 +31,7 @@ $(READY): pyproject.toml tools/compiling.py $(wildcard qmd/ingest/compiled/*.p*)
 demo: export QMD_CONFIG_DIR := $(DEMO)/config
 demo: export INDEX_PATH := $(DEMO)/index.duckdb
 demo: export PATH := $(CURDIR)/$(BIN):$(PATH)
-demo: $(READY)
+demo: $(READY)  ## index the notes in examples/ and search them
 	@rm -rf $(DEMO)
 	qmd collection add examples/notes --name notes
 	qmd context add qmd://notes "Notes of a small firm that builds river gauges"
@@ -46,38 +45,46 @@ demo: $(READY)
 	qmd query "why did the gauges all reconnect at once" -n 2
 	qmd status
 
-test: check
+help:  ## list the targets
+	@awk -F ':[^#]*## ' '/^[a-z]+:[^#]*## /{ printf "make %-8s  %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+test: check  ## run lint, types and tests
 	$(BIN)/python -m pytest
 
-check: $(READY)
+check: $(READY)  ## run lint and types
 	$(BIN)/ruff check qmd tests bench tools examples/*.py
 	$(BIN)/ruff format --check qmd tests bench tools examples/*.py
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 	$(BIN)/mypy examples/*.py
 
-format: $(READY)
+format: $(READY)  ## format the code and mend what lint can
 	$(BIN)/ruff check --fix qmd tests bench tools examples/*.py
 	$(BIN)/ruff format qmd tests bench tools examples/*.py
 
-docs: $(READY)
+docs: $(READY)  ## write the pages and pictures that tools make
 	$(BIN)/python -m tools.docs
 	$(BIN)/python -m tools.commands
 	$(BIN)/python -m tools.picture
 	$(BIN)/python -m tools.recording
 
-bench: $(READY)
+bench: $(READY)  ## measure beside tobi/qmd and as an index grows; writes docs/performance.md
 	$(BIN)/python -m bench $(OPTIONS)
 
-torture: $(READY)
+torture: $(READY)  ## kill, crowd, fill and spoil indexes; about an hour
 	$(BIN)/python -m bench.torture $(OPTIONS)
 
 # Without atheris, of which some systems have no wheel, the inputs are less clever.
-fuzz: $(READY)
+fuzz: $(READY)  ## give every parser generated inputs; about two hours
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: 'atheris>=3'
 	$(BIN)/python -m bench.fuzz $(OPTIONS)
 
-clients: $(READY)
+mutants: $(READY)  ## change the code in small ways, and count what the tests notice
+	$(PYTHON) -m venv $(MUTANTS)
+	$(MUTANTS)/bin/python -m pip install --quiet --disable-pip-version-check cosmic-ray==8.7.0
+	$(MUTANTS)/bin/python -m tools.mutants $(BIN)/python $(OPTIONS)
+
+clients: $(READY)  ## try the server with MCP clients of others
 	mkdir -p $(CLIENTS)
 	cp tests/surfaces/clients/package.json $(CLIENTS)
 	npm install --prefix $(CLIENTS) --ignore-scripts --no-package-lock --no-audit --no-fund --loglevel=error
@@ -85,8 +92,8 @@ clients: $(READY)
 	$(CLIENTS)/python-v1/bin/python -m pip install --quiet --disable-pip-version-check mcp==1.30.0
 	QMD_CLIENTS=$(CLIENTS) $(BIN)/python -m pytest -rs tests/surfaces/clients tests/surfaces/mcp/test_mcp_clients.py
 
-build: $(READY)
+build: $(READY)  ## make the wheel in dist/
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 
-clean:
+clean:  ## remove the environment, the demo and what was built
 	rm -rf $(VENV) $(DEMO) dist build

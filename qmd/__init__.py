@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         QueryError,
         RuntimeMissing,
         SqlError,
+        SqlOutOfMemory,
         SqlTimeout,
         UsageError,
     )
@@ -75,6 +76,7 @@ __all__ = [
     "Rows",
     "RuntimeMissing",
     "SqlError",
+    "SqlOutOfMemory",
     "SqlTimeout",
     "Stats",
     "Status",

@@ -1,103 +1,35 @@
-"""`qmd` and `python -m qmd`."""
+"""`qmd` and `python -m qmd`.
 
-from __future__ import annotations
-
-import codecs
-import gc
-import io
-import os
-import sys
-from contextlib import suppress
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from importlib.machinery import ModuleSpec
-    from types import ModuleType
-
-
-class _Spared:
-    """Makes modules look as if they were not installed, or were empty.
-
-    DuckDB loads pandas when a statement is given its first value, and pyarrow.dataset with the
-    first table of pyarrow. It does without; the one takes twice as long as a search. The bindings
-    of llama.cpp load a class above them, with templates and caches of its own: three quarters of
-    their time, and nobody here uses it.
-    """
-
-    MISSING = frozenset({"pandas", "pyarrow.dataset"})
-    EMPTY = frozenset({"llama_cpp.llama"})
-
-    @classmethod
-    def find_spec(cls, name: str, *_: object) -> ModuleSpec | None:
-        """See `importlib.abc.MetaPathFinder`."""
-        if name in cls.MISSING:
-            raise ModuleNotFoundError("qmd does without it", name=name)
-        if name not in cls.EMPTY:
-            return None
-        from importlib.machinery import ModuleSpec
-
-        return ModuleSpec(name, _Empty())  # type: ignore[arg-type]  # it does what a loader does
-
-
-class _Empty:
-    """Loads a module with nothing in it."""
-
-    def create_module(self, _: ModuleSpec) -> None:
-        """See `importlib.abc.Loader`."""
-
-    def exec_module(self, _: ModuleType) -> None:
-        """See `importlib.abc.Loader`."""
-
-
-def _fill_gaps() -> None:
-    """Let streams that this process was started without (`qmd … >&-`) lead nowhere.
-
-    A file that is opened later would get the number of one, and all that a library prints.
-    """
-    for name in ("stdin", "stdout", "stderr"):
-        if getattr(sys, name) is None:
-            free = os.open(os.devnull, os.O_RDWR)  # the lowest number that there is
-            os.set_inheritable(free, True)
-            mode = "r" if name == "stdin" else "w"
-            setattr(sys, name, os.fdopen(free, mode, encoding="utf-8"))
-
-
-def _spell_out() -> None:
-    """Let what an encoding has no character for be written as in JSON: `\\u65e5`."""
-    codecs.register_error("spelled out", _spelled)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="spelled out")
-
-
-def _spelled(error: UnicodeError) -> tuple[str, int]:
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass").hex()
-    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4)), error.end
+Nothing is imported before `main` has decided what Ctrl-C does: an interrupt amid an import would
+end in a traceback.
+"""
 
 
 def main() -> None:
     """Run the command line; the process ends with its exit code."""
-    _fill_gaps()
-    _spell_out()
-    # Nothing that one command makes is worth collecting, and taking it all down at the end
-    # takes as long as a search: both are left to the operating system.
-    gc.disable()
-    # A linear-algebra library that starts a thread per core costs more than all it does here.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    sys.meta_path.insert(0, _Spared)
-    try:
-        from qmd.surfaces.cli import run
+    # The module `signal` makes enumerations, which takes longer than all else here.
+    import _signal  # type: ignore[import-not-found]
 
-        code = run(sys.argv[1:])
-    except KeyboardInterrupt:  # before the command has begun
-        with suppress(OSError):
-            sys.stderr.write("Interrupted.\n")
-        code = 130
-    with suppress(OSError):
-        sys.stderr.flush()
-    os._exit(code)
+    def end(*_: object) -> None:
+        import posix
+
+        try:
+            posix.write(2, b"Interrupted.\n")
+        finally:
+            posix._exit(130)
+
+    # A shell may have said that a command in the background is not to be interrupted.
+    interrupts = _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler
+
+    def begin() -> None:
+        if interrupts:
+            _signal.signal(_signal.SIGINT, _signal.default_int_handler)
+
+    if interrupts:
+        _signal.signal(_signal.SIGINT, end)
+    from qmd.startup import run
+
+    run(begin)
 
 
 if __name__ == "__main__":

@@ -7,11 +7,9 @@ It neither writes into what these lead to, nor waits for who reads them.
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import stat
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
@@ -42,24 +40,6 @@ def opened(path: Path, flags: int, mode: int = 0o600) -> int:
         os.close(descriptor)
         raise NotAFile(path)
     return descriptor
-
-
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Wait for other processes that change the same file.
-
-    Args:
-        path: of the file's lock, which stays.
-
-    Raises:
-        OSError: it cannot be opened.
-    """
-    descriptor = opened(path, os.O_RDWR | os.O_CREAT, 0o666)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def replace(path: Path, write: Callable[[IO[str]], object], *, mode: int = 0o644) -> None:

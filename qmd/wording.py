@@ -1,10 +1,38 @@
-"""Words for counts, sizes and names in messages and output."""
+"""Words for counts, sizes, names and long values in messages and output."""
 
 from __future__ import annotations
 
 import re
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+MOST_OF_VALUE = 300
+"""Characters of a value without spaces, such as a path, that a message repeats."""
+
+MOST_OF_LINE = 1200
+"""Characters of a line of a message."""
+
+
+def shortened(text: str, most: int) -> str:
+    """Cut the middle out of a text, and say how much, so that `most` characters are left."""
+    if len(text) <= most:
+        return text
+    mark = f"[… {len(text) - most} characters …]"
+    left = max(0, most - len(mark))
+    mark = f"[… {len(text) - left} characters …]"
+    return text[: left - left // 2] + mark + text[len(text) - left // 2 :]
+
+
+def readable(message: str) -> str:
+    """Cut the middle of values that would fill a screen, such as paths of 4,000 characters."""
+    if len(message) <= MOST_OF_VALUE:
+        return message
+    return "\n".join(
+        shortened(
+            " ".join(shortened(word, MOST_OF_VALUE) for word in line.split(" ")), MOST_OF_LINE
+        )
+        for line in message.split("\n")
+    )
 
 
 def amount(count: float, noun: str) -> str:

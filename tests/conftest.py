@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 from qmd.settings.environment import Machine
 from qmd.surfaces.cli import run
@@ -16,7 +16,15 @@ from tests.library import FakeEmbedder, Library
 
 # Time is no property of what is tested, and the machine may be busy.
 settings.register_profile("qmd", deadline=None)
-settings.load_profile("qmd")
+# For mutation tests: always the same examples, and no search for the smallest that fails.
+settings.register_profile(
+    "mutants",
+    deadline=None,
+    database=None,
+    derandomize=True,
+    phases=(Phase.explicit, Phase.generate),
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "qmd"))
 
 
 @pytest.fixture

@@ -7,7 +7,9 @@ import stat
 
 import pytest
 
-from qmd import safe_open
+from qmd import edit_lock, safe_open
+from qmd import lock_signature as signature
+from qmd.errors import FileBusy
 from tests import strays
 
 FLAGS = [os.O_RDONLY, os.O_RDWR | os.O_CREAT, os.O_WRONLY | os.O_APPEND | os.O_CREAT]
@@ -23,7 +25,7 @@ def test_only_a_file_is_opened(tmp_path, put, flags):
         safe_open.opened(path, flags)
     assert refused.value.filename == str(path)
     assert "file has to be a file: it is a link, a pipe or a folder" in refused.value.strerror
-    with pytest.raises(safe_open.NotAFile), safe_open.locked(path):
+    with pytest.raises(safe_open.NotAFile), edit_lock.locked(path):
         pass
     assert sorted(tmp_path.iterdir()) == before
     assert strays.is_untouched(tmp_path)
@@ -73,3 +75,17 @@ def test_a_link_is_replaced_and_what_it_leads_to_is_not(tmp_path):
     safe_open.replace(file, lambda new: new.write("new"))
     assert (file.read_text(), file.is_symlink()) == ("new", False)
     assert strays.is_untouched(tmp_path)
+
+
+def test_who_waits_for_a_change_of_a_file_is_told_who_is_at_it(tmp_path, monkeypatch):
+    lock = tmp_path / "index.yml.lock"
+    monkeypatch.setattr(safe_open, "PATIENCE", 0.02)
+    with (
+        edit_lock.locked(lock),
+        pytest.raises(FileBusy, match=rf"held for 0 seconds by .*, process {os.getpid()} "),
+        edit_lock.locked(lock),
+    ):
+        pass
+    with edit_lock.locked(lock):
+        pass
+    assert signature.holders(lock) is None

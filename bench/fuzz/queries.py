@@ -106,3 +106,85 @@ def sql() -> Iterator[Target]:
         b"pivot documents on collection using count(*)",
     )
     yield Target(made, check, words, examples, linear=False)
+
+
+def lexer() -> Iterator[Target]:
+    """Words and marks of SQL: in their places, and what is quoted is one of them."""
+    from qmd.analytics import lexer as ours
+    from qmd.errors import SqlError
+
+    def check(text: str) -> None:
+        data = text.encode()
+        starts = [token.start for token in ours.tokens(text)]
+        assert starts == sorted(starts)
+        assert all(0 <= start < len(data) for start in starts)
+        quoted = "select '" + text.replace("'", "''").replace("\0", "") + "'"
+        assert [token.text for token in ours.tokens(quoted)] == ["select", "'"]
+        assert not ours.is_ended(quoted)
+        assert ours.is_ended(f"{quoted};")
+        assert not ours.parameters(quoted)
+        assert ours.parameters(f"{quoted}, $Tea") == {"tea"}
+        with suppress(SqlError):
+            statement = ours.only_statement(text)
+            assert statement in text
+            assert ours.only_statement(statement) == statement
+            assert ours.parameters(statement) <= ours.parameters(text)
+
+    words = "select ¦$a¦$1¦$$¦$x$¦--¦/*¦*/¦;¦'¦\"¦E'¦\\¦::¦\u2003¦\n".split("¦")
+    yield Target(only_text, check, words, (b"select $a, '$b' -- $c\n; /* ; */", b"$$ ; $$"))
+
+
+def dates() -> Iterator[Target]:
+    """Days as people name them: none, or a moment that is named the same by its own date."""
+    from datetime import date, timedelta
+
+    from qmd.text import dates as days
+
+    today = date(2024, 2, 29)
+
+    def made(source: Bytes) -> Input:
+        kind, number = source.number(0, 3), source.number(0, 99_999)
+        forms = f"{number}d", f"{number}w", f"{number % 9999:04}-{number % 14}", ""
+        text = source.text()
+        return (text if kind else forms[number % 4] + text), number
+
+    def check(text: str, number: int) -> None:
+        found = days.named_day(text, today=today)
+        assert days.named_day(f"  {text.upper()} ", today=today) in (found, None) or not found
+        if found is not None:
+            assert found.tzinfo is None
+            assert days.named_day(found, today=today) == found
+            start = days.named_day(found.date().isoformat(), today=today)
+            assert start is not None
+            assert start.date() == found.date()
+        if number <= 9999:
+            ago = days.named_day(f"{number}d", today=today)
+            assert ago is not None
+            assert ago.date() == today - timedelta(number)
+
+    words = "2025¦-03¦-14¦today¦yesterday¦d¦w¦T¦:¦Z¦+02:00¦0000¦9999¦/¦12¦٣".split("¦")
+    yield Target(
+        made,
+        check,
+        words,
+        (b"2025-03-14", b"2w", b"2025-03-14T15:16:17+02:00", b"9999w"),
+        linear=False,
+    )
+
+
+def half_lives() -> Iterator[Target]:
+    """Half-lives: numbers above 0 that floating point has, whatever is given."""
+    from qmd.text import dates as days
+
+    def made(source: Bytes) -> Input:
+        return (source.text(),)
+
+    def check(text: str) -> None:
+        with suppress(ValueError):
+            number = float(text)
+            is_one = days.is_half_life(number)
+            assert is_one == (number > 0 and number not in (float("inf"),))
+            if is_one:
+                assert 0 <= 0.5 ** (1 / number) <= 1
+
+    yield Target(made, check, ("nan", "inf", "-", "1e", "e-400", "0"), (b"30", b"1e-320", b"nan"))

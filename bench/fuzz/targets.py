@@ -10,7 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from bench.fuzz import clients, places, queries, texts
+from bench.fuzz import (
+    clients,
+    exchange,
+    files,
+    judged,
+    models,
+    output,
+    places,
+    queries,
+    sessions,
+    settings,
+    shell,
+    texts,
+)
 from bench.fuzz.http import http
 from bench.fuzz.sources import Target
 
@@ -20,8 +33,16 @@ TARGETS: dict[str, Callable[[], Iterator[Target]]] = {
         *(texts.chunks, texts.syntax, texts.tokens, texts.outlines, texts.snippet),
         *(texts.frontmatter, texts.sanitation),
         *(queries.query, queries.questions, queries.filters, queries.sql),
+        *(queries.lexer, queries.dates, queries.half_lives),
         *(places.names, places.masks, places.resolve),
         *(clients.arguments, clients.lines, clients.experience, http),
+        *(sessions.sessions, sessions.guard, shell.completion, shell.hoisted),
+        *(settings.settings, settings.edits, settings.approvals, settings.environment),
+        *(settings.ignores, exchange.manifest, exchange.imported),
+        *(models.hub, models.gguf, models.endpoint),
+        *(files.locks, files.compared, files.searched, files.pidfile),
+        *(judged.judged, judged.runs),
+        *(output.widths, output.terminal, output.formats, output.sql_answers, output.pictures),
     )
 }
 

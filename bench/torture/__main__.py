@@ -1,6 +1,6 @@
 """All that can happen to an index, at once and again and again; it has to come through whole.
 
-    python -m bench.torture [--minutes 10] [--rounds 500] [--only NAME…] [--seed 1]
+    python -m bench.torture [--minutes 10] [--rounds 500] [--only NAME…] [--seed 1] [--files 200000]
 
 crowd    processes of every kind on one index, for so many minutes: see `bench.torture.crowd`
 kill     rounds of kill -9: see `bench.crash`, `bench.embed_crash` and `bench.torture.kills`
@@ -8,6 +8,12 @@ full     a full disk: what writes says so, and goes on when there is room
 clock    clocks and times of files that jump: nothing is lost, nothing goes on for ever
 media    an index that cannot be written: it is searched, and updates say why they do nothing
 gone     an index that is deleted, replaced or spoilt under running servers
+limits   little address space, few open files, small files: what cannot be done is said
+damage   files of every kind that are cut, flipped or something else
+still    processes that stand still (SIGSTOP) with the index: others name them, and they go on
+processes  forty commands at once
+tiny     very many tiny files in one collection (--files)
+signals  Ctrl-C, SIGTERM and SIGHUP in the first fifth of a second
 
 After each, `qmd doctor --deep` has to be content, and the index has to say the same as one that is
 built anew of the same files. Where mounting is not permitted, limits and permissions do instead.
@@ -25,11 +31,16 @@ from pathlib import Path
 from bench import crash, embed_crash
 from bench.torture.clock import clock
 from bench.torture.crowd import Crowd
+from bench.torture.damage import damage
 from bench.torture.full import full
 from bench.torture.gone import gone
 from bench.torture.kills import Cleanups, Exchanges, Submissions
+from bench.torture.limits import limits
+from bench.torture.many import processes, tiny
 from bench.torture.media import media
 from bench.torture.outcome import Options, Outcome
+from bench.torture.signals import signals
+from bench.torture.still import still
 
 
 def crowd(work: Path, options: Options) -> Outcome:
@@ -66,7 +77,11 @@ def kill(work: Path, options: Options) -> Outcome:
 
 
 PARTS: dict[str, Callable[[Path, Options], Outcome]] = {
-    each.__name__: each for each in (crowd, kill, full, clock, media, gone)
+    each.__name__: each
+    for each in (
+        *(crowd, kill, full, clock, media, gone),
+        *(limits, damage, still, processes, tiny, signals),
+    )
 }
 
 
@@ -77,15 +92,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=500)
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="NAME")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--files", type=int, default=200_000)
     given = parser.parse_args(arguments)
-    options = Options(given.minutes, given.rounds, given.seed)
+    options = Options(given.minutes, given.rounds, given.seed, given.files)
     failed = 0
     for name in given.only:
         began = time.monotonic()
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             outcome = PARTS[name](Path(folder), options)
         taken = time.monotonic() - began
-        print(f"{name:6} {outcome.figures}; {len(outcome.wrong)} wrong, {taken:.0f} s", flush=True)
+        print(f"{name:9} {outcome.figures}; {len(outcome.wrong)} wrong, {taken:.0f} s", flush=True)
         for line in outcome.wrong[:20]:
             print(f"       {line[:1000]}", flush=True)
         failed += bool(outcome.wrong)

@@ -11,6 +11,7 @@ class Options(NamedTuple):
     minutes: float
     rounds: int
     seed: int
+    files: int = 200_000
 
 
 class Outcome(NamedTuple):

@@ -1,12 +1,13 @@
-"""What a query of a person gave, for as long as its sandbox is there."""
+"""The answer to a query of a user: kept in a sandbox, and read from another process."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Protocol
 
+from qmd.analytics.channel import Heading
 from qmd.errors import SqlError
 from qmd.storage.cursor import Connection, Cursor
 from qmd.storage.statements import statement
@@ -14,71 +15,140 @@ from qmd.storage.statements import statement
 if TYPE_CHECKING:
     import pyarrow as pa
 
-AT_ONCE = 1000
-"""Rows that are fetched together."""
+Row = tuple[str | None, ...]
 
+
+class Source(Protocol):
+    """Process that has the rows of an answer, and sends them in pieces."""
+
+    def pieces(self, *request: Any) -> Iterator[Any]:
+        """Send what is asked for."""
+
+
+PIECE = 1 << 18
+"""Characters of rows that are sent together, more or less."""
+
+AT_ONCE = 1000
+"""Rows that are fetched together at most."""
+
+BATCH = 100 * AT_ONCE
+"""Rows of an Arrow batch."""
 
 _STRANGE = re.compile(r"\b(UHUGEINT|VARIANT)\b")
 """Types that only DuckDB has: as Arrow, numbers of the one would be negative."""
-
 
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 """Names and values within a type."""
 
 
-class Heading(NamedTuple):
-    """A column of an answer, with its type as DuckDB names it."""
-
-    name: str
-    kind: str
-
-
-class Answer:
-    """Rows, kept in the sandbox of their query until that is closed.
+class Kept:
+    """Rows in the sandbox of their query.
 
     Args:
         cursor: of the sandbox.
-        enough: raises what it encloses in words if there is not enough memory for it.
-        done: closes the sandbox.
+        told: tells in words if what it encloses cannot be done.
+        widest: characters that a row may have as text.
 
     Attributes:
         headings: the columns.
         count: of rows.
-        notices: what the person should know of the searches.
+    """
+
+    def __init__(
+        self, cursor: Cursor, told: Callable[[], AbstractContextManager[None]], *, widest: int
+    ) -> None:
+        self._connection = cursor.connection
+        self._told = told
+        self._widest = widest
+        self.count: int = cursor.one("sandbox/count")
+        described = self._all(0).description or []
+        self.headings = tuple(Heading(name, str(kind)) for name, kind, *_ in described)
+
+    def pieces(self, name: str, limit: int | None) -> Iterator[list[Row]]:
+        """Rows by the statement of a name, several at once: as many as make a piece.
+
+        Raises:
+            SqlError: one of them is too wide.
+        """
+        left = self.count if limit is None else min(limit, self.count)
+        with self._told():
+            rows = self._connection.execute(statement(name))
+        some = 1
+        while left > 0:
+            with self._told():
+                piece = rows.fetchmany(min(left, some))
+            sizes = [sum(len(value) for value in row if value is not None) for row in piece]
+            if max(sizes) > self._widest:
+                raise SqlError(
+                    f"A row of the answer has {max(sizes):,} characters as text, which takes too "
+                    "much memory to write.\n\n"
+                    "Ask for less, or allow it more with --memory SIZE. In Python: memory=SIZE."
+                )
+            yield piece
+            left -= some
+            some = min(AT_ONCE, 4 * some, max(1, some * PIECE // (sum(sizes) + 1)))
+
+    def write_arrow(self, limit: int | None, write: Callable[[bytes], None]) -> None:
+        """Write the rows as a stream of Arrow.
+
+        Raises:
+            SqlError: Arrow has no type for one of the columns.
+        """
+        import pyarrow as pa
+
+        for name, kind in self.headings:
+            if found := _STRANGE.search(_QUOTED.sub("", kind)):
+                raise SqlError(
+                    f"Arrow has no type for the {found[0]} of column {name}.\n\n"
+                    "Cast the column to text in the query: column::text."
+                )
+        with self._told():
+            batches = self._all(limit).to_arrow_reader(BATCH)
+            with pa.ipc.new_stream(_Sink(write), batches.schema) as sink:
+                for batch in batches:
+                    sink.write_batch(batch)
+
+    def _all(self, limit: int | None) -> Connection:
+        return self._connection.execute(statement("sandbox/rows"), {"limit": limit})
+
+
+class Answer:
+    """Rows of a query, kept in its process until they are closed. One reads them at a time.
+
+    Args:
+        done: is given the process back.
+
+    Attributes:
+        headings: the columns.
+        count: of rows.
+        notices: what the user should know of the searches.
     """
 
     def __init__(
         self,
-        cursor: Cursor,
-        *,
-        enough: Callable[[], AbstractContextManager[None]],
-        done: Callable[[], None],
+        worker: Source,
+        headings: tuple[Heading, ...],
+        count: int,
+        done: Callable[[Any], None],
     ) -> None:
-        self._connection = cursor.connection
-        self._enough = enough
+        self._worker = worker
         self._done = done
-        self.count: int = cursor.one("sandbox/count")
-        described = self._all(0).description or []
-        self.headings = tuple(Heading(name, str(kind)) for name, kind, *_ in described)
+        self._closed = False
+        self.headings = headings
+        self.count = count
         self.notices: tuple[str, ...] = ()
 
-    def texts(self, limit: int | None = None) -> Iterator[tuple[str | None, ...]]:
+    def texts(self, limit: int | None = None) -> Iterator[Row]:
         """Rows as DuckDB writes values; None is null."""
         return self._rows("sandbox/texts", limit)
 
-    def json(self, limit: int | None = None) -> Iterator[tuple[str | None, ...]]:
+    def json(self, limit: int | None = None) -> Iterator[Row]:
         """Rows of values in JSON, as `to_json` of DuckDB writes it; None is null."""
         return self._rows("sandbox/json", limit)
 
-    def _rows(self, name: str, limit: int | None) -> Iterator[tuple[str | None, ...]]:
-        left = self.count if limit is None else min(limit, self.count)
-        with self._enough():
-            rows = self._connection.execute(statement(name))
-        while left > 0:
-            with self._enough():
-                some = rows.fetchmany(min(left, AT_ONCE))
-            yield from some
-            left -= AT_ONCE
+    def _rows(self, name: str, limit: int | None) -> Iterator[Row]:
+        for piece in self._worker.pieces("rows", name, limit):
+            yield from piece
 
     def batches(self, limit: int | None = None) -> pa.RecordBatchReader:
         """Rows as Arrow batches.
@@ -86,25 +156,65 @@ class Answer:
         Raises:
             SqlError: Arrow has no type for one of the columns.
         """
-        self._check_for_arrow()
-        return self._all(limit).to_arrow_reader(100 * AT_ONCE)
+        return self._opened(self._worker.pieces("arrow", limit))
 
     def table(self) -> pa.Table:
         """All rows as an Arrow table. See `batches`."""
-        self._check_for_arrow()
-        return self._all(None).to_arrow_table()
+        pieces = self._worker.pieces("arrow", None)
+        table = self._opened(pieces).read_all()
+        for _ in pieces:  # to the end, so that the process is free for the next query
+            pass
+        return table
 
-    def _check_for_arrow(self) -> None:
-        for name, kind in self.headings:
-            if found := _STRANGE.search(_QUOTED.sub("", kind)):
-                raise SqlError(
-                    f"Arrow has no type for the {found[0]} of column {name}.\n\n"
-                    "Cast the column to text in the query: column::text."
-                )
+    def _opened(self, pieces: Iterator[bytes]) -> pa.RecordBatchReader:
+        import pyarrow as pa
 
-    def _all(self, limit: int | None) -> Connection:
-        return self._connection.execute(statement("sandbox/rows"), {"limit": limit})
+        return pa.ipc.open_stream(_Source(pieces))
 
     def close(self) -> None:
-        """Throw it away with its sandbox."""
-        self._done()
+        """Throw it away."""
+        if not self._closed:
+            self._closed = True
+            self._done(self._worker)
+
+
+class _Sink:
+    """A file to write that hands over what is written."""
+
+    closed = False
+
+    def __init__(self, write: Callable[[bytes], None]) -> None:
+        self._write = write
+
+    def write(self, data: bytes) -> int:
+        self._write(bytes(data))
+        return len(data)
+
+    def flush(self) -> None:
+        """See `io.IOBase`."""
+
+    def close(self) -> None:
+        """See `io.IOBase`."""
+
+
+class _Source:
+    """A file to read, of the pieces that come."""
+
+    closed = False
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self._left = b""
+
+    def read(self, size: int) -> bytes:
+        parts = [self._left]
+        have = len(self._left)
+        while have < size and (piece := next(self._pieces, None)) is not None:
+            parts.append(piece)
+            have += len(piece)
+        found = b"".join(parts)
+        self._left = found[size:]
+        return found[:size]
+
+    def close(self) -> None:
+        """See `io.IOBase`."""

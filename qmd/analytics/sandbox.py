@@ -1,36 +1,35 @@
-"""A DuckDB of its own for one query of a person: it can read the index, and do nothing else.
+"""A DuckDB of its own for one query of a user: it can read the index, and do nothing else.
 
 What locks an engine down holds for all of it and cannot be undone, so each query has its own,
-which is thrown away. In this order:
+which is thrown away. It lives in a process of its own (`workers`), which bounds what it takes.
+In this order:
 
 1. The statement is read (`trees`): it has to be one query, without functions that could do more.
 2. The index is attached for reading, views and what searches found are put beside it.
 3. Files are shut out, unless they were allowed, and settings are locked.
-4. The query runs, within its time and memory, and its answer is kept. If it takes long and
-   somebody wants to write, it is stopped, to be asked again of a copy.
-5. The index is let go: whoever reads the answer slowly holds up nobody.
+4. The query runs, and its answer is kept.
+5. The index is let go: reading the answer slowly holds up no writer.
 """
 
 from __future__ import annotations
 
-import os
 import re
-import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import _duckdb
 
 from qmd.analytics import statement_check
-from qmd.analytics.query_result import Answer
+from qmd.analytics.duckdb_messages import without_advice
+from qmd.analytics.query_result import Kept
 from qmd.analytics.views import View, needed, views
-from qmd.errors import IndexFailure, SqlError, SqlTimeout, UsageError
-from qmd.storage import cancellation, scratch
+from qmd.errors import IndexFailure, SqlError, SqlOutOfMemory, UsageError
+from qmd.storage import scratch
 from qmd.storage.cursor import Connection, Cursor, DatabaseError, as_json, connected
 from qmd.storage.statements import bare, filled
+from qmd.visible import shown
 
 if TYPE_CHECKING:
     from qmd.analytics.search_calls import Parameters
@@ -39,22 +38,20 @@ if TYPE_CHECKING:
 SPILL = "10GB"
 """What a query may write to disk while it runs, at most."""
 
-GRACE = 5.0
-"""Seconds after its time that a query has to stop: most do within milliseconds, but none while
-a single function works on a single value."""
+LONGEST = 2000
+"""Characters of an error that are shown."""
 
-UNDISTURBED = 3.0
-"""Seconds that a query has before it gives way to somebody who wants to write."""
+_OF_THE_QUERY = tuple(f"{kind} Error: " for kind in ("Parser", "Syntax", "Catalog", "Binder"))
+"""Errors that quote the query and names, in lines of DuckDB's own, but no values."""
 
-LOOK = 0.1
-"""Seconds between two looks at whether somebody does."""
+_PLACE = re.compile(r"\n\nLINE \d+: [^\n]*\n *\^\Z")
 
 LEAST, LEAST_BYTES = "32MB", 32_000_000
 """Memory of the smallest query: with less, DuckDB gets as far as a constant, but not through some
 views of a few documents."""
 
-UNCOUNTED = 512 << 20
-"""Bytes that an engine takes besides those that it counts: threads, parts of files, plans."""
+WIDEST = 8
+"""Part of its memory that a row of an answer may take as text: it is copied while it is written."""
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) *([KMGT])(i?)B", re.I)
 _FAR = re.compile(r"File (\S+) requires the extension")
@@ -69,21 +66,36 @@ class Limits(NamedTuple):
 
     Attributes:
         timeout: seconds.
-        memory: as DuckDB writes it; more goes to disk, up to `SPILL`.
+        memory: as DuckDB writes it; more goes to disk.
         files: whether it may read files.
-        overdue: for a process that is there for this query alone. It ends the process: it is
-            called if the query has not stopped `GRACE` seconds after its time. The operating
-            system bounds the memory of such a process, too.
+        disk: what it may write there, as DuckDB writes it.
     """
 
     timeout: float = 60.0
     memory: str = "1GB"
     files: bool = False
-    overdue: Callable[[], None] | None = None
+    disk: str = SPILL
+
+    def check(self) -> None:
+        """Refuse limits that make no sense.
+
+        Raises:
+            UsageError: they do not.
+        """
+        if _SIZE.fullmatch(self.memory.strip()) is None:
+            raise UsageError(f"'{self.memory}' is no size of memory. Write it as 500MB or 4GB.")
+        if memory_of(self) < LEAST_BYTES:
+            raise UsageError(
+                f"{self.memory} of memory is too little: a query needs at least {LEAST}."
+            )
+        if memory_of(self) >= 1 << 62:
+            raise UsageError(f"{self.memory} of memory is more than there can be.")
+        if not self.timeout > 0:
+            raise UsageError(f"A query needs some time: {self.timeout:g} seconds are none.")
 
 
-class GaveWay(Exception):
-    """A query was stopped, since somebody wants to write. It may be asked again elsewhere."""
+class Outdated(Exception):
+    """The tables of the index are not those that the settings or this version of qmd need."""
 
 
 class Found(NamedTuple):
@@ -106,31 +118,18 @@ class Sandbox:
 
     Args:
         index: the index file; not touched before `answer`.
-
-    Raises:
-        UsageError: the limits make no sense.
+        limits: see `Limits.check`.
+        spill: the folder for what does not fit into memory; made when it is needed.
     """
 
-    def __init__(self, index: Path, limits: Limits) -> None:
-        size = _SIZE.fullmatch(limits.memory.strip())
-        if size is None:
-            raise UsageError(f"'{limits.memory}' is no size of memory. Write it as 500MB or 4GB.")
-        self._memory = _bytes(size)
-        if self._memory < LEAST_BYTES:
-            raise UsageError(
-                f"{limits.memory} of memory is too little: a query needs at least {LEAST}."
-            )
-        if self._memory >= 1 << 62:
-            raise UsageError(f"{limits.memory} of memory is more than there can be.")
-        if not limits.timeout > 0:
-            raise UsageError(f"A query needs some time: {limits.timeout:g} seconds are none.")
+    def __init__(self, index: Path, limits: Limits, spill: Path) -> None:
         scratch.sweep(index)
         self._index = index
         self._limits = limits
         self._connection: Connection = connected(
             {
                 "memory_limit": limits.memory,
-                "temp_directory": str(scratch.spill(index)),
+                "temp_directory": str(spill),
                 "autoinstall_known_extensions": "false",
                 "autoload_known_extensions": "false",
                 "allow_community_extensions": "false",
@@ -138,7 +137,7 @@ class Sandbox:
                 "python_enable_replacements": "false",
             }
         )
-        self._connection.execute(filled("sandbox/bound_disk", most=SPILL))
+        self._connection.execute(filled("sandbox/bound_disk", most=limits.disk))
         self._cursor = Cursor(self._connection)
 
     def close(self) -> None:
@@ -168,8 +167,7 @@ class Sandbox:
         log: Sequence[str],
         attach: Callable[[Connection], None],
         check: Callable[[Cursor], None],
-        wanted: Callable[[], bool] = lambda: False,
-    ) -> Answer:
+    ) -> Kept:
         """Run a statement and keep what it gives. Once only.
 
         Args:
@@ -177,11 +175,9 @@ class Sandbox:
             log: lines of the log of searches, if it is read.
             attach: attaches the index.
             check: is given the index first; what it raises is raised, and it may be tried again.
-            wanted: whether somebody wants to write to the index; called in another thread.
 
         Raises:
             SqlError: the query cannot be answered, or not within its limits.
-            GaveWay: it was stopped, since it ran for long while somebody wants to write.
         """
         with self._enough():
             attach(self._connection)
@@ -193,12 +189,11 @@ class Sandbox:
                     self._cursor.run("sandbox/use")
                 self._furnish(request, found, log)
                 self._lock()
-                stop = cancellation.CURRENT.get()
-                with stop.over(self._connection) if stop else nullcontext(), self._in_words():
-                    self._run(request, parameters, wanted)
+                with self._in_words():
+                    self._run(request, parameters)
             finally:
                 self._cursor.run("store/detach")
-            return Answer(self._cursor, enough=self._enough, done=self.close)
+            return Kept(self._cursor, self._told, widest=memory_of(self._limits) // WIDEST)
 
     def _furnish(self, request: Request, found: Sequence[Found], log: Sequence[str]) -> None:
         """Make the views, and put what searches found where they look for it."""
@@ -228,101 +223,46 @@ class Sandbox:
             self._cursor.run("sandbox/shut_out_files")
         self._cursor.run("sandbox/lock")
 
-    def _run(self, request: Request, parameters: Parameters, wanted: Callable[[], bool]) -> None:
+    def _run(self, request: Request, parameters: Parameters) -> None:
         text = bare(f"sandbox/{request.manner}").replace("$query", request.query)
         given = dict(parameters) if isinstance(parameters, Mapping) else list(parameters)
-        with self._bounded(), self._within(self._limits.timeout, wanted):
-            done = self._connection.execute(text, given or None)
-            if request.manner.startswith("explain"):
-                plans = [
-                    {"explain_key": key, "explain_value": value} for key, value in done.fetchall()
-                ]
-                self._cursor.run("sandbox/answer_explained", plans=as_json(plans))
+        done = self._connection.execute(text, given or None)
+        if request.manner.startswith("explain"):
+            plans = [{"explain_key": key, "explain_value": value} for key, value in done.fetchall()]
+            self._cursor.run("sandbox/answer_explained", plans=as_json(plans))
 
     @contextmanager
-    def _bounded(self) -> Iterator[None]:
-        """Let the system refuse memory that DuckDB does not count: that of one long text, say."""
-        used = _address_space()
-        if self._limits.overdue is None or used is None:
+    def _told(self) -> Iterator[None]:
+        """Tell in words that there is not enough memory, and what else DuckDB says."""
+        with self._enough(), self._in_words():
             yield
-            return
-        import resource
-
-        before = resource.getrlimit(resource.RLIMIT_AS)
-        wanted = used + 2 * self._memory + UNCOUNTED
-        if before[0] == resource.RLIM_INFINITY or wanted < before[0]:
-            resource.setrlimit(resource.RLIMIT_AS, (wanted, before[1]))
-        try:
-            yield
-        finally:
-            resource.setrlimit(resource.RLIMIT_AS, before)
-
-    @contextmanager
-    def _within(self, seconds: float, wanted: Callable[[], bool]) -> Iterator[None]:
-        """Stop what runs when its time is up, or when it has had some and somebody waits."""
-        done = threading.Event()
-        reason: list[Exception] = []
-        end = time.monotonic() + seconds
-
-        def watch() -> None:
-            pause = min(seconds, UNDISTURBED)
-            while not reason:
-                if done.wait(pause):
-                    return
-                left = end - time.monotonic()
-                if left <= 0:
-                    reason.append(SqlTimeout(seconds))
-                elif wanted():
-                    reason.append(GaveWay())
-                pause = min(left, LOOK)
-            # Again and again: what has not begun cannot be stopped.
-            while not done.wait(0.05):
-                self._connection.interrupt()
-                if self._limits.overdue is not None and time.monotonic() > end + GRACE:
-                    self._limits.overdue()
-
-        watcher = threading.Thread(target=watch, name="qmd-sql-timeout", daemon=True)
-        watcher.start()
-        try:
-            yield
-        except cancellation.Interrupted as error:
-            if reason:
-                raise reason[0] from error
-            raise
-        finally:
-            done.set()
-            watcher.join()
 
     @contextmanager
     def _enough(self) -> Iterator[None]:
         """Say so if there is not enough memory, for the query or for what has to be made for it."""
         try:
             yield
-        except (_duckdb.OutOfMemoryException, IndexFailure) as error:
+        except (_duckdb.OutOfMemoryException, MemoryError, IndexFailure) as error:
             # An index for which there is not enough of it has not been read, either.
             if isinstance(error, IndexFailure) and not isinstance(
                 error.__cause__, _duckdb.OutOfMemoryException
             ):
                 raise
-            disk = f", and {SPILL} on disk" if _OF_DISK in str(error.__cause__ or error) else ""
-            raise SqlError(
-                f"The query needs more than {self._limits.memory} of memory{disk}.\n\n"
-                "Ask for less, or allow it more with --memory SIZE. In Python: memory=SIZE."
-            ) from error
+            of_disk = _OF_DISK in str(error.__cause__ or error)
+            disk = self._limits.disk if of_disk else None
+            raise SqlOutOfMemory(self._limits.memory, disk=disk) from error
 
     @contextmanager
     def _in_words(self) -> Iterator[None]:
         """Turn what DuckDB says of a query into what can be told to the person who asked it."""
         try:
             yield
-        except cancellation.Interrupted:
-            raise
         except _duckdb.OutOfMemoryException:
             raise
         except DatabaseError as error:
             if far := _FAR.search(str(error)):
                 raise statement_check.not_here(far[1]) from error
-            raise SqlError(_own_lines(str(error))) from error
+            raise SqlError(_own_lines(_visible(without_advice(str(error))))) from error
 
 
 def _wanted(request: Request) -> list[View]:
@@ -346,21 +286,23 @@ def vocabulary() -> list[str]:
         connection.close()
 
 
+def _visible(problem: str) -> str:
+    """What DuckDB says. Where it may quote values of documents, that is one line and the place."""
+    if problem.startswith(_OF_THE_QUERY):
+        return problem
+    place = _PLACE.search(problem)
+    end = place.start() if place else len(problem)
+    return shown(problem[:end], most=LONGEST) + problem[end:]
+
+
 def _own_lines(problem: str) -> str:
     """What DuckDB says, with lines counted in the text of the query: one stands before it."""
     return _LINE.sub(lambda found: f"LINE {int(found[1]) - 1}:", problem)
 
 
-def _bytes(size: re.Match[str]) -> int:
-    """A size as DuckDB writes it: KB are 1000, KiB are 1024."""
+def memory_of(limits: Limits) -> int:
+    """Bytes of memory that a query may use: to DuckDB KB are 1000, KiB are 1024."""
+    size = _SIZE.fullmatch(limits.memory.strip())
+    assert size is not None
     step = 1024 if size[3] else 1000
     return int(float(size[1]) * step ** ("KMGT".index(size[2].upper()) + 1))
-
-
-def _address_space() -> int | None:
-    """Bytes that this process has mapped; None where the system does not tell."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-    except OSError:
-        return None
-    return pages * os.sysconf("SC_PAGE_SIZE")

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from qmd.analytics import lexer
+from qmd.analytics.duckdb_messages import without_advice
 from qmd.analytics.search_calls import SEARCHES, Call, Parameters, call, check, parameter
 from qmd.errors import SqlError
 from qmd.storage.cursor import Cursor, DatabaseError
@@ -147,11 +148,11 @@ class Reader:
             try:
                 self._cursor.connection.extract_statements(query)
             except DatabaseError as error:
-                return SqlError(str(error))  # with the place
+                return SqlError(without_advice(str(error)))  # with the place
         first = lexer.tokens(query)[0].text.upper()
         if first == "PIVOT" or found["error_message"].startswith("Mixing"):
             hint = "Name the values that become columns: PIVOT … ON key IN ('tags', 'status') …"
-            return SqlError(hint if first == "PIVOT" else found["error_message"])
+            return SqlError(hint if first == "PIVOT" else without_advice(found["error_message"]))
         return SqlError(f"qmd sql only reads: {first} is no query. It takes {_FORMS}.")
 
     def _calls(self, tree: dict[str, Any], parameters: Parameters) -> Iterator[Call]:

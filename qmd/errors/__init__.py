@@ -4,9 +4,11 @@
     ├── UsageError                a value or a combination that makes no sense
     │   ├── QueryError            a query that cannot be read
     │   ├── SqlError              SQL that is no query, or cannot be answered
-    │   │   └── SqlTimeout        in time
-    │   └── ConfigError           index.yml, with the line
-    │       └── ConfigEmptied     it has lost what it said
+    │   │   ├── SqlTimeout        in time
+    │   │   └── SqlOutOfMemory    with the memory and the disk it may use
+    │   ├── ConfigError           index.yml, with the line
+    │   │   └── ConfigEmptied     it has lost what it said
+    │   └── CommandRefused        an update command with characters that cannot be seen
     ├── NotFound
     │   ├── DocumentNotFound
     │   ├── CollectionNotFound
@@ -44,6 +46,7 @@
     ├── MigrationEdited
     └── IndexFailure               exit code 3
         ├── IndexBusy             another process holds the file
+        │   └── FileBusy          index.yml, or the list of approvals
         ├── JobRunning            another process is doing the same job
         ├── OfAnotherProcess      this one was forked from it
         ├── LockUnusable          a lock of the index is no file
@@ -73,6 +76,7 @@ if TYPE_CHECKING:
     from qmd.errors.index import (
         NOT_REBUILT,
         CannotUpdate,
+        FileBusy,
         HookFailed,
         IndexBusy,
         IndexFailure,
@@ -105,6 +109,7 @@ if TYPE_CHECKING:
         AlreadyExists,
         Ambiguous,
         CollectionNotFound,
+        CommandRefused,
         ConfigEmptied,
         ConfigError,
         ContextNotFound,
@@ -113,6 +118,7 @@ if TYPE_CHECKING:
         NotFound,
         QueryError,
         SqlError,
+        SqlOutOfMemory,
         SqlTimeout,
         UsageError,
     )
@@ -124,6 +130,7 @@ __all__ = [
     "Ambiguous",
     "CannotUpdate",
     "CollectionNotFound",
+    "CommandRefused",
     "ConfigEmptied",
     "ConfigError",
     "ContextNotFound",
@@ -134,6 +141,7 @@ __all__ = [
     "ExportIncomplete",
     "ExportTooNew",
     "ExportUnreadable",
+    "FileBusy",
     "FolderTaken",
     "HookFailed",
     "HubFailure",
@@ -165,6 +173,7 @@ __all__ = [
     "RuntimeMissing",
     "ServerFailure",
     "SqlError",
+    "SqlOutOfMemory",
     "SqlTimeout",
     "TextTooLong",
     "UnknownModel",

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from qmd.errors.base import QmdError
+from qmd.errors.index import newer
+from qmd.visible import shown
 
 
 class ExchangeError(QmdError):
@@ -16,7 +18,7 @@ class FolderTaken(ExchangeError):
     """A folder that would be replaced has something in it that is not of an export."""
 
     def __init__(self, folder: Path, problem: str, *, mend: str) -> None:
-        super().__init__(f"{folder} cannot be replaced: {problem}\n\n{mend}")
+        super().__init__(f"{shown(folder)} cannot be replaced: {shown(problem)}\n\n{mend}")
         self.folder = folder
 
 
@@ -25,7 +27,7 @@ class ExportFailed(ExchangeError):
 
     def __init__(self, folder: Path, problem: str) -> None:
         super().__init__(
-            f"The index could not be exported to {folder}: {problem}\n\n"
+            f"The index could not be exported to {shown(folder)}: {shown(problem)}\n\n"
             "What was there before is as it was. Check the permissions and the free space, or "
             "choose another folder."
         )
@@ -40,7 +42,7 @@ class NotAnExport(ExchangeError):
         if not folder.is_dir():
             problem = "it is a file" if folder.exists() else "there is no such folder"
         super().__init__(
-            f"{folder} is no export of qmd: {problem}.\n\n"
+            f"{shown(folder)} is no export of qmd: {problem}.\n\n"
             "Name the folder that 'qmd export' has made."
         )
         self.folder = folder
@@ -51,7 +53,7 @@ class ExportUnreadable(ExchangeError):
 
     def __init__(self, folder: Path, file: str, problem: str) -> None:
         super().__init__(
-            f"The export {folder} cannot be read. {file}: {problem}\n\n"
+            f"The export {shown(folder)} cannot be read. {shown(file)}: {shown(problem)}\n\n"
             "Nothing was imported. Check the permissions and the disk that it is on, and try again."
         )
         self.folder = folder
@@ -63,7 +65,7 @@ class ExportDamaged(ExchangeError):
 
     def __init__(self, folder: Path, file: str, problem: str) -> None:
         super().__init__(
-            f"The export {folder} is damaged. {file}: {problem}\n\n"
+            f"The export {shown(folder)} is damaged. {shown(file)}: {shown(problem)}\n\n"
             "Nothing was imported. Export again, or bring back a copy of the folder."
         )
         self.folder = folder
@@ -75,7 +77,7 @@ class ExportIncomplete(ExchangeError):
 
     def __init__(self, folder: Path, missing: Sequence[str]) -> None:
         super().__init__(
-            f"No index can be made of {folder}: it is without {', '.join(missing)}.\n\n"
+            f"No index can be made of {shown(folder)}: it is without {', '.join(missing)}.\n\n"
             "Export again without --tables."
         )
         self.folder = folder
@@ -83,12 +85,21 @@ class ExportIncomplete(ExchangeError):
 
 
 class ExportTooNew(ExchangeError):
-    """A later qmd has written an export."""
+    """A later qmd has written an export.
 
-    def __init__(self, folder: Path, *, written_by: str, this: str) -> None:
+    Args:
+        what: `schema` or `format`.
+        found: its version in the export.
+        known: the last one that this qmd knows.
+        written_by, this: versions of qmd, which may be the same.
+    """
+
+    def __init__(
+        self, folder: Path, what: str, found: int, *, known: int, written_by: str, this: str
+    ) -> None:
         super().__init__(
-            f"The export {folder} was written by qmd {written_by}; this is qmd {this}.\n\n"
-            f"Upgrade qmd to {written_by} or later."
+            f"The export {shown(folder)} has {what} {found}; this qmd {this} knows {what}s up to "
+            f"{known}.\n\nNothing was imported. {newer(written_by, this)}."
         )
         self.folder = folder
         self.written_by = written_by
@@ -98,5 +109,5 @@ class IndexTaken(ExchangeError):
     """An import would replace what is in an index."""
 
     def __init__(self, path: Path, problem: str, *, mend: str) -> None:
-        super().__init__(f"The index {path} {problem}\n\nNothing was imported. {mend}")
+        super().__init__(f"The index {shown(path)} {problem}\n\nNothing was imported. {mend}")
         self.path = path

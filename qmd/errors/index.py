@@ -6,10 +6,18 @@ from pathlib import Path
 
 from qmd.errors.base import QmdError
 from qmd.quoting import command as suggested
+from qmd.visible import shown
 from qmd.wording import amount
 
 NOT_REBUILT = "Experience records and kept answers of models are in this file alone."
 """What to know before an index is built anew."""
+
+
+def newer(written_by: str, this: str) -> str:
+    """Advice to install the qmd that wrote something, whose version may be that of this one."""
+    if written_by == this:
+        return "Install the newer qmd that wrote it"
+    return f"Install the qmd that wrote it ({shown(written_by)}) or a later one"
 
 
 class IndexFailure(QmdError):
@@ -22,10 +30,24 @@ class IndexBusy(IndexFailure):
     """Another process holds the index and has not let go in time."""
 
     def __init__(self, path: Path, *, holder: str | None, waited: float) -> None:
-        by = f" by {holder}" if holder else ""
         super().__init__(
-            f"The index {path} has been held{by} for {amount(round(waited), 'second')}.\n\n"
+            f"The index {shown(path)} has been held for {amount(round(waited), 'second')} "
+            f"by {shown(holder or 'another process')}.\n\n"
             "Wait for it to finish, or stop it, and try again."
+        )
+        self.path = path
+        self.holder = holder
+
+
+class FileBusy(IndexBusy):
+    """Another process changes index.yml, or the list of approvals, and has not ended in time."""
+
+    def __init__(self, path: Path, *, holder: str | None, waited: float) -> None:
+        QmdError.__init__(
+            self,
+            f"{path} has been held for {amount(round(waited), 'second')} "
+            f"by {holder or 'another process'}.\n\n"
+            "Nothing was changed. Wait for it to finish, or stop it, and try again.",
         )
         self.path = path
         self.holder = holder
@@ -36,7 +58,8 @@ class JobRunning(IndexFailure):
 
     def __init__(self, path: Path, *, job: str, holder: str | None) -> None:
         super().__init__(
-            f"Another 'qmd {job}' is at work on {path}{f' ({holder})' if holder else ''}.\n\n"
+            f"Another {job} of {shown(path)} is running: "
+            f"{shown(holder or 'in another process')}.\n\n"
             "Wait for it, or stop it and try again."
         )
         self.path = path
@@ -48,7 +71,7 @@ class OfAnotherProcess(IndexFailure):
 
     def __init__(self, path: Path) -> None:
         super().__init__(
-            f"The index {path} was opened before this process was forked.\n\n"
+            f"The index {shown(path)} was opened before this process was forked.\n\n"
             "Open it again here, or start processes by 'spawn', which multiprocessing can."
         )
         self.path = path
@@ -59,8 +82,8 @@ class LockUnusable(IndexFailure):
 
     def __init__(self, path: Path) -> None:
         super().__init__(
-            f"{path} is a lock of the index, and has to be a file: it is a link, a pipe or a "
-            "folder.\n\nLook who put it there, remove it, and try again."
+            f"{shown(path)} is a lock of the index, and has to be a file: it is a link, a pipe or "
+            "a folder.\n\nLook who put it there, remove it, and try again."
         )
         self.path = path
 
@@ -73,7 +96,7 @@ class IndexUnreadable(IndexFailure):
             "Your files are safe: the index is made from them. Move this file away and run "
             f"'qmd update' to build it again. {NOT_REBUILT}"
         )
-        super().__init__(f"The index {path} cannot be read: {problem}\n\n{mend}")
+        super().__init__(f"The index {shown(path)} cannot be read: {shown(problem)}\n\n{mend}")
         self.path = path
 
 
@@ -82,7 +105,7 @@ class IndexOutOfReach(IndexFailure):
 
     def __init__(self, path: Path, problem: str) -> None:
         super().__init__(
-            f"The index {path} cannot be reached: {problem}\n\n"
+            f"The index {shown(path)} cannot be reached: {shown(problem)}\n\n"
             "Check the permissions, or choose another place with INDEX_PATH."
         )
         self.path = path
@@ -93,21 +116,29 @@ class IndexNotWritable(IndexFailure):
 
     def __init__(self, path: Path, problem: str) -> None:
         super().__init__(
-            f"The index {path} cannot be written: {problem}\n\nNothing is lost. "
+            f"The index {shown(path)} cannot be written: {shown(problem)}\n\nNothing is lost. "
             "Check the permissions and the free space, or choose another place with INDEX_PATH."
         )
         self.path = path
 
 
 class IndexTooNew(IndexFailure):
-    """A later qmd has written this index."""
+    """A later qmd has written this index.
 
-    def __init__(self, path: Path, *, written_by: str, this: str) -> None:
+    Args:
+        schema: of the index: the version of a migration that this qmd does not have.
+        known: the last schema that this qmd knows.
+        written_by, this: versions of qmd, which may be the same.
+    """
+
+    def __init__(self, path: Path, *, schema: int, known: int, written_by: str, this: str) -> None:
         super().__init__(
-            f"The index {path} was written by qmd {written_by}; this is qmd {this}.\n\n"
-            f"Upgrade qmd to {written_by} or later, or choose another index with --index NAME."
+            f"The index {shown(path)} has schema {schema}; this qmd {this} knows schemas up to "
+            f"{known}.\n\n{newer(written_by, this)}, or choose another index with --index NAME."
         )
         self.path = path
+        self.schema = schema
+        self.known = known
         self.written_by = written_by
 
 
@@ -118,9 +149,9 @@ class MigrationEdited(QmdError):
 
     def __init__(self, path: Path, migration: str, *, written_by: str) -> None:
         super().__init__(
-            f"Migration {migration} has changed since it ran on {path}.\n\n"
-            f"Install the qmd that wrote this index ({written_by}), or move the index away and "
-            f"run 'qmd update' to build it again. {NOT_REBUILT}"
+            f"Migration {migration} has changed since it ran on {shown(path)}.\n\n"
+            f"Install the qmd that wrote this index ({shown(written_by)}), or move the index away "
+            f"and run 'qmd update' to build it again. {NOT_REBUILT}"
         )
         self.path = path
 
@@ -136,7 +167,7 @@ class RootMissing(CannotUpdate):
 
     def __init__(self, collection: str, root: str) -> None:
         super().__init__(
-            f"The folder of collection '{collection}' is missing: {root}\n\n"
+            f"The folder of collection '{shown(collection)}' is missing: {shown(root)}\n\n"
             "Nothing was removed. Bring the folder back, or run "
             f"{suggested('qmd', 'collection', 'remove', collection)}."
         )
@@ -148,7 +179,8 @@ class RootUnreadable(CannotUpdate):
 
     def __init__(self, collection: str, root: str, problem: str) -> None:
         super().__init__(
-            f"The folder of collection '{collection}' cannot be read ({problem}): {root}\n\n"
+            f"The folder of collection '{shown(collection)}' cannot be read ({problem}): "
+            f"{shown(root)}\n\n"
             "Nothing was removed. Mend its permissions, and run 'qmd update' again."
         )
         self.collection = collection
@@ -169,7 +201,7 @@ class HookFailed(CannotUpdate):
             else f"Mend it with {suggested('qmd', 'collection', 'update-cmd', collection, 'CMD')}"
         )
         super().__init__(
-            f"{what} '{collection}' failed ({problem}): {command}\n\n"
+            f"{what} '{shown(collection)}' failed ({problem}): {shown(command)}\n\n"
             f"The collection was not indexed. {mend}."
         )
         self.collection = collection
@@ -180,7 +212,7 @@ class NotApproved(CannotUpdate):
 
     def __init__(self, collection: str, root: str) -> None:
         super().__init__(
-            f"'{collection}' lies outside of this project: {root}\n\n"
+            f"'{shown(collection)}' lies outside of this project: {shown(root)}\n\n"
             "Look at it with 'qmd trust', and approve it there."
         )
         self.collection = collection

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from qmd.errors.base import QmdError
+from qmd.visible import shown
 
 
 class ModelError(QmdError):
@@ -18,7 +19,9 @@ class UnknownModel(ModelError):
         self, name: str, role: str, *, known: Sequence[str], does: str | None = None
     ) -> None:
         problem = (
-            f"{name} is a model to {does}, not to {role}." if does else f"Unknown model: {name}."
+            f"{shown(name)} is a model to {does}, not to {role}."
+            if does
+            else f"Unknown model: {shown(name)}."
         )
         super().__init__(
             f"{problem} Known: {', '.join(known)}.\n\n"
@@ -35,8 +38,8 @@ class ModelMissing(ModelError):
     def __init__(self, name: str, problem: str, *, pull: bool = True) -> None:
         mend = "Fetch it with 'qmd models pull'" if pull else "Check the path"
         super().__init__(
-            f"The model {name} is not here: {problem}\n\n{mend}, or choose another under "
-            "'models' in index.yml ('qmd models list' shows them)."
+            f"The model {shown(name)} is not here: {shown(problem)}\n\n{mend}, or choose another "
+            "under 'models' in index.yml ('qmd models list' shows them)."
         )
         self.name = name
 
@@ -46,7 +49,7 @@ class ModelUnusable(ModelError):
 
     def __init__(self, name: str, problem: str) -> None:
         super().__init__(
-            f"The model {name} cannot be used: {problem}\n\n"
+            f"The model {shown(name)} cannot be used: {shown(problem)}\n\n"
             "Fetch it again with 'qmd models pull', or choose another ('qmd models list')."
         )
         self.name = name
@@ -59,7 +62,7 @@ class RuntimeMissing(ModelError):
         from qmd.errors import extras
 
         super().__init__(
-            f"The model {name} needs llama-cpp-python, which {problem}.\n\n"
+            f"The model {shown(name)} needs llama-cpp-python, which {problem}.\n\n"
             f"Install it with: {extras.command('llama')}. Keyword search works without it."
         )
         self.name = name
@@ -69,7 +72,9 @@ class HubFailure(ModelError):
     """A model's file could not be fetched."""
 
     def __init__(self, name: str, problem: str, mend: str) -> None:
-        super().__init__(f"The model {name} could not be fetched: {problem}\n\n{mend}")
+        super().__init__(
+            f"The model {shown(name)} could not be fetched: {shown(problem)}\n\n{mend}"
+        )
         self.name = name
 
 
@@ -103,7 +108,7 @@ class VectorsRemoved(QmdError):
 
     def __init__(self, model: str) -> None:
         super().__init__(
-            f"The vectors of {model} were removed while more of them were being made.\n\n"
+            f"The vectors of {shown(model)} were removed while more of them were being made.\n\n"
             "Another process did that, with 'qmd cleanup' or another model. Run 'qmd embed' again."
         )
         self.model = model

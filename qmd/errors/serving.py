@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qmd.errors.base import QmdError
+from qmd.visible import shown
 
 
 class PortTaken(QmdError):
@@ -10,11 +11,11 @@ class PortTaken(QmdError):
 
     def __init__(self, url: str, *, by_qmd: bool) -> None:
         super().__init__(
-            f"qmd answers at {url} already.\n\n"
+            f"qmd answers at {shown(url)} already.\n\n"
             "Use that one, stop it ('qmd mcp stop' if it runs in the background), or choose "
             "another port with --port."
             if by_qmd
-            else f"Another program listens at {url}.\n\nChoose another port with --port."
+            else f"Another program listens at {shown(url)}.\n\nChoose another port with --port."
         )
         self.url = url
         self.by_qmd = by_qmd
@@ -25,7 +26,7 @@ class AlreadyServed(QmdError):
 
     def __init__(self, url: str, process: int) -> None:
         super().__init__(
-            f"A server for this index runs already at {url} (process {process}).\n\n"
+            f"A server for this index runs already at {shown(url)} (process {process}).\n\n"
             "Use that one, or stop it with 'qmd mcp stop'."
         )
         self.url = url

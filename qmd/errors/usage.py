@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from qmd.errors.base import QmdError
-from qmd.quoting import command
+from qmd.quoting import command, line
+from qmd.visible import shown
 from qmd.wording import amount, on_one_line
 
 MOST_CANDIDATES = 20
@@ -36,11 +37,24 @@ class SqlTimeout(SqlError):
         self.seconds = seconds
 
 
+class SqlOutOfMemory(SqlError):
+    """A query that was stopped since it took too much memory, or too much disk."""
+
+    def __init__(self, memory: str, *, disk: str | None = None) -> None:
+        also = f", and {disk} on disk" if disk else ""
+        super().__init__(
+            f"The query needs more than {memory} of memory{also}.\n\n"
+            "Ask for less, or allow it more with --memory SIZE. In Python: memory=SIZE."
+        )
+        self.memory = memory
+        self.disk = disk
+
+
 class ConfigError(UsageError):
     """A configuration file that cannot be used."""
 
     def __init__(self, path: Path, problem: str, *, line: int | None = None) -> None:
-        where = f"{path}:{line}" if line is not None else str(path)
+        where = f"{shown(path)}:{line}" if line is not None else shown(path)
         super().__init__(f"{where}: {problem}")
         self.path = path
         self.line = line
@@ -58,6 +72,22 @@ class ConfigEmptied(ConfigError):
             "index has them. To remove them all, write 'collections: {}' into it.",
         )
         self.collections = tuple(collections)
+
+
+class CommandRefused(UsageError):
+    """An update command with characters that cannot be seen."""
+
+    def __init__(self, collection: str, command: str, config: Path) -> None:
+        super().__init__(
+            f"The update command of '{shown(collection)}' has characters that cannot be seen, "
+            f"and is not run:\n  {shown(command)}\n\n"
+            f"Find out where it comes from. If it is meant, take them out of 'update' of "
+            f"'{shown(collection)}' in {shown(config)}, or put the command into a script and set "
+            f"that: {line('qmd', 'collection', 'update-cmd', shown(collection), 'sh SCRIPT')}"
+        )
+        self.collection = collection
+        self.command = command
+        self.config = config
 
 
 class NotFound(QmdError):
@@ -88,11 +118,11 @@ class CollectionNotFound(NotFound):
 
     def __init__(self, name: str, *, known: Sequence[str] = ()) -> None:
         hint = (
-            f"Known: {', '.join(known)}."
+            f"Known: {', '.join(map(shown, known))}."
             if known
             else "There are none yet. Add one with 'qmd collection add PATH'."
         )
-        super().__init__(f"Collection not found: {name}. {hint}")
+        super().__init__(f"Collection not found: {shown(name)}. {hint}")
         self.name = name
         self.known = tuple(known)
 
@@ -101,9 +131,9 @@ class IndexNotFound(NotFound):
     """No index has this name."""
 
     def __init__(self, name: str, *, known: Sequence[str] = ()) -> None:
-        others = f" Known: {', '.join(known)}." if known else ""
+        others = f" Known: {', '.join(map(shown, known))}." if known else ""
         super().__init__(
-            f"There is no index '{name}'.{others}\n\n"
+            f"There is no index '{shown(name)}'.{others}\n\n"
             f"Make one with {command('qmd', '--index', name, 'collection', 'add', 'PATH')}."
         )
         self.name = name
@@ -115,7 +145,7 @@ class ContextNotFound(NotFound):
 
     def __init__(self, path: str) -> None:
         super().__init__(
-            f"No context is set for {path}.\n\nSee what is set with 'qmd context list'."
+            f"No context is set for {shown(path)}.\n\nSee what is set with 'qmd context list'."
         )
         self.path = path
 

@@ -165,14 +165,30 @@ def _question(entry: Any, number: int, path: Path) -> Question:
     where = f"{path}: query {number}"
     if not isinstance(entry, dict) or not isinstance(entry.get("query"), str):
         raise UsageError(f"{where} needs a text 'query'.")
-    files, k = entry.get("expected_files"), entry.get("expected_in_top_k", TOP)
-    if not isinstance(files, list) or not all(isinstance(file, str) and file for file in files):
-        raise UsageError(f"{where} needs a list 'expected_files' of paths.")
+    judged, k = _expected(entry.get("expected_files"), where), entry.get("expected_in_top_k", TOP)
     if not isinstance(k, int) or isinstance(k, bool) or k < 1:
         raise UsageError(f"{where}: 'expected_in_top_k' has to be a whole number of at least 1.")
     kind = str(entry.get("type") or entry.get("difficulty") or "")
     name = str(entry.get("id", number))
-    return Question(name, entry["query"], dict.fromkeys(files, 1), k, kind)
+    return Question(name, entry["query"], judged, k, kind)
+
+
+def _expected(files: Any, where: str) -> dict[str, int]:
+    """Read the grades of the expected files; those of a list are 1."""
+    if not isinstance(files, list | dict) or not all(
+        isinstance(file, str) and file for file in files
+    ):
+        raise UsageError(
+            f"{where} needs a list 'expected_files' of paths, or an object of paths and grades."
+        )
+    if isinstance(files, list):
+        return dict.fromkeys(files, 1)
+    for file, grade in files.items():
+        if not isinstance(grade, int) or isinstance(grade, bool) or grade < 1:
+            raise UsageError(
+                f"{where}: the grade of '{file}' has to be a whole number of at least 1."
+            )
+    return files
 
 
 # -- a folder --------------------------------------------------------------------

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qmd import files
+from qmd import files, processes
 from qmd.errors import ExportDamaged, ExportTooNew, FolderTaken
 from qmd.exchange import manifest
 
@@ -171,7 +171,13 @@ def locked(folder: Path, target: Path, *, shared: bool = False) -> Iterator[int]
             kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
             fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
         except BlockingIOError:
-            problem = "another process is exporting to it, or importing from it."
+            others = processes.lockers(os.fstat(descriptor))
+            names = [
+                processes.named(each, processes.command_of(each) or "another program")
+                for each in others
+            ]
+            holder = " and ".join(names) or "another process"
+            problem = f"{holder} is exporting to it, or importing from it."
             raise FolderTaken(target, problem, mend="Wait for it, and try again.") from None
         yield descriptor
     finally:

@@ -11,11 +11,13 @@ takes the place of the old one in one step.
 from __future__ import annotations
 
 import hashlib
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, as_completed
 from datetime import UTC, datetime
 from functools import partial
+from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,6 +29,7 @@ from qmd.exchange.parquet import Column, Table
 from qmd.exchange.partitions import Span, planned
 from qmd.exchange.worker_pool import Pool, followed
 from qmd.ranking import postings
+from qmd.safe_open import NotAFile
 from qmd.storage import migrations
 from qmd.storage.cursor import Cursor, DatabaseError
 from qmd.storage.database import Database
@@ -289,26 +292,27 @@ def _made(
     path = shop / span.path
     path.parent.mkdir(parents=True, exist_ok=True)
     earlier = known.get((span.table.name, span.digest))
-    if earlier is not None and is_whole(target / earlier.path, earlier):
-        files.link(target / earlier.path, path)
+    if earlier is not None and is_whole(target, earlier):
+        files.link(Path(os.path.realpath(target / earlier.path)), path)
         return earlier._replace(path=span.path), False
     parquet.write(
         cursor, span.table, path, first=span.first, last=span.last, collection=span.collection
     )
     files.flush(path)
-    size, digest = path.stat().st_size, sha256(path)
+    with path.open("rb") as file:
+        size, digest = os.fstat(file.fileno()).st_size, sha256(file)
     return File(span.path, span.rows, size, digest, span.digest, span.collection), True
 
 
-def is_whole(path: Path, file: File) -> bool:
-    """Whether a file is what the manifest says."""
+def is_whole(folder: Path, file: File) -> bool:
+    """Tell whether a file of an export is what the manifest says."""
     try:
-        return path.stat().st_size == file.bytes and sha256(path) == file.sha256
-    except FileNotFoundError:
+        with manifest.opened(folder, file.path) as found:
+            return os.fstat(found.fileno()).st_size == file.bytes and sha256(found) == file.sha256
+    except (FileNotFoundError, NotAFile):
         return False
 
 
-def sha256(path: Path) -> str:
-    """Of the bytes of a file: 64 hex digits."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def sha256(file: BufferedReader) -> str:
+    """Digest the bytes of a file: 64 hex digits."""
+    return hashlib.file_digest(file, "sha256").hexdigest()

@@ -10,6 +10,7 @@ ones, then the file changes, then the old collections go.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -32,6 +33,7 @@ from qmd.exchange.exporter import sha256
 from qmd.exchange.imported_settings import Wanted, is_here
 from qmd.exchange.loader import built
 from qmd.exchange.parquet import NextIds
+from qmd.safe_open import NotAFile
 from qmd.settings import config, edit, trust
 from qmd.storage import maintenance, migrations
 from qmd.storage.cursor import Cursor
@@ -146,8 +148,11 @@ def _usable(folder: Path) -> Manifest:
             none.
     """
     document = manifest.read(folder)
-    if document.schema > migrations.migrations()[-1].version:
-        raise ExportTooNew(folder, written_by=document.qmd_version, this=__version__)
+    known, written_by = migrations.migrations()[-1].version, document.qmd_version
+    if document.schema > known:
+        raise ExportTooNew(
+            folder, "schema", document.schema, known=known, written_by=written_by, this=__version__
+        )
     there = {part.name for part in document.parts if part.files}
     missing = [t.name for t in parquet.TABLES if t.needed and t.name not in there]
     if missing:
@@ -162,15 +167,18 @@ def _verify(folder: Path, file: File) -> None:
         ExportDamaged: it is not.
         ExportUnreadable: nobody can say.
     """
-    path = folder / file.path
     try:
-        size = path.stat().st_size
-        if size != file.bytes:
-            raise ExportDamaged(folder, file.path, f"it has {size} bytes, not {file.bytes}.")
-        if sha256(path) != file.sha256:
-            raise ExportDamaged(folder, file.path, "it has been changed since it was written.")
+        with manifest.opened(folder, file.path) as found:
+            size = os.fstat(found.fileno()).st_size
+            if size != file.bytes:
+                raise ExportDamaged(folder, file.path, f"it has {size} bytes, not {file.bytes}.")
+            if sha256(found) != file.sha256:
+                raise ExportDamaged(folder, file.path, "it has been changed since it was written.")
     except FileNotFoundError:
         raise ExportDamaged(folder, file.path, "it is missing.") from None
+    except NotAFile:
+        problem = "it is no file of this folder, but a link that leads out, a pipe or a device."
+        raise ExportDamaged(folder, file.path, problem) from None
     except OSError as error:
         raise ExportUnreadable(folder, file.path, error.strerror or str(error)) from error
 

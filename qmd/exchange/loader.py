@@ -10,18 +10,23 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qmd.errors import ExportDamaged, ExportUnreadable
+from qmd.errors import ExportDamaged, ExportUnreadable, UsageError
 from qmd.exchange import manifest, parquet
 from qmd.exchange.parquet import NextIds
 from qmd.ingest.backfill import fill
+from qmd.settings.config import check_name
 from qmd.storage import catalog, maintenance
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
-from qmd.types import Collection, Context
-from qmd.wording import amount
+from qmd.text import paths
+from qmd.types import EXPERIENCES, Collection, Context
+from qmd.wording import amount, on_one_line
 
 if TYPE_CHECKING:
     from qmd.exchange.manifest import File, Manifest, Part
+
+LONGEST_SHOWN = 80
+"""Characters of a path in an error."""
 
 MOST_THREADS = 4
 """Threads that put postings in order."""
@@ -55,6 +60,7 @@ def built(
     new = Database(path, threads=threads)
     try:
         new.write(lambda _: None)
+        new.read(partial(_check_names, folder=folder))
         fill(new)
         wrong = [each for each in new.read(maintenance.problems) if each.times]
         if wrong:
@@ -88,6 +94,34 @@ def _fill(
                 paths = [folder / file.path for file in full]
                 parquet.load(cursor, part.name, paths, shift=shift)
         step()
+
+
+def _check_names(cursor: Cursor, *, folder: Path) -> None:
+    """Refuse names and paths that would lead out of the folder of a collection.
+
+    Raises:
+        ExportDamaged: there is one.
+    """
+    for name, root in cursor.run("import/collections"):
+        try:
+            if name != EXPERIENCES:
+                check_name(name)
+        except UsageError as error:
+            raise ExportDamaged(folder, "collections", str(error).split("\n")[0]) from error
+        if (name != EXPERIENCES or root) and paths.place(root, "a") is None:
+            shown = on_one_line(root)
+            problem = f"the folder of '{name}' is not an absolute path: '{shown}'."
+            raise ExportDamaged(folder, "collections", problem)
+    for stray in maintenance.stray_paths(cursor):
+        shown = on_one_line(stray.path)
+        if len(shown) > LONGEST_SHOWN:
+            shown = f"{shown[:LONGEST_SHOWN]}…"
+        problem = (
+            f"the path '{shown}' of collection '{stray.collection}' cannot lie below its folder: "
+            "it is absolute, has '..', an empty segment or a NUL, begins with a drive, or is too "
+            "long."
+        )
+        raise ExportDamaged(folder, f"{stray.kind}s", problem)
 
 
 @contextmanager

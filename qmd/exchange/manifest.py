@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from io import BufferedReader
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from qmd import safe_open
 from qmd.errors import ExportDamaged, ExportTooNew, ExportUnreadable, NotAnExport
 from qmd.exchange.parquet import Column
+from qmd.safe_open import NotAFile
+from qmd.text.paths import is_below
 from qmd.version import __version__
+from qmd.wording import on_one_line
 
 NAME = "manifest.json"
 
 FORMAT = "qmd export"
 """What says that a folder is one of ours."""
+
+LARGEST = 1 << 26
+"""Bytes of a manifest that is read."""
 
 VERSION = 1
 """Of the format. A later one is refused; an earlier one has to be read."""
@@ -120,10 +129,39 @@ def write(folder: Path, manifest: Manifest) -> None:
     (folder / NAME).write_text(text + "\n", encoding="utf-8")
 
 
+def opened(folder: Path, name: str) -> BufferedReader:
+    """Open a file of an export.
+
+    Raises:
+        FileNotFoundError: there is none.
+        NotAFile: it is a device, a pipe or a folder, or a link that leads out of the folder.
+        OSError: it cannot be opened.
+    """
+    path = folder / name
+    real = Path(os.path.realpath(path))
+    if not real.is_relative_to(os.path.realpath(folder)):
+        raise NotAFile(path)
+    return os.fdopen(safe_open.opened(real, os.O_RDONLY), "rb")
+
+
+def _text(folder: Path) -> str:
+    """The text of a folder's manifest.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is not UTF-8, or too large to be one.
+    """
+    with opened(folder, NAME) as file:
+        data = file.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise ValueError(f"it has more than {LARGEST:,} bytes")
+    return data.decode("utf-8")
+
+
 def is_ours(folder: Path) -> bool:
     """Whether a folder says that it is an export, of whatever version."""
     try:
-        document = json.loads((folder / NAME).read_text(encoding="utf-8"))
+        document = json.loads(_text(folder))
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(document, dict) and document.get("format") == FORMAT
@@ -138,9 +176,8 @@ def read(folder: Path) -> Manifest:
         ExportTooNew: a later qmd has written it.
         ExportDamaged: it cannot be understood.
     """
-    path = folder / NAME
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(_text(folder))
     except (FileNotFoundError, NotADirectoryError):
         raise NotAnExport(folder) from None
     except OSError as error:
@@ -150,9 +187,12 @@ def read(folder: Path) -> Manifest:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise NotAnExport(folder)
     try:
-        if _checked(document["format_version"], int) > VERSION:
+        found = _checked(document["format_version"], int)
+        if found > VERSION:
             written_by = str(document.get("qmd_version"))
-            raise ExportTooNew(folder, written_by=written_by, this=__version__)
+            raise ExportTooNew(
+                folder, "format", found, known=VERSION, written_by=written_by, this=__version__
+            )
         return _understood(document)
     except (KeyError, TypeError, ValueError) as error:
         raise ExportDamaged(folder, NAME, f"it does not say what it has to: {error}") from error
@@ -190,12 +230,14 @@ def _part(part: dict[str, Any]) -> Part:
 
 
 def _file(file: dict[str, Any]) -> File:
-    path = PurePosixPath(_checked(file["path"], str))
-    if path.is_absolute() or ".." in path.parts or "\0" in str(path):
-        raise ValueError(f"{path} lies outside of the folder")
+    path = _checked(file["path"], str)
+    if not is_below(path):
+        raise ValueError(f"'{on_one_line(path)}' lies outside of the folder")
+    if not path or path == ".":
+        raise ValueError("a file has no name")
     collection = file.get("collection")
     return File(
-        str(path),
+        path,
         _checked(file["rows"], int),
         _checked(file["bytes"], int),
         _checked(file["sha256"], str),
@@ -207,5 +249,7 @@ def _file(file: dict[str, Any]) -> File:
 def _checked(value: Any, kind: type) -> Any:
     """A value, if it is of a kind."""
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise TypeError(f"{value!r} where a {kind.__name__} has to be")
+        raise TypeError(f"{value!r:.100} where a {kind.__name__} has to be")
+    if isinstance(value, str):
+        value.encode()  # JSON can name halves of a character, which is a ValueError
     return value

@@ -123,7 +123,9 @@ def glance(
         reports = [
             same(each, files, known.unusable)
             for each, files in found.items()
-            if (known := noted.folders.get(each.name)) and known.digest == _digest(files)
+            if (known := noted.folders.get(each.name))
+            and known.digest == _digest(files)
+            and {path for path, _ in known.unusable}.issubset(files.paths)
         ]
         if len(reports) == len(chosen) and space == noted.space and _state(place) == state:
             return Glance(state, found, reports, noted.lacking)
@@ -189,10 +191,10 @@ def _noted(place: Place) -> Note | None:
             return None
         (qmd, version, *state), folders, space, lacking = json.loads(text)
         known = {
-            name: Folder(digest, [(path, why) for path, why in unusable])
+            name: Folder(digest, [(str(path), str(why)) for path, why in dict(unusable).items()])
             for name, (digest, unusable) in dict(folders).items()
         }
-        return Note(State(qmd, Version(*version), *state), known, str(space), int(lacking))
+        return Note(State(qmd, Version(*version), *state), known, str(space), max(0, int(lacking)))
     except (OSError, ValueError, TypeError, OverflowError, RecursionError):
         return None
 

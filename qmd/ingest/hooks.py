@@ -13,6 +13,7 @@ from qmd.settings import trust
 from qmd.settings.config import Settings
 from qmd.settings.environment import Place
 from qmd.types import Collection
+from qmd.visible import shown
 
 
 class Hooks:
@@ -45,6 +46,7 @@ class Hooks:
         """What has to be done before `collection` is indexed.
 
         Raises:
+            CommandRefused: its command has characters that cannot be seen.
             HookFailed: a command did not succeed.
             NotApproved: the collection may not be read.
         """
@@ -52,7 +54,16 @@ class Hooks:
         now = {each.name: each for each in settings.collections}
         if collection.name not in now and self._place.project is not None:
             return  # it was approved for what is there no more
+        if collection.name not in now and collection.update_command is not None:
+            # An index that came from elsewhere brings commands that no user has written.
+            self._told(
+                f"The update command of '{collection.name}' is in the index alone and was left "
+                f"out: {collection.update_command}\nTo run it, write it into {self._place.config}."
+            )
+            collection = collection._replace(update_command=None)
         collection = now.get(collection.name, collection)
+        if collection.update_command is not None:
+            trust.check_command(collection.name, collection.update_command, self._place.config)
         if not trust.may_read(self._place, settings, collection):
             raise NotApproved(collection.name, collection.root)
         if self._pull and _is_in_work_tree(Path(collection.root)):
@@ -63,8 +74,9 @@ class Hooks:
             await self._shell(collection, collection.update_command)
         else:
             self._told(
-                f"The update command of '{collection.name}' is not approved and was left out: "
-                f"{collection.update_command}\nLook at it with 'qmd trust', and approve it there."
+                f"The update command of '{shown(collection.name)}' is not approved and was left "
+                f"out: {shown(collection.update_command)}\n"
+                "Look at it with 'qmd trust', and approve it there."
             )
 
     async def _shell(self, collection: Collection, command: str, *, pulls: bool = False) -> None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from qmd.ingest.commit import Change
 from qmd.ingest.walk import Found, stays_inside
-from qmd.text import markdown
+from qmd.text import markdown, paths
 from qmd.text.hashes import checksum, content_hash
 from qmd.types import Collection
 
@@ -92,7 +92,9 @@ def opened(change: Change, found: Found, collection: Collection, *, began: int) 
     )
     follow = collection.follow_symlinks
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW)
-    path = os.path.join(collection.root, change.path)  # noqa: PTH118
+    path = paths.place(collection.root, change.path)
+    if path is None:
+        return known(vanished=True)
     try:
         descriptor = os.open(path, flags)
         try:

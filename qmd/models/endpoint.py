@@ -231,13 +231,13 @@ class Line:
         """The first line of what an endpoint says of an error; else what the status means."""
         try:
             said = response.json()
-        except ValueError:
+        except (ValueError, RecursionError):
             said = "" if response.text.lstrip().startswith("<") else response.text
         for name in ("error", "message", "detail", "msg"):
             said = said[0] if isinstance(said, list) and said else said
             said = said.get(name, said) if isinstance(said, dict) else said
         line = said.strip().partition("\n")[0] if isinstance(said, str) else ""
-        line = "".join(filter(str.isprintable, self._safe(line)))
+        line = self._safe("".join(filter(str.isprintable, line)))
         return line[:_TOLD] or response.reason_phrase or "no reason is given"
 
     def _safe(self, text: str) -> str:

@@ -117,13 +117,16 @@ class Arranging(Base):
         self.sync()
 
     def _as_recorded(self) -> Settings:
-        """The settings as the tables have them: index.yml was lost or is kept elsewhere."""
+        """The settings as the tables have them: index.yml was lost or is kept elsewhere.
+
+        Without commands, which an index that came from elsewhere must not bring.
+        """
         if not self.place.database.exists():
             return Settings()
         known = self.database.read(collections.collections)
         described = self.database.read(collections.contexts)
         return Settings(
-            tuple(each for each in known if each.name != EXPERIENCES),
+            tuple(each._replace(update_command=None) for each in known if each.name != EXPERIENCES),
             tuple(each for each in described if each.collection != EXPERIENCES),
         )
 

@@ -12,7 +12,7 @@ from qmd.errors import IndexFailure
 from qmd.operations.engine import Engine
 from qmd.storage import compaction, maintenance, scratch
 from qmd.storage.cursor import Cursor
-from qmd.storage.file_lock import is_at_work
+from qmd.storage.file_lock import errand, is_at_work
 from qmd.storage.maintenance import Waste
 
 
@@ -43,6 +43,7 @@ def clean(engine: Engine, *, dry_run: bool = False) -> Cleaned:
 
     Raises:
         IndexFailure: the index is busy, or cannot be read or written.
+        JobRunning: another process is at it.
     """
     path = engine.place.database
     leftovers = (scratch.left_behind if dry_run else scratch.clear)(path)
@@ -51,12 +52,13 @@ def clean(engine: Engine, *, dry_run: bool = False) -> Cleaned:
         unused = partial(_unused_models, path=path, space=engine.in_use())
         waste = engine.read(lambda cursor: maintenance.waste(cursor, unused_models=unused(cursor)))
         return Cleaned(waste, leftovers, before, before)
-    waste, notice = remove_waste(engine), None
-    try:
-        if not compaction.compact(engine.database):
-            notice = "Other processes write, so that the file stays as it is: try again."
-    except IndexFailure as error:
-        notice = f"What it had is removed, but the file stays as it is. {error}"
+    with errand(path, "cleanup"):
+        waste, notice = remove_waste(engine), None
+        try:
+            if not compaction.compact(engine.database):
+                notice = "Other processes write, so that the file stays as it is: try again."
+        except IndexFailure as error:
+            notice = f"What it had is removed, but the file stays as it is. {error}"
     return Cleaned(waste, leftovers, before, path.stat().st_size, notice)
 
 

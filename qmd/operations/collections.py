@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 
-from qmd.errors import AlreadyExists, ContextNotFound, UsageError
+from qmd.errors import AlreadyExists, ConfigError, ContextNotFound, QmdError, UsageError
 from qmd.operations.engine import Engine
 from qmd.quoting import command
 from qmd.settings.config import DEFAULT_MASK, Settings, check_name
@@ -13,9 +14,11 @@ from qmd.settings.edit import Parsed, set_context
 from qmd.settings.edit import add_collection as write_collection
 from qmd.settings.edit import remove_collection as write_no_collection
 from qmd.settings.edit import remove_context as write_no_context
+from qmd.storage import catalog
 from qmd.text import paths
 from qmd.text.globs import check_closed, check_mask, matcher, split_mask
 from qmd.types import Collection, Context
+from qmd.visible import one_line
 
 Folder = tuple[str | None, str]
 """A collection, or None for everywhere, and a folder in it."""
@@ -26,18 +29,18 @@ def add_collection(
 ) -> Collection:
     """Register a folder. Nothing of it is indexed yet.
 
+    A folder that is registered, but whose first indexing was not finished, is given again.
+    `end_adding` tells that it is.
+
     Args:
         name: else that of the folder.
         mask: which files; a comma list of globs.
 
     Raises:
-        UsageError: there is no such folder, or the name or mask is none.
+        UsageError: there is no such folder, it cannot be read, or the name or mask is none.
         AlreadyExists: the name is taken, or the folder is registered under another.
     """
-    root = paths.at_home(path).resolve()
-    if not root.is_dir():
-        what = "is not a folder" if root.exists() else "does not exist"
-        raise UsageError(f"{path} {what}.\n\nGive the folder to index, such as ~/notes.")
+    root = _folder(path)
     if any("\ud800" <= mark <= "\udfff" for mark in str(root)):
         raise UsageError("The name of the folder is not valid UTF-8 text. Give it another name.")
     chosen = name if name is not None else root.name or "root"
@@ -47,6 +50,10 @@ def add_collection(
     matcher(split_mask(mask))
     added = Collection(chosen, str(root), mask)
     known = engine.collections()
+    for each in known:
+        same = (each.root, each.mask) == (str(root), mask) and name in (None, each.name)
+        if same and engine.read(partial(catalog.is_adding, root=each.root, mask=mask)):
+            return each
     if any(collection.name == chosen for collection in known):
         raise AlreadyExists(
             f"Collection '{chosen}' already exists.\n\n"
@@ -65,8 +72,57 @@ def add_collection(
             raise AlreadyExists(f"Collection '{chosen}' already exists.")
         write_collection(document, added._replace(root=_written(root, engine.place.project)))
 
-    engine.change(edit)
+    begin = partial(catalog.begin_adding, root=str(root), mask=mask)
+    try:
+        engine.database.write(begin)
+        engine.change(edit)
+    except (QmdError, OSError, KeyboardInterrupt) as error:
+        if not isinstance(error, AlreadyExists):
+            error.add_note(state_of(engine, chosen))
+        raise
     return added
+
+
+def end_adding(engine: Engine, collection: Collection) -> None:
+    """Note that a collection is whole: its first indexing is done."""
+    end = partial(catalog.end_adding, root=collection.root, mask=collection.mask)
+    engine.database.write(end)
+
+
+def state_of(engine: Engine, name: str) -> str:
+    """What is left of a collection whose addition failed, and how to go on."""
+    try:
+        names = [each.name for each in engine.settings().collections]
+    except ConfigError:
+        names = []
+    if name not in names:
+        return f"Collection '{one_line(name)}' was not added."
+    update = command("qmd", "update", "-c", name)
+    return (
+        f"Collection '{one_line(name)}' is registered. To go on, add it again, or "
+        f"index it with {update}. "
+        f"{command('qmd', 'collection', 'remove', name)} takes it back."
+    )
+
+
+def _folder(path: Path) -> Path:
+    """The folder that a path means.
+
+    Raises:
+        UsageError: there is none, or it cannot be read.
+    """
+    try:
+        root = paths.at_home(path).resolve()
+        if not root.is_dir():
+            what = "is not a folder" if root.exists() else "does not exist"
+            raise UsageError(f"{path} {what}.\n\nGive the folder to index, such as ~/notes.")
+        os.scandir(root).close()
+    except OSError as error:
+        raise UsageError(
+            f"{path} cannot be read: {error.strerror or error}.\n\nNothing was added. Check its "
+            "permissions, or give another folder."
+        ) from error
+    return root
 
 
 def _written(root: Path, project: Path | None) -> str:

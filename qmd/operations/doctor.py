@@ -17,7 +17,8 @@ from qmd.settings import trust
 from qmd.storage import maintenance, scratch
 from qmd.storage.stemmer import extension
 from qmd.text.globs import matches_nothing
-from qmd.wording import amount, size
+from qmd.visible import shown
+from qmd.wording import amount, on_one_line, size
 
 LITTLE_SPACE = 200_000_000
 """Bytes free, below which a warning is due."""
@@ -89,7 +90,7 @@ def _settings(engine: Engine) -> Iterator[Finding]:
         return
     collections = amount(len(settings.collections), "collection")
     yield Finding("settings", "ok", f"{place.config}, {collections}")
-    if wanted := ", ".join(trust.left_out(place, settings)):
+    if wanted := ", ".join(map(shown, trust.left_out(place, settings))):
         yield Finding("approval", "warning", f"left out: {wanted}", "Run 'qmd trust'.")
 
 
@@ -153,6 +154,7 @@ def _file_system(folder: Path) -> str | None:
 def _index(engine: Engine) -> Iterator[Finding]:
     try:
         facts = engine.read(maintenance.problems)
+        stray = engine.read(maintenance.stray_paths)
         work = engine.read(maintenance.size)
         texts, taken = engine.read(maintenance.orphans)
     except QmdError as error:
@@ -160,6 +162,13 @@ def _index(engine: Engine) -> Iterator[Finding]:
         stops = isinstance(error, IndexFailure)
         yield Finding("index", "problem", first, mend or None, stops)
         return
+    for each in stray:
+        yield Finding(
+            "index",
+            "problem",
+            f"a path of collection '{each.collection}' leaves its folder: {on_one_line(each.path)}",
+            AFRESH,
+        )
     broken = [fact for fact in facts if fact.times]
     for fact in broken:
         yield Finding(
@@ -168,7 +177,7 @@ def _index(engine: Engine) -> Iterator[Finding]:
             f"not so {amount(fact.times, 'time')}: {fact.fact}",
             AFRESH,
         )
-    if not broken:
+    if not broken and not stray:
         documents = amount(work.documents, "document")
         yield Finding("index", "ok", f"{documents}, {len(facts)} facts hold")
     if work.pays:

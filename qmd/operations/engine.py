@@ -30,6 +30,7 @@ from qmd.storage.stemmer import Stemmer
 from qmd.types import ALL, Collection, Report
 
 if TYPE_CHECKING:
+    from qmd.analytics.sandbox_workers import Workers
     from qmd.exchange.exporter import Exported, Wish
     from qmd.exchange.importer import Imported
     from qmd.ingest.compare import Comparison
@@ -48,6 +49,7 @@ class Engine(Asking, Reading, Arranging):
         machine: what the environment says of models.
         warm: for a process that reads more than once: keep the index attached between reads.
         stays: for a server: what takes minutes to make and is of use later may be made.
+        workers: processes for queries in SQL; made when the first is asked.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class Engine(Asking, Reading, Arranging):
         warm: bool = False,
         stays: bool = False,
         patience: float = 30.0,
+        workers: Workers | None = None,
     ) -> None:
         self.place = place
         self.models = Models(self._approved, machine, place.config.parent)
@@ -67,6 +70,7 @@ class Engine(Asking, Reading, Arranging):
             self.database.missed = self.holder.missed
         self.stemmer = Stemmer()
         self.log = Log(place.database)
+        self._workers = workers
         self._stays = stays
         self._matrix: Matrix | None = None
         self._shortcut: tuple[str, Shortcut] | None = None
@@ -85,6 +89,8 @@ class Engine(Asking, Reading, Arranging):
                 self._shortcut[1].close()
                 self._shortcut = None
             self._matrix = None
+        if self._workers is not None:
+            self._workers.close()
         self.holder.close()
         if self.holder.is_reader:
             patience = 0.0  # for what this thread itself reads

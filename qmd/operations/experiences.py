@@ -207,6 +207,18 @@ class Experiences:
             raise
 
 
+class Failure(dict[str, object]):
+    """An outcome, and the error that it tells of: the contract has one code for several.
+
+    Attributes:
+        error: for those who know more codes.
+    """
+
+    def __init__(self, outcome: Outcome, error: QmdError) -> None:
+        super().__init__(outcome)
+        self.error = error
+
+
 def timed_out(seconds: float) -> Outcome:
     """The outcome of what took too long, for those who set the limit."""
     return _failed("TIMEOUT", f"Timed out after {seconds:g} s.")
@@ -214,7 +226,7 @@ def timed_out(seconds: float) -> Outcome:
 
 def failed(error: QmdError) -> Outcome:
     """The outcome of what could not be done."""
-    return _failed("DATABASE_ERROR", str(error))
+    return Failure(_failed("DATABASE_ERROR", str(error)), error)
 
 
 def _answered(work: Callable[[], Outcome]) -> Outcome:

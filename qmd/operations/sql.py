@@ -5,35 +5,40 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from qmd.operations.base import Stale
 from qmd.operations.semantic_search import Meaning
 from qmd.settings import config
-from qmd.storage import catalog
-from qmd.storage.cursor import Cursor
 from qmd.types import ALL
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from qmd.analytics.channel import Heading
     from qmd.analytics.query_result import Answer as SqlAnswer
     from qmd.analytics.sandbox import Found as SqlFound
     from qmd.analytics.sandbox import Limits
+    from qmd.analytics.sandbox_worker import Index
+    from qmd.analytics.sandbox_workers import Workers
     from qmd.analytics.search_calls import Call, Parameters
-    from qmd.storage.cursor import Connection
 
-
-class Work(Protocol):
-    """Asks an index, which it attaches, and checks before."""
-
-    def __call__(
-        self, *, attach: Callable[[Connection], None], check: Callable[[Cursor], None]
-    ) -> SqlAnswer: ...
+    Work = Callable[[Index], tuple[tuple[Heading, ...], int]]
+    """Asks an index."""
 
 
 class Asking(Meaning):
     """Answers queries of the views."""
+
+    _workers: Workers | None
+
+    @property
+    def workers(self) -> Workers:
+        """The processes that run queries."""
+        if self._workers is None:
+            from qmd.analytics.sandbox_workers import Workers
+
+            self._workers = Workers()
+        return self._workers
 
     def sql(
         self,
@@ -53,11 +58,13 @@ class Asking(Meaning):
         Args:
             parameters: by name for `$name`, or in order for `?`.
             timeout: seconds that the query may take, without the searches it calls for.
-            memory: that it may use, such as "1GB"; more goes to disk.
+            memory: that it may use, such as "1GB"; more goes to disk. The process in which it runs
+                is ended when it takes more.
             files: whether it may read files.
 
         Raises:
-            SqlError: it is no query, or cannot be answered; SqlTimeout: not in time.
+            SqlError: it is no query, or cannot be answered; SqlTimeout: not in time;
+                SqlOutOfMemory: not with that memory.
             QueryError, CollectionNotFound, NotEmbedded, ModelError: a search it calls for failed.
         """
         from qmd.analytics.sandbox import Limits
@@ -70,28 +77,29 @@ class Asking(Meaning):
 
     def sql_answer(self, text: str, parameters: Parameters, limits: Limits) -> SqlAnswer:
         """The same as rows, which are there until the answer is closed."""
-        from qmd.analytics.sandbox import GaveWay, Sandbox
+        from qmd.analytics.query_result import Answer
+        from qmd.analytics.sandbox_workers import GaveWay
         from qmd.analytics.views import needed
 
-        box = Sandbox(self.place.database, limits)
+        limits.check()
+        worker = self.workers.take()
         try:
-            request = box.read(text, parameters)
+            request = worker.read(self.place.database, limits, text, parameters)
             made = [self._called(number, call) for number, call in enumerate(request.calls)]
             found = [each for rows, _ in made for each in rows]
             log = self.log.lines() if self.log and "searches" in needed(request.names) else ()
-            ask = partial(
-                Sandbox.answer, request=request, parameters=parameters, found=found, log=log
-            )
+            given = request, parameters, found, list(log)
             try:
                 wanted = self.database.is_wanted
-                answer = self._apart(partial(ask, box, wanted=wanted))
+                kept = self._apart(lambda index: worker.answer(index, *given, wanted=wanted))
             except GaveWay:
-                box.close()
-                box = Sandbox(self.place.database, limits)
-                answer = self._in_copy(partial(ask, box))
+                worker = self.workers.take()
+                worker.read(self.place.database, limits, text, parameters)
+                kept = self._in_copy(lambda index: worker.answer(index, *given))
         except BaseException:
-            box.close()
+            self.workers.give_back(worker)
             raise
+        answer = Answer(worker, *kept, done=self.workers.give_back)
         notices = [notice for _, notice in made if notice is not None]
         answer.notices = tuple(dict.fromkeys(notices))
         return answer
@@ -130,11 +138,12 @@ class Asking(Meaning):
             )
         return rows, answer.notice
 
-    def _in_copy(self, work: Work) -> SqlAnswer:
+    def _in_copy(self, work: Work) -> tuple[tuple[Heading, ...], int]:
         """What `work` finds in a copy of the index; in itself, if there is no room for one."""
         from contextlib import ExitStack
         from secrets import token_hex
 
+        from qmd.analytics.sandbox_worker import Index
         from qmd.storage.snapshot import copied
 
         beside = self.place.database.with_name(f"{self.place.database.name}.copy-{token_hex(8)}")
@@ -143,22 +152,17 @@ class Asking(Meaning):
                 copy, _ = stack.enter_context(copied(self.database, beside))
             except OSError:
                 return self._apart(work)
-            return copy.apart(lambda attach: work(attach=attach, check=lambda _: None))
+            return copy.apart(lambda _: work(Index(copy.path)))
 
-    def _apart(self, work: Work) -> SqlAnswer:
+    def _apart(self, work: Work) -> tuple[tuple[Heading, ...], int]:
         """What `work` finds with a DuckDB of its own, with the tables as index.yml says."""
-        from qmd.storage import migrations
+        from qmd.analytics.sandbox import Outdated
+        from qmd.analytics.sandbox_worker import Index
 
-        digest = config.digest(self.place)
-
-        def check(cursor: Cursor) -> None:
-            if not migrations.is_current(cursor, self.place.database):
-                raise Stale
-            if digest is not None and catalog.config_digest(cursor) != digest:
-                raise Stale
-
-        if self.place.database.exists():
-            with suppress(Stale):
-                return self.database.apart(lambda attach: work(attach=attach, check=check))
+        path = self.place.database
+        if path.exists():
+            index = Index(path, config.digest(self.place), checked=True)
+            with suppress(Outdated):
+                return self.database.apart(lambda _: work(index))
         self.read(lambda _: None)
-        return self.database.apart(lambda attach: work(attach=attach, check=lambda _: None))
+        return self.database.apart(lambda _: work(Index(path)))

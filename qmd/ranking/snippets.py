@@ -186,7 +186,9 @@ def whole_lines(body: str, start: int, end: int, *, most: int = 300) -> str:
     last = body.find("\n", end, end + most)
     if not first and start > most:
         first = start
-    return body[first : end if last < 0 else last]
+    if last < 0:
+        last = end if len(body) - end > most else len(body)
+    return body[first:last]
 
 
 def snippet(

@@ -5,6 +5,7 @@ Defaults, then index.yml, then the environment (`environment.py`), then flags.
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import os
 import re
@@ -17,11 +18,18 @@ from typing import Any, NamedTuple, NoReturn
 
 from qmd.errors import ConfigError, UsageError
 from qmd.settings.environment import Place, expanded
+from qmd.text import yaml_reader
 from qmd.text.globs import check_mask
+from qmd.text.paths import LONGEST_NAME
 from qmd.types import EXPERIENCES, Collection, Context
+from qmd.visible import one_line, shown
+from qmd.wording import on_one_line
 
 DEFAULT_MASK = "**/*.md"
 CHUNK_STRATEGIES = ("auto", "plain")
+
+LARGEST = 1 << 20
+"""Bytes of a settings file. Its characters have a limit of their own."""
 
 TICK = 2_000_000_000
 """Nanoseconds: how exactly a file system notes when a file was written, at worst (FAT)."""
@@ -29,8 +37,6 @@ TICK = 2_000_000_000
 _SEVERAL_WAYS = re.compile(r"<<|!|(?<![\w./-])[-+]?(?:0+\d|\d+_|\d{4}-\d)")
 """What not everybody who reads YAML takes for the same: merged keys and tags; numbers such as 012
 and 1_000, and dates, which some take for text."""
-
-_TWICE = re.compile('found duplicate key "(?P<key>.*?)"')
 
 
 class Settings(NamedTuple):
@@ -61,13 +67,11 @@ def digest(place: Place) -> str | None:
     it looks for a moment while it is written.
     """
     try:
-        text = place.config.read_bytes()
+        text = content(place.config)
         if not text and stamp(place) is None:
             return None
     except FileNotFoundError:
         return None
-    except OSError as error:
-        raise ConfigError(place.config, error.strerror or str(error)) from error
     # Where no path begins at the home of a user, it is the same for all of them.
     home = place.home if place.project is None or b"~" in text else None
     begins = "\0".join(str(folder or "") for folder in (place.project, home))
@@ -100,19 +104,23 @@ def is_blank(place: Place) -> bool:
     Raises:
         ConfigError: it cannot be read.
     """
-    return not written(place.config).strip() and place.config.exists()
+    return not written(place.config).strip("\ufeff \t\r\n") and place.config.exists()
 
 
 def load(place: Place) -> Settings:
     """Read index.yml. None at all is the same as an empty one.
 
     Raises:
-        ConfigError: it is not YAML, or says something unknown; with the line.
+        ConfigError: it is not YAML, or says something unknown; with the line, unless it is large.
     """
     text = written(place.config)
     try:
         return understood(_parsed_fast(text), place)
-    except (ValueError, ConfigError):
+    except (ValueError, ConfigError) as error:
+        if isinstance(error, ConfigError) and yaml_reader.is_slow(text):
+            raise
+        from qmd.settings.commented_yaml import parsed
+
         # Or it is no mistake at all: who also writes the file has the last word, and knows lines.
         return understood(parsed(text, place.config), place)
 
@@ -123,11 +131,9 @@ def _parsed_fast(text: str) -> object:
     Raises:
         ValueError: it cannot be read, or might be meant otherwise.
     """
-    import ryaml
-
     if _SEVERAL_WAYS.search(text):
         raise ValueError
-    return ryaml.loads(text)
+    return yaml_reader.read(text, yaml_reader.SETTINGS)
 
 
 def understood(document: object, place: Place) -> Settings:
@@ -139,48 +145,49 @@ def understood(document: object, place: Place) -> Settings:
     return _Reader(place).settings(document) if document is not None else Settings()
 
 
-def yaml() -> Any:
-    """What reads and writes index.yml, comments and all."""
-    from ruamel.yaml import YAML
+def content(path: Path) -> bytes:
+    """Read a settings file.
 
-    handler = YAML()
-    handler.preserve_quotes = True
-    handler.width = 4096
-    handler.indent(mapping=2, sequence=4, offset=2)
-    return handler
+    Raises:
+        FileNotFoundError: there is none.
+        ConfigError: it cannot be read, or is too large.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST + 1)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise ConfigError(path, error.strerror or str(error)) from error
+    if len(data) > LARGEST:
+        raise ConfigError(
+            path, f"the file has more than {LARGEST:,} bytes, which is the limit: shorten it"
+        )
+    return data
 
 
 def written(path: Path) -> str:
-    """What is written in a file; nothing if there is none."""
+    """Read the text of a settings file, with its line ends and its byte order mark, if it has one.
+
+    Returns:
+        Nothing, if there is no file.
+
+    Raises:
+        ConfigError: it is not UTF-8, cannot be read, or is too large.
+    """
     try:
-        return path.read_text(encoding="utf-8")
+        data = content(path)
     except FileNotFoundError:
         return ""
-    except UnicodeDecodeError as error:
-        raise ConfigError(path, "this is not UTF-8 text") from error
-    except OSError as error:
-        raise ConfigError(path, error.strerror or str(error)) from error
-
-
-def parsed(text: str, path: Path) -> Any:
-    """The document in the text of a file; None if there is none."""
-    if not text:
-        return None
-    from ruamel.yaml.error import YAMLError
-
     try:
-        return yaml().load(text)
-    except YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-        twice = _TWICE.match(problem)
-        if twice:
-            problem = f"duplicate key '{twice['key']}': keep one of the two"
-        raise ConfigError(path, str(problem), line=mark.line + 1 if mark else None) from error
-    except RecursionError as error:
-        raise ConfigError(path, "this is nested too deeply") from error
-    except (LookupError, ValueError) as error:  # a value that is not what its tag says
-        raise ConfigError(path, f"this cannot be read: {error}") from error
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        raise ConfigError(
+            path,
+            f"this is {'UTF-16' if wide else 'not UTF-8 text'}. Save the file as UTF-8; "
+            "nothing in it was changed",
+        ) from error
 
 
 class _Reader:
@@ -345,20 +352,27 @@ class _Reader:
         line = None
         if position is not None:
             line = (position.data or {}).get(key, [position.line])[0] + 1
-        raise ConfigError(self._place.config, problem, line=line)
+        raise ConfigError(self._place.config, one_line(problem), line=line)
 
 
 def check_name(name: str) -> None:
     """Refuse a collection name that could not be written in a path, or is not to be had.
 
     Raises:
-        UsageError: it is empty, has a `/`, `:` or a line break, begins with `.`, `#` or `-`, or
-            is that of the experience records.
+        UsageError: it is empty, has a `/`, `\\`, `:`, `?` or a control character, begins with `.`,
+            `#` or `-`, is longer than the name of a file, or is that of the experience records.
     """
-    if not name or name[0] in ".#-" or any(mark in name for mark in "/:?\n\r\t\0"):
+    forbidden = on_one_line(name) != name or any(mark in name for mark in "/\\:?")
+    if not name or name[0] in ".#-" or forbidden:
         raise UsageError(
-            f"'{name}' cannot be the name of a collection.\n\n"
-            "A name is a word such as 'notes': no '/', ':' or '?', and no '.', '#' or '-' in front."
+            f"'{shown(name)}' cannot be the name of a collection.\n\n"
+            "A name is a word such as 'notes': no '/', '\\', ':' or '?', and no '.', '#' or '-' in "
+            "front."
+        )
+    if len(name.encode(errors="replace")) > LONGEST_NAME:
+        raise UsageError(
+            f"'{shown(name[:40])}…' cannot be the name of a collection: it has more than "
+            f"{LONGEST_NAME} bytes.\n\nChoose a shorter one."
         )
     if name == EXPERIENCES:
         raise UsageError(

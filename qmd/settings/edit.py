@@ -9,11 +9,13 @@ from collections.abc import Callable
 from io import StringIO
 from typing import Any
 
-from qmd import safe_open
+from qmd import edit_lock, safe_open
 from qmd.errors import CollectionNotFound, ConfigError
+from qmd.settings import commented_yaml as commented
 from qmd.settings import config
 from qmd.settings.config import Settings
 from qmd.settings.environment import Place
+from qmd.text.lines import Lines
 from qmd.types import Collection, Context
 
 Parsed = Any
@@ -33,18 +35,23 @@ def edit(place: Place, change: Callable[[Parsed], None]) -> Settings:
 
     try:
         place.config.parent.mkdir(parents=True, exist_ok=True)
-        with safe_open.locked(place.config.with_name(place.config.name + ".lock")):
+        with edit_lock.locked(place.config.with_name(place.config.name + ".lock")):
             text = config.written(place.config)
-            document = config.parsed(text, place.config)
-            comments = ""
-            if document is None:
-                document, comments = CommentedMap(), _comments(text)
+            document = commented.parsed(text, place.config)
             config.understood(document, place)
+            lines = Lines(text)
+            if document is None:
+                document, before = CommentedMap(), ""
+                lines.keep(_is_comment)
+            else:
+                before = _dumped(document)
             _name(document)
             change(document)
             settings = config.understood(document, place)
-            text = comments + _dumped(document)
-            if config.understood(config.parsed(text, place.config), place) != settings:
+            for text in lines.changed(before, _dumped(document)):
+                if _says(text, settings, place):
+                    break
+            else:
                 raise ConfigError(place.config, "it cannot be changed as it is written: edit it")
             safe_open.replace(place.config.resolve(), lambda file: file.write(text))
             return settings
@@ -52,10 +59,17 @@ def edit(place: Place, change: Callable[[Parsed], None]) -> Settings:
         raise ConfigError(place.config, error.strerror or str(error)) from error
 
 
-def _comments(text: str) -> str:
-    """The comments of a file that says nothing else."""
-    lines = text.splitlines()
-    return "".join(f"{x}\n" for x in lines if not x.strip() or x.lstrip().startswith("#"))
+def _says(text: str, settings: Settings, place: Place) -> bool:
+    """Check that a text can be read again, and means these settings.
+
+    Raises:
+        ConfigError: it is over a limit.
+    """
+    return config.understood(commented.parsed(text, place.config), place) == settings
+
+
+def _is_comment(line: str) -> bool:
+    return not line.strip() or line.lstrip().startswith("#")
 
 
 def _name(document: Parsed) -> None:
@@ -153,7 +167,7 @@ def _remove(document: Parsed, *keys: object) -> None:
     from ruamel.yaml.error import YAMLError
 
     written = _dumped(document)
-    whole = config.yaml().load(written)
+    whole = commented.yaml().load(written)
     *outer, last = keys
     inner, copied = document, whole
     for key in outer:
@@ -166,7 +180,7 @@ def _remove(document: Parsed, *keys: object) -> None:
             container = container[key]
         container[outer[-1]] = None
     try:
-        rest = config.yaml().load(text)
+        rest = commented.yaml().load(text)
     except YAMLError:  # others refer to what is gone
         return
     if rest != document:
@@ -178,8 +192,30 @@ def _remove(document: Parsed, *keys: object) -> None:
 
 def _dumped(document: Parsed) -> str:
     written = StringIO()
-    config.yaml().dump(document, written)
+    handler = commented.yaml()
+    mapping, offset = _indentation(document)
+    handler.indent(mapping=mapping, sequence=offset + 2, offset=offset)
+    handler.dump(document, written)
     return written.getvalue()
+
+
+def _indentation(document: Parsed) -> tuple[int, int]:
+    """Columns that a file indents its mappings by, and the dashes of its lists; by default 2."""
+    mapping, offset = None, None
+    waiting = [document]
+    while waiting and (mapping is None or offset is None):
+        outer = waiting.pop(0)
+        for inner in outer.values():
+            place = getattr(inner, "lc", None)
+            if place is None or place.col is None or inner.fa.flow_style():
+                continue
+            column = place.col - (outer.lc.col or 0)
+            if isinstance(inner, dict):
+                mapping = mapping or (column if 0 < column < 10 else None)
+                waiting.append(inner)
+            elif offset is None and 0 <= column < 10:
+                offset = column
+    return mapping or 2, 2 if offset is None else offset
 
 
 def _without(text: str, line: int, column: int) -> str:

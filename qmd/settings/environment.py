@@ -54,7 +54,9 @@ def locate(environ: Mapping[str, str], folder: Path, *, index: str | None = None
     cache = Path(environ.get("XDG_CACHE_HOME") or home / ".cache") / "qmd"
     trusted = config / "trusted.json"
     trust_all = environ.get("QMD_TRUST_LOCAL_CONFIG") == "1"
-    if index is not None and (not index or "/" in index or index.startswith(".")):
+    if index is not None and (
+        not index or "/" in index or index.startswith(".") or not index.isprintable()
+    ):
         raise UsageError(
             f"'{index}' cannot be the name of an index.\n\n"
             "A name is a word such as 'work'; its settings are kept in work.yml."

@@ -1,39 +1,83 @@
 """Approval of what a project-local index.yml would make qmd do.
 
 Such a file comes with a clone. Its update commands, its folders outside the project, its
-models and where its links lead are used only after the user has approved exactly that set; a
-change asks again.
+models and where its links lead are used only after the user has approved exactly that set, with
+the scripts that its commands run; a change asks again.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
-from qmd import safe_open
-from qmd.errors import ConfigError
+from qmd import edit_lock, safe_open
+from qmd.errors import CommandRefused, ConfigError
 from qmd.settings.config import Settings
 from qmd.settings.environment import Place
 from qmd.types import Collection
+from qmd.visible import hidden
+
+if TYPE_CHECKING:
+    from qmd.settings.scripts import Script
 
 
-def gated(place: Place, settings: Settings) -> list[str]:
-    """What needs approval, in words, in order. Nothing in the user's own settings does."""
+class Demand(NamedTuple):
+    """Something that needs approval.
+
+    Attributes:
+        act: a verb and what it is for: "run for 'docs'".
+        value: a command, a folder, a model or a link.
+        scripts: files of the project that a command runs.
+    """
+
+    act: str
+    value: str
+    scripts: tuple[Script, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """All but the scripts."""
+        return f"{self.act}: {self.value}"
+
+
+def demands(place: Place, settings: Settings) -> list[Demand]:
+    """Return what needs approval, in order. Nothing in the user's own settings does."""
     if place.project is None:
         return []
     wanted = []
     for collection in settings.collections:
-        if collection.update_command:
-            wanted.append(f"run for '{collection.name}': {collection.update_command}")
+        command = collection.update_command
+        if command:
+            from qmd.settings.scripts import scripts  # it takes time to load
+
+            run = scripts(command, Path(collection.root), place.project)
+            wanted.append(Demand(f"run for '{collection.name}'", command, run))
         if is_outside(place, collection):
-            wanted.append(f"read for '{collection.name}': {Path(collection.root).resolve()}")
-    wanted += [f"use for {role}: {model}" for role, model in settings.models.items()]
+            folder = str(Path(collection.root).resolve())
+            wanted.append(Demand(f"read for '{collection.name}'", folder))
+    wanted += [Demand(f"use for {role}", model) for role, model in settings.models.items()]
     if settings.editor_uri:
-        wanted.append(f"open with a click: {settings.editor_uri}")
-    return sorted(wanted)
+        wanted.append(Demand("open with a click", settings.editor_uri))
+    return sorted(wanted, key=lambda demand: demand.text)
+
+
+def gated(place: Place, settings: Settings) -> list[str]:
+    """Return what needs approval in words, in order."""
+    return [demand.text for demand in demands(place, settings)]
+
+
+def check_command(collection: str, command: str, config: Path) -> None:
+    """Refuse a command with characters that nobody can see: what it does cannot be judged.
+
+    Raises:
+        CommandRefused: it has a control or an invisible character besides line breaks and tabs.
+    """
+    if hidden(command, but="\n\t"):
+        raise CommandRefused(collection, command, config)
 
 
 def is_outside(place: Place, collection: Collection) -> bool:
@@ -47,7 +91,7 @@ def is_outside(place: Place, collection: Collection) -> bool:
 
 def is_trusted(place: Place, settings: Settings) -> bool:
     """Whether all that needs approval has it."""
-    wanted = gated(place, settings)
+    wanted = demands(place, settings)
     if not wanted or place.trust_all:
         return True
     return approvals(place).get(str(place.project)) == _digest(wanted)
@@ -80,16 +124,20 @@ def approvals(place: Place) -> dict[str, str]:
         value = json.loads(place.trusted.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(place.trusted, f"this cannot be read: {error}") from error
     if not isinstance(value, dict):
         raise ConfigError(place.trusted, "this is not a list of approvals")
     return {str(project): str(digest) for project, digest in value.items()}
 
 
-def approve(place: Place, settings: Settings) -> None:
-    """Approve all that some settings want."""
-    wanted = gated(place, settings)
+def approve(place: Place, settings: Settings, *, seen: Sequence[Demand] | None = None) -> None:
+    """Approve all that some settings want.
+
+    Args:
+        seen: what the user was shown; a script that has changed since then is not approved with it.
+    """
+    wanted = demands(place, settings) if seen is None else seen
     with _changing(place) as known:
         if wanted:
             known[str(place.project)] = _digest(wanted)
@@ -113,7 +161,7 @@ def _changing(place: Place) -> Iterator[dict[str, str]]:
     file = place.trusted.resolve()
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with safe_open.locked(file.with_name(f"{file.name}.lock")):
+        with edit_lock.locked(file.with_name(f"{file.name}.lock")):
             known = approvals(place)
             before = dict(known)
             yield known
@@ -124,5 +172,12 @@ def _changing(place: Place) -> Iterator[dict[str, str]]:
         raise ConfigError(place.trusted, error.strerror or str(error)) from error
 
 
-def _digest(wanted: list[str]) -> str:
-    return hashlib.sha256(json.dumps(wanted).encode()).hexdigest()
+def _digest(wanted: Sequence[Demand]) -> str:
+    """Digest of a set of demands. Without scripts, it is that of their texts alone."""
+    lines = [demand.text for demand in wanted]
+    lines += sorted(
+        f"script: {script.digest} {json.dumps([demand.act, script.name, script.target])}"
+        for demand in wanted
+        for script in demand.scripts
+    )
+    return hashlib.sha256(json.dumps(lines).encode()).hexdigest()

@@ -6,10 +6,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Protocol
 
 import _duckdb
-
-from qmd.storage.cursor import Connection
 
 Interrupted = _duckdb.InterruptException
 
@@ -21,6 +20,13 @@ class Stopped(Exception):
     """The work was asked to stop, and has."""
 
 
+class Interruptible(Protocol):
+    """Runs something that can be interrupted from another thread."""
+
+    def interrupt(self) -> None:
+        """Have it raise `Interrupted`."""
+
+
 class Stop:
     """Says to all reads that were begun under it that nobody waits for them any more.
 
@@ -30,7 +36,7 @@ class Stop:
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
-        self._running: list[Connection] = []
+        self._running: list[Interruptible] = []
         self._asked = False
 
     def ask(self) -> None:
@@ -55,8 +61,8 @@ class Stop:
             raise Stopped
 
     @contextmanager
-    def over(self, connection: Connection) -> Iterator[None]:
-        """Let what runs on a connection be stopped.
+    def over(self, connection: Interruptible) -> Iterator[None]:
+        """Let what runs on a connection, or in another process, be stopped.
 
         Raises:
             Stopped: it was.

@@ -48,6 +48,26 @@ def contexts(cursor: Cursor) -> list[Context]:
     return cursor.rows(Context, "collections/contexts")
 
 
+def begin_adding(cursor: Cursor, root: str, mask: str) -> None:
+    """Note that a folder is being added, until its first indexing is done."""
+    end_adding(cursor, root, mask)
+    cursor.run("store/set_setting", name=_adding(root, mask), value="")
+
+
+def end_adding(cursor: Cursor, root: str, mask: str) -> None:
+    """Note that a folder that was added is indexed."""
+    cursor.run("store/forget_setting", name=_adding(root, mask))
+
+
+def is_adding(cursor: Cursor, root: str, mask: str) -> bool:
+    """Check for a first indexing that was begun and not done."""
+    return bool(cursor.run("store/setting", name=_adding(root, mask)))
+
+
+def _adding(root: str, mask: str) -> str:
+    return f"adding {mask} of {root}"
+
+
 def overview(cursor: Cursor) -> list[Overview]:
     """Each collection with what is indexed of it."""
     return cursor.rows(Overview, "collections/overview")

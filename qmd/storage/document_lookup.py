@@ -157,7 +157,10 @@ def matching(
 
     def is_meant(document: Document) -> bool:
         for root in roots.get(document.collection, ()):
-            place = _as_written(f"{root.rstrip('/')}/{document.path}")
+            stored = paths.place(root, document.path)
+            if stored is None:
+                continue
+            place = _as_written(stored)
             if any(place.startswith(each) and matches(place[len(each) :]) for each in begin):
                 return True
         return False

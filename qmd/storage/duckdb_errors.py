@@ -10,6 +10,7 @@ from pathlib import Path
 
 import _duckdb
 
+from qmd import processes
 from qmd.errors import IndexFailure, IndexNotWritable, IndexOutOfReach, IndexUnreadable
 from qmd.storage.cursor import DatabaseError
 from qmd.storage.file_version import log_of
@@ -73,6 +74,10 @@ def _is_out_of_reach(path: Path) -> bool:
 
 
 def holder_in(problem: str) -> str | None:
-    """`process 123 (/usr/bin/duckdb)` from DuckDB's own words."""
+    """`duckdb, process 123` from DuckDB's own words."""
     found = re.search(r"held in (.+?) \(PID (\d+)\)", problem)
-    return f"process {found[2]} ({found[1]})" if found else None
+    if found is None:
+        return None
+    process = int(found[2])
+    text = processes.command_of(process) or processes.described([found[1]])
+    return processes.named(process, text)

@@ -7,6 +7,8 @@ they end with their process and nothing goes stale:
     index.duckdb.lock      the door: a writer holds it for as long as it wants in
     index.duckdb.readers   the room: shared by all who have the file attached
 
+Who holds one leaves the name of its process in it, so that others can say whom they wait for.
+
 A reader passes the door and enters the room. A writer shuts the door, so that no
 new reader comes, then waits for the room to be empty. A reader that stays attached
 looks now and then whether the door is shut, and leaves.
@@ -27,10 +29,11 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar
 
+from qmd import lock_signature as signature
 from qmd import safe_open
 from qmd.errors import IndexBusy, IndexNotWritable, IndexUnreadable, JobRunning, LockUnusable
 from qmd.storage import cancellation
@@ -43,6 +46,9 @@ LOOKS = 10
 
 COURTESY = 0.02
 """Seconds a writer stays away after a turn, longer than anyone's longest poll."""
+
+FORGETTING = 60.0
+"""Seconds that an update waits for a cleanup that forgets words: for its turn, and to write."""
 
 HEAD, MARK = 12, b"DUCK"
 """Bytes that a database of DuckDB begins with, and how they end.
@@ -65,7 +71,7 @@ def check_kind(index: Path) -> None:
             head = file.read(HEAD)
     except OSError:
         return  # told by who attaches it
-    if head and not head.endswith(MARK):
+    if head and head[HEAD - len(MARK) :] != MARK:
         problem = f'The file "{index}" exists, but it is not a valid DuckDB database file!'
         raise IndexUnreadable(index, problem)
 
@@ -78,6 +84,7 @@ class _Lock:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._descriptor: int | None = None
+        self._signature: signature.Signature | None = None
         self._made.add(self)
 
     def take(self, *, shared: bool) -> bool:
@@ -98,6 +105,9 @@ class _Lock:
 
     def release(self) -> None:
         if self._descriptor is not None:
+            if self._signature is not None:
+                signature.erase(self._descriptor, self._signature)
+                self._signature = None
             os.close(self._descriptor)
             self._descriptor = None
 
@@ -105,23 +115,17 @@ class _Lock:
     def release_inherited(cls) -> None:
         """Let go of all, in a forked child: it would hold them for as long as it lives."""
         for lock in list(cls._made):
+            lock._signature = None  # it is of the parent, which holds the lock still
             lock.release()
 
-    def sign(self) -> None:
+    def sign(self, *, alone: bool = True) -> None:
         """Leave word of who holds it, where there is room for a word."""
-        if self._descriptor is None:
-            return
-        with suppress(OSError):  # read-only, or full: the lock holds without a name
-            os.ftruncate(self._descriptor, 0)
-            os.pwrite(self._descriptor, f"process {os.getpid()}".encode(), 0)
+        if self._descriptor is not None:
+            self._signature = signature.sign(self._descriptor, alone=alone)
 
     def holder(self) -> str | None:
-        """Who signed last."""
-        try:
-            with os.fdopen(safe_open.opened(self._path, os.O_RDONLY), "rb") as file:
-                return file.read().decode(errors="replace").strip() or None
-        except OSError:
-            return None
+        """The processes that hold it, if they have left their names."""
+        return signature.holders(self._path)
 
     def _open(self) -> int | None:
         for flags in (os.O_RDWR | os.O_CREAT, os.O_RDONLY):
@@ -189,13 +193,22 @@ def dictionary(index: Path, *, shared: bool) -> Iterator[bool]:
 
     Yields:
         Whether that may be done; who wants to know them waits until it may.
+
+    Raises:
+        IndexBusy: a process forgets some, and has not ended in time.
     """
     lock = _Lock(index.with_name(f"{index.name}.words"))
+    began = time.monotonic()
     taken = lock.take(shared=shared)
     while shared and not taken:
         cancellation.check()
+        waited = time.monotonic() - began
+        if waited > FORGETTING:
+            raise IndexBusy(index, holder=lock.holder(), waited=waited)
         time.sleep(POLL)
         taken = lock.take(shared=shared)
+    if taken and not shared:
+        lock.sign()
     try:
         yield taken
     finally:
@@ -239,6 +252,7 @@ class Gate:
             self._wait(self._room, began, shared=True)
         finally:
             self._passage.release()
+        self._room.sign(alone=False)
 
     def leave(self) -> None:
         """No longer be in the room."""
@@ -289,7 +303,7 @@ class Gate:
         return not free
 
     def holder(self) -> str | None:
-        """Who wrote last, in words."""
+        """The process that writes, or is about to, in words."""
         return self._door.holder()
 
     def _wait(self, lock: _Lock, began: float | None, *, shared: bool) -> None:
@@ -299,9 +313,7 @@ class Gate:
             cancellation.check()
             waited = time.monotonic() - began
             if waited > self._patience:
-                # The door has the name of a writer, which is our own before the room is empty.
-                writer = None if lock is self._room and not shared else self._door.holder()
-                raise IndexBusy(self._index, holder=writer, waited=waited)
+                raise IndexBusy(self._index, holder=lock.holder(), waited=waited)
             # Not all who wait should look at the same moment.
             time.sleep(pause * (0.75 + time.monotonic_ns() % 1000 / 2000))
             pause = min(pause * 1.3, 5 * POLL)

@@ -12,6 +12,7 @@ from qmd.errors import JobRunning
 from qmd.storage.cursor import Cursor, as_json
 from qmd.storage.database import Database
 from qmd.storage.file_lock import dictionary, errand
+from qmd.text import paths
 
 SLICE = 400_000
 """Postings that a merge puts in order in one transaction: a fifth of a second."""
@@ -72,6 +73,18 @@ class Totals(NamedTuple):
     modified: datetime | None
 
 
+class StrayPath(NamedTuple):
+    """A path that leaves the folder of its collection.
+
+    Attributes:
+        kind: document or context.
+    """
+
+    kind: str
+    collection: str | None
+    path: str
+
+
 class Problem(NamedTuple):
     """A fact about the index, and how often it does not hold."""
 
@@ -103,6 +116,18 @@ def totals(cursor: Cursor) -> Totals:
 def problems(cursor: Cursor) -> list[Problem]:
     """Facts that have to hold in every index, with how often each does not."""
     return cursor.rows(Problem, "maintenance/problems")
+
+
+def stray_paths(cursor: Cursor, limit: int = 1) -> list[StrayPath]:
+    """Find paths that do not lie below the folder of their collection: such a file is elsewhere."""
+    return cursor.rows(
+        StrayPath,
+        "maintenance/stray_paths",
+        outside=paths.OUTSIDE,
+        longest_name=paths.LONGEST_NAME,
+        longest_path=paths.LONGEST_PATH,
+        limit=limit,
+    )
 
 
 def waste(cursor: Cursor, *, unused_models: Sequence[int] = ()) -> Waste:

@@ -97,7 +97,14 @@ def _missing(cursor: Cursor, path: Path) -> list[Migration]:
     shipped_versions = {migration.version for migration in migrations()}
     newer = [row for version, row in applied.items() if version not in shipped_versions]
     if newer:
-        raise IndexTooNew(path, written_by=newer[-1].qmd_version, this=__version__)
+        last = max(newer)  # by version, which comes first
+        raise IndexTooNew(
+            path,
+            schema=last.version,
+            known=max(shipped_versions),
+            written_by=last.qmd_version,
+            this=__version__,
+        )
     for migration in migrations():
         row = applied.get(migration.version)
         if row is not None and row.digest != migration.digest:

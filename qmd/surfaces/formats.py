@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from qmd.errors import UsageError
 from qmd.text.display_width import columns_of, padded
+from qmd.visible import shown
 
 
 class Format(StrEnum):
@@ -54,13 +55,24 @@ def as_json(value: object) -> str:
 def as_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Rows by RFC 4180, with line feeds."""
     import csv
-    import io
 
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
+    lines = CsvLines()
+    writer = csv.writer(lines)
     writer.writerow(header)
     writer.writerows(rows)
-    return out.getvalue()
+    return "".join(lines)
+
+
+class CsvLines(list[str]):
+    """Lines that a CSV writer has written, each with a line feed at its end.
+
+    The writer ends lines with CR LF: before Python 3.13 it quotes a value with a carriage return
+    only then.
+    """
+
+    def write(self, text: str) -> None:
+        """Take one line of the writer."""
+        self.append(text.removesuffix("\r\n") + "\n")
 
 
 def as_xml(files: Iterable[tuple[Mapping[str, str | None], str]]) -> str:
@@ -87,7 +99,7 @@ def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset())
     """Rows in columns, each in one line; some columns aligned to the right."""
     if not rows:
         return ""
-    rows = [[" ".join(text.split("\n")) for text in row] for row in rows]
+    rows = [[shown(text) for text in row] for row in rows]
     widths = [max(columns_of(row[at]) for row in rows) for at in range(len(rows[0]))]
     return "".join(
         "  ".join(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from qmd.surfaces import terminal
 from qmd.surfaces.formats import Format, as_csv, as_json, as_xml
+from qmd.text import paths
 from qmd.types import Passage, Result
+from qmd.visible import shown
 from qmd.wording import on_one_line
 
 _NUMBERED = re.compile(r"(\d+): (.*)")
@@ -20,32 +23,40 @@ class Style(NamedTuple):
     """How a terminal is written to.
 
     Attributes:
+        terminal: people read it: foreign values are cut and on one line.
         colour: use escape sequences.
         link: gives the URI that opens a file at a line, or None.
         is_match: whether a raw word is one that was looked for.
     """
 
+    terminal: bool = False
     colour: bool = False
     link: Callable[[str, int], str | None] | None = None
     is_match: Callable[[str], object] | None = None
 
     def paint(self, text: str, code: str) -> str:
         """`text` in a colour."""
-        return f"\033[{code}m{text}\033[0m" if self.colour and text else text
+        return terminal.paint(text, code) if self.colour else text
 
     def linked(self, text: str, file: str, line: int) -> str:
         """`text` as a link to a file, by OSC 8."""
         target = self.link(file, line) if self.colour and self.link else None
-        return f"\033]8;;{target}\033\\{text}\033]8;;\033\\" if target else text
+        return terminal.link(text, target) if target else text
 
     def marked(self, text: str) -> str:
         """`text` with the words that were looked for in bold."""
         match = self.is_match
         if not self.colour or match is None:
             return text
-        return re.sub(
-            r"\w+", lambda word: self.paint(word[0], "1;33") if match(word[0]) else word[0], text
-        )
+        return terminal.marked(text, match, "1;33")
+
+    def value(self, text: str) -> str:
+        """A foreign value."""
+        return shown(_one_line(text)) if self.terminal else text
+
+    def joined(self, separator: str, parts: Iterable[str]) -> str:
+        """`parts` as one text."""
+        return terminal.joined(separator, parts) if self.colour else separator.join(parts)
 
 
 PLAIN = Style()
@@ -57,10 +68,10 @@ def editor_link(template: str, roots: Mapping[str, str]) -> Callable[[str, int],
 
     def link(file: str, line: int) -> str | None:
         collection, _, path = file.partition("/")
-        root = roots.get(collection)
-        if root is None:
+        stored = paths.place(roots.get(collection, ""), path)
+        if stored is None:
             return None
-        place = quote(f"{root}/{path}".lstrip("/"))
+        place = quote(stored.lstrip("/"))
         whole = place if template.startswith("vscode") else f"/{place}"
         return template.replace("{path}", whole).replace("{line}", str(line)).replace("{col}", "1")
 
@@ -83,18 +94,18 @@ def results(
         names: what to show for `collection/path`.
         below_threshold: there are results, but all score too low.
     """
-    shown = [
+    listed = [
         (result, names(result.file), _shown_text(result, numbered=numbered)) for result in found
     ]
     match form:
         case Format.JSON:
-            return as_json([_record(*item) for item in shown])
+            return as_json([_record(*item) for item in listed])
         case Format.CSV:
             return as_csv(
                 ["docid", "score", "file", "title", "context", "line", "snippet"],
                 (
                     [r.docid, f"{r.score:.4f}", name, r.title, r.context or "", r.line, text]
-                    for r, name, text in shown
+                    for r, name, text in listed
                 ),
             )
         case Format.FILES:
@@ -102,11 +113,11 @@ def results(
                 _row(
                     [r.docid, f"{r.score:.2f}", on_one_line(name), _one_line(r.context or "")], {3}
                 )
-                for r, name, _ in shown
+                for r, name, _ in listed
             )
         case Format.MD:
             return "\n".join(
-                _markdown(r.title, name, r.docid, r.context, t) for r, name, t in shown
+                _markdown(r.title, name, r.docid, r.context, t) for r, name, t in listed
             )
         case Format.XML:
             return as_xml(
@@ -120,13 +131,15 @@ def results(
                     },
                     text,
                 )
-                for r, name, text in shown
+                for r, name, text in listed
             )
         case Format.CLI:
-            if not shown:
+            if not listed:
                 above = " above minimum score threshold" if below_threshold else ""
                 return f"No results found{above}.\n"
-            return "\n\n".join(_for_people(r, name, text, style) for r, name, text in shown)
+            return style.joined(
+                "\n\n", [_for_people(r, name, text, style) for r, name, text in listed]
+            )
 
 
 def _shown_text(result: Result, *, numbered: bool) -> str:
@@ -154,22 +167,26 @@ def _record(result: Result, name: str, text: str) -> dict[str, object]:
 def _for_people(result: Result, name: str, text: str, style: Style) -> str:
     percent = f"{result.score * 100:.0f}%"
     code = "32" if result.score >= GOOD else "33" if result.score >= FAIR else "2"
-    place = style.linked(style.paint(on_one_line(name), "36"), result.file, result.line)
-    lines = [f"{place}{style.paint(f':{result.line}', '2')} {style.paint(result.docid, '2')}"]
-    lines.append(f"Title: {style.paint(_one_line(result.title), '1')}")
+    name = style.paint(style.value(on_one_line(name)), "36")
+    place = style.linked(name, result.file, result.line)
+    line = style.paint(f":{result.line}", "2")
+    lines = [style.joined("", [place, line, " ", style.paint(result.docid, "2")])]
+    title = style.paint(style.value(_one_line(result.title)), "1")
+    lines.append(style.joined("", ["Title: ", title]))
     if result.context:
-        lines.append(f"Context: {result.context}")
-    lines.append(f"Score: {style.paint(percent, code)}")
+        lines.append(f"Context: {style.value(result.context)}")
+    lines.append(style.joined("", ["Score: ", style.paint(percent, code)]))
     if result.explain is not None:
-        lines += [style.paint(line, "2") for line in explained(result.explain)]
+        lines += [style.paint(style.value(line), "2") for line in explained(result.explain)]
     lines.append("")
     for line in text.split("\n"):
         numbered = _NUMBERED.fullmatch(line) if result.body is None else None
         if numbered and style.colour:
-            lines.append(style.paint(f"{numbered[1]}: ", "2") + style.marked(numbered[2]))
+            number = style.paint(f"{numbered[1]}: ", "2")
+            lines.append(style.joined("", [number, style.marked(numbered[2])]))
         else:
             lines.append(style.marked(line))
-    return "\n".join(lines) + "\n"
+    return style.joined("\n", [*lines, ""])
 
 
 def explained(explain: Mapping[str, Any]) -> list[str]:
@@ -202,10 +219,10 @@ def passages(
         single: exactly one was asked for: nothing but its text for people.
     """
     texts = [with_numbers(p.body, p.first) if numbered and not p.reason else p.body for p in found]
-    shown = list(zip(found, texts, strict=True))
+    listed = list(zip(found, texts, strict=True))
     match form:
         case Format.JSON:
-            records = [_passage_record(p, text) for p, text in shown]
+            records = [_passage_record(p, text) for p, text in listed]
             return as_json(records[0] if single else records)
         case Format.CSV:
             return as_csv(
@@ -220,7 +237,7 @@ def passages(
                         _told(p.reason),
                         text,
                     ]
-                    for p, text in shown
+                    for p, text in listed
                 ),
             )
         case Format.FILES:
@@ -230,14 +247,14 @@ def passages(
                     + ([f"[SKIPPED: {_told(p.reason)}]"] if p.reason else []),
                     {2},
                 )
-                for p, _ in shown
+                for p, _ in listed
             )
         case Format.MD:
             return "\n".join(
                 _markdown(p.title or p.file, p.file, p.docid, p.context, f"> Skipped: {p.reason}")
                 if p.reason
                 else _markdown(p.title, p.file, p.docid, p.context, text)
-                for p, text in shown
+                for p, text in listed
             )
         case Format.XML:
             return as_xml(
@@ -251,7 +268,7 @@ def passages(
                     },
                     text,
                 )
-                for p, text in shown
+                for p, text in listed
             )
         case Format.CLI:
             if single:
@@ -259,7 +276,7 @@ def passages(
             return "\n".join(
                 f"{'=' * 60}\nFile: {on_one_line(p.file)}\n{'=' * 60}\n\n"
                 + _with_context(p, f"[SKIPPED: {p.reason}]" if p.reason else text)
-                for p, text in shown
+                for p, text in listed
             )
 
 

@@ -8,7 +8,9 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from qmd.surfaces.formats import CsvLines
 from qmd.text.display_width import columns_of, padded
+from qmd.visible import one_line
 
 if TYPE_CHECKING:
     from qmd.analytics.query_result import Answer
@@ -53,7 +55,6 @@ NARROWEST = 6
 _NUMBERS = re.compile(
     r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|FLOAT|DOUBLE|DECIMAL\(.*\)", re.I
 )
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _NO_NUMBER = re.compile(r"\b(NaN|Infinity)\b")
 
 
@@ -112,12 +113,8 @@ def _table(answer: Answer, limit: int | None, width: int | None) -> Iterator[str
 
 
 def _shown(value: str | None) -> str:
-    """A value in one line, without what a terminal would take for an order."""
-    return NULL if value is None else _CONTROL.sub(_sign, value)
-
-
-def _sign(control: re.Match[str]) -> str:
-    return {"\n": "↵", "\t": " ", "\r": ""}.get(control[0], "\ufffd")
+    """A value in one line, without what a terminal would act on."""
+    return NULL if value is None else one_line(value)
 
 
 def _cell(text: str, width: int, right: bool) -> str:
@@ -169,19 +166,12 @@ def _in_markdown(text: str) -> str:
 # -- for programs --------------------------------------------------------------------
 
 
-class _Lines(list[str]):
-    """What a CSV writer has written."""
-
-    def write(self, text: str) -> None:
-        self.append(text)
-
-
 def _csv(answer: Answer, limit: int | None) -> Iterator[str]:
     """By RFC 4180, with line feeds."""
     import csv
 
-    lines = _Lines()
-    writer = csv.writer(lines, lineterminator="\n")
+    lines = CsvLines()
+    writer = csv.writer(lines)
     writer.writerow([heading.name for heading in answer.headings])
     yield lines.pop()
     for row in answer.texts(limit):

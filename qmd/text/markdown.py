@@ -9,6 +9,8 @@ from datetime import UTC, date, datetime
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from qmd.text import yaml_reader
+
 _MARKDOWN = frozenset({".md", ".markdown", ".mdx", ".mdown", ".mkd", ".qmd", ".rmd", ".txt"})
 _OPENING = re.compile(r"---[ \t]*\r?\n")
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*\r?(?=\n|\Z)", re.M)
@@ -41,26 +43,6 @@ _MONTH = re.compile(r"\d{4}-\d\d")
 _DAY_IN_NAME = re.compile(
     r"(?<!\d)(?P<year>[12]\d{3})[-_. ]?(?P<month>\d\d)[-_. ]?(?P<day>\d\d)(?!\d)"
 )
-_MOST_BRACKETS = 2000
-"""Of a frontmatter: what each opens, the reader of YAML looks through again at each word, though
-it refuses more than 128 within one another in the end."""
-
-_LONG_NUMBER = re.compile(
-    r"(?<![\w.\"'])[-+]?(?:0x[0-9A-Fa-f]{16,99}|0o[0-7]{21,99}|[1-9][0-9]{18,99})(?![\w.\"'])"
-)
-"""Perhaps more than the reader of YAML takes, which is 64 bits."""
-
-_LONGEST_SEARCHED = 4096
-"""Characters of a frontmatter that is searched for the line of a mistake."""
-
-_KEY_OF_SEVERAL = re.compile(r"[{\[?*]")
-"""What a line has whose key is a list or a mapping."""
-
-_MOST_TRIED = 50
-"""Lines that are tried as that of a mistake: each costs a reading of all before it."""
-
-_PRIVATE_USE = frozenset(map(chr, range(0xE000, 0xF900)))
-
 _DATE_KEYS = ("date", "created", "created_at", "published", "updated", "modified")
 
 
@@ -94,91 +76,18 @@ def frontmatter(text: str) -> Frontmatter:
     if block is None:
         return Frontmatter({}, 0)
     start, stop, end = block
-    if text.count("[", start, stop) + text.count("{", start, stop) > _MOST_BRACKETS:
-        return Frontmatter({}, end, f"frontmatter has more than {_MOST_BRACKETS} brackets")
     try:
         # With the line break before it, so that lines are told as they count in the file.
-        value = _loaded(text[start - 1 : stop])
-    except ValueError as error:
+        value = yaml_reader.read(text[start - 1 : stop], yaml_reader.FRONTMATTER)
+    except yaml_reader.LimitExceeded as error:
+        return Frontmatter({}, end, f"frontmatter {error}")
+    except yaml_reader.YamlError as error:
         return Frontmatter({}, end, f"frontmatter is not valid YAML: {error}")
     if value is None:
         return Frontmatter({}, end)
     if not isinstance(value, dict):
         return Frontmatter({}, 0)
     return Frontmatter({str(key): item for key, item in value.items()}, end)
-
-
-def _loaded(yaml: str) -> object:
-    """What a text of YAML says.
-
-    Raises:
-        ValueError: it is none.
-    """
-    import ryaml
-
-    try:
-        return ryaml.loads(yaml)
-    except ryaml.InvalidYamlError:
-        if not _LONG_NUMBER.search(yaml):
-            raise
-    except ValueError as error:  # in words of Python
-        raise _BadKey(_line_of_bad_key(yaml)) from error
-    return _loaded_with_long_numbers(yaml)
-
-
-def _loaded_with_long_numbers(yaml: str) -> object:
-    """The same, where some numbers are too long for the reader: it reads them as text."""
-    import ryaml
-
-    mark = min(_PRIVATE_USE - set(yaml), default=None)
-    if mark is None:
-        raise ValueError("a number is too long")
-
-    def marked(number: re.Match[str]) -> str:
-        return number[0] if -(2**63) <= int(number[0], 0) < 2**64 else number[0] + mark
-
-    def unmarked(value: object) -> object:
-        if isinstance(value, str):
-            text = value.replace(mark, "")
-            is_number = value == text + mark and _LONG_NUMBER.fullmatch(text)
-            return int(text, 0) if is_number else text
-        if isinstance(value, dict):
-            return {unmarked(key): unmarked(item) for key, item in value.items()}
-        return [unmarked(item) for item in value] if isinstance(value, list) else value
-
-    yaml = _LONG_NUMBER.sub(marked, yaml)
-    try:
-        return unmarked(ryaml.loads(yaml))
-    except ryaml.InvalidYamlError as error:
-        raise ValueError(str(error).replace(mark, "")) from error
-    except ValueError as error:
-        raise _BadKey(_line_of_bad_key(yaml)) from error
-
-
-class _BadKey(ValueError):
-    """A key is a list or a mapping, as in `title: {{ title }}`."""
-
-    def __init__(self, line: int | None) -> None:
-        at = f" at line {line}" if line is not None else ""
-        super().__init__(f"a key is a list or a mapping{at}; text in braces needs quotes")
-
-
-def _line_of_bad_key(yaml: str) -> int | None:
-    """Where the text can no longer be read as YAML because of a key; None if it is too long."""
-    import ryaml
-
-    if len(yaml) > _LONGEST_SEARCHED:
-        return None
-    lines = yaml.split("\n")
-    candidates = [line for line, text in enumerate(lines, 1) if _KEY_OF_SEVERAL.search(text)]
-    for line in candidates[:_MOST_TRIED]:
-        try:
-            ryaml.loads("\n".join(lines[:line]))
-        except ryaml.InvalidYamlError:
-            pass  # only the beginning of something
-        except ValueError:
-            return line
-    return None
 
 
 def _block(text: str) -> tuple[int, int, int] | None:

@@ -13,6 +13,19 @@ _INDEX = re.compile(r"\?(?:[^?]*&)?index=(?P<index>[^&:]*)(?:&[^?:]*)?(?=(?::[0-
 _RANGE = re.compile(r"(?P<name>.+?):(?P<first>[0-9]{1,9})(?::(?P<count>[0-9]{1,9}))?", re.S)
 
 
+OUTSIDE = (
+    r"^$|^/|//|/$"  # absolute, or with a segment that is empty
+    r"|(?:^|[/\\])\.\.?(?:[/\\]|$)"  # that climbs
+    r"|^[A-Za-z]:(?:[/\\]|$)"  # of a drive
+    r"|\x00"
+)
+"""Regular expression, for Python and DuckDB, of what is no path below a folder. A file may have a
+backslash or a line break in its name; such a path is none only if it leaves the folder."""
+
+LONGEST_NAME, LONGEST_PATH = 255, 4096
+"""Bytes of a segment and of a path, in UTF-8. Source: NAME_MAX and PATH_MAX of Linux."""
+
+
 class VirtualPath(NamedTuple):
     """`qmd://collection/path?index=name`, taken apart. `path` may be empty."""
 
@@ -64,6 +77,33 @@ def at_home(path: str | Path) -> Path:
         return given.expanduser()
     except RuntimeError:
         return given
+
+
+def is_below(path: str) -> bool:
+    """Tell whether a stored path lies below the folder that it is of, whatever is there."""
+    if re.search(OUTSIDE, path):
+        return False
+    if len(path) <= LONGEST_NAME // 4:  # of 4 bytes at most each
+        return True
+    try:
+        data = path.encode()
+    except UnicodeEncodeError:
+        return False
+    return len(data) <= LONGEST_PATH and all(len(name) <= LONGEST_NAME for name in data.split(b"/"))
+
+
+def place(root: str, path: str) -> str | None:
+    """Join a stored path to the folder of its collection.
+
+    Use this wherever a path that was stored becomes a path on the disk: an index may come from
+    elsewhere, and its paths with it.
+
+    Returns:
+        None: the folder is not absolute, or the path leaves it.
+    """
+    if not root.startswith("/") or "\0" in root or not is_below(path):
+        return None
+    return f"{root.rstrip('/')}/{path}"
 
 
 def uri(collection: str, path: str) -> str:

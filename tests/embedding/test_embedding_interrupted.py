@@ -243,7 +243,7 @@ def test_two_at_once_are_refused_and_the_first_is_named(faked, fake):
     with (
         errand(faked.engine.place.database, "embed"),
         pytest.raises(
-            JobRunning, match=rf"Another 'qmd embed' is at work .*\(process {os.getpid()}\)"
+            JobRunning, match=rf"Another embed of .* is running: .*, process {os.getpid()} "
         ) as caught,
     ):
         faked.embed()

@@ -126,6 +126,12 @@ def test_a_json_fixture_has_kinds_and_asks_for_as_much_as_it_needs(tmp_path):
     assert (fixture.depth, fixture.collection, fixture.is_typed) == (12, "notes", True)
 
 
+def test_expected_files_of_a_json_fixture_may_have_grades(tmp_path):
+    file = tmp_path / "notes.json"
+    file.write_text(document({"query": "tea", "expected_files": {"a.md": 3, "b.md": 1}}))
+    assert judged(fixtures.read(file)) == {"1": {"a.md": 3, "b.md": 1}}
+
+
 ONE = {"query": "tea", "expected_files": ["a.md"]}
 
 
@@ -144,6 +150,11 @@ def document(*queries, **more):
         (document({"query": "tea", "expected_files": []}), "judges nothing"),
         (document({"expected_files": ["a"]}), "query 1 needs a text 'query'"),
         (document(ONE, {"query": "tea"}), "query 2 needs a list 'expected_files'"),
+        (document(ONE | {"expected_files": "a.md"}), "query 1 needs a list 'expected_files'"),
+        (document(ONE | {"expected_files": {"": 1}}), "query 1 needs a list 'expected_files'"),
+        (document(ONE | {"expected_files": {"a": 0}}), "query 1: the grade of 'a' has to be"),
+        (document(ONE | {"expected_files": {"a": True}}), "query 1: the grade of 'a' has to be"),
+        (document(ONE | {"expected_files": {"a": 1.5}}), "query 1: the grade of 'a' has to be"),
         (document(ONE | {"expected_in_top_k": 0}), "'expected_in_top_k' has to"),
         (document(ONE, collection=1), "'collection' has to be text"),
         (document(ONE, ONE | {"id": 1}), "has the query '1' twice"),

@@ -22,12 +22,12 @@ def test_two_exports_to_one_folder_take_turns(one, tmp_path):
     (tmp_path / ".out.part").mkdir()
     with (
         destination.locked(tmp_path / ".out.part", tmp_path / "out"),
-        pytest.raises(FolderTaken, match="another process is exporting to it"),
+        pytest.raises(FolderTaken, match=r"python.*, process \d+ .*is exporting to it"),
     ):
         one.engine.export(tmp_path / "out")
     with (
         errand(one.engine.place.database, "export"),
-        pytest.raises(JobRunning, match="Another 'qmd export'"),
+        pytest.raises(JobRunning, match=r"Another export of .* is running: python.*, process \d+"),
     ):
         one.engine.export(tmp_path / "out")
     one.engine.export(tmp_path / "out")
@@ -110,6 +110,6 @@ def test_a_process_that_has_the_old_index_attached_finds_the_new_one(two, tmp_pa
 def test_only_one_process_at_a_time_imports(two, tmp_path):
     with (
         errand(two.engine.place.database, "import"),
-        pytest.raises(JobRunning, match="Another 'qmd import'"),
+        pytest.raises(JobRunning, match=r"Another import of .* is running: python.*, process \d+"),
     ):
         two.engine.import_(tmp_path / "out", replace=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from qmd import __version__
 from qmd.errors import (
     ExportDamaged,
     ExportTooNew,
@@ -21,6 +22,7 @@ from qmd.exchange import manifest
 from qmd.exchange.parquet import Unread
 from qmd.operations.engine import Engine
 from qmd.settings import edit
+from qmd.storage import migrations
 from tests.exchange.indexes import TEA, contents, empty, parquet, retold, told
 from tests.library import STEMMER, Library
 
@@ -166,9 +168,19 @@ def test_vectors_that_nothing_is_near_to_are_refused(faked, tmp_path, number):
 
 def test_a_later_format_or_schema_is_refused(two, tmp_path):
     retold(tmp_path / "out", schema_version=999, qmd_version="9.9.9")
-    unchanged(two, tmp_path / "out", ExportTooNew, r"written by qmd 9\.9\.9")
+    knows = rf"this qmd {__version__} knows"
+    last = migrations.migrations()[-1].version
+    problem = rf"has schema 999; {knows} schemas up to {last}\.\n\n.* wrote it \(9\.9\.9\) or a"
+    unchanged(two, tmp_path / "out", ExportTooNew, problem)
+    retold(tmp_path / "out", qmd_version=__version__)
+    problem = r"has schema 999; .*\n\nNothing was imported. Install the newer qmd that wrote it\."
+    unchanged(two, tmp_path / "out", ExportTooNew, problem)
     retold(tmp_path / "out", format_version=2)
-    unchanged(two, tmp_path / "out", ExportTooNew, r"Upgrade qmd to 9\.9\.9 or later")
+    problem = rf"has format 2; {knows} formats up to 1\."
+    unchanged(two, tmp_path / "out", ExportTooNew, problem)
+    retold(tmp_path / "out", format_version=2, qmd_version="9\x1b[31m" * 2000)
+    problem = r"wrote it \(9\\x1b\[31m.{,400} characters …\].{,400}31m\) or a later one"
+    unchanged(two, tmp_path / "out", ExportTooNew, problem)
 
 
 @pytest.mark.parametrize(

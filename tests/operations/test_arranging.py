@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from qmd import safe_open
+from qmd import edit_lock, safe_open
 from qmd.errors import AlreadyExists, CollectionNotFound
 from qmd.operations.collections import add_collection, remove_collection
 from qmd.operations.engine import Engine
@@ -105,7 +105,7 @@ def test_a_collection_gets_no_name_that_another_has(shelf):
 @pytest.fixture
 def meanwhile(shelf, monkeypatch):
     """What another process does just before the lock of index.yml is taken, once."""
-    locked = safe_open.locked
+    locked = edit_lock.locked
 
     def plan(happens):
         steps = iter([happens])

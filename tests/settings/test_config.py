@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from qmd.errors import ConfigError, IndexOutOfReach, UsageError
-from qmd.settings.config import Settings, check_name, digest, load, parsed, understood
+from qmd.settings.commented_yaml import parsed
+from qmd.settings.config import Settings, check_name, digest, load, understood
 from qmd.settings.edit import edit, entry
 from qmd.settings.environment import at, check_reach, locate
 from qmd.types import Collection

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 
 import pytest
 
-from qmd import safe_open
+from qmd import edit_lock
 from qmd.errors import ConfigError
 from qmd.settings.config import Settings
 from qmd.settings.environment import locate
@@ -194,7 +194,7 @@ def test_an_approval_waits_for_another_process_and_keeps_what_it_wrote(tmp_path)
     wanted = settings(mine, ("a", "a", "x"))
     mine.trusted.parent.mkdir(parents=True)
     lock = mine.trusted.with_name("trusted.json.lock")
-    with ThreadPoolExecutor() as pool, safe_open.locked(lock):
+    with ThreadPoolExecutor() as pool, edit_lock.locked(lock):
         approving = pool.submit(approve, mine, wanted)
         assert not wait([approving], 0.1).done
         mine.trusted.write_text(json.dumps({str(theirs.project): "digest"}))

@@ -190,20 +190,20 @@ def test_who_waits_too_long_is_told_who_holds_the_door(gate, held):
     writer = held("shut", "enter_to_write")
     for verb in ("enter_to_read", "shut"):
         with pytest.raises(
-            IndexBusy, match=f"held by process {writer.pid} for 0 seconds"
+            IndexBusy, match=f"held for 0 seconds by python -c, process {writer.pid}\\."
         ) as caught:
             getattr(gate(patience=0.02), verb)()
-        assert caught.value.holder == f"process {writer.pid}"
-    assert gate().holder() == f"process {writer.pid}"
+        assert caught.value.holder == f"python -c, process {writer.pid}"
+    assert gate().holder() == f"python -c, process {writer.pid}"
 
 
 def test_a_writer_who_gives_up_on_a_reader_lets_the_others_in_again(gate, held):
-    held("enter_to_read")
+    reader = held("enter_to_read")
     writer = gate(patience=0.02)
     writer.shut()
     with pytest.raises(IndexBusy, match="has been held for") as caught:
         writer.enter_to_write()
-    assert caught.value.holder is None  # readers leave no name, and ours is no answer
+    assert caught.value.holder == f"python -c, process {reader.pid}"  # and not the writer itself
     writer.open()
     gate(patience=0.2).enter_to_read()
 

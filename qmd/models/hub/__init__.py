@@ -11,6 +11,7 @@ digest, waits for half a minute without a network, and draws on the terminal.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from qmd.errors import HubFailure, ModelUnusable
 from qmd.models.hub.cache import (
+    NAME,
     alone,
     folder_of,
     link_to,
@@ -47,9 +49,11 @@ def cached(uri: str, cache: Path) -> Path | None:
     try:
         commit = ref_of(wanted, folder).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
+        commit = ""
+    if not NAME.fullmatch(commit):
         commit = wanted.revision or ""
     path = folder / "snapshots" / commit / wanted.file
-    return path if path.is_file() else None
+    return path if os.path.isfile(path) else None  # noqa: PTH113  # nor an error: a long name
 
 
 def fetch(

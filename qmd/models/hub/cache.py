@@ -15,6 +15,9 @@ from qmd.models.registry import MAGIC
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
+NAME = re.compile(r"[\w-]+", re.ASCII)
+"""Commit or digest that may be part of a path: never one that leads elsewhere."""
+
 
 def folder_of(wanted: HubFile, cache: Path) -> Path:
     """Where the files of a repository are."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.errors import HubFailure, ModelUnusable
-from qmd.models.hub.cache import is_foreign, problem_of
+from qmd.models.hub.cache import NAME, is_foreign, problem_of
 from qmd.models.hub.uri import HubFile
 from qmd.version import __version__
 
@@ -25,8 +24,6 @@ STALL_SECONDS = 30.0
 
 TRIES = 5
 """Times that a connection may break; counted anew from one that has brought something."""
-
-_NAME = re.compile(r"[\w-]+", re.ASCII)
 
 Progress = Callable[[int, int | None], None]
 """Told the bytes that are here, and those of the whole file; what it raises ends the download."""
@@ -58,7 +55,7 @@ def ask(wanted: HubFile, token: str | None, endpoint: str | None) -> Published:
         url(wanted.revision), token=token, timeout=SECONDS, endpoint=endpoint
     )
     names = said.commit_hash or "", said.etag or ""
-    if not said.size or not all(map(_NAME.fullmatch, names)):
+    if not said.size or not all(map(NAME.fullmatch, names)):
         raise FileMetadataError("no commit, digest or size")
     commit, blob = names
     return Published(url(commit), commit, blob, said.size)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from keyword import iskeyword
 from typing import Annotated, Any
@@ -12,8 +12,10 @@ from typing import Annotated, Any
 import typer
 
 from qmd.errors import QmdError, UsageError
-from qmd.surfaces.cli.common import INTERRUPTED, State, complain, is_text, state
+from qmd.surfaces.cli.common import INTERRUPTED, State, complain, is_text, say, state
 from qmd.version import __version__
+from qmd.visible import hidden, shown
+from qmd.wording import readable
 
 COMMANDS = {
     "search": "search",
@@ -102,6 +104,15 @@ def _called(arguments: Sequence[str]) -> str | None:
     return next(iter(arguments[_options_before(arguments) :]), None)
 
 
+def verbs(arguments: Sequence[str]) -> list[str]:
+    """The words of the command that is called, without its options and what they say."""
+    rest = hoisted(arguments)
+    found = rest[_options_before(rest) :][:2]
+    if found and found[0] in GROUPS:
+        return [word for word in found if not word.startswith("-")]
+    return [word for word in found[:1] if word in COMMANDS or word in ALIASES]
+
+
 def _options_before(arguments: Sequence[str]) -> int:
     """How many arguments stand before the command: `--index NAME`, or none."""
     return 2 if arguments and arguments[0] == "--index" else 0
@@ -139,10 +150,10 @@ def _complete(option: str, shells: Sequence[str]) -> None:
             f"Valid: {', '.join(known)}; without a name: the current one."
         )
     if option == "--show-completion":
-        typer.echo(get_completion_script(prog_name="qmd", complete_var=_COMPLETE, shell=shells[0]))
+        say(get_completion_script(prog_name="qmd", complete_var=_COMPLETE, shell=shells[0]))
         return
     shell, path = install(shells[0], "qmd", _COMPLETE)
-    typer.echo(f"Completion for {shell} is in {path}. It works in a shell that is started now.")
+    say(f"Completion for {shell} is in {path}. It works in a shell that is started now.")
 
 
 def _index_names(context: typer.Context) -> list[str]:
@@ -150,14 +161,14 @@ def _index_names(context: typer.Context) -> list[str]:
     from qmd.settings import environment
 
     try:
-        return environment.known(state(context).place)
+        return [name for name in environment.known(state(context).place) if not hidden(name)]
     except QmdError:
         return []
 
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"qmd {__version__}")
+        say(f"qmd {__version__}")
         raise typer.Exit
 
 
@@ -181,8 +192,11 @@ def options(
     context.obj = State(dict(os.environ), index)
 
 
-def run(arguments: Sequence[str]) -> int:
+def run(arguments: Sequence[str], begin: Callable[[], None] = lambda: None) -> int:
     """Run one command.
+
+    Args:
+        begin: called when the command has been loaded, before it does anything.
 
     Returns:
         The exit code: 0 done, 1 usage or not found, 2 partly done, 3 the index is busy or
@@ -199,6 +213,7 @@ def run(arguments: Sequence[str]) -> int:
             _complete(arguments[0], arguments[1:])
             return 0
         app = application(arguments)
+        begin()
         code = app(arguments, standalone_mode=False, prog_name="qmd")
         sys.stdout.flush()
         if code == INTERRUPTED:  # typer has taken the interrupt for an exit
@@ -206,7 +221,7 @@ def run(arguments: Sequence[str]) -> int:
     except click.NoArgsIsHelpError:
         return 0
     except click.UsageError as error:
-        complain(_usage(error, _called(arguments)))
+        complain(readable(_usage(error, _called(arguments))))
         return 1
     except (KeyboardInterrupt, typer.Abort):
         complain("Interrupted.")
@@ -231,12 +246,30 @@ def run(arguments: Sequence[str]) -> int:
         if isinstance(error, OSError) and error.filename is None and _output_fails():
             complain(f"The output cannot be written: {error.strerror or error}.")
             return 1
+        refused = _refused(error)
+        if refused:
+            complain(refused)
+            return 1
         complain(
-            f"qmd failed: {type(error).__name__}: {error}\n\n"
+            readable(f"qmd failed: {type(error).__name__}: {shown(error)}") + "\n\n"
             "This is a mistake in qmd. Run it again with QMD_DEBUG=1 to see where."
         )
         return 1
     return code if isinstance(code, int) else 0
+
+
+def _refused(error: Exception) -> str | None:
+    """What the system refused, in words; None: it is a mistake in qmd."""
+    if isinstance(error, MemoryError):
+        return "There is not enough memory.\n\nEnd other programs, or raise the limit (ulimit -v)."
+    if not isinstance(error, OSError) or error.errno is None:
+        return None
+    names = [str(name) for name in (error.filename, error.filename2) if name is not None]
+    what = f"{' and '.join(names)}: {error.strerror}" if names else str(error.strerror)
+    return readable(
+        f"The system refuses: {what}.\n\nCheck the path, its permissions, the free space and the "
+        "limits of this process (ulimit -a). QMD_DEBUG=1 shows what was to be done."
+    )
 
 
 def _output_fails() -> bool:
@@ -245,7 +278,7 @@ def _output_fails() -> bool:
     What could not be written may be forgotten, so that to flush again proves nothing.
     """
     try:
-        sys.stdout.write("\n")
+        say("\n")
         sys.stdout.flush()
     except OSError:
         return True
@@ -269,7 +302,7 @@ def _usage(error: Exception, called: str | None) -> str:
     Args:
         called: the command, which an option that lacks its value does not know.
     """
-    message = getattr(error, "format_message", lambda: str(error))()
+    message = shown(getattr(error, "format_message", lambda: str(error))(), most=2000)
     context = getattr(error, "ctx", None)
     known = called in COMMANDS or called in ALIASES or called in GROUPS
     path = context.command_path if context is not None else f"qmd {called}" if known else "qmd"

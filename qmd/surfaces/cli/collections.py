@@ -8,15 +8,15 @@ from typing import Annotated
 
 import typer
 
-from qmd.errors import IndexFailure
+from qmd.errors import QmdError
 from qmd.operations import collections
-from qmd.quoting import command
 from qmd.settings import trust
 from qmd.settings.config import DEFAULT_MASK, Settings
 from qmd.settings.edit import Parsed, entry
 from qmd.surfaces import formats, wording
 from qmd.surfaces.cli.common import READ, Json, collection_names, notice, say, state
 from qmd.surfaces.cli.update import report_updates
+from qmd.visible import shown
 
 app = typer.Typer(no_args_is_help=True, help="Folders whose files are indexed.")
 
@@ -45,12 +45,17 @@ def add(
 ) -> None:
     """Register a folder and index it."""
     with state(context).engine(warm=True, new=True) as engine:
-        added = collections.add_collection(engine, path, name=name, mask=mask)
+        try:
+            added = collections.add_collection(engine, path, name=name, mask=mask)
+        except (QmdError, OSError, KeyboardInterrupt) as error:
+            for note in getattr(error, "__notes__", ()):
+                notice(note)
+            raise
         try:
             report_updates(engine, [added.name], as_json=as_json, added=True)
-        except IndexFailure:
-            update = command("qmd", "update", "-c", added.name)
-            notice(f"Collection '{added.name}' is registered. Index it with {update}.")
+            collections.end_adding(engine, added)
+        except BaseException:  # also Ctrl-C, and the exit of a failure that was told
+            notice(collections.state_of(engine, added.name))
             raise
 
 
@@ -141,7 +146,7 @@ def remove(context: typer.Context, name: Name) -> None:
     """Forget a collection. Its files stay where they are."""
     with state(context).engine() as engine:
         collections.remove_collection(engine, name)
-    say(f"Removed collection '{name}'. Its files were not touched.")
+    say(f"Removed collection '{shown(name)}'. Its files were not touched.")
 
 
 app.command(name="rm", hidden=True)(remove)
@@ -161,7 +166,7 @@ def rename(
     """Give a collection another name."""
     with state(context).engine() as engine:
         engine.rename(old, new)
-    say(f"Renamed collection '{old}' to '{new}'.")
+    say(f"Renamed collection '{shown(old)}' to '{shown(new)}'.")
 
 
 app.command(name="mv", hidden=True)(rename)
@@ -191,14 +196,14 @@ def _set(context: typer.Context, name: str, key: str, value: object) -> bool:
 def include(context: typer.Context, name: Name) -> None:
     """Let searches that name no collection look into this one."""
     _set(context, name, "includeByDefault", None)
-    say(f"Searches look into '{name}' by default.")
+    say(f"Searches look into '{shown(name)}' by default.")
 
 
 @app.command()
 def exclude(context: typer.Context, name: Name) -> None:
     """Let only searches that name this collection look into it."""
     _set(context, name, "includeByDefault", False)
-    say(f"Searches look into '{name}' only with -c {quote(name)}.")
+    say(f"Searches look into '{shown(name)}' only with -c {quote(shown(name))}.")
 
 
 @app.command(name="update-cmd")
@@ -210,11 +215,13 @@ def update_command(
     ] = None,
 ) -> None:
     """Set the command that runs before a collection is indexed."""
+    if command:
+        trust.check_command(name, command, state(context).place.config)
     approved = _set(context, name, "update", command or None)
     if command and not approved:
-        say(f"Set for '{name}': {command}")
+        say(f"Set for '{shown(name)}': {shown(command)}")
         notice("It does not run before this project is approved. Look at it with 'qmd trust'.")
     elif command:
-        say(f"'qmd update' runs in '{name}' first: {command}")
+        say(f"'qmd update' runs in '{shown(name)}' first: {shown(command)}")
     else:
-        notice(f"'qmd update' runs nothing in '{name}' any more.")
+        notice(f"'qmd update' runs nothing in '{shown(name)}' any more.")

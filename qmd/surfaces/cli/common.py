@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -14,8 +13,11 @@ import typer
 from typer.models import TyperPath
 
 from qmd.errors import UsageError
+from qmd.surfaces import terminal
+from qmd.visible import hidden, shown
 
 if TYPE_CHECKING:
+    from qmd.analytics.sandbox_workers import Workers
     from qmd.operations.engine import Engine
     from qmd.settings.environment import Place
 
@@ -69,7 +71,12 @@ class State(NamedTuple):
 
     @contextmanager
     def engine(
-        self, *, warm: bool = False, gpu: bool = True, new: bool = False
+        self,
+        *,
+        warm: bool = False,
+        gpu: bool = True,
+        new: bool = False,
+        workers: Workers | None = None,
     ) -> Iterator[Engine]:
         """The index that the command means.
 
@@ -77,6 +84,7 @@ class State(NamedTuple):
             warm: for a command that reads more than once.
             gpu: whether models may use one.
             new: for a command that makes the index whose name is given, if there is none.
+            workers: processes for queries in SQL, if there are any yet.
 
         Raises:
             IndexNotFound: there is none, and the command makes none.
@@ -88,7 +96,8 @@ class State(NamedTuple):
         if not new:
             self.check_exists()
         environment.check_reach(self.place)
-        engine = Engine(self.place, environment.machine(self.environ, gpu=gpu), warm=warm)
+        machine = environment.machine(self.environ, gpu=gpu)
+        engine = Engine(self.place, machine, warm=warm, workers=workers)
         patience = None
         try:
             yield engine
@@ -101,11 +110,7 @@ class State(NamedTuple):
     @property
     def colour(self) -> bool:
         """Whether results may be coloured: a terminal, and nobody said no."""
-        return (
-            sys.stdout.isatty()
-            and not self.environ.get("NO_COLOR")
-            and self.environ.get("TERM") != "dumb"
-        )
+        return terminal.may_colour(self.environ)
 
 
 def collection_names(context: typer.Context) -> list[str]:
@@ -114,7 +119,8 @@ def collection_names(context: typer.Context) -> list[str]:
 
     try:
         with state(context).engine() as engine:
-            return [collection.name for collection in engine.collections()]
+            # A shell writes the names to the terminal; one with an escape could not be typed.
+            return [each.name for each in engine.collections() if not hidden(each.name)]
     except QmdError:
         return []
 
@@ -166,33 +172,27 @@ def state(context: typer.Context) -> State:
 
 
 def say(text: str) -> None:
-    """Write a result to stdout; a terminal gets no orders that a document may have in it."""
-    text = text if text.endswith("\n") or not text else text + "\n"
-    sys.stdout.write(_ORDER.sub(_harmless, text) if sys.stdout.isatty() else text)
-
-
-_ORDER = re.compile(
-    r"(?P<ours>\033\[[0-9;]*m|\033\]8;;[!-~]*\033\\|\r\n)|[\0-\x08\x0b-\x1f\x7f-\x9f]"
-)
-"""What moves a terminal, but for colours and links, which results have as well."""
-
-
-def _harmless(order: re.Match[str]) -> str:
-    return order["ours"] or "\ufffd"
+    """Write a result to stdout, with a line break in the end."""
+    terminal.out(terminal.ended(text) if text else text)
 
 
 def notice(text: str) -> None:
-    """Write a notice to stderr. If that cannot be, nobody can be told of it, either."""
+    """Write a notice to stderr. A stderr that takes nothing is no reason to fail."""
     with suppress(OSError):
-        sys.stderr.write(text.rstrip("\n") + "\n")
+        terminal.err(terminal.ended(text))
 
 
 def complain(text: str) -> None:
     """Write an error to stderr, as `notice` does."""
-    red = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    red = terminal.may_colour(os.environ, errors=True)
     first, _, rest = text.partition("\n")
-    head = f"\033[31m{first}\033[0m" if red else first
-    notice(head + ("\n" + rest if rest else ""))
+    head = terminal.paint(first, "31") if red else first
+    notice(terminal.joined("\n", [head, rest] if rest else [head]))
+
+
+def confirmed(question: str) -> bool:
+    """Ask a question at the terminal; only a yes counts."""
+    return typer.confirm(shown(question), err=True)
 
 
 def is_text(argument: str) -> bool:

@@ -8,11 +8,12 @@ import typer
 
 from qmd.errors import UsageError
 from qmd.operations import collections
-from qmd.operations.collections import shown
+from qmd.operations.collections import shown as named
 from qmd.quoting import command
 from qmd.storage.catalog import folders
 from qmd.surfaces import formats
 from qmd.surfaces.cli.common import Json, notice, say, state
+from qmd.visible import shown
 
 app = typer.Typer(no_args_is_help=True, help="Texts that describe folders, shown with results.")
 
@@ -33,7 +34,7 @@ def add(
         added = collections.add_context(engine, path, text)
         name = added.collection
         empty = name is not None and not engine.documents(name, added.prefix)
-    place = shown((name, added.prefix))
+    place = shown(named((name, added.prefix)))
     say(f"Added context to {place}.")
     if empty and name is not None:
         others = command("qmd", "ls", name)
@@ -48,13 +49,13 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
     if as_json:
         say(
             formats.as_json(
-                [{"path": shown((c.collection, c.prefix)), "context": c.body} for c in found]
+                [{"path": named((c.collection, c.prefix)), "context": c.body} for c in found]
             )
         )
     elif not found:
         say("No contexts yet. Add one with 'qmd context add PATH TEXT'.")
     else:
-        say(formats.table([(shown((c.collection, c.prefix)), c.body) for c in found]))
+        say(formats.table([(named((c.collection, c.prefix)), c.body) for c in found]))
 
 
 @app.command()
@@ -65,7 +66,7 @@ def rm(
     """Remove a context."""
     with state(context).engine() as engine:
         folder = collections.remove_context(engine, path)
-    say(f"Removed context from {shown(folder)}.")
+    say(f"Removed context from {shown(named(folder))}.")
 
 
 @app.command()
@@ -75,9 +76,9 @@ def check(context: typer.Context, as_json: Json = False) -> None:
         described = {(c.collection, c.prefix) for c in engine.contexts()}
         names = [collection.name for collection in engine.collections()]
         tops = engine.read(folders)
-    missing = [shown((name, "")) for name in names if (name, "") not in described]
+    missing = [named((name, "")) for name in names if (name, "") not in described]
     missing += [
-        shown((top.collection, top.folder))
+        named((top.collection, top.folder))
         for top in tops
         if (top.collection, top.folder) not in described
     ]
@@ -85,6 +86,6 @@ def check(context: typer.Context, as_json: Json = False) -> None:
     if as_json:
         say(formats.as_json(missing))
     elif missing:
-        say("Without a context:\n" + "".join(f"  {place}\n" for place in missing))
+        say("Without a context:\n" + "".join(f"  {shown(place)}\n" for place in missing))
     else:
         say("Every collection and top folder has a context.")

@@ -12,6 +12,7 @@ from qmd.surfaces import formats, wording
 from qmd.surfaces.cli.common import PARTLY, Collections, Json, notice, say, state
 from qmd.surfaces.cli.progress import bar
 from qmd.surfaces.cli.search_options import a_number
+from qmd.visible import shown
 from qmd.wording import on_one_line
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def summary(report: Embedded) -> str:
             f"Embedded {wording.amount(report.chunks, 'chunk')} with {report.model} in "
             f"{wording.duration(report.seconds)} ({report.tokens} tokens, {rate}/s)."
         )
-    lines += [f"  failed {on_one_line(name)}: {why}" for name, why in report.failed]
+    lines += [f"  failed {shown(on_one_line(name))}: {shown(why)}" for name, why in report.failed]
     if report.foreign:
         lines.append(
             f"{wording.amount(report.foreign, 'chunk')} with Chinese, Japanese or Korean; "
@@ -209,7 +210,7 @@ def pull_models(
             )
         fetched.append({"name": model.name, "path": str(path)})
         if not as_json:
-            say(f"{model.name}: {path}")
+            say(f"{shown(model.name)}: {shown(path)}")
             sys.stdout.flush()
     if as_json:
         say(formats.as_json(fetched))

@@ -11,6 +11,7 @@ from qmd.errors import UsageError
 from qmd.surfaces import formats, wording
 from qmd.surfaces.cli.common import READ, Collections, Json, notice, say, state
 from qmd.surfaces.cli.progress import bar
+from qmd.visible import one_line, shown
 
 if TYPE_CHECKING:
     from qmd.exchange.exporter import Exported
@@ -97,7 +98,7 @@ def _exported(done: Exported) -> str:
     documents = done.rows.get("documents")
     what = "the index" if documents is None else wording.amount(documents, "document")
     return (
-        f"Exported {what} to {done.folder} ({wording.size(done.bytes)}) in "
+        f"Exported {what} to {shown(done.folder)} ({wording.size(done.bytes)}) in "
         f"{wording.duration(done.seconds)}: {done.written} of {wording.amount(done.files, 'file')} "
         f"written{', the others as they were' if done.written < done.files else ''}.\n"
         f"Nobody could write to the index for {done.held:.2f} s of that."
@@ -134,11 +135,11 @@ def import_(
     say(_imported(done))
     for name, root in done.missing:
         notice(
-            f"The folder of collection '{name}' is not on this machine: {root}\n"
+            f"The folder of collection '{shown(name)}' is not on this machine: {shown(root)}\n"
             "  Its documents stay. Where it is elsewhere, say so in index.yml."
         )
     if done.left_out:
-        lines = "\n".join(f"  {line}" for line in done.left_out)
+        lines = "\n".join(f"  {one_line(line)}" for line in done.left_out)
         notice(
             f"Left out, since it would run or load something:\n{lines}\n"
             "  Import with --trust to take it over, if you know where the export comes from."
@@ -149,6 +150,6 @@ def _imported(done: Imported) -> str:
     vectors = done.rows.get("embeddings", 0)
     return (
         f"Imported {wording.amount(done.rows['documents'], 'document')} and "
-        f"{wording.amount(vectors, 'vector')} into {done.database} in "
+        f"{wording.amount(vectors, 'vector')} into {shown(done.database)} in "
         f"{wording.duration(done.seconds)}."
     )

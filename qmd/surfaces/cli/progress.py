@@ -7,8 +7,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
+from qmd.surfaces import terminal
+from qmd.visible import shown
+
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.progress import ProgressColumn
+
+WIDEST = 60
+"""Characters of the name of a task."""
 
 Tell = Callable[[int, int | None], None]
 """Told (what is done, all there is to do)."""
@@ -27,18 +34,18 @@ def bars(counting: Counting = "things") -> Iterator[Callable[[str], Tell] | None
     if not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
     from rich.progress import Progress
 
     with Progress(
         *_columns(counting),
-        console=Console(stderr=True),
+        console=_console(),
         transient=True,
         redirect_stdout=sys.stdout.isatty(),
     ) as progress:
+        terminal.guard_errors()  # the stream that shows notices above the bars
 
         def of(task: str) -> Tell:
-            number = progress.add_task(task, total=None)
+            number = progress.add_task(shown(task, most=WIDEST), total=None)
             return lambda done, total: progress.update(number, completed=done, total=total)
 
         yield of
@@ -57,10 +64,18 @@ def busy(task: str) -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
+    from rich.text import Text
+
+    with _console().status(Text(f"{shown(task, most=WIDEST)}...")):
+        terminal.guard_errors()
+        yield
+
+
+def _console() -> Console:
+    """A console that draws on stderr with escape sequences of its own."""
     from rich.console import Console
 
-    with Console(stderr=True).status(f"{task}..."):
-        yield
+    return Console(file=terminal.unguarded_errors())
 
 
 def unseen(done: int, total: int | None) -> None:
@@ -84,7 +99,7 @@ def _columns(counting: Counting) -> list[ProgressColumn]:
         "bytes": [DownloadColumn(), TransferSpeedColumn()],
     }
     return [
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         *counted[counting],
         TimeRemainingColumn(),

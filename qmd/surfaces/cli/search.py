@@ -13,6 +13,7 @@ from qmd.errors import UsageError
 from qmd.surfaces import formats, render
 from qmd.surfaces.cli.common import State, notice, say, state
 from qmd.surfaces.cli.search_options import Options, a_half_life, a_number, with_options
+from qmd.text import paths
 from qmd.types import SIMILAR
 from qmd.wording import DIGITS, reaches
 
@@ -224,7 +225,7 @@ def show(here: State, engine: Engine, answer: Answer, options: Options, *, lowes
 
     def on_disk(name: str) -> str:
         root, _, path = name.partition("/")
-        return f"{roots[root]}/{path}" if root in roots else name
+        return paths.place(roots.get(root, ""), path) or name
 
     say(
         render.results(
@@ -243,7 +244,8 @@ def _editor(here: State, engine: Engine) -> str:
     from qmd.settings import trust
 
     settings = engine.settings()
-    approved = settings.editor_uri if trust.is_trusted(engine.place, settings) else None
+    uri = settings.editor_uri
+    approved = uri if uri and trust.is_trusted(engine.place, settings) else None
     return here.environ.get("QMD_EDITOR_URI") or approved or "file://{path}"
 
 
@@ -251,7 +253,7 @@ def _style(
     here: State, template: str | None, roots: dict[str, str], words: Mapping[str, str]
 ) -> render.Style:
     if template is None:
-        return render.PLAIN
+        return render.Style(terminal=sys.stdout.isatty())
     from qmd.ranking.snippets import Matcher
 
-    return render.Style(True, render.editor_link(template, roots), Matcher(words))
+    return render.Style(True, True, render.editor_link(template, roots), Matcher(words))

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from qmd.surfaces import terminal
 from qmd.surfaces.cli.common import State, notice, say
 from qmd.surfaces.cli.server_options import Access, Tools, settings_of
+from qmd.visible import shown
 
 if TYPE_CHECKING:
     import socket
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     from qmd.surfaces.http.daemon import Files
     from qmd.surfaces.mcp.server import Names
     from qmd.surfaces.tools.dispatch import Toolbox
+
+LONGEST = 4000
+"""Characters of a line of the log."""
 
 PATIENCE = 7.0
 """Seconds that a tool waits for other processes: less than it may take, so that it can say who."""
@@ -170,8 +175,22 @@ def _log(*, debug: bool) -> None:
     """Let libraries tell on stderr what goes wrong, and nothing else."""
     import logging
 
-    logging.basicConfig(
-        stream=sys.stderr,
-        level=logging.INFO if debug else logging.WARNING,
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-    )
+    class Line(logging.Formatter):
+        """Writes a message on one line; a traceback follows on lines of its own."""
+
+        def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # its name there
+            return shown(super().formatMessage(record), most=LONGEST)
+
+    class Handler(logging.Handler):
+        """Writes to stderr as everything else does that people read."""
+
+        def emit(self, record: logging.LogRecord) -> None:
+            try:
+                terminal.err(self.format(record) + "\n")
+                sys.stderr.flush()
+            except Exception:
+                self.handleError(record)
+
+    handler = Handler()
+    handler.setFormatter(Line("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(handlers=[handler], level=logging.INFO if debug else logging.WARNING)

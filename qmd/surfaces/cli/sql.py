@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from qmd.errors import SqlTimeout, UsageError
+from qmd.errors import UsageError
 from qmd.surfaces import formats
 from qmd.surfaces.cli.common import (
     INTERRUPTED,
@@ -118,13 +118,14 @@ def sql(
 ) -> None:
     """Ask in SQL: views of documents, links and vectors, with searches as functions. Read-only."""
     from qmd.analytics.sandbox import Limits
+    from qmd.analytics.sandbox_workers import Workers
 
     if tables or examples:
         show = tables_text if tables else examples_text
         say(show(as_json=as_json or form == TableFormat.JSON))
         return
     chosen = _format(form, output, json=as_json, jsonl=as_jsonl, csv=as_csv, md=as_md)
-    limits = Limits(timeout, memory, allow_files, partial(_overdue, timeout))
+    limits = Limits(timeout, memory, allow_files)
     here = state(context)
     given = [bool(query), file is not None, stdin]
     if not any(given) and is_interactive() and sys.stdout.isatty() and output is None:
@@ -151,7 +152,10 @@ def sql(
     elif chosen.is_binary and sys.stdout.isatty():
         name = chosen.capitalize()
         raise UsageError(f"{name} is not for a terminal.\n\nWrite a file: -o answer.{chosen}")
-    with here.engine() as engine:
+    limits.check()
+    workers = Workers()
+    workers.prepare()  # as long as this process has no other threads
+    with here.engine(workers=workers) as engine:
         if output is not None and not force:
             check_no_document(output, engine)
         answer = answered(engine, text, parameters, limits)
@@ -282,11 +286,6 @@ def _stop(work: Stop, over: Event) -> None:
         pass
     # Inside a function that looks up from a value only when it is done with it, say.
     _end("Interrupted.", INTERRUPTED)
-
-
-def _overdue(seconds: float) -> None:
-    """End this process, whose query does not stop."""
-    _end(str(SqlTimeout(seconds)), SqlTimeout.exit_code)
 
 
 def _end(message: str, code: int) -> None:

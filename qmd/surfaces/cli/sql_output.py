@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from qmd.errors import SqlError, UsageError
+from qmd.surfaces import terminal
 from qmd.surfaces.cli.common import State, notice
 from qmd.surfaces.sql_tables import TableFormat
 
@@ -25,15 +26,15 @@ def show_answer(answer: Answer, form: TableFormat, limit: int | None) -> None:
     """Write an answer to stdout as text."""
     from qmd.surfaces import sql_tables, wording
 
-    terminal = sys.stdout.isatty()
-    most = limit if limit is not None else ON_A_TERMINAL if terminal else 0
-    width = shutil.get_terminal_size().columns if terminal else None
+    seen = sys.stdout.isatty()
+    most = limit if limit is not None else ON_A_TERMINAL if seen else 0
+    width = shutil.get_terminal_size().columns if seen else None
     for piece in sql_tables.written(answer, form, limit=most or None, width=width):
-        sys.stdout.write(piece)
+        terminal.out(piece)
     if most and answer.count > most:
         sys.stdout.flush()
         notice(f"… {wording.amount(answer.count - most, 'more row')}; --limit 0 shows all.")
-    elif terminal and not answer.count:
+    elif seen and not answer.count:
         notice("No rows.")
 
 

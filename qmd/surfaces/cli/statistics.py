@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +13,7 @@ import typer
 from qmd.errors import UsageError, extras
 from qmd.surfaces import formats, wording
 from qmd.surfaces.cli.common import WRITTEN, Collections, Json, notice, say, state
+from qmd.surfaces.cli.progress import busy
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -228,7 +227,7 @@ def map(
     if not force:
         picture_files.check_replaceable(file)
     maps.check_method(method.value)
-    with state(context).engine(warm=True) as engine, _at_work():
+    with state(context).engine(warm=True) as engine, busy("Drawing the map"):
         made = maps.make(engine, collection or [], method=method.value)
         made.save(file)
     if len(made.points) < made.documents:
@@ -252,15 +251,3 @@ def map(
         )
     else:
         say(str(file))
-
-
-@contextmanager
-def _at_work() -> Iterator[None]:
-    """A sign on a terminal that something is being done: t-SNE does not say how far it is."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status("Drawing the map"):
-        yield

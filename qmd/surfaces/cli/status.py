@@ -8,6 +8,7 @@ import typer
 
 from qmd.surfaces import formats, wording
 from qmd.surfaces.cli.common import Json, say, state
+from qmd.visible import shown
 
 if TYPE_CHECKING:
     from qmd.operations.status import Vectors
@@ -57,8 +58,9 @@ def status(context: typer.Context, as_json: Json = False) -> None:
         ("Words", f"{now.words} in {now.postings} postings"),
         ("Vectors", _told(now.vectors)),
     ]
-    if wanted := " ".join(", ".join(now.left_out).split()):
-        facts.insert(2, ("Left out", f"{wanted}; approve with 'qmd trust'"))
+    if now.left_out:
+        wanted = ", ".join(map(shown, now.left_out))
+        facts.insert(2, ("Left out", f"{shown(wanted)}; approve with 'qmd trust'"))
     say(formats.table(facts))
     if not now.collections:
         say("\nNo collections yet. Add one with 'qmd collection add PATH'.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -9,9 +10,20 @@ import typer
 
 from qmd.errors import UsageError
 from qmd.settings import trust
-from qmd.surfaces import formats
-from qmd.surfaces.cli.common import READ, Json, is_interactive, notice, say, state
+from qmd.surfaces import formats, terminal
+from qmd.surfaces.cli.common import READ, Json, confirmed, is_interactive, notice, say, state
 from qmd.text import paths
+from qmd.text.display_width import columns_of
+from qmd.visible import one_line, shown
+
+DIGITS = 12
+"""Digits of a SHA-256 that are shown; all of them are compared."""
+
+BAR = "      │ "
+"""What a line goes on behind that is longer than the terminal."""
+
+ESCAPED = "      (\\n is a line break there, \\t a tab, and \\\\ one \\)"
+"""Said below a value that is not shown letter by letter."""
 
 app = typer.Typer(
     invoke_without_command=True,
@@ -33,22 +45,62 @@ def ask(
         raise UsageError("This is not a project with its own index; there is nothing to approve.")
     with here.engine() as engine:
         settings = engine.settings()
-    wanted = trust.gated(place, settings)
+    for each in settings.collections:
+        if each.update_command is not None:
+            trust.check_command(each.name, each.update_command, place.config)
+    wanted = trust.demands(place, settings)
     if not wanted:
         say("Nothing in this project's index.yml needs approval.")
         return
-    notice(f"{place.config} wants to:\n" + "\n".join(f"  {item}" for item in wanted) + "\n")
+    notice(listed(wanted, place.config))
     if trust.is_trusted(place, settings):
         say("This is approved already.")
         return
     if not yes:
         if not is_interactive():
             raise UsageError("Nobody can be asked here. Read the list, then run 'qmd trust --yes'.")
-        if not typer.confirm("Approve?", err=True):
+        if not confirmed("Approve?"):
             notice("Nothing was approved.")
             raise typer.Exit(1)
-    trust.approve(place, settings)
-    say(f"Approved for {place.project}.")
+    trust.approve(place, settings, seen=wanted)
+    say(f"Approved for {one_line(place.project)}.")
+
+
+def listed(wanted: Sequence[trust.Demand], config: Path) -> str:
+    """Everything that is to be approved, none of it cut, with what each command runs.
+
+    A line that is longer than the terminal goes on behind a bar, so that no part of a value can
+    pass for a line of its own.
+    """
+    lines = [f"{one_line(config)} wants to:"]
+    for demand in wanted:
+        value = one_line(demand.value)
+        lines.append(f"  {one_line(demand.act)}: {value}")
+        if value != demand.value:
+            lines.append(ESCAPED)
+        for script in demand.scripts:
+            name = one_line(script.name)
+            if script.target != script.name:
+                name += f", a link to {one_line(script.target)},"
+            known = f"has SHA-256 {script.digest[:DIGITS]}…" if script.digest else "cannot be read"
+            lines.append(f"      {name} {known}")
+    wide = terminal.width()
+    return "\n".join(part for line in lines for part in _wrapped(line, wide)) + "\n"
+
+
+def _wrapped(line: str, width: int | None) -> list[str]:
+    """A line in as many as a terminal needs."""
+    if width is None or columns_of(line) < width:
+        return [line]
+    parts, used = [""], 0
+    for mark in line:
+        wide = columns_of(mark)
+        if used + wide >= width:
+            parts.append(BAR)
+            used = len(BAR)
+        parts[-1] += mark
+        used += wide
+    return parts
 
 
 @app.command(name="list")
@@ -58,7 +110,8 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
     if as_json:
         say(formats.as_json(found))
     else:
-        say("".join(f"{project}\n" for project in found) or "No project is approved.")
+        lines = "".join(f"{one_line(project)}\n" for project in found)
+        say(lines or "No project is approved.")
 
 
 @app.command()
@@ -75,5 +128,5 @@ def revoke(
     if folder is None:
         raise UsageError("Name the project whose approval is to be taken back.")
     if not trust.revoke(place, folder):
-        raise UsageError(f"{folder} is not approved. See 'qmd trust list'.")
-    say(f"Took back the approval of {folder}.")
+        raise UsageError(f"{shown(folder)} is not approved. See 'qmd trust list'.")
+    say(f"Took back the approval of {shown(folder)}.")

@@ -19,6 +19,7 @@ from qmd.settings import environment
 from qmd.surfaces import formats, wording
 from qmd.surfaces.cli.common import PARTLY, Collections, Json, notice, say, state
 from qmd.surfaces.cli.progress import bars, unseen
+from qmd.visible import shown
 from qmd.wording import on_one_line
 
 if TYPE_CHECKING:
@@ -177,7 +178,7 @@ class _Telling:
         """Name a collection before anything is done."""
         if not self._as_json:
             head = "" if self._added else f"[{self._done + 1}/{self._amount}] "
-            say(f"{head}{collection.name} ({collection.mask})")
+            say(f"{head}{shown(collection.name)} ({shown(collection.mask)})")
             sys.stdout.flush()  # before what its command prints
 
     def told(self, _: Collection, report: Report) -> None:
@@ -205,9 +206,12 @@ class _Telling:
             say(words)
         for report in reports if self._added else ():
             if not (report.failure or report.skipped or report.new or report.unchanged):
-                notice(f"No file matches the mask {report.mask}. Another one is given with --mask.")
+                notice(
+                    f"No file matches the mask {shown(report.mask)}. "
+                    "Another one is given with --mask."
+                )
         if failed:
-            notice("Not updated: " + ", ".join(failed))
+            notice("Not updated: " + ", ".join(map(shown, failed)))
             raise typer.Exit(PARTLY)
 
 
@@ -237,7 +241,8 @@ def summary(report: Report) -> str:
     ]
     for verb, told in (("skipped", report.skipped), ("note", report.notes)):
         lines += [
-            f"  {verb} {on_one_line(f'{report.collection}/{path}')}: {what}" for path, what in told
+            f"  {verb} {shown(on_one_line(f'{report.collection}/{path}'))}: {shown(what)}"
+            for path, what in told
         ]
     return "\n".join(lines)
 

@@ -15,6 +15,7 @@ from qmd.surfaces import formats, wording
 from qmd.surfaces.cli import common
 from qmd.surfaces.cli.common import Collections, Json, notice, say, state
 from qmd.surfaces.cli.progress import bar, busy
+from qmd.visible import shown
 
 if TYPE_CHECKING:
     from qmd.types import Collection, Embedded, Report
@@ -39,11 +40,11 @@ def watch(
         chosen = engine.folders(collection or [])
         if not chosen:
             raise UsageError("There is nothing to watch. Add one with 'qmd collection add PATH'.")
-        notice(f"Watching {', '.join(each.name for each in chosen)}. Stop with Ctrl-C.")
+        notice(f"Watching {', '.join(shown(each.name) for each in chosen)}. Stop with Ctrl-C.")
 
         def told(_: Collection, report: Report) -> None:
             if report.failure or report.new or report.updated or report.renamed or report.removed:
-                say(f"{report.collection}: {summary(report)}")
+                say(f"{shown(report.collection)}: {summary(report)}")
                 sys.stdout.flush()
 
         def embedded(report: Embedded) -> None:
@@ -86,8 +87,8 @@ def doctor(
             with bar("Comparing") as progress:
                 findings += prove(engine, progress=progress)
     if as_json:
-        shown = Finding._fields[:-1]
-        say(formats.as_json([dict(zip(shown, each, strict=False)) for each in findings]))
+        told = Finding._fields[:-1]
+        say(formats.as_json([dict(zip(told, each, strict=False)) for each in findings]))
     else:
         marks = {"ok": "ok  ", "warning": "warn", "problem": "FAIL"}
         for finding in findings:
@@ -133,7 +134,7 @@ def cleanup(
         f"{wording.amount(removed.documents, 'document')} that {gone} gone."
     )
     for path, taken in done.leftovers.items():
-        say(f"{verb} what a process that was killed left: {path} ({wording.size(taken)}).")
+        say(f"{verb} what a process that was killed left: {shown(path)} ({wording.size(taken)}).")
     if not dry_run:
         say(f"The index takes {wording.size(done.after)}; it was {wording.size(done.before)}.")
 
@@ -150,7 +151,7 @@ def init(context: typer.Context) -> None:
     folder = root / environment.LOCAL_FOLDER
     settings = folder / "index.yml"
     if settings.exists():
-        raise UsageError(f"{settings} is there already.")
+        raise UsageError(f"{shown(settings)} is there already.")
     try:
         folder.mkdir(exist_ok=True)
         with settings.open("x", encoding="utf-8") as file:
@@ -161,10 +162,10 @@ def init(context: typer.Context) -> None:
         with suppress(FileExistsError), (folder / ".gitignore").open("x") as file:
             file.write("index.duckdb*\nindex.yml.lock\n")
     except OSError as error:
-        raise UsageError(f"{folder} cannot be made: {error.strerror}") from error
+        raise UsageError(f"{shown(folder)} cannot be made: {error.strerror}") from error
     others = [name for name in ("QMD_CONFIG_DIR", "INDEX_PATH") if here.environ.get(name)]
     if others:
-        say(f"Made {settings}.")
+        say(f"Made {shown(settings)}.")
         notice(
             f"{' and '.join(others)} {'is' if len(others) == 1 else 'are'} set, and so commands "
             "here use another index. Unset it to use the one of this folder."
@@ -172,5 +173,5 @@ def init(context: typer.Context) -> None:
         return
     with here.engine() as engine:
         engine.read(lambda _: None)
-    name = shlex.quote(root.name)
-    say(f"Made {settings}.\n\nAdd this folder with: qmd collection add . --name {name}")
+    name = shlex.quote(shown(root.name))
+    say(f"Made {shown(settings)}.\n\nAdd this folder with: qmd collection add . --name {name}")

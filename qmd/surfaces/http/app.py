@@ -93,7 +93,7 @@ class Protocol:
         manager, make_server = load()
         # No settings: names and pages are what the guard looks at.
         made = manager(make_server(self._toolbox, names=self._names), stateless=True)
-        # What is loaded stays; what requests leave behind does not (see __main__).
+        # What is loaded stays; what requests leave behind does not (see startup).
         gc.freeze()
         gc.enable()
         return made

@@ -98,12 +98,15 @@ class Keeping(Base):
     ) -> Report:
         """Register a folder and index it.
 
+        If indexing fails, the folder stays registered, a note of the error says so, and the same
+        call goes on. The report tells of what is no error, such as a folder that is missing.
+
         Args:
             name: else that of the folder.
             mask: which files; a comma list of globs.
 
         Raises:
-            UsageError: there is no such folder, or the name or mask is none.
+            UsageError: there is no such folder, it cannot be read, or the name or mask is none.
             AlreadyExists: the name is taken, or the folder is registered under another.
         """
         from qmd.operations import collections as curation
@@ -114,7 +117,14 @@ class Keeping(Base):
             mask=given.text(mask, "mask"),
         )
         added = await self._run(add, self._engine, given.file(path, "path"))
-        return (await self.update(added.name))[0]
+        try:
+            report = (await self.update(added.name))[0]
+            if report.failure is None:
+                await self._run(curation.end_adding, self._engine, added)
+        except BaseException as error:
+            error.add_note(curation.state_of(self._engine, added.name))
+            raise
+        return report
 
     async def remove_collection(self, name: str) -> None:
         """Forget a collection. Its files stay where they are.

@@ -7,17 +7,23 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from qmd.errors import (
+    AlreadyExists,
     Ambiguous,
+    CannotUpdate,
     CollectionNotFound,
     ConfigError,
-    DocumentNotFound,
     IndexBusy,
     IndexFailure,
+    IndexUnreadable,
+    JobRunning,
+    MigrationEdited,
     ModelError,
     NotEmbedded,
+    NotFound,
     QmdError,
     TextTooLong,
     UsageError,
+    VectorsRemoved,
 )
 from qmd.ranking.snippets import Matcher
 from qmd.surfaces.tools import reply_text
@@ -143,7 +149,9 @@ def outcome(told: dict[str, object], *notes: str) -> Reply:
     """The object of the contract for experience records as a reply."""
     error = told.get("error")
     code = None
-    if isinstance(error, Mapping):
+    if isinstance(cause := getattr(told, "error", None), QmdError):
+        code = code_of(cause)
+    elif isinstance(error, Mapping):
         code = _OF_CONTRACT.get(str(error["code"]), Code.INVALID_PARAMS)
     return Reply((json.dumps(told, ensure_ascii=False), *notes), told, code)
 
@@ -167,17 +175,26 @@ def timed_out(tool: Tool, seconds: float, busy: IndexBusy | None) -> Reply:
 
 def code_of(error: QmdError) -> Code:
     """What programs are told of an error."""
-    for kind, code in (
-        (CollectionNotFound, Code.UNKNOWN_COLLECTION),
-        (DocumentNotFound, Code.NOT_FOUND),
-        (Ambiguous, Code.AMBIGUOUS_PATH),
-        (NotEmbedded, Code.NO_VECTOR_INDEX),
-        (TextTooLong, Code.INVALID_PARAMS),
-        (TimedOut, Code.TIMEOUT),
-        (ConfigError, Code.DATABASE_BUSY),  # nothing can be answered until it is mended
-        (ModelError, Code.NO_VECTOR_INDEX),
-        (IndexFailure, Code.DATABASE_BUSY),
-    ):
-        if isinstance(error, kind):
-            return code
-    return Code.INVALID_PARAMS if isinstance(error, UsageError) else Code.INTERNAL
+    return next((code for kind, code in CODES if isinstance(error, kind)), Code.INTERNAL)
+
+
+CODES: tuple[tuple[type[QmdError], Code], ...] = (
+    (CollectionNotFound, Code.UNKNOWN_COLLECTION),
+    (NotFound, Code.NOT_FOUND),
+    (Ambiguous, Code.AMBIGUOUS_PATH),
+    (NotEmbedded, Code.NO_VECTOR_INDEX),
+    (VectorsRemoved, Code.NO_VECTOR_INDEX),
+    (TextTooLong, Code.INVALID_PARAMS),
+    (ModelError, Code.MODEL_ERROR),
+    (TimedOut, Code.TIMEOUT),
+    (ConfigError, Code.CONFIG_ERROR),
+    (IndexBusy, Code.DATABASE_BUSY),
+    (JobRunning, Code.DATABASE_BUSY),
+    (IndexUnreadable, Code.DATABASE_BUSY),  # as the contract has it
+    (IndexFailure, Code.DATABASE_UNUSABLE),  # read-only, permissions, a later schema
+    (MigrationEdited, Code.DATABASE_UNUSABLE),
+    (AlreadyExists, Code.INVALID_PARAMS),
+    (CannotUpdate, Code.INVALID_PARAMS),
+    (UsageError, Code.INVALID_PARAMS),
+)
+"""What programs are told of each error. The first that fits counts."""

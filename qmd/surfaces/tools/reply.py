@@ -22,6 +22,9 @@ class Code(StrEnum):
     AMBIGUOUS_PATH = "AMBIGUOUS_PATH"
     TIMEOUT = "TIMEOUT"
     DATABASE_BUSY = "DATABASE_BUSY"
+    DATABASE_UNUSABLE = "DATABASE_UNUSABLE"
+    CONFIG_ERROR = "CONFIG_ERROR"
+    MODEL_ERROR = "MODEL_ERROR"
     INTERNAL = "INTERNAL"
 
     @property
@@ -38,6 +41,10 @@ _STATUS = {
     Code.AMBIGUOUS_PATH: 400,
     Code.TIMEOUT: 504,
     Code.DATABASE_BUSY: 503,
+    # Neither goes away if the same is asked again, which 503 says.
+    Code.DATABASE_UNUSABLE: 500,
+    Code.CONFIG_ERROR: 500,
+    Code.MODEL_ERROR: 503,
     Code.INTERNAL: 500,
 }
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-import threading
 import time
-from pathlib import Path
 
 import pytest
 
@@ -23,38 +21,19 @@ def test_a_query_ends_when_its_time_is_up(answered):
     assert answered("select 1") == [("1",)]
 
 
-def test_a_query_that_does_not_stop_in_time_is_told_to_whoever_can_end_the_process(
-    answered, monkeypatch
-):
-    monkeypatch.setattr(sandbox, "GRACE", 0.0)
-    told = threading.Event()
-    with pytest.raises(SqlTimeout):
-        answered(
-            "select levenshtein(repeat('a', 15_000), repeat('b', 15_000))",
-            timeout=0.01,
-            overdue=told.set,
-        )
-    assert told.is_set()
-
-
 def test_a_query_gets_no_more_memory_than_it_may_have(answered):
     with pytest.raises(SqlError, match=r"(?s)more than 50MB of memory.*--memory"):
         answered("select list(range) from range(100_000_000)", memory="50MB")
-    if Path("/proc/self/statm").exists():
-        with pytest.raises(SqlError, match="more than 50MB of memory"):
-            answered(
-                "select length(repeat('x', 3_000_000_000))", memory="50MB", overdue=lambda: None
-            )
 
 
-def test_the_disk_is_named_only_if_there_is_not_enough_of_it(answered, monkeypatch):
+def test_the_disk_is_named_only_if_there_is_not_enough_of_it(answered):
     rows = "select md5(range::text) || md5((range + 1)::text) as t from range(2_000_000)"
     with pytest.raises(SqlError) as raised:
         answered("select list(range) from range(100_000_000)", memory="50MB")
     assert "on disk" not in str(raised.value)
-    monkeypatch.setattr(sandbox, "SPILL", "5MB")
+    sort = f"select max(t) from ({rows} order by t limit 1_999_999)"
     with pytest.raises(SqlError, match="more than 50MB of memory, and 5MB on disk"):
-        answered(f"select max(t) from ({rows} order by t limit 1_999_999)", memory="50MB")
+        answered(sort, memory="50MB", disk="5MB")
 
 
 def test_too_little_memory_for_any_query_is_refused_with_what_is_enough(answered, monkeypatch):

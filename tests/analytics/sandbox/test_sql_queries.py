@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import pytest
 
 from qmd.analytics import sandbox
+from qmd.analytics.sandbox import Limits, Sandbox
 from qmd.analytics.views import needed
 from qmd.errors import QmdError, SqlError, SqlTimeout
+from qmd.storage import scratch
 from qmd.storage.statements import shipped
 from tests.analytics.sandbox.querying import rows_of
 
@@ -131,12 +135,11 @@ def test_each_parameter_has_a_value_and_each_value_a_parameter(
         ("select count(*) from sqlite_master", None),
     ],
 )
-def test_views_are_made_that_a_query_may_look_at(query, made, answered, monkeypatch):
-    found = []
-    real = sandbox._wanted
-    monkeypatch.setattr(sandbox, "_wanted", lambda request: found.append(real(request)) or found[0])
+def test_views_are_made_that_a_query_may_look_at(query, made, answered, shared):
     answered(query)
-    names = [view.name for view in found[0]]
+    index = shared.engine.place.database
+    with closing(Sandbox(index, Limits(), scratch.spill(index))) as box:
+        names = [view.name for view in sandbox._wanted(box.read(query, ()))]
     if made is None:
         assert len(names) == len(list((shipped("sql") / "views").glob("*.sql")))
     else:

@@ -14,8 +14,9 @@ from queue import SimpleQueue
 import pytest
 
 from qmd import files
-from qmd.analytics import sandbox
-from qmd.analytics.sandbox import Limits, Sandbox
+from qmd.analytics import sandbox_workers as workers
+from qmd.analytics.sandbox import Limits
+from qmd.analytics.sandbox_workers import Worker
 from qmd.storage import cancellation
 from qmd.storage.database import Database
 from tests.analytics.sandbox.querying import rows_of
@@ -48,14 +49,14 @@ database.write(lambda cursor: cursor.run("store/set_setting", name="tea", value=
 @pytest.fixture
 def runs(monkeypatch):
     """Counts how often a query was run, and says so when one is."""
-    real, found = Sandbox._run, SimpleQueue()
+    real, found = Worker.answer, SimpleQueue()
 
-    def run(self, *arguments):
+    def answer(self, *arguments, **named):
         found.put(True)
-        real(self, *arguments)
+        return real(self, *arguments, **named)
 
-    monkeypatch.setattr(Sandbox, "_run", run)
-    monkeypatch.setattr(sandbox, "UNDISTURBED", 0.0)
+    monkeypatch.setattr(Worker, "answer", answer)
+    monkeypatch.setattr(workers, "UNDISTURBED", 0.0)
     return found
 
 
@@ -101,7 +102,7 @@ def test_a_query_in_a_copy_holds_up_no_writer(filled, runs):
 
 
 def test_a_query_that_is_quick_is_not_disturbed(filled, runs, monkeypatch):
-    monkeypatch.setattr(sandbox, "UNDISTURBED", float(LONG))
+    monkeypatch.setattr(workers, "UNDISTURBED", float(LONG))
     filled.engine.database.is_wanted = lambda: True
     assert rows_of(filled, "select count(*) from range(300_000_000)") == [("300000000",)]
     assert runs.qsize() == 1

@@ -20,6 +20,13 @@ def test_an_answer_of_another_kind_is_told_of(server, make, kind, body):
 
 
 @KINDS
+def test_an_error_that_is_nested_too_deeply_is_told_of(server, make, kind):
+    server.answer = lambda path, _: Answer("[" * 100_000, 400)
+    with pytest.raises(ModelFailure, match="answered 400"):
+        ask(make(kind))
+
+
+@KINDS
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_key_that_is_not_accepted_names_the_variable(server, make, kind, status):
     server.answer = error(status, f"Incorrect API key provided: {KEY}")
@@ -28,6 +35,13 @@ def test_a_key_that_is_not_accepted_names_the_variable(server, make, kind, statu
     assert "OPENAI_API_KEY" in str(caught.value)
     assert KEY not in str(caught.value)
     assert len(server.seen) == 1
+
+
+def test_a_key_with_other_characters_in_it_is_not_shown_either(server, make):
+    server.answer = error(400, f"bad key {KEY[:4]}\0{KEY[4:]}")
+    with pytest.raises(ModelFailure, match="bad key …") as caught:
+        ask(make(RemoteEmbedder))
+    assert KEY not in str(caught.value)
 
 
 def test_a_key_that_is_wanted_names_the_variable(server, make):

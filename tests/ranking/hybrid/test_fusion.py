@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from qmd.models.registry import MINILM
 from qmd.ranking.expansion import FIRST, FURTHER
-from qmd.ranking.fusion import WORDS
 from qmd.ranking.hybrid import Recipe
 from qmd.settings.environment import Machine
 from qmd.storage.cursor import as_json
@@ -296,15 +295,14 @@ def test_a_plain_question_is_searched_by_words_and_by_meaning_and_both_weigh_twi
     }
     assert lists == {("lex", "red car", FIRST), ("vec", "red car", FIRST)}
     assert (FIRST, FURTHER) == (2, 1)
-    assert weights(ask(town, "red car")) == [WORDS, 1 - WORDS]
+    assert weights(ask(town, "red car")) == [0.42, 0.58]
 
 
 def test_the_first_search_of_a_typed_query_weighs_twice(town):
     answer = ask(town, ASK["typed"], recipe=RRF)
     listed = {p["query"]: p["weight"] for r in answer.results for p in r.explain["lists"]}
     assert listed == {"a vehicle": 2, "red car": 1, "The automobile is red.": 1, "door": 1}
-    rest = 1 - WORDS
-    assert weights(ask(town, ASK["typed"])) == [rest * 2 / 3, WORDS / 2, rest / 3, WORDS / 2]
+    assert weights(ask(town, ASK["typed"])) == [0.58 * 2 / 3, 0.21, 0.58 / 3, 0.21]
 
 
 def test_a_passage_that_would_answer_is_embedded_as_a_document_is(helped, fake):
@@ -377,7 +375,7 @@ def test_a_question_in_a_script_that_the_model_does_not_know_is_answered_by_word
         answer = ask(library, "有馬温泉", recipe=recipe)
         assert weights(answer) == [weight]
         assert answer.notice.startswith("Searched by words alone: minilm knows English only.")
-    assert weights(ask(library, "tea")) == [WORDS, 1 - WORDS]
+    assert weights(ask(library, "tea")) == [0.42, 0.58]
     library.engine.close()
 
 

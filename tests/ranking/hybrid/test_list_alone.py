@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from qmd.ranking import fusion
 from qmd.ranking.fusion import Listed
+from qmd.ranking.hybrid import Recipe
 from qmd.storage.cursor import Cursor
 from qmd.types import Nearest
+from tests.ranking.hybrid.asking import ask, ranks
 
 SCORES = st.lists(st.floats(0.001, 90), min_size=1, max_size=12, unique=True)
 
@@ -43,3 +45,29 @@ def test_a_list_alone_is_scored_as_the_statement_says(scores, kind, banned):
         assert part.keys() == expected.keys()
         assert part["contribution"] == pytest.approx(expected["contribution"], abs=1e-11)
         assert (part["rank"], part["weight"]) == (expected["rank"], expected["weight"])
+
+
+def test_lists_that_are_fused_go_deeper_than_what_is_shown(helped):
+    for number in range(11):
+        helped.write(f"{number:02}.md", f"{'car ' * (12 - number)}{'filler ' * (number + 1)}")
+    helped.write("11.md", "car " + "physician " * 12)
+    helped.update()
+    helped.embed()
+    answer = ask(helped, "lex: car\nvec: doctor", limit=1)
+    assert [
+        (result.file, ranks(result, "lex"), ranks(result, "vec")) for result in answer.results
+    ] == [("notes/11.md", [12], [1])]
+
+
+def test_as_many_passages_of_a_document_are_shown_as_are_wanted(helped):
+    helped.configure(more="chunk: {tokens: 20, overlap: 0}")
+    parts = ["automobile " * 6 + "and seven other words", "other words " * 6, "vehicle " * 12]
+    helped.write("long.md", "\n\n".join(f"# Part\n\n{part}" for part in parts))
+    helped.update()
+    helped.embed()
+    lines = [
+        [result.line for result in ask(helped, "vec: vehicle", recipe=Recipe(per_file=n)).results]
+        for n in (1, 2, 3)
+    ]
+    # The line with the word; of a passage without it the first. "other words" are not like it.
+    assert lines == [[11], [11, 1], [11, 1]]

@@ -9,8 +9,8 @@ import pytest
 
 LOADED = """
 import sys
-from qmd import __main__
-sys.meta_path.insert(0, __main__._Spared)
+from qmd import startup
+sys.meta_path.insert(0, startup._Spared)
 from qmd.models.llama_bindings import library
 assert library().llama_max_devices() > 0
 assert "llama_cpp.llama" in sys.modules and "jinja2" not in sys.modules

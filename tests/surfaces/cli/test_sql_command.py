@@ -58,8 +58,8 @@ def test_an_answer_is_a_table_with_numbers_to_the_right(indexed):
 
 def test_a_value_stays_in_its_line_and_gives_a_terminal_no_orders(indexed):
     _, out, _ = indexed("sql", "select 'a\nb\tc' || chr(27) || '[31m' as x, '渓流' as y, 1 as z")
-    assert out.splitlines()[2] == "a↵b c\ufffd[31m  渓流  1"
-    assert out.splitlines()[1] == "─" * 10 + "  ────  ─"
+    assert out.splitlines()[2] == r"a\nb\tc\x1b[31m  渓流  1"
+    assert out.splitlines()[1] == "─" * 15 + "  ────  ─"
 
 
 def test_json_keeps_types_nests_and_knows_no_nan(indexed):

@@ -303,6 +303,8 @@ def test_a_note_that_is_none_is_not_believed(kept):
     note = json.loads(text.partition("\n")[2])
     texts = ["", "{}", "[]", "[[], 1]", "[1]", json.dumps(note[:-1]), "[" * 200_000]
     texts.append(json.dumps(note).replace(f" {note[-1]}]", " 1e999]"))
+    note[1]["notes"][1] = [["nowhere.md", "of another folder"]]
+    texts.append(json.dumps(note))
     wrong = [f"{checksum(each.encode())}\n{each}" for each in texts]
     for each in (*wrong, "", text[:-1], text + " ", text.replace("notes", "motes"), "\0" * 200):
         kept.note.write_text(each)

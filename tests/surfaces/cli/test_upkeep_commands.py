@@ -20,7 +20,7 @@ def test_contexts_go_from_general_to_specific(indexed, notes):
     ]
     assert "\n**context:** `All notes  Drinks`\n" in indexed("search", "tea", "--md")[1]
     indexed("context", "add", "qmd://notes/work", "Plans\nfor today")
-    assert "\nqmd://notes/work  Plans for today\n" in indexed("context", "list")[1]
+    assert "\nqmd://notes/work  Plans\\nfor today\n" in indexed("context", "list")[1]
     assert indexed("context", "check")[1] == "Every collection and top folder has a context.\n"
     assert indexed("context", "rm", "qmd://notes/work")[0] == 0
     assert "qmd://notes/work" in indexed("context", "check")[1]

@@ -142,7 +142,7 @@ def test_vectors_that_cannot_be_made_yet_come_later_and_words_at_once(
     monkeypatch.setenv("QMD_EMBED_MODEL", str(tiny_embedder))
     with errand(tmp_path / "index.duckdb", "embed"), watching("--embed") as said:
         assert said() == "Watching notes. Stop with Ctrl-C.\n"
-        assert said().startswith("Another 'qmd embed' is at work on ")
+        assert said().startswith("Another embed of ")
         (notes / "soup.md").write_text("# Soup\n\nPumpkin.\n")
         while not (line := said()).startswith("notes: Indexed: 1 new"):
             assert "Embedded" not in line

@@ -155,7 +155,7 @@ def test_a_resource_that_cannot_be_read_is_not_called_a_mistake_of_the_caller(ta
 
     async def work(client):
         error = await fault(client.read_resource(URI))
-        assert (error.code, error.data["code"]) == (-32603, "DATABASE_BUSY")
+        assert (error.code, error.data["code"]) == (-32603, "CONFIG_ERROR")
 
     talk(work)
 

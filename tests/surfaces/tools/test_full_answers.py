@@ -8,6 +8,7 @@ import pytest
 
 from qmd.surfaces.tools import reply_text
 from qmd.surfaces.tools.reply import Code, Resource
+from qmd.wording import MOST_OF_VALUE, shortened
 from tests.surfaces.tools.calling import call, text
 
 LONG_NAME = "x" * 200
@@ -54,7 +55,7 @@ def test_names_that_nothing_has_leave_room_for_the_documents_that_are_there(tool
     assert size(reply) <= reply_text.MOST_BYTES
     [found], [*named, last] = apart(reply)
     assert found.name == "notes/tea.md"
-    assert named[0] == f"Document not found: {names[0]}"
+    assert named[0] == f"Document not found: {shortened(names[0], MOST_OF_VALUE)}"
     assert last == f"[... and {499 - len(named)} more names that give no document]"
     reply = call(toolbox, "multi_get", pattern=",".join(names))
     assert reply.error is Code.NOT_FOUND

@@ -232,8 +232,8 @@ def test_a_second_embedding_at_once_is_code_3_and_names_the_first(meaning, comma
     with errand(meaning.engine.place.database, "embed"):
         code, out, err = command("embed")
     assert (code, out) == (3, "")
-    assert err.startswith("Another 'qmd embed' is at work on ")
-    assert f"(process {os.getpid()})" in err
+    assert err.startswith("Another embed of ")
+    assert f", process {os.getpid()} (this process)." in err
 
 
 def test_ctrl_c_is_code_130_and_what_was_made_is_kept(meaning, command, fake, press_ctrl_c):

@@ -1,0 +1,85 @@
+"""Messages between a process and one that it has started, over two pipes.
+
+A message is a Python object, pickled: both ends are qmd, and trust each other. It is preceded by
+its length in eight bytes.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from qmd.errors import QmdError
+
+AT_ONCE = 1 << 20
+"""Bytes that are read or written by one call."""
+
+_HEAD = 8
+
+
+class Unsendable(Exception):
+    """A message that cannot be pickled."""
+
+
+def write(descriptor: int, message: object) -> None:
+    """Send a message.
+
+    Raises:
+        Unsendable: it is nothing that another process can be given.
+        BrokenPipeError: the other end is closed.
+    """
+    try:
+        data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    except (pickle.PicklingError, TypeError, AttributeError, RecursionError) as error:
+        raise Unsendable(str(error)) from error
+    for part in (len(data).to_bytes(_HEAD, "big"), data):
+        view = memoryview(part)
+        while view:
+            view = view[os.write(descriptor, view[:AT_ONCE]) :]
+
+
+def read(descriptor: int, wait: Callable[[], None] = lambda: None) -> Any:
+    """Receive a message.
+
+    Args:
+        wait: called before each read; may raise to give up.
+
+    Raises:
+        EOFError: the other end is closed.
+    """
+    size = int.from_bytes(_read(descriptor, _HEAD, wait), "big")
+    return pickle.loads(_read(descriptor, size, wait))
+
+
+def _read(descriptor: int, size: int, wait: Callable[[], None]) -> bytearray:
+    found = bytearray()
+    while len(found) < size:
+        wait()
+        part = os.read(descriptor, min(size - len(found), AT_ONCE))
+        if not part:
+            raise EOFError
+        found += part
+    return found
+
+
+def packed(error: Exception) -> tuple[type[Exception], str, dict[str, Any]]:
+    """An error as a message: its class may take other arguments than its text."""
+    return type(error), str(error), vars(error) if isinstance(error, QmdError) else {}
+
+
+def unpacked(message: tuple[type[Exception], str, dict[str, Any]]) -> Exception:
+    """The error that `packed` has made a message of."""
+    kind, text, facts = message
+    error = kind.__new__(kind, text)
+    Exception.__init__(error, text)
+    vars(error).update(facts)
+    return error
+
+
+class Heading(NamedTuple):
+    """A column of an answer, with its type as DuckDB names it."""
+
+    name: str
+    kind: str

@@ -1,0 +1,57 @@
+"""Lock of a settings file between processes that change it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from qmd import lock_signature as signature
+from qmd import safe_open
+
+PATIENCE = 30.0
+"""Seconds to wait for another process that changes the same file, which takes milliseconds."""
+
+POLL = 0.005
+"""Seconds between two looks at a lock."""
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Wait for other processes that change the same file.
+
+    Args:
+        path: of the file's lock, which stays.
+
+    Raises:
+        OSError: it cannot be opened.
+        FileBusy: another process has not let go in time.
+    """
+    descriptor = safe_open.opened(path, os.O_RDWR | os.O_CREAT, 0o666)
+    signed, began = None, time.monotonic()
+    try:
+        while not _taken(descriptor):
+            waited = time.monotonic() - began
+            if waited > PATIENCE:
+                from qmd.errors import FileBusy
+
+                raise FileBusy(path, holder=signature.holders(path), waited=waited)
+            time.sleep(POLL)
+        signed = signature.sign(descriptor, alone=True)
+        yield
+    finally:
+        if signed is not None:
+            signature.erase(descriptor, signed)
+        os.close(descriptor)
+
+
+def _taken(descriptor: int) -> bool:
+    """Whether the lock of a file is ours now."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -1,0 +1,124 @@
+"""Processes as their users know them: `qmd update`, `python program.py`, and which of them run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+MOST = 60
+"""Characters of a command that is named."""
+
+_VALUED = ("-W", "-X")
+"""Options of Python, before the program, that take a value of their own."""
+
+_own: str | None = None
+
+
+def call(*words: str) -> None:
+    """Name this process by the command that it runs, without options and what they say."""
+    global _own
+    _own = " ".join(words)[:MOST]
+
+
+def command() -> str:
+    """The command that this process runs."""
+    import sys
+
+    if _own is not None:
+        return _own
+    # A worker of `multiprocessing` has the program of its parent in `argv`.
+    worker = "--multiprocessing-fork" in sys.orig_argv
+    return described([sys.executable, *sys.argv] if worker else sys.orig_argv)
+
+
+def described(arguments: Sequence[str]) -> str:
+    """A command line in short: the interpreter and the program, without what they are given."""
+    program = Path(arguments[0]).name if arguments else "python"
+    if not program.startswith("python"):
+        return _printable(program)
+    words, rest = ["python"], iter(arguments[1:])
+    for word in rest:
+        if word in _VALUED:
+            next(rest, None)
+        elif word == "-c":
+            words.append(word)
+            break
+        elif word == "-m":
+            words += [word, next(rest, "")]
+            break
+        elif word == "-" or not word.startswith("-"):
+            words.append(Path(word).name)
+            break
+    if words[-1] == "qmd":
+        verb = next(rest, "-")
+        words = ["qmd"] if verb.startswith("-") else ["qmd", verb]
+    return _printable(" ".join(words))
+
+
+def _printable(text: str) -> str:
+    return "".join(mark if mark.isprintable() else "?" for mark in text)[:MOST]
+
+
+def state(process: int) -> tuple[str, str] | None:
+    """What a process does, as a letter, and when it began; None: the system does not tell.
+
+    Source: proc(5), /proc/pid/stat.
+    """
+    try:
+        fields = Path(f"/proc/{process}/stat").read_bytes().rpartition(b")")[2].split()
+        return fields[0].decode(), fields[19].decode()
+    except (OSError, IndexError, ValueError):
+        return None
+
+
+def is_running(process: int, began: str = "") -> bool:
+    """Whether a process runs.
+
+    Args:
+        began: when, as `state` says; another one may have got its number since.
+    """
+    try:
+        os.kill(process, 0)
+    except PermissionError:
+        pass  # it is of another user
+    except (OSError, OverflowError):
+        return False
+    found = state(process)
+    return found is None or (found[0] not in "ZX" and began in ("", found[1]))
+
+
+def command_of(process: int) -> str | None:
+    """The command that another process runs; None: the system does not tell."""
+    try:
+        line = Path(f"/proc/{process}/cmdline").read_bytes().decode(errors="replace")
+    except OSError:
+        return None
+    return described(line.rstrip("\0").split("\0")) or None
+
+
+def lockers(file: os.stat_result) -> list[int]:
+    """The processes that hold a lock of a file; none where the system does not tell.
+
+    Source: proc(5), /proc/locks.
+    """
+    try:
+        lines = Path("/proc/locks").read_text().splitlines()
+    except OSError:
+        return []
+    place = f"{os.major(file.st_dev):02x}:{os.minor(file.st_dev):02x}:{file.st_ino}"
+    words = [line.split() for line in lines if "->" not in line]
+    return [int(each[4]) for each in words if each[5] == place and int(each[4]) > 0]
+
+
+def named(process: int, text: str) -> str:
+    """`qmd update, process 13630`.
+
+    Args:
+        text: its command.
+    """
+    found = state(process)
+    suspended = found is not None and found[0] in "Tt"
+    mine = process == os.getpid()
+    note = " (suspended)" if suspended else " (this process)" if mine else ""
+    return f"{text}, process {process}{note}"

@@ -1,0 +1,130 @@
+"""Files of a project that a shell command runs, as far as its words tell.
+
+A word counts if it is the path of a file inside the project or the collection: `./sync.sh`,
+`sh tools/pull.sh`, `cd tools && ./pull.sh`. So does the file that a well-known runner reads:
+`make`, `npm run`, `python -m tools.pull`. Variables, patterns and what a script runs in turn are
+not followed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from qmd import safe_open
+
+DEPTH = 4
+"""Commands within commands that are looked into: `sh -c '…'`."""
+
+READ_BY = {
+    "make": ("GNUmakefile", "makefile", "Makefile"),
+    "gmake": ("GNUmakefile", "makefile", "Makefile"),
+    "just": ("justfile", ".justfile", "Justfile"),
+    "npm": ("package.json",),
+    "pnpm": ("package.json",),
+    "yarn": ("package.json",),
+    "rake": ("Rakefile", "rakefile"),
+    "task": ("Taskfile.yml", "Taskfile.yaml"),
+}
+"""Files that runners read without being told to."""
+
+_TO = re.compile(r"[0-9]*(>>|>\||&>|&>>|>)|-o|--output")
+"""Words before the name of a file that is written. What a command makes anew is no script of it."""
+
+_HERE = re.compile(r"^(\$PWD|\$\{PWD\}|\$\(pwd\)|`pwd`)/")
+
+
+class Script(NamedTuple):
+    """A file that a command runs.
+
+    Attributes:
+        name: below the project if it is there, else its whole path.
+        target: the same of where it really is, which a link decides.
+        digest: SHA-256 of its content; None: it cannot be read, or is no file.
+    """
+
+    name: str
+    target: str
+    digest: str | None
+
+
+def scripts(command: str, root: Path, project: Path) -> tuple[Script, ...]:
+    """Find the files of a project that a command runs, in order of their names.
+
+    Args:
+        root: folder that the command runs in.
+    """
+    homes = list(dict.fromkeys(Path(os.path.abspath(each)) for each in (root, project)))  # noqa: PTH100
+    words = list(dict.fromkeys(_words(command)))
+    for word in words:  # folders that it may go to, or name for others to go to
+        homes += [place for place in _places(word, homes[:2]) if os.path.isdir(place)]  # noqa: PTH112
+    found = {}
+    for word in words:
+        for path in _places(word, list(dict.fromkeys(homes))):
+            if path not in found and _is_runnable(path):
+                target = Path(os.path.realpath(path))
+                found[path] = Script(
+                    _named(path, project), _named(target, project.resolve()), _digest(target)
+                )
+    return tuple(found[path] for path in sorted(found))
+
+
+def _words(command: str, depth: int = DEPTH) -> Iterator[str]:
+    """Words of a command that may be paths, those in quoted commands as well."""
+    before = ""
+    for token in _tokens(command):
+        written, before = _TO.fullmatch(before), token
+        if written or token.startswith("--output="):
+            continue
+        word = _HERE.sub("", token)
+        yield word
+        yield word.strip("`")
+        yield word.partition("=")[2]
+        yield from READ_BY.get(word.rpartition("/")[2], ())
+        module = word.replace(".", "/")
+        yield from (f"{module}.py", f"{module}/__main__.py", f"{word}/__main__.py")
+        if depth and re.search(r"[\s;&|<>()`'\"]", word):
+            yield from _words(word.replace("`", " "), depth - 1)
+
+
+def _tokens(command: str) -> list[str]:
+    """Words and operators of a command; something like it, if its quotes do not match."""
+    lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    try:
+        return list(lexer)
+    except ValueError:
+        return re.findall(r"[<>]+|[^\s;&|<>()`'\"]+", command)
+
+
+def _places(word: str, homes: list[Path]) -> Iterator[Path]:
+    """Where a word leads from some folders, if that is inside of the first two of them."""
+    if not word or "\0" in word:
+        return
+    for home in homes:
+        path = Path(os.path.normpath(home / word))
+        if any(inside == path or inside in path.parents for inside in homes[:2]):
+            yield path
+
+
+def _is_runnable(path: Path) -> bool:
+    """Return whether something is there that is no folder. A word may be too long for a name."""
+    return os.path.exists(path) and not os.path.isdir(path)  # noqa: PTH110, PTH112
+
+
+def _named(path: Path, project: Path) -> str:
+    return str(path.relative_to(project) if project in path.parents else path)
+
+
+def _digest(path: Path) -> str | None:
+    try:
+        with os.fdopen(safe_open.opened(path, os.O_RDONLY), "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None

@@ -1,0 +1,130 @@
+"""A folder beside the index: what is little, and what cannot be indexed as it is."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from qmd.errors import CollectionNotFound
+from qmd.ingest import fingerprint
+from qmd.ingest.commit import Change
+from qmd.ingest.compare import Comparison, compare, is_little
+from qmd.ingest.walk import Found, walk
+from qmd.types import Collection, Report
+
+NOTES = Collection("notes", "/notes")
+SECOND = 1_000_000_000
+
+
+def found(sizes, *, mtimes=(), began=10 * SECOND, skipped=()):
+    paths = [f"{number}.md" for number in range(len(sizes))]
+    times = list(mtimes) or [SECOND] * len(sizes)
+    return Found(paths, list(sizes), times, [1] * len(sizes), list(skipped), [], began)
+
+
+def changes(*places):
+    return [Change(place, None, f"{place}.md", None, None) for place in places]
+
+
+def comparison(files, *places):
+    return Comparison(NOTES, files, changes(*places))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "expected"),
+    [
+        ([2_000_000], True),
+        ([2_000_001], False),
+        ([1_000_000, 1_000_000], True),
+        ([1_000_000, 1_000_001], False),
+        ([1] * 2000, True),
+        ([1] * 2001, False),
+        ([], True),
+    ],
+)
+def test_two_million_bytes_in_two_thousand_files_are_little(sizes, expected):
+    compared = comparison(found(sizes), *range(len(sizes)))
+    assert is_little([compared]) is expected
+
+
+def test_what_is_little_is_added_up_over_folders_and_counts_what_has_changed_alone():
+    half = comparison(found([1_000_001, 9_000_000]), 0, None)
+    assert is_little([half])
+    assert not is_little([half, half])
+
+
+def test_a_report_of_no_changes_says_what_is_there():
+    files = found([1, 2], skipped=[("x.md", "unreadable")])
+    assert comparison(files).nothing_changed == Report(
+        "notes", "**/*.md", unchanged=2, skipped=[("x.md", "unreadable")]
+    )
+    assert comparison(files, 0).nothing_changed is None
+
+
+def report(*read):
+    return Report("notes", "**/*.md", skipped=[("x.md", "unreadable"), *read])
+
+
+EMPTY, TEXT = ("0.md", "empty"), ("1.md", "not a text file")
+
+
+def test_files_that_stay_unusable_are_told_with_their_reasons():
+    files = found([0, 9], skipped=[("x.md", "unreadable")])
+    assert comparison(files, 0, 1).unusable(report(EMPTY, TEXT)) == [EMPTY, TEXT]
+    assert comparison(files, 0).unusable(report(EMPTY)) == [EMPTY]
+
+
+def test_other_changes_are_looked_at_again():
+    files = found([0, 9], skipped=[("x.md", "unreadable")])
+    assert comparison(files, 0, 1).unusable(report(EMPTY)) is None  # the other one was indexed
+    assert comparison(files, 0).unusable(report(("0.md", "busy"))) is None
+
+
+@pytest.mark.parametrize(("age", "expected"), [(50_000_000, [EMPTY]), (49_999_999, None)])
+def test_a_file_that_was_written_50_milliseconds_before_may_change_and_look_the_same(age, expected):
+    files = found(
+        [0, 5],
+        mtimes=[10 * SECOND - age, 10 * SECOND],
+        skipped=[("x.md", "unreadable")],
+    )
+    assert comparison(files, 0).unusable(report(EMPTY)) == expected
+
+
+def test_what_another_process_has_indexed_since_the_walk_is_not_gone(library):
+    def write(name):
+        """As if long ago: what was written just now is looked at again."""
+        library.write(name, name)
+        os.utime(library.root / name, (1_600_000_000, 1_600_000_000))
+
+    write("old.md")
+    collection = library.engine.collection("notes")
+    before = walk(collection)
+    write("new.md")
+    library.update()
+    assert compare(library.engine.database, collection, before).changes == []
+    (library.root / "old.md").unlink()
+    before = walk(collection)
+    (library.root / "new.md").unlink()
+    found = compare(library.engine.database, collection, before).changes
+    assert [(each.place, each.path) for each in found] == [(None, "old.md")]
+    found = compare(library.engine.database, collection).changes
+    assert [(each.place, each.path) for each in found] == [(None, "new.md"), (None, "old.md")]
+
+
+def test_a_collection_that_another_process_has_removed_is_not_compared(library):
+    library.update()
+    gone = library.engine.collection("notes")._replace(name="gone")
+    with pytest.raises(CollectionNotFound):
+        compare(library.engine.database, gone)
+
+
+def test_a_digest_tells_apart_what_differs_in_any_column():
+    columns = (["a", "b"], [1, 2], [3, 4], [5, 6])
+    other = (["a", "c"], [1, 9], [3, 9], [5, 9])
+    digests = {fingerprint._digest(Found(*columns))}
+    for at in range(4):
+        digests.add(fingerprint._digest(Found(*columns[:at], other[at], *columns[at + 1 :])))
+    assert len(digests) == 5
+    assert fingerprint._digest(Found(*columns)) in digests
+    assert fingerprint._digest(Found(["x"], [2**40], [-1], [2**64 - 1]))  # any number there can be

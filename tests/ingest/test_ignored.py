@@ -1,0 +1,38 @@
+"""Rules of a .gitignore take no longer than the path of a file, and mean what git means."""
+
+from __future__ import annotations
+
+import pathspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qmd.ingest.walk import _bounded_rule, walk
+from qmd.types import Collection
+
+
+@pytest.mark.parametrize("rule", ["*a" * 40 + "b", "*" * 200 + "b", "x/" + "*?" * 30 + "b"])
+def test_a_rule_with_many_stars_ends(tmp_path, rule):
+    names = ["a" * 200, "a" * 200 + "b"]
+    for name in names:
+        (tmp_path / "x").mkdir(exist_ok=True)
+        (tmp_path / "x" / name).write_text("tea")
+    (tmp_path / ".gitignore").write_text(f"{rule}\n")
+    found = walk(Collection("notes", str(tmp_path), mask="x/*", respect_gitignore=True))
+    assert found.paths == ["x/" + "a" * 200]
+
+
+PARTS = ["*", "**", "a", "b", "?", "/", "[ab]", "[!a]", "\\*", ".", "**/", "/**"]
+PATHS = st.lists(st.text(alphabet="ab.*", min_size=1, max_size=6), min_size=1, max_size=4).map(
+    "/".join
+)
+
+
+@given(st.lists(st.sampled_from(PARTS), min_size=1, max_size=9).map("".join), PATHS)
+def test_a_bounded_rule_matches_what_the_rule_matches(rule, path):
+    for pattern in pathspec.GitIgnoreSpec.from_lines([rule]).patterns:
+        bounded = _bounded_rule(pattern)
+        assert bounded.include == pattern.include
+        if pattern.include is not None:
+            one, other = bounded.match_file(path), pattern.match_file(path)
+            assert (one is None) == (other is None)

@@ -1,0 +1,198 @@
+"""Files of the lock between processes: what is refused, and what is let go of."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+import pytest
+
+from qmd import safe_open
+from qmd.errors import IndexBusy, IndexNotWritable, IndexUnreadable, JobRunning
+from qmd.storage.file_lock import Gate, check_kind, dictionary, errand, is_at_work
+
+
+@pytest.fixture
+def index(tmp_path):
+    return tmp_path / "index.duckdb"
+
+
+@pytest.mark.parametrize(
+    "head", [b"", b"12345678DUCK", b"\0" * 8 + b"DUCK" + b"\0" * 4000, b"DUCKDUCKDUCK"]
+)
+def test_a_database_and_an_empty_file_are_let_in(index, head):
+    index.write_bytes(head)
+    check_kind(index)
+    Gate(index).enter_to_read()
+
+
+@pytest.mark.parametrize(
+    "head", [b"x", b"DUCK", b"12345678DUC", b"1234567DUCK", b"123456789DUCK", b"A text of mine."]
+)
+def test_another_file_is_refused_before_there_is_a_lock_beside_it(index, head):
+    index.write_bytes(head)
+    for enter in (
+        Gate(index).enter_to_read,
+        Gate(index).shut,
+        lambda: errand(index, "x").__enter__(),
+    ):
+        with pytest.raises(IndexUnreadable, match="is not a valid DuckDB database file") as refused:
+            enter()
+        assert refused.value.path == index
+    assert [*index.parent.iterdir()] == [index]
+
+
+def test_a_file_with_a_lock_beside_it_is_not_looked_into(index):
+    index.write_bytes(b"A text of mine.")
+    index.with_name("index.duckdb.lock").touch()
+    check_kind(index)
+
+
+@pytest.mark.parametrize("make", [lambda index: None, lambda index: index.mkdir()])
+def test_where_there_is_no_file_nothing_is_refused_yet(index, make):
+    make(index)
+    check_kind(index)
+
+
+def free():
+    """The numbers that the next files get that are opened."""
+    descriptors = [os.open(os.devnull, os.O_RDONLY) for _ in range(20)]
+    for descriptor in descriptors:
+        os.close(descriptor)
+    return descriptors
+
+
+def test_no_file_stays_open(index):
+    before = free()
+    writer, other = Gate(index), Gate(index, patience=0)
+    writer.shut()
+    for enter in (other.enter_to_read, other.shut):
+        with pytest.raises(IndexBusy):
+            enter()
+    assert other.is_shut()
+    assert writer.holder() == other.holder() == f"process {os.getpid()}"
+    writer.enter_to_write()
+    writer.open()
+    other.enter_to_read()
+    other.leave()
+    with errand(index, "embed"), pytest.raises(JobRunning), errand(index, "embed"):
+        pass
+    assert not is_at_work(index, "embed")
+    with dictionary(index, shared=True), dictionary(index, shared=False) as may_forget:
+        assert not may_forget
+    assert free() == before
+
+
+def test_a_reader_stays_in_the_room_when_a_writer_of_its_gate_opens_the_door(index):
+    gate, other = Gate(index), Gate(index, patience=0)
+    for _ in range(2):
+        gate.enter_to_read()
+        gate.shut()
+        gate.open()
+        other.shut()
+        with pytest.raises(IndexBusy):
+            other.enter_to_write()
+        other.open()
+        gate.leave()
+        gate.shut()
+        gate.enter_to_write()
+        gate.open()
+
+
+def test_a_writer_leaves_the_room_with_its_turn(index):
+    writer, reader = Gate(index), Gate(index, patience=0)
+    writer.shut()
+    writer.enter_to_write()
+    writer.open()
+    reader.enter_to_read()
+    assert not writer.is_shut()
+
+
+def test_updates_share_the_words_and_a_cleanup_has_them_alone(index):
+    with dictionary(index, shared=True) as one, dictionary(index, shared=True) as other:
+        assert one
+        assert other
+        with dictionary(index, shared=False) as alone:
+            assert not alone
+    with dictionary(index, shared=False) as alone:
+        assert alone
+        with dictionary(index, shared=False) as another:
+            assert not another
+    with dictionary(index, shared=False) as alone:
+        assert alone
+
+
+def test_a_long_job_says_who_is_at_it_and_ends_with_an_error_too(index):
+    def fail():
+        with errand(index, "embed"):
+            with pytest.raises(JobRunning) as refused, errand(index, "embed"):
+                pass
+            assert refused.value.holder == f"process {os.getpid()}"
+            with errand(index, "cleanup"):  # is another job
+                assert is_at_work(index, "cleanup")
+            assert not is_at_work(index, "cleanup")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    with errand(index, "embed"):
+        pass
+
+
+def test_the_folder_of_an_index_is_made_for_its_user_alone(tmp_path):
+    index = tmp_path / "new" / "folder" / "index.duckdb"
+    with errand(index, "embed"):
+        assert stat.S_IMODE(index.parent.stat().st_mode) == 0o700
+    with errand(index, "embed"):  # it may be there
+        pass
+
+
+def test_a_long_job_for_an_index_in_no_folder_is_refused(tmp_path):
+    file = tmp_path / "file"
+    file.touch()
+    index = file / "index.duckdb"
+    with pytest.raises(IndexNotWritable), errand(index, "embed"):
+        pass
+    assert not is_at_work(index, "embed")
+
+
+def test_a_name_that_was_longer_is_written_over(index):
+    lock = index.with_name("index.duckdb.lock")
+    lock.write_text("process 123456789012345678")
+    gate = Gate(index)
+    assert gate.holder() == "process 123456789012345678"
+    gate.shut()
+    assert lock.read_text() == f"process {os.getpid()}"
+    lock.write_bytes(b" \n")
+    assert gate.holder() is None
+    lock.write_bytes(b"\xff")
+    assert gate.holder() == "\ufffd"
+
+
+def test_lock_files_can_be_used_by_all_whom_the_umask_lets(index):
+    before = os.umask(0o007)
+    try:
+        Gate(index).shut()
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(index.with_name("index.duckdb.lock").stat().st_mode) == 0o660
+
+
+def test_a_lock_file_that_may_only_be_read_is_a_lock(index, monkeypatch):
+    """That of another user, say."""
+    opened = safe_open.opened
+
+    def refuse(path, flags, *more):
+        if flags & os.O_RDWR:
+            raise PermissionError
+        return opened(path, flags, *more)
+
+    writer, other = Gate(index), Gate(index, patience=0)
+    writer.shut()
+    monkeypatch.setattr(safe_open, "opened", refuse)
+    assert other.is_shut()
+    with pytest.raises(IndexBusy):
+        other.shut()
+    writer.open()
+    other.shut()
+    assert writer.is_shut()

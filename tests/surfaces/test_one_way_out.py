@@ -1,0 +1,127 @@
+"""All output for people passes through qmd/surfaces/terminal.py."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import qmd
+
+SOURCE = Path(qmd.__file__).parent
+
+CALLS = {
+    "print", "input", "breakpoint", "getpass.getpass", "getpass", "Styled",
+    "PromptSession", "prompt", "Console", "Progress", "StreamHandler", "basicConfig",
+    "os.write", "os.writev", "os.fdopen", "open",
+    "echo", "secho", "echo_via_pager", "confirm", "progressbar", "typer.clear", "click.clear",
+    "print_exc", "print_exception", "print_stack", "print_tb", "showwarning",
+}  # fmt: skip
+"""Functions and classes that write to a terminal, or could, by the end of their names."""
+
+HARMLESS = {"isatty", "flush", "fileno"}
+"""Methods of a standard stream that write nothing."""
+
+ALLOWED = {
+    ("surfaces/terminal.py", "sys.stdout"): "it is the one way out",
+    ("surfaces/terminal.py", "sys.stderr"): "it is the one way out",
+    ("surfaces/terminal.py", "Styled"): "made of parts that are visible",
+    ("surfaces/cli/common.py", "confirm"): "its question passes through shown()",
+    ("surfaces/cli/progress.py", "Console"): "gets names that passed through shown()",
+    ("surfaces/cli/progress.py", "Progress"): "gets names that passed through shown()",
+    ("surfaces/cli/server_process.py", "basicConfig"): "with a handler that writes there",
+    ("surfaces/cli/sql_shell.py", "PromptSession"): "its prompts are constants",
+    ("surfaces/cli/sql_shell.py", "prompt"): "its prompts are constants",
+    ("surfaces/cli/sql.py", "sys.stdout"): "Parquet and Arrow, which no terminal gets",
+    ("__main__.py", "sys.stderr"): "before anything is loaded; a constant",
+    ("__main__.py", "sys.stdout"): "sets how characters are encoded",
+    ("__main__.py", "getattr(sys)"): "looks which streams are closed",
+}
+"""What each file may use all the same, and why."""
+
+OF_FILES = {"os.write", "os.fdopen", "open"}
+"""Calls that write to a terminal only if they are given the number of a standard stream."""
+
+
+def ways_out(text: str) -> Iterator[tuple[int, str]]:
+    """Lines of a module that write to a terminal, or could, and what they use."""
+    tree = ast.parse(text)
+    harmless = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr in HARMLESS
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "sys":
+            for each in node.names:
+                if each.name.strip("_") in ("stdout", "stderr"):
+                    yield node.lineno, f"sys.{each.name}"
+        elif isinstance(node, ast.Attribute) and node.attr.strip("_") in ("stdout", "stderr"):
+            if ast.unparse(node.value) == "sys" and id(node) not in harmless:
+                yield node.lineno, f"sys.{node.attr}"
+        elif isinstance(node, ast.Constant) and node.value in ("/dev/tty", "/dev/stderr"):
+            yield node.lineno, node.value
+        elif isinstance(node, ast.Call):
+            name = ast.unparse(node.func)
+            if name == "getattr" and ast.unparse(node.args[0]) == "sys":
+                yield node.lineno, "getattr(sys)"
+            for known in CALLS & {name, name.rpartition(".")[2]}:
+                if known not in OF_FILES or _is_standard(node):
+                    yield node.lineno, known
+
+
+def _is_standard(call: ast.Call) -> bool:
+    return bool(call.args) and ast.unparse(call.args[0]) in ("1", "2")
+
+
+def found() -> dict[tuple[str, str], list[int]]:
+    ways: dict[tuple[str, str], list[int]] = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        for line, way in ways_out(path.read_text(encoding="utf-8")):
+            ways.setdefault((path.relative_to(SOURCE).as_posix(), way), []).append(line)
+    return ways
+
+
+def test_nothing_is_written_for_people_but_by_the_one_function():
+    assert {place: lines for place, lines in found().items() if place not in ALLOWED} == {}
+
+
+def test_nothing_is_allowed_that_no_file_needs():
+    assert [place for place in ALLOWED if place not in found()] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "print('x')",
+        "input('x')",
+        "sys.stdout.write('x')",
+        "sys.stderr.writelines(['x'])",
+        "sys.__stderr__.write('x')",
+        "sys.stdout.buffer.write(b'x')",
+        "out = sys.stdout",
+        "from sys import stderr",
+        "getattr(sys, name).write('x')",
+        "typer.echo('x')",
+        "click.secho('x')",
+        "typer.confirm('x')",
+        "Console(stderr=True)",
+        "rich.progress.Progress()",
+        "logging.StreamHandler()",
+        "logging.basicConfig()",
+        "getpass.getpass()",
+        "traceback.print_exc()",
+        "os.write(2, b'x')",
+        "open('/dev/tty', 'w')",
+        "terminal.Styled('x')",
+    ],
+)
+def test_each_way_out_is_seen(line):
+    assert list(ways_out(f"import sys\n{line}\n"))
+
+
+@pytest.mark.parametrize("line", ["sys.stdout.isatty()", "sys.stderr.flush()", "say('x')"])
+def test_what_writes_nothing_is_no_way_out(line):
+    assert not list(ways_out(f"{line}\n"))

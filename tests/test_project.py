@@ -1,0 +1,118 @@
+"""Files for those who work on the project: they parse, and name what there is."""
+
+from __future__ import annotations
+
+import configparser
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+ROOT = Path(__file__).parents[1]
+GITHUB = ROOT / ".github"
+WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
+FORMS = sorted(each for each in (GITHUB / "ISSUE_TEMPLATE").glob("*.yml") if each.stem != "config")
+PAGES = (ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", ROOT / "docs" / "threat-model.md")
+
+
+def loaded(path: Path) -> Any:
+    return YAML(typ="safe").load(path)
+
+
+def test_there_is_something_to_look_at():
+    assert {each.stem for each in WORKFLOWS} >= {"test", "fuzz"}
+    assert {each.stem for each in FORMS} >= {"bug", "feature"}
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_a_workflow_may_only_read_and_its_steps_do_something(path):
+    workflow = loaded(path)
+    assert workflow["permissions"] == {"contents": "read"}
+    assert "pull_request_target" not in workflow["on"]
+    for job in workflow["jobs"].values():
+        assert job["timeout-minutes"]
+        for step in job["steps"]:
+            assert ("uses" in step) != ("run" in step)
+            # What others choose goes through a variable, never into the text of a command.
+            assert "${{" not in step.get("run", "")
+            if step.get("uses", "").startswith("actions/checkout@"):
+                assert step["with"]["persist-credentials"] is False
+
+
+def test_tests_run_what_a_fresh_machine_runs_on_every_version_of_python():
+    jobs = loaded(GITHUB / "workflows" / "test.yml")["jobs"]
+    ran = re.findall(r"^make (\w+)$", (ROOT / ".ci" / "run").read_text(), re.M)
+    steps = [step.get("run", "") for step in jobs["test"]["steps"]]
+    assert ran == [step.split()[1] for step in steps if step.startswith("make ")]
+    (least,) = re.findall(r'requires-python = ">=([\d.]+)"', (ROOT / "pyproject.toml").read_text())
+    for job in jobs.values():
+        assert job["strategy"]["matrix"]["python"][0] == least
+
+
+@pytest.mark.parametrize("path", FORMS, ids=lambda path: path.stem)
+def test_a_form_of_an_issue_has_what_the_host_wants(path):
+    form = loaded(path)
+    assert form["name"]
+    assert form["description"]
+    kinds = [part["type"] for part in form["body"]]
+    assert set(kinds) <= {"markdown", "textarea", "input", "dropdown", "checkboxes"}
+    assert set(kinds) - {"markdown"}
+    ids = [part["id"] for part in form["body"] if part["type"] != "markdown"]
+    assert len(set(ids)) == len(ids)
+    for part in form["body"]:
+        assert part["attributes"]["value" if part["type"] == "markdown" else "label"]
+
+
+def test_hooks_of_commits_run_what_make_check_runs():
+    hooks = [
+        hook for repo in loaded(ROOT / ".pre-commit-config.yaml")["repos"] for hook in repo["hooks"]
+    ]
+    entries = {hook["id"]: hook["entry"] for hook in hooks if "entry" in hook}
+    check = (ROOT / "Makefile").read_text().replace("$(BIN)", ".venv/bin")
+    for entry in entries.values():
+        assert f"\t{entry.removesuffix(' --force-exclude').removesuffix(' --check')}" in check
+    assert {"ruff-check", "ruff-format", "mypy"} <= set(entries)
+
+
+def test_settings_of_editors_parse():
+    parser = configparser.ConfigParser()
+    parser.read_string("[top]\n" + (ROOT / ".editorconfig").read_text())
+    assert parser["top"]["root"] == "true"
+    assert parser["*"]["end_of_line"] == "lf"
+
+
+def test_make_help_names_every_target():
+    text = (ROOT / "Makefile").read_text()
+    targets = re.search(r"^\.PHONY: (.*)$", text, re.M)[1].split()
+    printed = subprocess.run(
+        ["make", "--no-print-directory", "help"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert re.findall(r"^make (\w+) +\S", printed, re.M) == targets
+
+
+def named(page: Path) -> Iterator[str]:
+    """Paths that a page names in backticks or links to, without those that only show a form."""
+    text = page.read_text(encoding="utf-8")
+    yield from re.findall(r"`([\w.-]+(?:/[\w.-]*)+|[A-Z]+\.md)`", text)
+    for link in re.findall(r"\]\(([^)#:]+)\)", text):
+        yield str((page.parent / link).resolve().relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_file_that_a_page_names_is_there(page):
+    places = (ROOT, ROOT / "qmd", ROOT / "tests" / "pipeline")
+    missing = [
+        name
+        for name in dict.fromkeys(named(page))
+        if not name.startswith((".venv/", ".qmd"))
+        and not any((place / name).exists() for place in places)
+    ]
+    assert missing == []

@@ -1,0 +1,306 @@
+"""Mutation tests: small changes to the code, each of which some test should notice.
+
+    make mutants [OPTIONS="--room locking --sample 0"]
+
+Rooms, their modules, the tests of each module and the survivors that are accepted stand in
+tests/mutants.toml. Changes are made by the operators of cosmic-ray, and a few of ours, in a copy of
+the project; the tests run in it one change after the other. A change that breaks the syntax, or
+only an annotation, is none.
+
+The exit code is 1 where a room has a lower score than `GOAL`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cosmic_ray.ast import ast_nodes, get_ast
+from cosmic_ray.mutating import mutate_code
+from cosmic_ray.operators.operator import Operator
+from cosmic_ray.plugins import get_operator
+from cosmic_ray.testing import run_tests
+from cosmic_ray.work_item import TestOutcome
+from parso.python.tree import Keyword
+
+ROOT = Path(__file__).parents[1]
+TABLE = ROOT / "tests" / "mutants.toml"
+
+GOAL = 0.85
+"""Share of its mutants that the tests of a room kill, or that are accepted, at least."""
+
+SEED = "1"
+"""Part of the digest by which mutants are chosen."""
+
+NAMES = (
+    *(
+        f"ReplaceBinaryOperator_{pair}"
+        for pair in (
+            "Add_Sub Sub_Add Mul_Div Div_Mul FloorDiv_Mul Mod_Mul Pow_Mul RShift_LShift"
+            " LShift_RShift BitOr_BitAnd BitAnd_BitOr BitXor_BitAnd"
+        ).split()
+    ),
+    *(
+        f"ReplaceComparisonOperator_{pair}"
+        for pair in (
+            "Eq_NotEq NotEq_Eq Lt_LtE Lt_GtE LtE_Lt LtE_Gt Gt_GtE Gt_LtE GtE_Gt GtE_Lt Is_IsNot"
+            " IsNot_Is"
+        ).split()
+    ),
+    *(f"ReplaceUnaryOperator_{pair}" for pair in "USub_UAdd Delete_Not Delete_Invert".split()),
+    *"AddNot ReplaceTrueWithFalse ReplaceFalseWithTrue ReplaceAndWithOr ReplaceOrWithAnd".split(),
+    *"ReplaceBreakWithContinue ReplaceContinueWithBreak ExceptionReplacer NumberReplacer".split(),
+    *"RemoveDecorator ZeroIterationForLoop".split(),
+)
+"""Operators of cosmic-ray. Of the many ways to replace an operator, those that a slip could be."""
+
+
+_REACHED = ("atom_expr", "power")
+"""Kinds of node with an attribute, an item or a call at their end."""
+
+
+class _Ours(Operator):
+    """An operator of ours; cosmic-ray does not leave statements out."""
+
+    @classmethod
+    def examples(cls) -> tuple[()]:
+        return ()
+
+
+class RemoveStatement(_Ours):
+    """Leave out a call whose result is not used, and what is assigned to an attribute or item."""
+
+    def mutation_positions(self, node: Any) -> Iterator[tuple[Any, Any]]:
+        if getattr(node.parent, "type", None) != "simple_stmt":
+            return
+        is_removed = node.type in _REACHED and node.get_last_leaf() == ")"
+        if node.type == "expr_stmt":
+            target, sign = node.children[:2]
+            is_removed = sign.type == "operator" and (target.type in _REACHED or sign.value != "=")
+        if is_removed:
+            yield node.start_pos, node.end_pos
+
+    def mutate(self, node: Any, index: int) -> Any:
+        return Keyword("pass", node.start_pos, prefix=node.get_first_leaf().prefix)
+
+
+class ReturnNone(_Ours):
+    """Return None instead of a value."""
+
+    def mutation_positions(self, node: Any) -> Iterator[tuple[Any, Any]]:
+        if node.type == "return_stmt" and node.children[1].get_code().strip() != "None":
+            yield node.start_pos, node.end_pos
+
+    def mutate(self, node: Any, index: int) -> Any:
+        node.children = [node.children[0], Keyword("None", node.start_pos, prefix=" ")]
+        return node
+
+
+class Mutant(NamedTuple):
+    """A changed module.
+
+    Attributes:
+        number: of the first line that differs, from 1.
+        line: as it was.
+        changed: as it is now.
+    """
+
+    module: str
+    number: int
+    line: str
+    changed: str
+    text: str
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What it is known by as long as the line stands in the module."""
+        return self.module, self.line, self.changed
+
+    @property
+    def lot(self) -> str:
+        """By which it is drawn; the same wherever the module is and the line stands in it."""
+        named = "\0".join((SEED, Path(self.module).name, self.line, self.changed))
+        return sha256(named.encode()).hexdigest()
+
+
+def mutants(module: str, source: str) -> Iterator[Mutant]:
+    """Make all changes to a module that say something else in Python."""
+    tree = get_ast(source)
+    seen = {_meaning(source)}
+    operators = [get_operator(f"core/{name}")() for name in NAMES]
+    for operator in (*operators, RemoveStatement(), ReturnNone()):
+        places = sum(1 for node in ast_nodes(tree) for _ in operator.mutation_positions(node))
+        for place in range(places):
+            text = mutate_code(source, operator, place)
+            meaning = text and _meaning(text)
+            if not meaning or meaning in seen:
+                continue
+            seen.add(meaning)
+            lines, others = source.splitlines(), text.splitlines()
+            at = next(
+                n for n, pair in enumerate(zip(lines, others, strict=False)) if len({*pair}) > 1
+            )
+            yield Mutant(module, at + 1, lines[at].strip(), others[at].strip(), text)
+
+
+def _meaning(source: str) -> str | None:
+    """A module without annotations and docstrings; None if it is no Python."""
+    try:
+        compile(source, "mutant", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return None
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg):
+            node.annotation = None
+        elif isinstance(node, ast.arguments):  # which may be named is of no use to a test
+            node.args = [*node.posonlyargs, *node.args, *node.kwonlyargs]
+            node.defaults = [*node.defaults, *filter(None, node.kw_defaults)]
+            node.posonlyargs, node.kwonlyargs, node.kw_defaults = [], [], []
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            node.returns = None
+        elif isinstance(node, ast.AnnAssign):
+            node.annotation = ast.Constant(None)
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            node.test, node.body = ast.Constant(False), [ast.Pass()]
+        elif isinstance(node, ast.keyword) and node.arg == "strict":  # of zip: never comes to it
+            node.value = ast.Constant(True)
+    return ast.unparse(tree)
+
+
+class Trial:
+    """A copy of the project, in which mutants are tested.
+
+    Args:
+        python: of the environment that has what the tests need.
+    """
+
+    def __init__(self, folder: Path, python: Path) -> None:
+        self.folder = folder / "project"
+        shutil.copytree(
+            ROOT,
+            self.folder,
+            ignore=shutil.ignore_patterns(".*", "__pycache__", "dist", "build", "node_modules"),
+        )
+        self._python = [str(python), "-m"]
+        self._environ = {**os.environ, "HYPOTHESIS_PROFILE": "mutants"}
+        compiling = [*self._python, "compileall", "-q", "qmd", "tests", "bench"]
+        subprocess.run(compiling, cwd=self.folder, check=True)
+
+    def _command(self, tests: list[str]) -> list[str]:
+        return [*self._python, "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
+
+    def seconds(self, tests: list[str]) -> float:
+        """Seconds that tests take without a mutant.
+
+        Raises:
+            SystemExit: they fail.
+        """
+        began = time.monotonic()
+        done = subprocess.run(
+            self._command(tests),
+            cwd=self.folder,
+            env=self._environ,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+        if done.returncode:
+            raise SystemExit(f"Without a mutant, tests fail:\n\n{done.stdout}")
+        return time.monotonic() - began
+
+    def outcome(self, mutant: Mutant, tests: list[str], timeout: float) -> str:
+        """Test a mutant: 'killed', 'timeout' or 'survived'."""
+        file = self.folder / mutant.module
+        source = file.read_text(encoding="utf-8")
+        for cached in (file.parent / "__pycache__").glob(f"{file.stem}.*.pyc"):
+            cached.unlink()
+        file.write_text(mutant.text, encoding="utf-8")
+        try:
+            outcome, told = run_tests(shlex.join(self._command(tests)), timeout)
+        finally:
+            file.write_text(source, encoding="utf-8")
+        if outcome == TestOutcome.INCOMPETENT:
+            raise SystemExit(f"Tests could not be run:\n\n{told}")
+        return "timeout" if told == "timeout" else str(outcome.value)
+
+
+def main(python: Path, *, rooms: list[str], modules: list[str], sample: int) -> int:
+    """Test the mutants of some rooms, and print a score for each.
+
+    Args:
+        rooms: names; none means all.
+        modules: parts of their names; none means all.
+        sample: mutants of a module at most; 0: all.
+    """
+    table = tomllib.loads(TABLE.read_text(encoding="utf-8"))
+    accepted = {(each["module"], each["line"], each.get("mutant")) for each in table["survivor"]}
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    with tempfile.TemporaryDirectory(prefix="qmd-mutants-") as folder:
+        trial = Trial(Path(folder), python.absolute())
+        os.chdir(trial.folder)
+        os.environ["HYPOTHESIS_PROFILE"] = "mutants"
+        for room, name, tests in (
+            (room, name, tests)
+            for room, named in table["room"].items()
+            for name, tests in named.items()
+            if (not rooms or room in rooms)
+            and (not modules or any(each in name for each in modules))
+        ):
+            made = sorted(
+                mutants(name, (ROOT / name).read_text(encoding="utf-8")), key=lambda m: m.lot
+            )
+            chosen = sorted(made[: sample or None], key=lambda mutant: mutant.number)
+            timeout = 15 + 3 * trial.seconds(tests)
+            print(f"{name}: {len(chosen)} of {len(made)} mutants", flush=True)
+            own = Counter[str]()
+            for mutant in chosen:
+                outcome = trial.outcome(mutant, tests, timeout)
+                if outcome == "survived":
+                    any_other = (mutant.module, mutant.line, None)
+                    outcome = "accepted" if {mutant.key, any_other} & accepted else outcome
+                    print(f"  {outcome} {mutant.module}:{mutant.number}", flush=True)
+                    print(f"    - {mutant.line}\n    + {mutant.changed}", flush=True)
+                own[outcome] += 1
+            print(f"  {_told(own)}", flush=True)
+            counts[room] += own
+    print()
+    for room, counted in counts.items():
+        print(f"{room:12} {_told(counted)}")
+    return int(any(_score(counted) < GOAL for counted in counts.values()))
+
+
+def _score(counted: Counter[str]) -> float:
+    """Share of the mutants that were killed, of those that are not accepted."""
+    killed = counted["killed"] + counted["timeout"]
+    return killed / ((killed + counted["survived"]) or 1)
+
+
+def _told(counted: Counter[str]) -> str:
+    figures = ", ".join(
+        f"{counted[outcome]} {outcome}" for outcome in ("killed", "timeout", "survived", "accepted")
+    )
+    return f"{_score(counted):.1%}: {figures}"
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("python", type=Path, help="of the environment that has the project")
+    parser.add_argument("--room", action="append", default=[], dest="rooms")
+    parser.add_argument("--module", action="append", default=[], dest="modules")
+    parser.add_argument("--sample", type=int, default=40, help="mutants of a module; 0: all (40)")
+    sys.exit(main(**vars(parser.parse_args())))
