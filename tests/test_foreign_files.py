@@ -33,11 +33,6 @@ def test_a_lock_that_others_have_written_to_names_no_holder(tmp_path, text):
     assert Gate(tmp_path / "i.duckdb").holder() is None
 
 
-def test_a_lock_names_the_process_that_has_signed_it(tmp_path):
-    (tmp_path / "i.duckdb.lock").write_bytes(b"process 1234567890")
-    assert Gate(tmp_path / "i.duckdb").holder() == "process 1234567890"
-
-
 @pytest.mark.parametrize("ref", ["../../../../outside", "{}/outside", "..", ".", "a/../../b", "\0"])
 def test_a_ref_does_not_lead_out_of_the_cache_of_models(tmp_path, ref):
     cache = tmp_path / "cache" / "hub"
@@ -72,7 +67,7 @@ def test_a_manifest_that_names_no_file_is_refused(tmp_path, path):
         "tables": [table],
     }
     (tmp_path / manifest.NAME).write_text(json.dumps(document))
-    with pytest.raises(ExportDamaged, match="a file has no name"):
+    with pytest.raises(ExportDamaged, match="lies outside of the folder"):
         manifest.read(tmp_path)
 
 

@@ -233,8 +233,6 @@ def _file(file: dict[str, Any]) -> File:
     path = _checked(file["path"], str)
     if not is_below(path):
         raise ValueError(f"'{on_one_line(path)}' lies outside of the folder")
-    if not path or path == ".":
-        raise ValueError("a file has no name")
     collection = file.get("collection")
     return File(
         path,

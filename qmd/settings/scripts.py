@@ -33,6 +33,11 @@ READ_BY = {
 }
 """Files that runners read without being told to."""
 
+HARMLESS = frozenset({"touch", "mkdir", "rm", "rmdir", "echo", "printf", "date"})
+"""Commands that run none of the files that they name, and often make them."""
+
+_OPERATOR = re.compile(r"[;&|()]+")
+
 _TO = re.compile(r"[0-9]*(>>|>\||&>|&>>|>)|-o|--output")
 """Words before the name of a file that is written. What a command makes anew is no script of it."""
 
@@ -76,10 +81,16 @@ def scripts(command: str, root: Path, project: Path) -> tuple[Script, ...]:
 
 def _words(command: str, depth: int = DEPTH) -> Iterator[str]:
     """Words of a command that may be paths, those in quoted commands as well."""
-    before = ""
+    before, first = "", ""
     for token in _tokens(command):
         written, before = _TO.fullmatch(before), token
-        if written or token.startswith("--output="):
+        if _OPERATOR.fullmatch(token):
+            first = ""
+            continue
+        first = first or token
+        if written or (first in HARMLESS and "$(" not in token and "`" not in token):
+            continue
+        if token.startswith("--output="):
             continue
         word = _HERE.sub("", token)
         yield word

@@ -70,7 +70,8 @@ def test_no_file_stays_open(index):
         with pytest.raises(IndexBusy):
             enter()
     assert other.is_shut()
-    assert writer.holder() == other.holder() == f"process {os.getpid()}"
+    assert writer.holder() == other.holder()
+    assert f"process {os.getpid()} (this process)" in writer.holder()
     writer.enter_to_write()
     writer.open()
     other.enter_to_read()
@@ -127,7 +128,7 @@ def test_a_long_job_says_who_is_at_it_and_ends_with_an_error_too(index):
         with errand(index, "embed"):
             with pytest.raises(JobRunning) as refused, errand(index, "embed"):
                 pass
-            assert refused.value.holder == f"process {os.getpid()}"
+            assert f"process {os.getpid()} (this process)" in refused.value.holder
             with errand(index, "cleanup"):  # is another job
                 assert is_at_work(index, "cleanup")
             assert not is_at_work(index, "cleanup")
@@ -158,15 +159,16 @@ def test_a_long_job_for_an_index_in_no_folder_is_refused(tmp_path):
 
 def test_a_name_that_was_longer_is_written_over(index):
     lock = index.with_name("index.duckdb.lock")
-    lock.write_text("process 123456789012345678")
+    lock.write_text("x" * 1000)
     gate = Gate(index)
-    assert gate.holder() == "process 123456789012345678"
+    assert gate.holder() is None
     gate.shut()
-    assert lock.read_text() == f"process {os.getpid()}"
+    assert lock.read_text().startswith(f"{os.getpid()} ")
+    assert "x" not in lock.read_text().split()
     lock.write_bytes(b" \n")
     assert gate.holder() is None
     lock.write_bytes(b"\xff")
-    assert gate.holder() == "\ufffd"
+    assert gate.holder() is None
 
 
 def test_lock_files_can_be_used_by_all_whom_the_umask_lets(index):

@@ -35,9 +35,9 @@ ALLOWED = {
     ("surfaces/cli/sql_shell.py", "PromptSession"): "its prompts are constants",
     ("surfaces/cli/sql_shell.py", "prompt"): "its prompts are constants",
     ("surfaces/cli/sql.py", "sys.stdout"): "Parquet and Arrow, which no terminal gets",
-    ("__main__.py", "sys.stderr"): "before anything is loaded; a constant",
-    ("__main__.py", "sys.stdout"): "sets how characters are encoded",
-    ("__main__.py", "getattr(sys)"): "looks which streams are closed",
+    ("startup.py", "sys.stderr"): "before anything is loaded; a constant",
+    ("startup.py", "sys.stdout"): "sets how characters are encoded",
+    ("startup.py", "getattr(sys)"): "looks which streams are closed",
 }
 """What each file may use all the same, and why."""
 
