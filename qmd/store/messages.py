@@ -20,7 +20,7 @@ _KNOWN = (
 _ADVICE = re.compile(
     r"\b(SET|RESET|PRAGMA|INSTALL|LOAD|CALL) +['\"]?[a-z_]+|\bautoinstall_|\bautoload_"
     r"|\bSET the '|\b(configuration|setting) (option|['\"])|\bPossible solutions:|\brestart"
-    r"|https?://",
+    r"|https?://(?:[a-z]+\.)*duckdb\.org",
 )
 """What advice to change a setting, or to read about one, has in it."""
 

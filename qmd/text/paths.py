@@ -15,7 +15,7 @@ _RANGE = re.compile(r"(?P<name>.+?):(?P<first>[0-9]{1,9})(?::(?P<count>[0-9]{1,9
 
 
 OUTSIDE = (
-    r"^$|^[/\\]|//|/$"  # absolute, or with a segment that is empty
+    r"^$|^/|//|/$"  # absolute, or with a segment that is empty
     r"|(?:^|[/\\])\.\.?(?:[/\\]|$)"  # that climbs
     r"|^[A-Za-z]:(?:[/\\]|$)"  # of a drive
     r"|\x00"

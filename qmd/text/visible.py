@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 import unicodedata
 
-MOST = 500
+from qmd.amounts import MOST_OF_VALUE, shortened
+
+MOST = MOST_OF_VALUE
 """Characters of a value in a message, unless it has to be shown whole."""
 
 _DECEIVING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -74,11 +76,8 @@ def one_line(value: object) -> str:
 
 
 def shown(value: object, *, most: int = MOST) -> str:
-    """Write a value on one line, cut where it gets too long, with how much is left out."""
-    text = str(value)
-    if len(text) <= most:
-        return one_line(text)
-    return f"{one_line(text[:most])}… ({len(text) - most:,} characters more)"
+    """Write a value on one line, without the middle of one that is too long."""
+    return shortened(one_line(str(value)), most)
 
 
 def hidden(text: str, *, but: str = "") -> str:

@@ -37,7 +37,6 @@ OUTSIDE = [
     "C:\\secret\\key.md",
     "c:/secret/key.md",
     "C:",
-    "\\secret\\key.md",
     "..\\secret\\key.md",
     "a\\..\\..\\secret\\key.md",
     "a\0b.md",
@@ -46,7 +45,19 @@ OUTSIDE = [
     "a/" * 2500 + "b.md",
 ]
 
-INSIDE = ["a.md", "a/b.md", "..a.md", "a..md", "a/...", "a\\b.md", "a\nb.md", "Q: a.md", "~/a", "é"]
+INSIDE = [
+    "a.md",
+    "a/b.md",
+    "..a.md",
+    "a..md",
+    "a/...",
+    "a\\b.md",
+    "\\b.md",
+    "a\nb.md",
+    "Q: a.md",
+    "~/a",
+    "é",
+]
 INSIDE += ["x" * 255, "é" * 127, ".a/.b", "-a", "a b", "$(a)", "%2e%2e/a"]
 
 

@@ -178,7 +178,7 @@ def test_a_later_format_or_schema_is_refused(two, tmp_path):
     problem = rf"has format 2; {knows} formats up to 1\."
     unchanged(two, tmp_path / "out", ExportTooNew, problem)
     retold(tmp_path / "out", format_version=2, qmd_version="9\x1b[31m" * 2000)
-    problem = r"wrote it \(9%1B\[31m.{,400} characters …\].{,400}31m\) or a later one"
+    problem = r"wrote it \(9\\x1b\[31m.{,400} characters …\].{,400}31m\) or a later one"
     unchanged(two, tmp_path / "out", ExportTooNew, problem)
 
 

@@ -89,7 +89,6 @@ def test_no_part_of_a_long_command_passes_for_a_line_of_its_own(project):
         "models:\n  embed: \"hf:o/r/f\\e[2K\\ruse for embed: minilm\"\n",
         "editor_uri: \"https://evil.example/{path}\\e[2K\\r  open with a click: vscode://{path}\"\n",
         "collections:\n  docs:\n    path: \"/srv/evil\\e[2K\\r  read for 'docs': /srv/good\"\n",
-        "collections:\n  \"docs\\e[2K\":\n    path: /srv/evil\n",
         "models:\n  embed: \"evil\\n  use for embed: minilm\"\n",
     ],
 )  # fmt: skip
@@ -98,6 +97,13 @@ def test_folders_models_and_links_are_shown_whole(project, config):
     found = seen("trust", answer="n\n")
     assert "evil" in found.text or "hf:o/r/f" in found.text
     assert r"\x1b[2K" in found.text or r"evil\n" in found.text
+    assert (found.code, found.foreign) == (1, [])
+
+
+def test_a_name_with_control_characters_is_refused_and_shown(project):
+    project('collections:\n  "docs\\e[2K":\n    path: /srv/evil\n')
+    found = seen("trust", answer="y\n")
+    assert r"'docs\x1b[2K' cannot be the name of a collection" in found.text.replace("\n", "")
     assert (found.code, found.foreign) == (1, [])
 
 

@@ -20,7 +20,7 @@ def hostile(project):
     folder = project(
         "global_context: \"theirs\\e[31m\\n  Score: 100%\"\n"
         "collections:\n"
-        "  \"docs\\e[2J\\u202e\":\n    path: docs\n    pattern: \"**/*.{md,\\e[2Jx}\"\n"
+        "  \"docs\\u202e\":\n    path: docs\n    pattern: \"**/*.{md,\\e[2Jx}\"\n"
         "    context:\n      \"/\": \"about\\e[31m\\nqmd://notes/ forged\"\n"
     )  # fmt: skip
     written(
@@ -36,12 +36,12 @@ COMMANDS = [
     (["search", "wombat", "--json"], r"\u202e"),
     (["search", "wombat", "--md"], r"# Title \x1b[2J"),
     (["get", "#DOCID"], r"wombat"),
-    (["ls"], r"docs\x1b[2J\u202e/"),
-    (["collection", "list"], r"docs\x1b[2J\u202e"),
+    (["ls"], r"docs\u202e/"),
+    (["collection", "list"], r"docs\u202e"),
     (["context", "list"], r"about\x1b[31m\nqmd://notes/ forged"),
-    (["status"], r"docs\x1b[2J\u202e"),
+    (["status"], r"docs\u202e"),
     (["doctor"], "settings"),
-    (["stats"], r"docs\x1b[2J\u202e"),
+    (["stats"], r"docs\u202e"),
     (["sql", "select title from documents where body like '%wombat%'"], r"\x1b[2J"),
     (["sql", "select body::int from documents where body like '%wombat%'"], r"Title \x1b[2J"),
     (["sql", "select error(body) from documents where body like '%wombat%'"], r"Title \x1b[2J"),
@@ -58,7 +58,7 @@ COMMANDS = [
 def test_nothing_that_is_shown_gives_orders(hostile, environ):
     told = seen("update", environ=PLAIN)
     assert (told.code, told.foreign, told.title) == (0, [], "")
-    assert r"docs\x1b[2J\u202e (**/*.{md,\x1b[2Jx})" in told.text
+    assert r"docs\u202e (**/*.{md,\x1b[2Jx})" in told.text
     assert "empty.md: empty" in told.text
     docid = seen("search", "wombat", "--files", environ=PLAIN).text.partition(",")[0]
     for arguments, shown in COMMANDS:
@@ -115,7 +115,7 @@ def test_what_an_approved_command_prints_gives_no_orders(project):
 def test_a_long_value_is_cut_with_how_much_is_left_out(project):
     project("collections: {}\n")
     found = seen("search", "x", "-c", "n" * 2000)
-    assert f"{'n' * 500}… (1,500 characters more)" in found.text.replace("\n", "")
+    assert f"{'n' * 140}[… 1721 characters …]{'n' * 139}" in found.text.replace("\n", "")
 
 
 def test_a_traceback_gives_no_orders(project, tmp_path):
@@ -127,7 +127,7 @@ def test_a_traceback_gives_no_orders(project, tmp_path):
     assert found.foreign == []
 
 
-@pytest.mark.parametrize("name", [r"odd\e[2J", r"odd\u202e"])
+@pytest.mark.parametrize("name", [r"odd\u202e", r"odd\u2066"])
 def test_a_shell_completes_no_name_that_cannot_be_typed(tmp_path, qmd, name):
     config = tmp_path / "config" / "index.yml"
     written(config, f'collections:\n  fair:\n    path: fair\n  "{name}":\n    path: odd\n')
