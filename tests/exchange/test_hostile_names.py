@@ -19,6 +19,7 @@ from qmd.ingest.walk import walk
 from qmd.storage import document_lookup, maintenance
 from qmd.surfaces import render
 from qmd.text import paths
+from qmd.wording import on_one_line
 from tests.exchange.indexes import empty, retold, told
 from tests.exchange.test_refused_import import resigned, unchanged
 
@@ -170,7 +171,7 @@ def test_a_collection_with_a_hostile_name_is_not_imported(two, tmp_path, name):
 def test_a_document_with_a_hostile_path_is_not_imported(two, tmp_path, path):
     text = path.replace("\0", "' || chr(0) || '")
     resigned(tmp_path / "out", "documents", f"select * replace ('{text}' as path) from old")
-    shown = paths.on_one_line(path)[:70].replace("\\", r"\\").replace(".", r"\.")
+    shown = on_one_line(path)[:70].replace("\\", r"\\").replace(".", r"\.")
     match = rf"documents: the path '{shown}.*' of collection 'notes' cannot lie below"
     unchanged(two, tmp_path / "out", ExportDamaged, match)
 

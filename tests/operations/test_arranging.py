@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from qmd import edit_lock, safe_open
+from qmd import edit_lock
 from qmd.errors import AlreadyExists, CollectionNotFound
 from qmd.operations.collections import add_collection, remove_collection
 from qmd.operations.engine import Engine
@@ -115,7 +115,7 @@ def meanwhile(shelf, monkeypatch):
                 step()
             return locked(path)
 
-        monkeypatch.setattr(safe_open, "locked", overtaken)
+        monkeypatch.setattr(edit_lock, "locked", overtaken)
 
     return plan
 

@@ -68,7 +68,7 @@ def index(library, request):
         engine.read(lambda cursor: None)
         engine.holder.prepare()
         engine.holder.settle()
-        assert engine.read(lambda cursor: cursor.memory.postings) is not None
+        assert engine.read(bm25.held) is not None
         return of(engine)
 
     yield make
