@@ -17,8 +17,7 @@ def shortened(text: str, most: int) -> str:
     """Cut the middle out of a text, and say how much, so that `most` characters are left."""
     if len(text) <= most:
         return text
-    mark = f"[… {len(text) - most} characters …]"
-    left = max(0, most - len(mark))
+    left = max(0, most - len(f"[… {len(text)} characters …]"))  # the mark has no more digits
     mark = f"[… {len(text) - left} characters …]"
     return text[: left - left // 2] + mark + text[len(text) - left // 2 :]
 

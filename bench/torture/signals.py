@@ -14,7 +14,7 @@ from bench.torture.proof import Home
 STEP, MOST = 0.002, 0.2
 """Seconds between two moments, and the last one."""
 
-OF_PYTHON = ("init_import_site", "<frozen site>", 'bin/qmd", line')
+OF_PYTHON = ("Fatal Python error: init", "<frozen site>", "<frozen runpy>")
 """In tracebacks of Python before it has loaded anything of qmd."""
 
 
@@ -36,7 +36,7 @@ def signals(work: Path, options: Options) -> Outcome:
                 sent += 1
                 codes[f"{number.name} {process.returncode}"] += 1
                 ended = process.returncode in (0, -number, 128 + number)
-                if "Traceback" in err and any(words in err for words in OF_PYTHON):
+                if any(words in err for words in OF_PYTHON):
                     early += 1
                 elif "Traceback" in err or not ended:
                     wrong.append(f"{number.name} at {moment * STEP:.3f} s: {err[-500:]}")

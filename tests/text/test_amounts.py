@@ -26,7 +26,7 @@ def test_a_text_keeps_its_beginning_and_its_end(text, most):
     assert text.startswith(head)
     assert text.endswith(tail)
     assert int(count) == len(text) - len(head) - len(tail)
-    assert len(short) <= max(most, len(f"[… {count} characters …]"))
+    assert len(short) <= max(most, len(f"[… {len(text)} characters …]"))
 
 
 @pytest.mark.parametrize(
