@@ -96,7 +96,7 @@ QUERIES = {
 
 
 class Weighed(NamedTuple):
-    """What a query took.
+    """Cost of one query.
 
     Attributes:
         seconds: of wall time.
@@ -116,10 +116,10 @@ with qmd.connect() as kb:
     kb.sql("select 1")
     try:
         found = kb.sql(sys.stdin.read(), timeout=float(sys.argv[1]), memory=sys.argv[2])
-        print(found.num_rows, "rows")
+        print(len(found), "rows")
     except QmdError as error:
         print(error, file=sys.stderr)
-    assert kb.sql("select 42 as x").to_pylist() == [{"x": 42}]
+    assert list(kb.sql("select 42 as x")) == [{"x": 42}]
 """
 
 

@@ -87,31 +87,30 @@ __all__ = [
     "open",
 ]
 
-_HOMES = (
-    "qmd.version",
-    "qmd.errors",
-    "qmd.types",
-    "qmd.analytics.rows",
-    "qmd.surfaces.python",
-    "qmd.operations.status",
-    "qmd.operations.cleanup",
-    "qmd.operations.doctor",
-    "qmd.analytics.report",
-    "qmd.analytics.document_map",
-)
-"""Modules that the names are from, the lightest first."""
+_HOMES = {
+    "qmd.version": "__version__",
+    "qmd.types": "Context Embedded Passage Report Result",
+    "qmd.analytics.rows": "Results Rows Table",
+    "qmd.surfaces.python": "AsyncKnowledgeBase Document KnowledgeBase connect open",
+    "qmd.operations.status": "Status",
+    "qmd.operations.cleanup": "Cleaned",
+    "qmd.operations.doctor": "Finding",
+    "qmd.analytics.report": "Stats",
+    "qmd.analytics.document_map": "Map",
+}
+"""Names by their modules; a name that is not here is one of `qmd.errors`."""
 
 
 def __getattr__(name: str) -> object:
-    """A name from the module that has it: the command line imports this package, and needs none."""
+    """Import a public name on first use: the command line imports this package, and needs none."""
     if name in __all__:
         from importlib import import_module
 
-        for home in _HOMES:
-            module = import_module(home)
-            if hasattr(module, name):
-                globals()[name] = found = getattr(module, name)
-                return found
+        home = next(
+            (module for module, names in _HOMES.items() if name in names.split()), "qmd.errors"
+        )
+        globals()[name] = found = getattr(import_module(home), name)
+        return found
     raise AttributeError(f"module 'qmd' has no attribute {name!r}")
 
 

@@ -110,6 +110,41 @@ CHANGES = {
 }
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "touch made.md",
+        "mkdir -p sub && touch made.md",
+        "date | tee made.md",
+        "cp tea.md made.md",
+        "date > made.md",
+    ],
+)
+def test_what_a_command_makes_is_no_script_of_it(project, command):
+    (project / "docs" / "made.md").write_text("made before")
+    assert "docs/made.md" not in names(project, command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "touch x\n./sync.sh",
+        "touch x # don't\n./sync.sh",
+        "touch x & ./sync.sh",
+        "touch `sh ./sync.sh -x`",
+        "touch $(./sync.sh)",
+        'touch "$(./sync.sh)"',
+        "touch x <(./sync.sh)",
+        "tee x | ./sync.sh",
+        "echo ./sync.sh | sh",
+        "cp ./sync.sh /tmp/x; sh /tmp/x",
+        "cp x $(./sync.sh)",
+    ],
+)
+def test_a_script_beside_a_command_that_makes_files_counts(project, command):
+    assert "docs/sync.sh" in names(project, command)
+
+
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_changed_script_asks_again(place, change):
     wanted = settings(place, "./sync.sh; sh later.sh")

@@ -182,7 +182,7 @@ def guard() -> Iterator[Target]:
 
 
 def _is_here(url: str, named: tuple[str, ...]) -> bool:
-    """Whether the host of a URL is this machine by another reader of URLs, or has one of names."""
+    """Return whether another parser of URLs reads the host as this machine, or as one of names."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     if parts.scheme not in ("http", "https") or parts.username is not None:

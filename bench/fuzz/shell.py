@@ -18,7 +18,7 @@ EXAMPLES = (b"qmd search --col", b"qmd --index w search -c ", b"qmd collection "
 
 
 def completion() -> Iterator[Target]:
-    """What a shell asks to complete: candidates or nothing, and never an error of Python."""
+    """Complete a line of a shell: candidates or nothing, and never a traceback."""
     import typer
 
     from qmd.surfaces.cli import application

@@ -24,7 +24,7 @@ LIMITS: dict[str, tuple[int, tuple[int, ...]]] = {
 UNITS = {"address space": MB, "open files": 1, "size of files": 1000}
 
 LOADER = ("Fatal Python error", "ImportError", "Could not find platform", "error while loading")
-"""What Python itself or the system says where they cannot even begin."""
+"""Messages of Python and the system when a command cannot start."""
 
 CRASHES = (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS)
 """Ends of a library in C that is refused memory while it is loaded: seen of DuckDB at 100 MB."""
@@ -33,7 +33,7 @@ VERBS = ("search", "update", "embed", "cleanup", "export", "status")
 
 
 def limits(work: Path, options: Options) -> Outcome:
-    """What a command cannot do under a limit it says, and the index is as it was."""
+    """Run commands under limits: each failure has a message, and leaves the index as it was."""
     home = Home(work)
     generate(home.docs, 40)
     wrong = []
@@ -77,6 +77,6 @@ def _limiting(which: int, value: int) -> Callable[[], None]:
 
 
 def _is_of_python(said: Said) -> bool:
-    """Whether a process ended before any of qmd was loaded, or by a library in C."""
+    """Return whether a process ended before qmd was loaded, or in a library written in C."""
     began = "qmd/surface" in said.err or "qmd/startup" in said.err
     return any(words in said.err for words in LOADER) and not began

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from qmd.storage.database import Database
 
-_log = logging.getLogger("qmd.shortcut")
+_log = logging.getLogger("qmd.hnsw")
 _log.addHandler(logging.NullHandler())  # a server may have a protocol on its streams
 
 WORTH = 250_000
@@ -130,7 +130,7 @@ class Shortcut:
         """
         if not self._failed and (self._builder is None or not self._builder.is_alive()):
             self._builder = threading.Thread(
-                target=self._build_in_background, args=(database, model_id), name="qmd-shortcut"
+                target=self._build_in_background, args=(database, model_id), name="qmd-hnsw"
             )
             self._builder.start()
 

@@ -33,10 +33,14 @@ READ_BY = {
 }
 """Files that runners read without being told to."""
 
-HARMLESS = frozenset({"touch", "mkdir", "rm", "rmdir", "echo", "printf", "date"})
-"""Commands that run none of the files that they name, and often make them."""
+WRITERS = frozenset({"touch", "mkdir", "rm", "rmdir", "tee"})
+"""Commands that only make or remove the files that they name."""
 
-_OPERATOR = re.compile(r"[;&|()]+")
+COPIERS = frozenset({"cp", "mv", "ln", "install"})
+"""Commands that make the last of the files that they name."""
+
+_OPERATOR = re.compile(r"[<>]*[;&|()][<>;&|()]*")
+"""Operators after which another command may begin."""
 
 _TO = re.compile(r"[0-9]*(>>|>\||&>|&>>|>)|-o|--output")
 """Words before the name of a file that is written. What a command makes anew is no script of it."""
@@ -81,16 +85,12 @@ def scripts(command: str, root: Path, project: Path) -> tuple[Script, ...]:
 
 def _words(command: str, depth: int = DEPTH) -> Iterator[str]:
     """Words of a command that may be paths, those in quoted commands as well."""
-    before, first = "", ""
-    for token in _tokens(command):
+    tokens = _tokens(command)
+    made = _made(tokens) if "`" not in command else set()
+    before = ""
+    for at, token in enumerate(tokens):
         written, before = _TO.fullmatch(before), token
-        if _OPERATOR.fullmatch(token):
-            first = ""
-            continue
-        first = first or token
-        if written or (first in HARMLESS and "$(" not in token and "`" not in token):
-            continue
-        if token.startswith("--output="):
+        if written or at in made or token.startswith("--output="):
             continue
         word = _HERE.sub("", token)
         yield word
@@ -103,15 +103,39 @@ def _words(command: str, depth: int = DEPTH) -> Iterator[str]:
             yield from _words(word.replace("`", " "), depth - 1)
 
 
+def _made(tokens: list[str]) -> set[int]:
+    """Find the places of words that name what a command makes or removes.
+
+    A command would take back its own approval if what it makes counted as a script of it. A word
+    with a command inside of it is never one of these.
+    """
+    made, first, last = set(), "", -1
+    for at, token in enumerate([*tokens, ";"]):
+        if _OPERATOR.fullmatch(token):
+            if first in COPIERS:
+                made.add(last)
+            first, last = "", -1
+        elif not first:
+            first = token
+        elif "$(" not in token:
+            last = at
+            if first in WRITERS:
+                made.add(at)
+        else:
+            last = -1
+    return made
+
+
 def _tokens(command: str) -> list[str]:
     """Words and operators of a command; something like it, if its quotes do not match."""
-    lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
+    # A line break ends a command, which shlex takes for a blank.
+    lexer = shlex.shlex(command.replace("\n", " ; "), posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     lexer.commenters = ""
     try:
         return list(lexer)
     except ValueError:
-        return re.findall(r"[<>]+|[^\s;&|<>()`'\"]+", command)
+        return re.findall(r"[<>]+|[;&|()]+|[^\s;&|<>()`'\"]+", command.replace("\n", " ; "))
 
 
 def _places(word: str, homes: list[Path]) -> Iterator[Path]:
