@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,22 +17,52 @@ from tests.surfaces.tools.calling import call, text
 CONTRACT = Path(__file__).parents[4] / "shared" / "spec" / "mcp_tools.json"
 
 
-def test_the_tools_are_those_of_the_contract():
+def test_the_tools_keep_the_contract():
+    """Names, titles, schemas and annotations are fixed; sentences and additions are ours."""
     if not CONTRACT.exists():
         pytest.skip("the contract is not here")
-    declared = [
-        {
+    offered = {tool.name: tool for tool in schemas.TOOLS if not tool.optional}
+    contract = json.loads(CONTRACT.read_text(encoding="utf-8"))
+    assert [tool["name"] for tool in contract] == list(offered)[: len(contract)]
+    for promised in contract:
+        tool = offered[promised["name"]]
+        declared = {
             "name": tool.name,
             "title": tool.title,
-            "description": tool.description,
             "inputSchema": tool.input,
-            **({"outputSchema": tool.output} if tool.output else {}),
+            "outputSchema": tool.output,
             "annotations": tool.annotations,
         }
-        for tool in schemas.TOOLS
-        if not tool.optional
-    ]
-    assert declared == json.loads(CONTRACT.read_text(encoding="utf-8"))
+        assert list(broken(promised, declared, tool.name)) == []
+
+
+def broken(promised: Any, declared: Any, place: str) -> Iterator[str]:
+    """Name each place where a declaration lacks what is promised, or says something else.
+
+    A description may be worded differently; an object may have more properties than promised.
+    """
+    if isinstance(promised, dict) and isinstance(declared, dict):
+        for key, value in promised.items():
+            if key == "description" and isinstance(value, str):
+                continue
+            if key not in declared:
+                yield f"{place}.{key} is missing"
+            else:
+                yield from broken(value, declared[key], f"{place}.{key}")
+    elif promised != declared:
+        yield f"{place} is {declared!r}, promised {promised!r}"
+
+
+def test_a_broken_contract_is_told():
+    promised = {"properties": {"a": {"type": "integer", "description": "One."}}, "required": ["a"]}
+    more = {"a": {"type": "integer", "description": "Other."}, "b": {"type": "string"}}
+    assert list(broken(promised, {"properties": more, "required": ["a"]}, "t")) == []
+    assert list(broken(promised, {"properties": more, "required": ["a", "b"]}, "t")) != []
+    assert list(broken(promised, {"properties": {}, "required": ["a"]}, "t")) != []
+    assert (
+        list(broken(promised, {"properties": {"a": {"type": "string"}}, "required": ["a"]}, "t"))
+        != []
+    )
 
 
 def test_who_may_only_read_is_offered_nothing_that_writes(faked):

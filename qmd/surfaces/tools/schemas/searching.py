@@ -97,9 +97,9 @@ VSEARCH = Tool(
 QUERY = Tool(
     "query",
     "Hybrid search",
-    "Best-quality search: BM25 + vectors fused with RRF, query expansion and reranking. Give "
-    "either `query` (plain text, expanded automatically) or `searches` (1-10 typed sub-queries "
-    "lex/vec/hyde; the first counts double), not both.",
+    "Best-quality search: BM25 and vectors combined, with query expansion and reranking where "
+    "models for them are set up. Give either `query` (plain text, expanded automatically) or "
+    "`searches` (1-10 typed sub-queries lex/vec/hyde; the first counts double), not both.",
     takes(
         {
             "query": _question("Plain-text query. Mutually exclusive with searches."),
