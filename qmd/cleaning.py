@@ -9,6 +9,7 @@ from pathlib import Path
 
 from qmd.engine import Engine
 from qmd.errors import IndexFailure
+from qmd.operations.vectors import active_fingerprint
 from qmd.store import compaction, maintenance, workplaces
 from qmd.store.gate import is_at_work
 from qmd.store.maintenance import Waste
@@ -45,7 +46,7 @@ def clean(engine: Engine, *, dry_run: bool = False) -> Cleaned:
     path = engine.place.database
     leftovers = (workplaces.left_behind if dry_run else workplaces.clear)(path)
     before = engine.read(lambda _: path.stat().st_size)
-    space = engine.in_use()
+    space = active_fingerprint(engine)
     if dry_run:
         waste = engine.read(
             partial(maintenance.waste, space=space, at_work=is_at_work(path, "embed"))

@@ -14,6 +14,7 @@ from qmd.amounts import amount, size
 from qmd.engine import Engine
 from qmd.errors import NOT_REBUILT, IndexFailure, ModelError, QmdError
 from qmd.models.registry import is_installed
+from qmd.operations.vectors import vector_status
 from qmd.store import maintenance, workplaces
 from qmd.store.stemmer import extension
 from qmd.suggesting import command
@@ -271,7 +272,7 @@ def _installed() -> Iterator[Finding]:
 
 def _models(engine: Engine) -> Iterator[Finding]:
     try:
-        space, state = engine.vectors()
+        space, state = vector_status(engine)
     except ModelError as error:
         first, _, mend = str(error).partition("\n\n")
         yield Finding("model", "problem", first, mend)

@@ -7,7 +7,6 @@ this.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -23,22 +22,20 @@ from qmd.store.database import Database
 from qmd.store.holder import Holder
 from qmd.store.searches import Log
 from qmd.store.stemmer import Stemmer
+from qmd.store.vector_indexes import VectorIndexes
 from qmd.types import ALL, Collection, Report
 from qmd.verbs.arranging import Arranging
 from qmd.verbs.asking import Asking
 from qmd.verbs.reading import LARGEST_OF_SEVERAL, Reading
-from qmd.verbs.searching import NONE_INCLUDED, UNLIMITED, Answer
 
 if TYPE_CHECKING:
     from qmd.pipeline.compare import Comparison
     from qmd.pipeline.export import Exported, Wish
     from qmd.pipeline.importing import Imported
     from qmd.pipeline.walk import Found
-    from qmd.store.matrix import Matrix
-    from qmd.store.shortcut import Shortcut
     from qmd.types import Embedded
 
-__all__ = ["ALL", "LARGEST_OF_SEVERAL", "NONE_INCLUDED", "UNLIMITED", "Answer", "Engine"]
+__all__ = ["ALL", "LARGEST_OF_SEVERAL", "Engine"]
 
 
 class Engine(Asking, Reading, Arranging):
@@ -67,10 +64,8 @@ class Engine(Asking, Reading, Arranging):
             self.database.missed = self.holder.missed
         self.stemmer = Stemmer()
         self.log = Log(place.database)
+        self.vector_indexes = VectorIndexes(self.database, place.database, stays=stays)
         self._stays = stays
-        self._matrix: Matrix | None = None
-        self._shortcut: tuple[str, Shortcut] | None = None
-        self._making = threading.Lock()
 
     def close(self, patience: float | None = None) -> None:
         """Let go of the index and of the models.
@@ -80,16 +75,17 @@ class Engine(Asking, Reading, Arranging):
         """
         if self.database.is_inherited:
             return  # it is for the process that opened it
-        with self._making:
-            if self._shortcut is not None:
-                self._shortcut[1].close()
-                self._shortcut = None
-            self._matrix = None
+        self.vector_indexes.close()
         self.holder.close()
         if self.holder.is_reader:
             patience = 0.0  # for what this thread itself reads
         self.models.close()
         self.database.close(patience)
+
+    def load_postings(self) -> None:
+        """Read postings into memory in the background, in a process that stays."""
+        if self._stays:
+            self.holder.prepare()
 
     # -- upkeep ----------------------------------------------------------------
 

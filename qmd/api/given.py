@@ -15,8 +15,8 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from qmd.engine import UNLIMITED
 from qmd.errors import UsageError
+from qmd.operations.parameters import UNLIMITED
 from qmd.types import Filter
 
 if TYPE_CHECKING:

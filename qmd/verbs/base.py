@@ -120,11 +120,11 @@ class Base:
         self._mirrored = stamp, digest
         return found
 
-    def _described(self, cursor: Cursor) -> list[Context]:
+    def described(self, cursor: Cursor) -> list[Context]:
         """All contexts, the most general first."""
         return self.database.remembered("contexts", collections.contexts, cursor=cursor)
 
-    def _narrowed(self, cursor: Cursor, among: Filter) -> Filter | None:
+    def with_default_collections(self, cursor: Cursor, among: Filter) -> Filter | None:
         """The filter, without names with the collections that searches look into; None: none does.
 
         Raises:
@@ -139,5 +139,5 @@ class Base:
         included = tuple(c.name for c in known if c.included)
         return among._replace(collections=included) if included else None
 
-    def _context(self, cursor: Cursor, document: Document) -> str | None:
-        return collections.matching(self._described(cursor), document.collection, document.path)
+    def context_of(self, cursor: Cursor, document: Document) -> str | None:
+        return collections.matching(self.described(cursor), document.collection, document.path)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from qmd import extras
-from qmd.engine import UNLIMITED
 from qmd.errors import UsageError
 from qmd.evaluation import Backend
+from qmd.operations.parameters import UNLIMITED
 from qmd.surface import formats, wording
 from qmd.surface.cli.bench_outcome import Outcome, amount_of_queries, record, report
 from qmd.surface.cli.common import PARTLY, READ, WRITTEN, Collections, Json, notice, say, state

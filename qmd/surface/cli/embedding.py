@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qmd.errors import UsageError
+from qmd.operations.search import empty_index_notice
 from qmd.surface import formats, wording
 from qmd.surface.cli.common import PARTLY, Collections, Json, notice, say, state
 from qmd.surface.cli.progress import bar
@@ -59,7 +60,7 @@ def embed(
                 progress=progress,
             )
         )
-        empty = None if report.documents else engine.emptiness()
+        empty = None if report.documents else empty_index_notice(engine)
     if empty:
         notice(empty)
     if as_json:

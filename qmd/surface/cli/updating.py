@@ -14,6 +14,7 @@ import typer
 
 from qmd import environment
 from qmd.errors import ModelError, QmdError
+from qmd.operations.vectors import vector_status
 from qmd.pipeline import unchanged
 from qmd.surface import formats, wording
 from qmd.surface.cli.common import PARTLY, Collections, Json, notice, say, state
@@ -147,7 +148,7 @@ def _note(
             return
         known[report.collection] = comparison.found, unusable
     with suppress(QmdError, OSError):  # who needs what cannot be read is told
-        space, vectors = engine.vectors()
+        space, vectors = vector_status(engine)
         digest = engine.database.read(config_digest)
         if before.state and before.state.settings == digest:
             unchanged.note(
@@ -212,7 +213,7 @@ class _Telling:
 def _lacking(engine: Engine) -> str:
     """How many documents need vectors, and what gives them some."""
     try:
-        _, vectors = engine.vectors()
+        _, vectors = vector_status(engine)
     except ModelError as error:
         return f"\n{error}"
     return _in_words(vectors.lacking)

@@ -28,7 +28,7 @@ from qmd.text.snippet import Matcher
 from qmd.types import Passage
 
 if TYPE_CHECKING:
-    from qmd.engine import Answer
+    from qmd.rows import Results
     from qmd.types import Embedded, Report
 
 _OF_CONTRACT = {"DATABASE_ERROR": Code.DATABASE_BUSY, "TIMEOUT": Code.TIMEOUT}
@@ -49,12 +49,12 @@ class UnknownTool(QmdError):
         self.name = name
 
 
-def results(question: str, answer: Answer, least: float) -> Reply:
+def results(question: str, found: Results, least: float) -> Reply:
     """What a search has found, without what scores less."""
-    match = Matcher(answer.about)
-    records = [texts.record(each, match) for each in answer.results if reaches(each.score, least)]
+    match = Matcher(found.about)
+    records = [texts.record(each, match) for each in found if reaches(each.score, least)]
     kept = texts.fitting(records)
-    notes = [answer.notice] if answer.notice else []
+    notes = [found.notice] if found.notice else []
     if len(kept) < len(records):
         notes.append(f"{len(records) - len(kept)} more found; the answer is full.")
     told = {"notice": "\n".join(notes)} if notes else {}

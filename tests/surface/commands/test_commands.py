@@ -14,7 +14,7 @@ import _duckdb
 import pytest
 
 from qmd.errors import IndexNotWritable
-from qmd.verbs.searching import NO_DOCUMENTS
+from qmd.operations.search import NO_DOCUMENTS
 
 
 def test_no_arguments_print_the_help(qmd):

@@ -9,7 +9,7 @@ from qmd.surface.tools.replies import Code, Reply
 from qmd.surface.tools.texts import LONGEST_PLACE, SHORTEST_PART, SNIPPET
 from qmd.surface.tools.toolbox import Toolbox
 from qmd.text.query import NOTHING_TO_FIND, ONLY_EXCLUSIONS
-from qmd.verbs.searching import NO_DOCUMENTS, Answer
+from qmd.operations.search import NO_DOCUMENTS
 from tests.surface.toolbox.calling import call, text
 
 

@@ -1,0 +1,173 @@
+"""Operation `search`: keyword search (BM25), and what all searches share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Unpack
+
+from qmd.operations.declaration import operation
+from qmd.operations.parameters import (
+    UNLIMITED,
+    Full,
+    Keywords,
+    Length,
+    Limit,
+    MinScore,
+    Selection,
+    selected,
+)
+from qmd.rows import Results
+from qmd.store import collections, searches
+from qmd.types import ALL
+
+if TYPE_CHECKING:
+    from qmd.engine import Engine as Index
+    from qmd.results import Form, Match
+    from qmd.store.cursor import Cursor
+    from qmd.text.query import Query
+    from qmd.types import Filter, Result
+
+NONE_INCLUDED = (
+    "All collections are excluded from searches that name none. "
+    "Name one with -c, or run 'qmd collection include NAME'."
+)
+
+NO_COLLECTIONS = "Nothing is indexed yet. Add a folder with 'qmd collection add PATH'."
+NO_DOCUMENTS = "Nothing is indexed yet. Run 'qmd update'."
+
+
+@operation(
+    title="Keyword search (BM25)",
+    description='Fast BM25 keyword search. Supports "quoted phrases" and -negation. '
+    "No model needed.",
+)
+def search(
+    index: Index,
+    query: Keywords,
+    *,
+    limit: Limit = 10,
+    min_score: MinScore = 0.0,
+    full: Full = False,
+    length: Length = 500,
+    **among: Unpack[Selection],
+) -> Results:
+    """Find documents by keyword (BM25). Fast: no model is loaded.
+
+    Args:
+        query: words, `"phrases"`, `-exclusions`.
+        limit: results at most; None: all.
+        min_score: 0 to 1.
+        full: whole bodies, no snippets.
+        length: characters of a snippet.
+        among: documents that may answer; see `Selection`.
+
+    Returns:
+        Results, best first.
+
+    Raises:
+        QueryError: the query cannot be read.
+        UsageError: a date or the filter cannot be read.
+        CollectionNotFound: no collection has one of the names.
+    """
+    from qmd.text import query as queries
+
+    documents = selected(**among)
+    made = searches.begin("search", query, documents.collections, limit or UNLIMITED)
+    asked = queries.parse(query)
+    return index.read(
+        partial(
+            _search,
+            index,
+            asked,
+            made,
+            among=documents,
+            limit=limit or UNLIMITED,
+            min_score=min_score,
+            length=length,
+            full=full,
+        )
+    )
+
+
+def _search(
+    index: Index,
+    asked: Query,
+    made: searches.Search,
+    cursor: Cursor,
+    *,
+    among: Filter,
+    limit: int,
+    min_score: float,
+    length: int,
+    full: bool,
+) -> Results:
+    from qmd.results import Form, Match
+    from qmd.store import search as ranked
+
+    narrowed = index.with_default_collections(cursor, among)
+    if narrowed is None:
+        return Results([], NONE_INCLUDED)
+    found = ranked.bm25(cursor, asked, index.stemmer, among=narrowed, limit=limit)
+    matches = {Match(number): bm25 for number, bm25 in found.scores}
+    shown = presented(index, cursor, Form(found.words, length, full), matches)
+    hits = [
+        (bm25, shown[match]._replace(score=bm25 / (1 + bm25))) for match, bm25 in matches.items()
+    ]
+    # Results with the same score are ordered by path, which the ranking does not know.
+    hits.sort(key=lambda hit: (-hit[0], hit[1].file.partition("/")))
+    results = [result for _, result in hits if result.score >= min_score]
+    note(index, cursor, made, results)
+    notice = None if results else _empty_notice(index, cursor)
+    return Results(results, notice, words=dict(found.words), below=len(hits) - len(results))
+
+
+def prepare(index: Index, limit: int) -> None:
+    """Load modules and plan statements that the first search needs, if there is an index.
+
+    Args:
+        limit: results that will be asked for.
+    """
+    import importlib
+
+    from qmd.store import search as ranked
+
+    if not index.place.database.exists():
+        return
+    for name in ("results", "pipeline.hybrid", "text.query", "text.questions"):
+        importlib.import_module(f"qmd.{name}")
+
+    def work(cursor: Cursor) -> None:
+        index.with_default_collections(cursor, ALL)
+        index.described(cursor)
+        ranked.get_ready(cursor, limit=limit)
+
+    index.database.read(work)  # the first search brings the settings into the tables
+    index.load_postings()
+
+
+def empty_index_notice(index: Index) -> str | None:
+    """Return what to do about an index without documents; None: it has some."""
+    return index.read(partial(_empty_notice, index))
+
+
+def _empty_notice(index: Index, cursor: Cursor) -> str | None:
+    if not cursor.one("documents/is_empty"):
+        return None
+    known = index.database.remembered("collections", collections.collections, cursor=cursor)
+    return NO_DOCUMENTS if known else NO_COLLECTIONS
+
+
+def presented(
+    index: Index, cursor: Cursor, form: Form, matches: Iterable[Match]
+) -> dict[Match, Result]:
+    """Make results of matches, still without scores, and without documents removed since."""
+    from qmd.results import results
+
+    return results(cursor, form, index.described(cursor), matches)
+
+
+def note(index: Index, cursor: Cursor, made: searches.Search, results: Sequence[Result]) -> None:
+    """Write a search into the log, if the user keeps one."""
+    if index.log and index.database.remembered("log", searches.is_kept, cursor=cursor):
+        index.log.add(made, [result.file for result in results])

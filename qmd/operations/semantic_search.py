@@ -1,0 +1,370 @@
+"""Operations `vector_search` and `query`: semantic and hybrid search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Unpack
+
+from qmd.errors import InvalidArgument, NotEmbedded, QueryError
+from qmd.operations.declaration import operation
+from qmd.operations.parameters import (
+    UNLIMITED,
+    Candidates,
+    Expand,
+    Explain,
+    Full,
+    Fusion,
+    Intent,
+    Length,
+    Limit,
+    MinScore,
+    Mode,
+    PerFile,
+    QueryDocument,
+    Question,
+    Recent,
+    Rerank,
+    Selection,
+    Timeout,
+    TypedQueries,
+    selected,
+)
+from qmd.operations.search import NONE_INCLUDED, empty_index_notice, note, presented
+from qmd.operations.vectors import other_vectors_notice, vector_status
+from qmd.rows import Results
+from qmd.store import searches, stopping
+from qmd.types import SIMILAR, Filter, Result
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from qmd.engine import Engine as Index
+    from qmd.models.choice import Space
+    from qmd.pipeline.hybrid import Helpers, Ranking
+    from qmd.results import Form
+    from qmd.store.cursor import Cursor
+    from qmd.text import questions
+
+
+# -- by meaning --------------------------------------------------------------------------
+
+
+@operation(
+    name="vsearch",
+    title="Semantic search (vectors)",
+    description="Semantic similarity search over embeddings. Needs `qmd embed` to have been run.",
+    asks_models=True,
+    aliases=("vsearch",),
+)
+def vector_search(
+    index: Index,
+    question: Question,
+    *,
+    limit: Limit = 10,
+    min_score: MinScore = SIMILAR,
+    per_file: PerFile = 1,
+    full: Full = False,
+    length: Length = 500,
+    **among: Unpack[Selection],
+) -> Results:
+    """Find documents by meaning: passages that say what you ask, in whatever words.
+
+    Args:
+        question: what to look for.
+        limit: results at most; None: all.
+        min_score: cosine, -1 to 1, from which on a passage counts.
+        per_file: passages of one document at most.
+        full: whole bodies, no snippets.
+        length: characters of a snippet.
+        among: documents that may answer; see `Selection`.
+
+    Returns:
+        Results, best first; their scores are cosines.
+
+    Raises:
+        QueryError: the question cannot be read.
+        UsageError: a date or the filter cannot be read.
+        CollectionNotFound: no collection has one of the names.
+        NotEmbedded: there are no vectors of the model in use.
+        ModelError: the model cannot run here, or did not answer.
+    """
+    from qmd.models import fitting
+    from qmd.text import query
+
+    documents = selected(**among)
+    made = searches.begin("vsearch", question, documents.collections, limit or UNLIMITED)
+    problem = query.check_semantic(question)
+    if problem or not question.strip():
+        raise QueryError(problem or query.NOTHING_TO_FIND)
+    space, state = vector_status(index, documents.collections)
+    if not state.documents and (empty := empty_index_notice(index)):
+        return Results([], empty)
+    if not state.vectors:
+        raise NotEmbedded(other_vectors_notice(index))
+    cut: list[str] = []
+    [vector] = index.models.vectors(
+        space,
+        [space.model.as_query(question)],
+        between=stopping.check,
+        cut=lambda _, tokens: cut.append(fitting.notice(question, space.model, tokens)),
+    )
+    found = index.read(
+        partial(
+            _nearest,
+            index,
+            vector,
+            made,
+            space=space,
+            vectors=state.vectors,
+            words=query.content_words(question),
+            among=documents,
+            limit=limit or UNLIMITED,
+            min_score=min_score,
+            per_file=per_file,
+            length=length,
+            full=full,
+        )
+    )
+    chance = None if space.model.knows(question) else space.model.chance
+    notices = [found.notice] if found.notice else [chance, *cut, state.notice]
+    found.notice = "\n".join(filter(None, notices)) or None
+    return found
+
+
+def _nearest(
+    index: Index,
+    vector: NDArray[np.float32],
+    made: searches.Search,
+    cursor: Cursor,
+    *,
+    space: Space,
+    vectors: int,
+    words: dict[str, str],
+    among: Filter,
+    limit: int,
+    min_score: float,
+    per_file: int,
+    length: int,
+    full: bool,
+) -> Results:
+    from qmd.results import Form, Match
+    from qmd.store import embeddings, neighbours, postings
+
+    narrowed = index.with_default_collections(cursor, among)
+    if narrowed is None:
+        return Results([], NONE_INCLUDED)
+    number = embeddings.model_id(cursor, space.fingerprint, dimensions=len(vector))
+    if number is None:
+        raise NotEmbedded
+    found = neighbours.nearest(
+        cursor,
+        vector,
+        model_id=number,
+        vectors=vectors,
+        documents=postings.allowed(cursor, narrowed),
+        limit=limit,
+        per_file=per_file,
+        faster=index.vector_indexes.get(space, number, vectors, len(vector)),
+    )
+    near = {Match(hit.document_id, hit, by_words=False): hit.score for hit in found}
+    shown = presented(index, cursor, Form(words, length, full), near)
+    results = [
+        shown[match]._replace(score=score) for match, score in near.items() if score >= min_score
+    ]
+    note(index, cursor, made, results)
+    return Results(results, words=words, below=len(near) - len(results))
+
+
+# -- by both -----------------------------------------------------------------------------
+
+
+@operation(
+    title="Hybrid search",
+    description="Best-quality search: BM25 and vectors, fused by scores (or by RRF), with query "
+    "expansion and reranking where a model for them is fast. Give either `query` (plain text, "
+    "expanded automatically) or `searches` (1-10 typed sub-queries lex/vec/hyde; the first counts "
+    "double), not both.",
+    asks_models=True,
+)
+async def query(
+    index: Index,
+    question: QueryDocument = None,
+    *,
+    searches: TypedQueries = None,
+    limit: Limit = 10,
+    min_score: MinScore = 0.0,
+    mode: Mode = None,
+    per_file: PerFile = 1,
+    intent: Intent = None,
+    candidates: Candidates = 40,
+    expand: Expand = None,
+    rerank: Rerank = None,
+    fusion: Fusion = "scores",
+    timeout: Timeout = None,  # noqa: ASYNC109  # of a model, not of the call
+    recent: Recent = None,
+    explain: Explain = False,
+    full: Full = False,
+    length: Length = 500,
+    **among: Unpack[Selection],
+) -> Results:
+    """Find documents by words and by meaning, the best of both first.
+
+    Args:
+        question: plain, or lines `lex:`, `vec:`, `hyde:`, `intent:`.
+        searches: typed sub-queries in place of a question: `{"type": "lex", "query": "tea"}`.
+        limit: results at most; None: all.
+        min_score: 0 to 1.
+        mode: "fast": words only; "hybrid": and meaning; "full": and models that expand and rerank;
+            None: "full" where such a model is fast here, else "hybrid".
+        per_file: passages of one document at most: further ones by their meaning.
+        intent: what the question is about; over that of the question.
+        candidates: documents that are reranked.
+        expand: let a model put the question in other words; None: as `mode` says.
+        rerank: let a model judge the best candidates; None: as `mode` says.
+        fusion: how lists become one: by scores, or by reciprocal ranks.
+        timeout: seconds for each model that helps.
+        recent: prefer new documents: days after which a claim to be new is half.
+        explain: give each result how its score came about.
+        full: whole bodies, no snippets.
+        length: characters of a snippet.
+        among: documents that may answer; see `Selection`.
+
+    Returns:
+        Results, best first.
+
+    Raises:
+        QueryError: the question cannot be read.
+        UsageError: a date or the filter cannot be read.
+        CollectionNotFound: no collection has one of the names.
+        NotEmbedded, ModelError: nothing but meaning is asked for, and cannot be searched.
+    """
+    from anyio import to_thread
+
+    from qmd.pipeline import hybrid
+    from qmd.results import Form
+    from qmd.store.searches import begin
+    from qmd.text import query as queries
+
+    asked = _document(question, searches, intent)
+    documents = selected(**among)
+    most = limit or UNLIMITED
+    made = begin("query", asked.document, documents.collections, most)
+    options = hybrid.Recipe(fusion, mode != "fast", candidates, timeout, recent, per_file)
+
+    def begun() -> tuple[Filter | None, Helpers]:
+        helping = mode == "full" or (mode is None and index.models.help_at_once())
+        helpers = _helpers(
+            index,
+            meaning=options.meaning,
+            expand=(helping if expand is None else expand) and searches is None,
+            rerank=helping if rerank is None else rerank,
+        )
+        return index.read(partial(index.with_default_collections, among=documents)), helpers
+
+    narrowed, helpers = await to_thread.run_sync(begun)
+    if narrowed is None:
+        return Results([], NONE_INCLUDED)
+
+    steering = queries.content_words(asked.intent or "")
+
+    def told(ranking: Ranking) -> Mapping[str, str]:
+        return ranking.words or queries.content_words(" ".join(asked.texts))
+
+    def shown(ranking: Ranking, cursor: Cursor) -> list[Result]:
+        form = Form({**told(ranking), **steering}, length, full)
+        return _shown(index, made, cursor, ranking=ranking, form=form, limit=most)
+
+    try:
+        ranking, results = await hybrid.ranking(
+            index.database,
+            index.stemmer,
+            asked,
+            helpers=helpers,
+            recipe=options,
+            among=narrowed,
+            limit=most,
+            show=shown,
+        )
+    except NotEmbedded:
+        if empty := await to_thread.run_sync(empty_index_notice, index):
+            return Results([], empty)
+        raise
+    empty = None if results else await to_thread.run_sync(empty_index_notice, index)
+    kept = [
+        result if explain else result._replace(explain=None)
+        for result in results
+        if result.score >= min_score
+    ]
+    return Results(
+        kept,
+        empty or "\n".join(ranking.notices) or None,
+        words=told(ranking),
+        steering=steering,
+        below=len(results) - len(kept),
+    )
+
+
+def _document(
+    question: str | None, typed: list[dict[str, str]] | None, intent: str | None
+) -> questions.Question:
+    """Make the query document of a question, or of typed sub-queries.
+
+    Raises:
+        InvalidArgument: neither is given, or both.
+        QueryError: the question cannot be read.
+    """
+    from qmd.text import questions
+
+    if (question is None) == (typed is None):
+        raise InvalidArgument(
+            "question", "and searches: give either one" + (", not both." if question else ".")
+        )
+    if question is not None:
+        document = questions.parse(question)
+    else:
+        document = questions.typed(
+            [
+                questions.Search(each["type"], each["query"], number)  # type: ignore[arg-type]
+                for number, each in enumerate(typed or (), 1)
+            ]
+        )
+    return document._replace(intent=intent) if intent else document
+
+
+def _shown(
+    index: Index,
+    made: searches.Search,
+    cursor: Cursor,
+    *,
+    ranking: Ranking,
+    form: Form,
+    limit: int,
+) -> list[Result]:
+    """Make results of ranked documents, without those that are gone since they were found."""
+    from qmd.results import Match
+
+    matches = [Match(each.document_id, each.near, each.by_words) for each in ranking.documents]
+    shown = presented(index, cursor, form, matches)
+    results: dict[tuple[str, int], Result] = {}
+    for each, match in zip(ranking.documents, matches, strict=True):
+        if match in shown:
+            result = shown[match]._replace(score=each.score, explain=each.explain)
+            results.setdefault((result.file, result.line), result)  # no passage twice
+    found = list(results.values())[:limit]
+    note(index, cursor, made, found)
+    return found
+
+
+def _helpers(index: Index, *, meaning: bool, expand: bool, rerank: bool) -> Helpers:
+    """Collect the models that are at hand, none of them loaded yet."""
+    from qmd.pipeline.hybrid import Helpers
+
+    return Helpers(
+        index.models.space if meaning else None,
+        index.models.vectors if meaning else None,
+        index.vector_indexes.get,
+        index.models.generator() if expand else None,
+        index.models.reranker() if rerank else None,
+    )
