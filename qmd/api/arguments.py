@@ -63,7 +63,7 @@ def _checked(declared: Declared, value: Any, name: str) -> Any:
     found = _CHECKS[declared.kind](value, name, declared)
     if declared.about.problem and (problem := declared.about.problem(found)):
         raise ValueError(f"{name} {problem}")
-    return found
+    return float(found) if declared.kind == "number" else found
 
 
 def text(value: str, name: str, declared: Declared | None = None) -> str:

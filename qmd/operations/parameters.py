@@ -233,6 +233,17 @@ Mode = Annotated[
     Parameter(help="fast: words; hybrid: and meaning; full: and models that help."),
 ]
 
+Meaning = Annotated[
+    bool,
+    Parameter(
+        help="Search by meaning, too.",
+        absent={
+            "command": "`--mode fast` says the same.",
+            "tool": "`mode` says the same.",
+        },
+    ),
+]
+
 Intent = Annotated[
     str | None,
     Parameter(
@@ -290,10 +301,16 @@ Timeout = Annotated[
 ]
 
 
+def _in_short(value: float) -> str:
+    """Return a number as it is written, cut where it is long."""
+    text = f"{value:g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
 def _half_life_problem(value: float) -> str | None:
     from qmd.text.days import HALF_LIFE, is_half_life
 
-    return None if is_half_life(value) else HALF_LIFE.format("", f"{value:g}").strip()
+    return None if is_half_life(value) else HALF_LIFE.format("", _in_short(value)).strip()
 
 
 Recent = Annotated[
@@ -328,6 +345,7 @@ __all__ = [
     "Keywords",
     "Length",
     "Limit",
+    "Meaning",
     "MinScore",
     "Mode",
     "Names",

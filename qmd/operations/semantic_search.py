@@ -18,6 +18,7 @@ from qmd.operations.parameters import (
     Intent,
     Length,
     Limit,
+    Meaning,
     MinScore,
     Mode,
     PerFile,
@@ -196,6 +197,7 @@ async def query(
     limit: Limit = 10,
     min_score: MinScore = 0.0,
     mode: Mode = None,
+    meaning: Meaning = True,
     per_file: PerFile = 1,
     intent: Intent = None,
     candidates: Candidates = 40,
@@ -218,6 +220,7 @@ async def query(
         min_score: 0 to 1.
         mode: "fast": words only; "hybrid": and meaning; "full": and models that expand and rerank;
             None: "full" where such a model is fast here, else "hybrid".
+        meaning: search by meaning, too; False is the same as the mode "fast".
         per_file: passages of one document at most: further ones by their meaning.
         intent: what the question is about; over that of the question.
         candidates: documents that are reranked.
@@ -251,7 +254,9 @@ async def query(
     documents = selected(**among)
     most = limit or UNLIMITED
     made = begin("query", asked.document, documents.collections, most)
-    options = hybrid.Recipe(fusion, mode != "fast", candidates, timeout, recent, per_file)
+    options = hybrid.Recipe(
+        fusion, meaning and mode != "fast", candidates, timeout, recent, per_file
+    )
 
     def begun() -> tuple[Filter | None, Helpers]:
         helping = mode == "full" or (mode is None and index.models.help_at_once())

@@ -14,7 +14,6 @@ import time
 import pytest
 
 from qmd import config, environment
-from qmd.engine import Engine
 from qmd.errors import IndexNotWritable
 from qmd.pipeline import unchanged
 from qmd.pipeline.compare import compare
@@ -394,10 +393,10 @@ def test_settings_that_change_while_they_are_read_are_compared(kept, monkeypatch
 def test_what_cannot_be_noted_takes_nothing_from_the_report(kept, monkeypatch):
     kept.note.unlink()
 
-    def unreadable(self, collections=None):
+    def unreadable(index, collections=None):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Engine, "vectors", unreadable)
+    monkeypatch.setattr("qmd.surface.cli.updating.vector_status", unreadable)
     code, out, err = kept.command("update", "--json")
     assert (code, json.loads(out)[0]["unchanged"], err) == (0, 3, "")
     assert not kept.note.exists()
