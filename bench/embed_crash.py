@@ -26,6 +26,7 @@ import numpy as np
 from bench.crash import Corpus, main
 from qmd.engine import Engine
 from qmd.environment import Place
+from qmd.operations.vectors import vector_status
 from qmd.store import embeddings, maintenance
 from qmd.store.cursor import Cursor
 
@@ -84,7 +85,7 @@ class Trial:
             anyio.run(engine.update)
             if self.chance.random() < 0.1:
                 maintenance.clean(engine.database)
-            lacked = engine.vectors()[1].lacking
+            lacked = vector_status(engine)[1].lacking
         finally:
             engine.close()
         force = self.chance.random() < 0.5
@@ -148,7 +149,7 @@ class Trial:
             rows, texts, bare = engine.read(work)
             broken = [fact for fact in engine.read(maintenance.problems) if fact.times]
             wrong = [f"not so {fact.times} times: {fact.fact}" for fact in broken]
-            lacking = engine.vectors()[1].lacking
+            lacking = vector_status(engine)[1].lacking
             if lacking > lacked:
                 wrong.append(f"{lacking} documents lack vectors, {lacked} lacked them")
             if complete:

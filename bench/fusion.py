@@ -25,6 +25,7 @@ from qmd.engine import Engine
 from qmd.environment import Place, machine
 from qmd.errors import QueryError
 from qmd.evaluation.running import plain
+from qmd.operations.vectors import vector_status
 from qmd.store import embeddings, neighbours, search
 from qmd.text import query
 
@@ -125,7 +126,7 @@ def prepared(folder: Path, work: Path) -> Engine:
 
 def lists(engine: Engine, question: str) -> tuple[Scores, Scores]:
     """(bm25, cosine) of documents by number."""
-    space, state = engine.vectors()
+    space, state = vector_status(engine)
     text = " ".join(question.replace("-", " ").split())
     vector = engine.models.embedder(space).embed([space.model.as_query(text)])[0]
 

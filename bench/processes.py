@@ -42,6 +42,7 @@ import anyio
 
 from qmd.engine import Engine
 from qmd.environment import Place
+from qmd.operations.search import search
 from qmd.store import lookup, maintenance
 from qmd.store.cursor import Cursor
 from qmd.store.database import Database
@@ -109,7 +110,7 @@ class Shared:
             yield lambda words: [r["file"] for r in self.command("search", words, "-n", "10")]
             return
         with closing(self.engine(warm=True)) as engine:
-            yield lambda words: [r.file for r in engine.search(words, limit=10).results]
+            yield lambda words: [r.file for r in list(search(engine, words, limit=10))]
 
     @contextmanager
     def updating(self) -> Iterator[tuple[Callable[[], None], list[float]]]:

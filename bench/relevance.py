@@ -30,6 +30,8 @@ from qmd.engine import Engine
 from qmd.environment import Place, machine
 from qmd.errors import QueryError
 from qmd.evaluation.running import plain
+from qmd.operations.search import search
+from qmd.operations.semantic_search import query, vector_search
 from qmd.store.cursor import Cursor
 
 DEFAULT = Path(__file__).parents[2] / "shared" / "eval"
@@ -69,7 +71,7 @@ Search = Callable[[Engine, str], "list[tuple[str, float]]"]
 def words(engine: Engine, question: str) -> list[tuple[str, float]]:
     """By words alone."""
     try:
-        results = engine.search(plain(question), limit=10).results
+        results = list(search(engine, plain(question), limit=10))
     except QueryError:
         return []
     return [(result.file, result.score) for result in results]
@@ -77,13 +79,13 @@ def words(engine: Engine, question: str) -> list[tuple[str, float]]:
 
 def meaning(engine: Engine, question: str) -> list[tuple[str, float]]:
     """By meaning alone."""
-    results = engine.vector_search(" ".join(question.replace("-", " ").split()), limit=10).results
+    results = list(vector_search(engine, " ".join(question.replace("-", " ").split()), limit=10))
     return [(result.file, result.score) for result in results]
 
 
 def both(engine: Engine, question: str) -> list[tuple[str, float]]:
     """By words and meaning, as `qmd query` does without models that help."""
-    answer = anyio.run(lambda: engine.query(plain(question), limit=10))
+    answer = anyio.run(lambda: query(engine, plain(question), limit=10))
     return [(result.file, result.score) for result in answer.results]
 
 

@@ -15,6 +15,8 @@ from qmd.environment import Machine, Place
 from qmd.errors import ModelFailure, TextTooLong
 from qmd.models.base import Between, nothing
 from qmd.models.registry import MINILM
+from qmd.operations.search import search
+from qmd.operations.semantic_search import vector_search
 from qmd.store.stemmer import Stemmer
 from qmd.types import Embedded, Report
 
@@ -83,8 +85,8 @@ class Library:
 
     def found(self, query: str, **options: object) -> list[str]:
         """Paths of the documents that answer, best first."""
-        answer = self.engine.search(query, **{"limit": 10, **options})  # type: ignore[arg-type]
-        return [result.file.removeprefix("notes/") for result in answer.results]
+        answer = search(self.engine, query, **{"limit": 10, **options})  # type: ignore[arg-type]
+        return [result.file.removeprefix("notes/") for result in answer]
 
     def nearest(
         self, question: str, among: Filter | None = None, **options: object
@@ -93,7 +95,7 @@ class Library:
         given: dict[str, object] = {"limit": 10, "min_score": -1, **options}
         if among is not None:
             given["among"] = among
-        return self.engine.vector_search(question, **given).results  # type: ignore[arg-type]
+        return list(vector_search(self.engine, question, **given))  # type: ignore[arg-type]
 
     def ask(self, sql: str) -> list[tuple[object, ...]]:
         """Rows of a query of the index."""

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from qmd.engine import Engine
+from qmd.operations.search import search
 from qmd.store import search
 from qmd.types import Filter
 
@@ -25,7 +26,7 @@ def warm(library):
 
 
 def shown(library, text="tea", **form):
-    [result] = library.engine.search(text, **form).results
+    [result] = list(search(library.engine, text, **form))
     return result
 
 
@@ -48,7 +49,7 @@ def test_each_question_has_its_own(warm):
 def test_each_filter_has_its_own(warm):
     later, all_ = Filter(since=datetime(2100, 1, 1, tzinfo=UTC)), Filter()
     for _ in range(2):
-        assert [len(warm.engine.search("tea", among=each).results) for each in (later, all_)] == [
+        assert [len(list(search(warm.engine, "tea", among=each))) for each in (later, all_)] == [
             0,
             1,
         ]
@@ -69,10 +70,10 @@ def test_nothing_is_done_twice(warm, monkeypatch):
 
 def test_what_a_caller_does_to_an_answer_changes_no_other(warm):
     for _ in range(2):
-        answer = warm.engine.search("tea")
+        answer = search(warm.engine, "tea")
         assert answer.words == {"tea": "tea"}
         answer.words["cup"] = "cup"
-        answer.results.clear()
+        answer.clear()
     assert shown(warm)
 
 
@@ -80,7 +81,7 @@ def test_what_very_many_words_stand_for_is_not_remembered(warm):
     warm.write("words.md", " ".join(f"pro{number}x" for number in range(1500)))
     warm.update()
     for number in range(5):
-        assert len(warm.engine.search(f"pro asked{number}").results) == 1
+        assert len(list(search(warm.engine, f"pro asked{number}"))) == 1
     shown(warm)
     seen = warm.engine.database._seen
     assert (len(seen.of("rankings")), len(seen.of("results"))) == (1, 1)

@@ -12,6 +12,8 @@ from qmd import editing
 from qmd.engine import Engine
 from qmd.environment import Machine, Place
 from qmd.experiences import Experiences
+from qmd.operations.search import search
+from qmd.operations.semantic_search import vector_search
 from qmd.pipeline import manifest
 from qmd.pipeline.hybrid import Recipe
 from qmd.store import maintenance
@@ -86,9 +88,9 @@ def said(engine: Engine) -> list[object]:
     """What an index says: all results with their scores, and all that it shows of itself."""
     all_of_them = Filter(tuple(collection.name for collection in engine.collections()))
     return [
-        *(engine.search(query, limit=50) for query in QUERIES),
-        *(engine.search(query, limit=50, among=all_of_them) for query in QUERIES),
-        engine.search("green", among=Filter(conditions=parse_filter("status = open"))),
+        *(search(engine, query, limit=50) for query in QUERIES),
+        *(search(engine, query, limit=50, among=all_of_them) for query in QUERIES),
+        search(engine, "green", among=Filter(conditions=parse_filter("status = open"))),
         [d._replace(document_id=0) for d in engine.documents(None)],
         engine.get("notes/tea.md"),
         engine.collections(),
@@ -101,9 +103,9 @@ def said(engine: Engine) -> list[object]:
 def meant(engine: Engine) -> list[object]:
     """The same of search by meaning, alone and with words."""
     return [
-        *(engine.vector_search(query, limit=50, per_file=3) for query in QUERIES[:3]),
+        *(vector_search(engine, query, limit=50, per_file=3) for query in QUERIES[:3]),
         *(
-            anyio.run(partial(engine.query, query, limit=50, recipe=Recipe(fusion=fusion)))
+            anyio.run(partial(query, engine, query, limit=50, recipe=Recipe(fusion=fusion)))
             for query in QUERIES[:4]
             for fusion in ("scores", "rrf")
         ),

@@ -12,6 +12,7 @@ import pytest
 
 from qmd.engine import Engine
 from qmd.environment import Machine
+from qmd.operations.search import search
 from tests.exchange.indexes import LONG, contents, problems, said
 
 KILLED = """
@@ -130,7 +131,7 @@ def test_an_import_that_is_killed_leaves_the_old_index_or_the_new(
     assert problems(engine) == []
     engine.import_(tmp_path / "out", replace=True)
     assert [document.name for document in engine.documents(None)] == ["notes/tea.md"]
-    assert engine.search("tea") == library.engine.search("tea")
+    assert search(engine, "tea") == search(library.engine, "tea")
     assert [collection.name for collection in engine.settings().collections] == ["notes"]
     assert not (two.folder / "index.duckdb.new").exists()
     engine.close()

@@ -80,7 +80,7 @@ home = Path(sys.argv[1])
 place = Place("index", home / "index.yml", home / "index.duckdb", None, home / "trusted.json")
 engine = Engine(place, Machine(hub=home / "hub"), warm=True)
 for line in sys.stdin:
-    print([hit.file for hit in engine.search(line.strip(), limit=10).results], flush=True)
+    print([hit.file for hit in list(search(engine, line.strip(), limit=10))], flush=True)
 """
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from qmd import editing
 from qmd.errors import ExportFailed, FolderTaken
+from qmd.operations.search import search
 from qmd.pipeline.export import Wish
 from qmd.store import files
 from qmd.text.filters import parse_filter
@@ -104,7 +105,7 @@ def test_what_somebody_put_beside_the_files_is_not_lost(one, tmp_path):
 def test_what_is_needed_is_never_replaced(one, tmp_path, place):
     with pytest.raises(FolderTaken):
         one.engine.export(tmp_path / place, force=True)
-    assert one.engine.search("tea").results
+    assert list(search(one.engine, "tea"))
     assert (one.root / "tea.md").exists()
 
 
@@ -141,7 +142,7 @@ def test_a_disk_without_room_beside_the_index_is_no_hindrance(one, tmp_path, mon
     monkeypatch.setattr(files, "copy", lambda *_: full_disk(None, tmp_path / "index.duckdb.copy/x"))
     with pytest.raises(ExportFailed, match="No space left"):
         one.engine.export(tmp_path / "out")
-    assert one.engine.search("tea").results
+    assert list(search(one.engine, "tea"))
 
 
 def test_files_are_linked_or_copied(tmp_path, monkeypatch):

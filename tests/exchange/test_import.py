@@ -7,13 +7,14 @@ import shutil
 import anyio
 
 from qmd import editing
+from qmd.operations.search import search
 from tests.exchange.indexes import TEA
 
 
 def test_an_index_is_replaced_on_request(two, library, tmp_path):
     done = two.engine.import_(tmp_path / "out", replace=True)
     assert done.rows["documents"] == 1
-    assert two.engine.search("tea") == library.engine.search("tea")
+    assert search(two.engine, "tea") == search(library.engine, "tea")
     assert two.found("cake") == []
     assert [collection.name for collection in two.engine.collections()] == ["notes"]
     assert two.problems() == []

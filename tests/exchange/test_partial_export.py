@@ -9,6 +9,7 @@ import pytest
 
 from qmd.environment import Machine
 from qmd.errors import ExportIncomplete, UsageError
+from qmd.operations.search import search
 from qmd.pipeline.export import Wish
 from qmd.text.filters import parse_filter
 from qmd.types import Filter
@@ -44,9 +45,9 @@ def test_a_search_of_a_part_scores_as_if_there_had_never_been_more(full, target,
     shutil.copytree(full.root, alone.root, dirs_exist_ok=True)
     alone.update()
     for query in QUERIES:
-        ours, theirs = part.search(query, limit=50), alone.engine.search(query, limit=50)
-        assert [(r.file, r.score) for r in ours.results] == [
-            (r.file, r.score) for r in theirs.results
+        ours, theirs = search(part, query, limit=50), search(alone.engine, query, limit=50)
+        assert [(r.file, r.score) for r in ours] == [
+            (r.file, r.score) for r in theirs
         ]
     alone.engine.close()
 

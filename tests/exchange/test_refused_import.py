@@ -19,6 +19,7 @@ from qmd.errors import (
     IndexTaken,
     NotAnExport,
 )
+from qmd.operations.search import search
 from qmd.pipeline import manifest
 from qmd.store.exchange import Unread
 from tests.exchange.indexes import TEA, contents, empty, parquet, retold, told
@@ -62,7 +63,7 @@ def test_an_index_that_changes_meanwhile_is_not_replaced(two, tmp_path, monkeypa
         two.engine.import_(tmp_path / "out", replace=True)
     monkeypatch.undo()
     assert two.found("late") == ["late.md"]
-    assert two.engine.search("pie").results
+    assert list(search(two.engine, "pie"))
 
 
 @pytest.mark.parametrize("table", ["documents", "postings", "counters"])

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from qmd.environment import Machine
+from qmd.operations.search import search
 from qmd.store.sandbox import Limits
 from qmd.store.views import examples
 from tests.library import FakeEmbedder, Library
@@ -56,7 +57,7 @@ def embedded(tmp_path_factory, module_patch):
     made.write("new.md", "# New\n\nNot embedded yet: https://example.org")
     made.update()
     for words in ("tea", "water", "xylophone"):
-        made.engine.search(words)
+        search(made.engine, words)
     yield made
     made.engine.close()
 

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from qmd.errors import CollectionNotFound
+from qmd.operations.semantic_search import vector_search
+from qmd.operations.vectors import vector_status
 from qmd.store import embeddings, neighbours, postings
 from qmd.text.filters import parse_filter
 from qmd.types import Filter
@@ -88,7 +90,7 @@ def test_a_collection_that_is_excluded_answers_only_if_it_is_named(crowd):
     assert first == ("notes/000.md", cosine(0))
     assert "secret/0.md" not in dict(found(crowd, limit=400))
     crowd.configure("small", "secret", excluded=["notes", "small", "secret"])
-    assert "qmd collection include" in crowd.engine.vector_search("0").notice
+    assert "qmd collection include" in vector_search(crowd.engine, "0").notice
 
 
 # -- the depth of a search -----------------------------------------------------
@@ -119,7 +121,7 @@ def test_documents_that_are_gone_neither_come_back_nor_crowd_out_others(compass)
         file.unlink()
     compass.update()
     assert found(compass, limit=3) == [("notes/far.md", cosine(80))]
-    _, state = compass.engine.vectors()
+    _, state = vector_status(compass.engine)
     assert (state.vectors, state.lacking) == (251, 0)
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from qmd.engine import Engine
 from qmd.errors import QueryError
+from qmd.operations.search import prepare, search
 from qmd.store import holder, inverting, postings, search
 from qmd.store.stopping import Stopped
 from qmd.text import query
@@ -73,7 +74,7 @@ def held(engine):
 
 def answer(engine, text, **options):
     try:
-        found = engine.search(text, **options)
+        found = search(engine, text, **options)
     except QueryError as error:
         return str(error)
     return found.results, found.words, found.notice
@@ -263,13 +264,13 @@ def test_an_engine_that_closes_does_not_wait_for_postings(warm, monkeypatch):
 
 def test_the_second_question_makes_it_worth_to_read_all(warm):
     rested(warm)
-    warm.engine.search("tea")
+    search(warm.engine, "tea")
     warm.engine.holder.settle()
     assert held(warm.engine) is None
-    warm.engine.search("tea")  # remembered: nothing is missed
+    search(warm.engine, "tea")  # remembered: nothing is missed
     warm.engine.holder.settle()
     assert held(warm.engine) is None
-    warm.engine.search("water")
+    search(warm.engine, "water")
     warm.engine.holder.settle()
     assert held(warm.engine) is not None
 
@@ -278,12 +279,12 @@ def test_nothing_is_read_just_after_a_write(warm, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(holder, "QUIET_NS", 3600 * 10**9)
         for number in range(9):
-            warm.engine.search(f"tea {number}")
+            search(warm.engine, f"tea {number}")
         warm.engine.holder.settle()
         assert held(warm.engine) is None
     rested(warm)
     for number in range(2):
-        warm.engine.search(f"water {number}")
+        search(warm.engine, f"water {number}")
     warm.engine.holder.settle()
     assert held(warm.engine) is not None
 
@@ -292,13 +293,13 @@ def test_an_index_of_tomorrow_is_read(warm):
     tomorrow = time.time() + 86_400
     os.utime(warm.engine.place.database, (tomorrow, tomorrow))
     for number in range(2):
-        warm.engine.search(f"tea {number}")
+        search(warm.engine, f"tea {number}")
     warm.engine.holder.settle()
     assert held(warm.engine) is not None
 
 
 def test_a_server_reads_all_before_anybody_asks(warm):
-    warm.engine.get_ready(10)
+    prepare(warm.engine, 10)
     warm.engine.holder.settle()
     assert held(warm.engine) is not None
 
@@ -309,11 +310,11 @@ def test_of_an_index_that_changes_all_is_read_when_as_much_was_asked(warm, monke
     hold(warm.engine)
     warm.engine.database.close()
     for number in range(5):
-        warm.engine.search(f"tea {number}")
+        search(warm.engine, f"tea {number}")
     warm.engine.holder.settle()
     assert held(warm.engine) is None
     for number in range(5, 40):
-        warm.engine.search(f"tea {number}")
+        search(warm.engine, f"tea {number}")
     warm.engine.holder.settle()
     assert held(warm.engine) is not None
 
@@ -343,7 +344,7 @@ def test_a_command_holds_nothing(library):
     library.write("tea.md", "tea")
     library.update()
     for number in range(40):
-        library.engine.search(f"tea {number}")
+        search(library.engine, f"tea {number}")
     assert library.engine.holder._missed == 0
 
 

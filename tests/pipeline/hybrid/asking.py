@@ -7,6 +7,7 @@ from functools import partial
 import anyio
 import pytest
 
+from qmd.operations.semantic_search import query
 from qmd.pipeline.hybrid import Recipe
 
 RRF = Recipe("rrf")
@@ -39,12 +40,12 @@ def garage(library):
 
 def ask(library, document, **options):
     """What is answered to a question, ten results at most."""
-    return anyio.run(partial(library.engine.query, document, **{"limit": 10, **options}))
+    return anyio.run(partial(query, library.engine, document, **{"limit": 10, **options}))
 
 
 def files(answer):
     """The documents of an answer, best first."""
-    return [result.file.removeprefix("notes/") for result in answer.results]
+    return [result.file.removeprefix("notes/") for result in answer]
 
 
 def found(library, document, **options):
@@ -58,12 +59,12 @@ def ranks(result, kind):
 
 def weights(answer):
     """The weight of each list that the best document is told to be of."""
-    return [pytest.approx(part["weight"]) for part in answer.results[0].explain["lists"]]
+    return [pytest.approx(part["weight"]) for part in answer[0].explain["lists"]]
 
 
 def searched(answer):
     """(kind, text) of all lists, in order."""
-    parts = answer.results[0].explain["lists"]
+    parts = answer[0].explain["lists"]
     return [(part["kind"], part["query"]) for part in parts]
 
 

@@ -21,6 +21,7 @@ from qmd.errors import (
 )
 from qmd.models.base import nothing
 from qmd.models.registry import ENDPOINT
+from qmd.operations.semantic_search import query, vector_search
 from qmd.pipeline.hybrid import Recipe
 from qmd.types import Filter
 from tests.library import FakeEmbedder, drawn
@@ -92,7 +93,7 @@ def test_where_meaning_cannot_be_searched_words_are_with_one_notice(helped, brea
         assert files(answer) == ["tea.md"]
         assert answer.notice.startswith("Searched by words alone. ")
         assert "\n" not in answer.notice
-        [part] = answer.results[0].explain["lists"]
+        [part] = answer[0].explain["lists"]
         assert part["kind"] == "lex"
         assert part["weight"] == 1
     with pytest.raises(error):
@@ -122,8 +123,8 @@ def test_what_is_found_by_words_alone_adds_up_where_nothing_chosen_has_a_vector(
     helped.embed("notes")
     for chosen in (("new",), ("notes",), ("new", "notes")):
         answer = ask(helped, question, among=Filter(chosen))
-        assert answer.results
-        for result in answer.results:
+        assert answer
+        for result in answer:
             assert_adds_up(result, reranked=False)
         assert len(searched(answer)) == question.count(":") or 2
 
@@ -133,7 +134,7 @@ def asked(town):
     """Asks a question; many of them in one loop of events."""
     with from_thread.start_blocking_portal() as portal:
         yield lambda document, **options: portal.call(
-            partial(town.engine.query, document, **options)
+            partial(query, town.engine, document, **options)
         )
 
 
@@ -142,7 +143,7 @@ def asked(town):
 def test_any_document_is_answered_or_refused_in_words(asked, document, meaning):
     with suppress(QmdError):
         answer = asked(document, recipe=Recipe(meaning=meaning))
-        assert all(math.isfinite(result.score) for result in answer.results)
+        assert all(math.isfinite(result.score) for result in answer)
 
 
 LONG_TEXT = " ".join(["A car is in the garage"] + ["and more"] * 200)
@@ -168,10 +169,10 @@ def test_of_a_text_that_is_too_long_the_beginning_is_searched_and_the_others_who
 
 def test_a_question_by_meaning_alone_that_is_too_long_is_answered_with_a_notice(helped):
     garage(helped)
-    answer = helped.engine.vector_search(LONG_TEXT)
-    assert answer.results
+    answer = vector_search(helped.engine, LONG_TEXT)
+    assert answer
     assert answer.notice.startswith("Only the beginning of 'A car is in the garage")
-    assert ask(helped, f"vec: {LONG_TEXT}").results
+    assert ask(helped, f"vec: {LONG_TEXT}")
 
 
 def test_a_text_is_cut_further_where_an_endpoint_counts_more_tokens_than_we_do(town, monkeypatch):

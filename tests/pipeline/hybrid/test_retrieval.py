@@ -12,6 +12,7 @@ from anyio import from_thread
 from qmd.engine import NONE_INCLUDED, Answer
 from qmd.errors import CollectionNotFound
 from qmd.models.registry import ENDPOINT
+from qmd.operations.semantic_search import vector_search
 from qmd.pipeline import hybrid
 from qmd.pipeline.hybrid import Recipe
 from qmd.store import matrix
@@ -53,9 +54,9 @@ def test_a_filter_holds_for_both_kinds_of_lists_and_starves_none(
     town, recipe, document, among, expected
 ):
     answer = ask(town, document, among=among, recipe=recipe, limit=len(expected))
-    assert {result.file for result in answer.results} == expected
+    assert {result.file for result in answer} == expected
     for kind in ("lex", "vec"):
-        listed = [rank for result in answer.results for rank in ranks(result, kind) if rank]
+        listed = [rank for result in answer for rank in ranks(result, kind) if rank]
         assert min(listed) == 1
         assert max(listed) <= len(expected)
 
@@ -117,7 +118,7 @@ def test_what_a_question_excludes_never_comes_back_nor_takes_the_place_of_others
             forget_questions(helped)
             answer = ask(helped, question, recipe=recipe, limit=4)
             assert sorted(files(answer)) == ["blue0.md", "blue1.md", "blue2.md"]
-            assert all(ranks(result, "vec") != [None] for result in answer.results)
+            assert all(ranks(result, "vec") != [None] for result in answer)
 
 
 def test_what_is_excluded_is_no_part_of_what_is_meant(town):
@@ -141,7 +142,7 @@ def test_a_question_that_was_asked_before_is_not_embedded_again(helped, fake):
     for limit in (1, 5):
         assert files(ask(helped, "vec: car\nvec: door", limit=limit)) == ["tea.md"]
     ask(helped, "vec: door\nvec: road")
-    helped.engine.vector_search("car")
+    vector_search(helped.engine, "car")
     assert [text.rpartition(" ")[2] for text in fake.made] == ["car", "door", "road"]
 
 
