@@ -86,7 +86,7 @@ def meaning(engine: Engine, question: str) -> list[tuple[str, float]]:
 def both(engine: Engine, question: str) -> list[tuple[str, float]]:
     """By words and meaning, as `qmd query` does without models that help."""
     answer = anyio.run(lambda: query(engine, plain(question), limit=10))
-    return [(result.file, result.score) for result in answer.results]
+    return [(result.file, result.score) for result in answer]
 
 
 def cosines(engine: Engine) -> Search:

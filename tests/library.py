@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from qmd.types import Filter, Result
+    from qmd.types import Result
 
 
 STEMMER = Stemmer()
@@ -88,13 +88,9 @@ class Library:
         answer = search(self.engine, query, **{"limit": 10, **options})  # type: ignore[arg-type]
         return [result.file.removeprefix("notes/") for result in answer]
 
-    def nearest(
-        self, question: str, among: Filter | None = None, **options: object
-    ) -> list[Result]:
+    def nearest(self, question: str, **options: object) -> list[Result]:
         """What answers a question by its meaning, best first, however badly."""
         given: dict[str, object] = {"limit": 10, "min_score": -1, **options}
-        if among is not None:
-            given["among"] = among
         return list(vector_search(self.engine, question, **given))  # type: ignore[arg-type]
 
     def ask(self, sql: str) -> list[tuple[object, ...]]:

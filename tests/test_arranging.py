@@ -9,6 +9,7 @@ from qmd import guarded
 from qmd.curation import add_collection, remove_collection
 from qmd.engine import Engine
 from qmd.errors import AlreadyExists, CollectionNotFound
+from qmd.operations.search import search
 from qmd.types import Document
 
 
@@ -182,7 +183,7 @@ def test_an_update_goes_on_with_a_collection_that_gets_another_name_meanwhile(sh
         "drinks/pot.md",
         "drinks/tea.md",
     ]
-    found = other.search("hojicha").results
+    found = search(other, "hojicha")
     assert sorted(result.file for result in found) == ["drinks/jug.md", "drinks/tea.md"]
     assert shelf.problems() == []
 

@@ -13,12 +13,10 @@ from qmd.engine import Engine
 from qmd.environment import Machine, Place
 from qmd.experiences import Experiences
 from qmd.operations.search import search
-from qmd.operations.semantic_search import vector_search
+from qmd.operations.semantic_search import query, vector_search
 from qmd.pipeline import manifest
-from qmd.pipeline.hybrid import Recipe
 from qmd.store import maintenance
-from qmd.text.filters import parse_filter
-from qmd.types import Context, Filter
+from qmd.types import Context
 from tests.library import STEMMER, Library
 
 LONG = 60
@@ -86,11 +84,11 @@ def empty(folder: Path, machine: Machine | None = None) -> Engine:
 
 def said(engine: Engine) -> list[object]:
     """What an index says: all results with their scores, and all that it shows of itself."""
-    all_of_them = Filter(tuple(collection.name for collection in engine.collections()))
+    names = [collection.name for collection in engine.collections()]
     return [
-        *(search(engine, query, limit=50) for query in QUERIES),
-        *(search(engine, query, limit=50, among=all_of_them) for query in QUERIES),
-        search(engine, "green", among=Filter(conditions=parse_filter("status = open"))),
+        *(search(engine, text, limit=50) for text in QUERIES),
+        *(search(engine, text, limit=50, collection=names) for text in QUERIES),
+        search(engine, "green", filter="status = open"),
         [d._replace(document_id=0) for d in engine.documents(None)],
         engine.get("notes/tea.md"),
         engine.collections(),
@@ -103,10 +101,10 @@ def said(engine: Engine) -> list[object]:
 def meant(engine: Engine) -> list[object]:
     """The same of search by meaning, alone and with words."""
     return [
-        *(vector_search(engine, query, limit=50, per_file=3) for query in QUERIES[:3]),
+        *(vector_search(engine, text, limit=50, per_file=3) for text in QUERIES[:3]),
         *(
-            anyio.run(partial(query, engine, query, limit=50, recipe=Recipe(fusion=fusion)))
-            for query in QUERIES[:4]
+            anyio.run(partial(query, engine, text, limit=50, fusion=fusion, explain=True))
+            for text in QUERIES[:4]
             for fusion in ("scores", "rrf")
         ),
     ]

@@ -75,12 +75,13 @@ import sys
 from pathlib import Path
 from qmd.environment import Machine, Place
 from qmd.engine import Engine
+from qmd.operations.search import search
 
 home = Path(sys.argv[1])
 place = Place("index", home / "index.yml", home / "index.duckdb", None, home / "trusted.json")
 engine = Engine(place, Machine(hub=home / "hub"), warm=True)
 for line in sys.stdin:
-    print([hit.file for hit in list(search(engine, line.strip(), limit=10))], flush=True)
+    print([hit.file for hit in search(engine, line.strip())], flush=True)
 """
 
 

@@ -46,9 +46,7 @@ def test_a_search_of_a_part_scores_as_if_there_had_never_been_more(full, target,
     alone.update()
     for query in QUERIES:
         ours, theirs = search(part, query, limit=50), search(alone.engine, query, limit=50)
-        assert [(r.file, r.score) for r in ours] == [
-            (r.file, r.score) for r in theirs
-        ]
+        assert [(r.file, r.score) for r in ours] == [(r.file, r.score) for r in theirs]
     alone.engine.close()
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from qmd.environment import Machine
 from qmd.experiences import Experiences
+from qmd.operations.search import search
 from qmd.pipeline.export import Wish
 from qmd.types import Filter
 from tests.exchange.indexes import filled, meant, problems, retold, said, told
@@ -85,7 +86,7 @@ def test_an_export_of_an_earlier_schema_is_brought_up_to_date(full, target, tmp_
     other.import_(tmp_path / "out")
     submit = Experiences(other).submit
     assert submit({"title": "x" * 20, "problem_description": "y" * 20, "solution": "z"})["success"]
-    assert other.search("tea", limit=50)
+    assert search(other, "tea", limit=50)
     assert problems(other) == []
 
 

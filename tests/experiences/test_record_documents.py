@@ -15,8 +15,7 @@ from qmd.operations.search import search
 from qmd.operations.semantic_search import query
 from qmd.store import maintenance
 from qmd.store.experiences import UNREVIEWED
-from qmd.text.filters import parse_filter
-from qmd.types import Context, Filter
+from qmd.types import Context
 from tests.experiences.submitting import DOCKER, REDIS, asked, refused, submitted
 from tests.library import Library
 
@@ -65,14 +64,13 @@ def test_equal_submissions_are_two_records_with_one_text(records, library):
 def test_the_words_of_an_id_are_no_words_of_its_record(records, library):
     id_ = submitted(records, REDIS)
     assert asked(records, id_)["total"] == 0
-    assert list(search(library.engine, id_)) == []
+    assert not search(library.engine, id_)
 
 
 def test_keywords_can_be_filtered_by(records, library):
     submitted(records, REDIS)
     submitted(records, {**REDIS, "keywords": []})
-    among = Filter(conditions=parse_filter("keywords = timeout"))
-    assert len(list(search(library.engine, "redis", among=among))) == 1
+    assert len(search(library.engine, "redis", filter="keywords = timeout")) == 1
 
 
 # -- the collection ------------------------------------------------------------

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from qmd.engine import Engine
 from qmd.errors import QueryError
 from qmd.operations.search import prepare, search
-from qmd.store import holder, inverting, postings, search
+from qmd.store import holder, inverting, postings
+from qmd.store import search as ranked
 from qmd.store.stopping import Stopped
 from qmd.text import query
-from qmd.types import ALL, Filter
 from tests.library import STEMMER, Library
 
 WORDS = (
@@ -77,7 +77,7 @@ def answer(engine, text, **options):
         found = search(engine, text, **options)
     except QueryError as error:
         return str(error)
-    return found.results, found.words, found.notice
+    return list(found), found.words, found.notice
 
 
 def query_of(question):
@@ -111,10 +111,10 @@ def test_memory_answers_as_the_file_does(history, questions, limit):
         other = engine_of(library)
         assert hold(other) is not None
         for question in questions:
-            for among in (ALL, Filter(collections=("notes",))):
+            for chosen in (None, "notes"):
                 text = query_of(question)
-                expected = answer(library.engine, text, limit=limit, among=among)
-                assert answer(other, text, limit=limit, among=among) == expected
+                expected = answer(library.engine, text, limit=limit, collection=chosen)
+                assert answer(other, text, limit=limit, collection=chosen) == expected
         assert held(other) is not None
         other.close()
         library.engine.close()
@@ -169,7 +169,7 @@ def test_what_is_held_goes_when_somebody_writes(warm):
     warm.update()
     warm.engine = mine
     other.close()
-    assert [each.file for each in mine.search("milk").results] == ["notes/new.md"]
+    assert [each.file for each in search(mine, "milk")] == ["notes/new.md"]
     assert held(mine) is None
 
 
@@ -352,8 +352,8 @@ def test_what_is_asked_about_one_question_is_missed_once(warm):
     asked = query.parse("tea water")
 
     def work(cursor):
-        search.scored(cursor, asked, STEMMER, limit=20)
-        search.rarest(cursor, asked, STEMMER)
+        ranked.scored(cursor, asked, STEMMER, limit=20)
+        ranked.rarest(cursor, asked, STEMMER)
 
     warm.engine.read(work)
     assert warm.engine.holder._missed == 1
@@ -367,12 +367,12 @@ def test_what_is_held_knows_stems_and_leaves_out_what_was_removed_or_is_excluded
     warm.write("new.md", "tea with running water")
     warm.update()
     questions = ("milk", "tea", '"tea milk"', "tea -green", '-"in a" tea', "running", "tea -milk")
-    for among in (ALL, Filter(collections=("notes",))):
+    for chosen in (None, "notes"):
         warm.engine.database.close()
-        cold = [answer(warm.engine, text, among=among) for text in questions]
+        cold = [answer(warm.engine, text, collection=chosen) for text in questions]
         warm.engine.database.close()
         assert hold(warm.engine) is not None
-        assert [answer(warm.engine, text, among=among) for text in questions] == cold
+        assert [answer(warm.engine, text, collection=chosen) for text in questions] == cold
         files = [[each.file for each in results] for results, _, _ in cold]
         assert files[0] == files[2] == []
         assert files[3] == ["notes/new.md"]

@@ -224,7 +224,7 @@ def test_a_reader_that_has_planned_lets_writers_in_and_finds_what_they_wrote(lib
     for number in range(3):
         for _ in range(3):
             found = search(library.engine, "tea", limit=10)
-            assert len(found.results) == number + 1
+            assert len(found) == number + 1
         library.write(f"more{number}.md", f"# More\n\nTea {number}.")
         library.update()
 

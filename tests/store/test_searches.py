@@ -16,7 +16,6 @@ from qmd.operations.search import search
 from qmd.operations.semantic_search import query
 from qmd.store import searches
 from qmd.store.searches import Log, begin
-from qmd.types import ALL
 
 
 @pytest.fixture
@@ -34,7 +33,7 @@ def asked(library, text):
 
 def test_searches_are_noted_with_what_they_found(logged):
     search(logged.engine, "tea", limit=7)
-    search(logged.engine, "coffee", among=ALL._replace(collections=("notes",)))
+    search(logged.engine, "coffee", collection="notes")
     anyio.run(query, logged.engine, "lex: cake\nintent: food")
     found = asked(
         logged,
@@ -44,8 +43,8 @@ def test_searches_are_noted_with_what_they_found(logged):
     )
     assert found == [
         ("search", "tea", None, 7, 2, ["notes/tea.md", "notes/cake.md"], True, True),
-        ("search", "coffee", ["notes"], 5, 0, [], True, True),
-        ("query", "lex: cake\nintent: food", None, 5, 1, ["notes/cake.md"], True, True),
+        ("search", "coffee", ["notes"], 10, 0, [], True, True),
+        ("query", "lex: cake\nintent: food", None, 10, 1, ["notes/cake.md"], True, True),
     ]
 
 
@@ -109,7 +108,7 @@ def test_only_the_user_can_read_it(logged):
 @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
 def test_a_search_that_cannot_be_noted_is_answered(logged, make):
     make(logged.engine.log._file)
-    assert len(list(search(logged.engine, "tea"))) == 2
+    assert len(search(logged.engine, "tea")) == 2
     assert asked(logged, "from searches") == []
 
 

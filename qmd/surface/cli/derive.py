@@ -19,7 +19,7 @@ import typer
 from qmd.errors import InvalidArgument, UsageError
 from qmd.operations import declaration
 from qmd.operations.declaration import REQUIRED, Declared, Operation
-from qmd.surface.cli.common import READ, State, collection_names, state
+from qmd.surface.cli.common import READ, State, Text, collection_names, state
 
 if TYPE_CHECKING:
     from qmd.engine import Engine
@@ -148,7 +148,12 @@ def _parameter(declared: Declared) -> Parameter:
     if declared.positional:
         if about.words:
             kind, default = list[str], REQUIRED
-        info: Any = typer.Argument(help=about.help, metavar=about.metavar, **more)
+        if declared.kind == "text":
+            more["click_type"] = Text()
+        name = about.metavar or declared.name.upper()
+        info: Any = typer.Argument(
+            help=about.help, metavar=f"{name}..." if about.words else name, **more
+        )
     else:
         metavar = about.metavar or _METAVARS.get(declared.kind)
         flags = about.flags or (_flag(declared),)

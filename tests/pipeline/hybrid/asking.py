@@ -8,9 +8,8 @@ import anyio
 import pytest
 
 from qmd.operations.semantic_search import query
-from qmd.pipeline.hybrid import Recipe
 
-RRF = Recipe("rrf")
+RRF = {"fusion": "rrf"}
 
 ASK = {
     "plain": "red car",
@@ -40,7 +39,9 @@ def garage(library):
 
 def ask(library, document, **options):
     """What is answered to a question, ten results at most."""
-    return anyio.run(partial(query, library.engine, document, **{"limit": 10, **options}))
+    return anyio.run(
+        partial(query, library.engine, document, **{"limit": 10, "explain": True, **options})
+    )
 
 
 def files(answer):

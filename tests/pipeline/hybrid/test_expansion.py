@@ -8,7 +8,6 @@ import pytest
 
 from qmd.models import prompts
 from qmd.pipeline.fusion import WORDS
-from qmd.pipeline.hybrid import Recipe
 from tests.pipeline.hybrid.asking import (
     RRF,
     ask,
@@ -40,7 +39,7 @@ def test_a_question_is_searched_in_the_words_of_a_model_too(helped, writer):
     ]
     rest = 1 - WORDS
     assert weights(answer) == [WORDS * 2 / 3, rest / 2, WORDS / 3, rest / 4, rest / 4]
-    lists = ask(helped, "tea", expand=True, recipe=RRF)[0].explain["lists"]
+    lists = ask(helped, "tea", expand=True, **RRF)[0].explain["lists"]
     assert {(part["query"] == "tea", part["weight"]) for part in lists} == {(True, 2), (False, 1)}
     assert writer.asked == [(expanding("tea"), prompts.GRAMMAR, prompts.EXPANSION_TOKENS)]
     assert "mate.md" in files(answer)
@@ -135,9 +134,9 @@ def test_words_that_have_one_clear_answer_need_no_expansion(helped, writer):
 )
 def test_a_model_that_does_not_expand_leaves_the_plain_search(helped, writer, before, reason):
     shelf(helped)
-    plain = ask(helped, "tea", recipe=Recipe(timeout=SHORT))
+    plain = ask(helped, "tea", timeout=SHORT)
     writer.before = before
-    answer = ask(helped, "tea", expand=True, recipe=Recipe(timeout=SHORT))
+    answer = ask(helped, "tea", expand=True, timeout=SHORT)
     assert answer == plain
     assert answer.notice == f"The question was not expanded. {reason}"
     assert helped.ask("select count(*) from cache") == [(0,)]

@@ -22,8 +22,6 @@ from qmd.errors import (
 from qmd.models.base import nothing
 from qmd.models.registry import ENDPOINT
 from qmd.operations.semantic_search import query, vector_search
-from qmd.pipeline.hybrid import Recipe
-from qmd.types import Filter
 from tests.library import FakeEmbedder, drawn
 from tests.pipeline.hybrid.asking import ask, assert_adds_up, files, found, garage, searched
 from tests.text.test_questions import documents
@@ -33,19 +31,19 @@ from tests.text.test_questions import documents
 def test_a_question_that_only_excludes_is_refused(town, question):
     for meaning in (True, False):
         with pytest.raises(QueryError, match="only says what to leave out"):
-            ask(town, question, recipe=Recipe(meaning=meaning), expand=True)
+            ask(town, question, meaning=meaning, expand=True)
 
 
 def test_a_question_without_a_word_still_has_a_meaning(town):
     assert found(town, "?!")
     with pytest.raises(QueryError, match="no words to look for"):
-        ask(town, "?!", recipe=Recipe(meaning=False))
+        ask(town, "?!", meaning=False)
 
 
 def test_a_query_by_meaning_alone_is_refused_where_meaning_is_not_searched(town):
     with pytest.raises(QueryError, match="only asks by meaning"):
-        ask(town, "vec: tea\nhyde: A cup.", recipe=Recipe(meaning=False))
-    assert found(town, "vec: tea\nlex: cup", recipe=Recipe(meaning=False)) == ["tea.md"]
+        ask(town, "vec: tea\nhyde: A cup.", meaning=False)
+    assert found(town, "vec: tea\nlex: cup", meaning=False) == ["tea.md"]
 
 
 def no_vectors(library):
@@ -98,7 +96,7 @@ def test_where_meaning_cannot_be_searched_words_are_with_one_notice(helped, brea
         assert part["weight"] == 1
     with pytest.raises(error):
         ask(helped, "vec: drink\nhyde: A cup.")
-    assert files(ask(helped, "tea", recipe=Recipe(meaning=False))) == ["tea.md"]
+    assert files(ask(helped, "tea", meaning=False)) == ["tea.md"]
 
 
 def test_documents_without_vectors_are_found_by_words_and_told_of(helped):
@@ -122,7 +120,7 @@ def test_what_is_found_by_words_alone_adds_up_where_nothing_chosen_has_a_vector(
     helped.update()
     helped.embed("notes")
     for chosen in (("new",), ("notes",), ("new", "notes")):
-        answer = ask(helped, question, among=Filter(chosen))
+        answer = ask(helped, question, collection=chosen)
         assert answer
         for result in answer:
             assert_adds_up(result, reranked=False)
@@ -142,7 +140,7 @@ def asked(town):
 @given(documents, st.booleans())
 def test_any_document_is_answered_or_refused_in_words(asked, document, meaning):
     with suppress(QmdError):
-        answer = asked(document, recipe=Recipe(meaning=meaning))
+        answer = asked(document, meaning=meaning)
         assert all(math.isfinite(result.score) for result in answer)
 
 

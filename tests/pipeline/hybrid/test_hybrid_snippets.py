@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from qmd.pipeline.hybrid import Recipe
 from tests.pipeline.hybrid.asking import ask
 
 LETTER = "\n".join(
@@ -36,12 +35,11 @@ def test_an_intent_steers_the_snippet_and_the_judge_but_not_the_lists(helped, ju
     helped.write("other.md", "# Other\n\nAnother car.")
     helped.update()
     helped.embed()
-    recipe = Recipe(meaning=False)
     typed = "lex: car\nintent: " + {"document": "winter", "both": "garage"}.get(by, "")
     document = "lex: car" if by == "option" else typed
     intent = None if by == "document" else "winter"
-    without = ask(helped, "lex: car", rerank=True, length=60, recipe=recipe)
-    answer = ask(helped, document, rerank=True, length=60, intent=intent, recipe=recipe)
+    without = ask(helped, "lex: car", rerank=True, length=60, meaning=False)
+    answer = ask(helped, document, rerank=True, length=60, intent=intent, meaning=False)
     assert [result.explain["lists"] for result in answer] == [
         result.explain["lists"] for result in without
     ]

@@ -11,10 +11,8 @@ import pytest
 from qmd.errors import IndexNotWritable, ModelFailure
 from qmd.models.base import nothing
 from qmd.pipeline import hybrid
-from qmd.pipeline.hybrid import Recipe
 from qmd.pipeline.reranking import PASSAGE
 from tests.pipeline.hybrid.asking import (
-    RRF,
     ask,
     assert_adds_up,
     blend,
@@ -44,10 +42,10 @@ def inverted(judge):
 def test_a_judge_moves_results_by_the_formula(helped, judge):
     garage(helped)
     inverted(judge)
-    for recipe in (Recipe(), RRF):
-        replace_judge(helped, recipe.fusion)
-        fused = found(helped, "car", limit=12, recipe=recipe)
-        answer = ask(helped, "car", limit=12, recipe=recipe, rerank=True)
+    for fusion in ("scores", "rrf"):
+        replace_judge(helped, fusion)
+        fused = found(helped, "car", limit=12, fusion=fusion)
+        answer = ask(helped, "car", limit=12, fusion=fusion, rerank=True)
         expected = {file: blend(rank, (rank - 1) / 11)[1] for rank, file in enumerate(fused, 1)}
         assert files(answer) == sorted(fused, key=lambda file: -expected[file])
         assert files(answer) != fused
@@ -74,7 +72,7 @@ def test_without_vectors_the_part_with_the_words_is_judged(helped, judge):
     filler = "\n".join(f"Line {n} about something else." for n in range(300))
     helped.write("long.md", f"{filler}\nThe samovar stands here.\n{filler}")
     helped.update()
-    ask(helped, "samovar", rerank=True, recipe=Recipe(meaning=False))
+    ask(helped, "samovar", rerank=True, meaning=False)
     [(_, [passage])] = judge.asked
     assert "The samovar stands here." in passage
     assert len(passage) <= PASSAGE
@@ -150,8 +148,7 @@ def test_no_more_than_the_candidates_are_judged_and_the_rest_comes_after_them(he
     for candidates in (0, 1, 5, 12, 40):
         judge.asked.clear()
         replace_judge(helped, f"{candidates:03}")
-        recipe = Recipe(candidates=candidates)
-        answer = ask(helped, "car", limit=12, rerank=True, recipe=recipe)
+        answer = ask(helped, "car", limit=12, rerank=True, candidates=candidates)
         assert sum(len(passages) for _, passages in judge.asked) == min(candidates, 12)
         assert set(files(answer)[:candidates]) == set(fused[:candidates])
         assert files(answer)[candidates:] == fused[candidates:]
@@ -177,7 +174,7 @@ def test_a_judge_that_gives_no_scores_leaves_the_order_of_fusion(helped, judge, 
     else:
         judge.before = before
     fused = ask(helped, "car", limit=12)
-    answer = ask(helped, "car", limit=12, rerank=True, recipe=Recipe(timeout=SHORT))
+    answer = ask(helped, "car", limit=12, rerank=True, timeout=SHORT)
     assert answer == fused
     assert answer.notice == f"The results were not reranked. {reason}"
     assert helped.ask("select count(*) from cache") == [(0,)]
@@ -246,10 +243,10 @@ def test_an_answer_that_comes_too_late_is_told_and_kept_for_the_next_time(helped
         return score(query, passages)
 
     judge.score = late
-    answer = ask(helped, "car", limit=12, rerank=True, recipe=Recipe(timeout=SHORT))
+    answer = ask(helped, "car", limit=12, rerank=True, timeout=SHORT)
     assert files(answer) == fused
     assert answer.notice == "The results were not reranked. The model took longer than 0.05 s."
-    answer = ask(helped, "car", limit=12, rerank=True, recipe=Recipe(timeout=SHORT))
+    answer = ask(helped, "car", limit=12, rerank=True, timeout=SHORT)
     assert answer.notice is None
     assert files(answer) != fused
     assert len(judge.asked) == 1
