@@ -293,9 +293,7 @@ def test_what_a_new_document_gets_is_part_of_the_sum(town):
 
 def test_a_plain_question_is_searched_by_words_and_by_meaning_and_both_weigh_twice(town):
     answer = ask(town, "red car", recipe=RRF)
-    lists = {
-        (p["kind"], p["query"], p["weight"]) for r in answer for p in r.explain["lists"]
-    }
+    lists = {(p["kind"], p["query"], p["weight"]) for r in answer for p in r.explain["lists"]}
     assert lists == {("lex", "red car", FIRST), ("vec", "red car", FIRST)}
     assert (FIRST, FURTHER) == (2, 1)
     assert weights(ask(town, "red car")) == [WORDS, 1 - WORDS]
