@@ -26,6 +26,7 @@ import numpy as np
 from bench.crash import Corpus, main
 from qmd.engine import Engine
 from qmd.environment import Place
+from qmd.operations.update import run_update
 from qmd.operations.vectors import vector_status
 from qmd.store import embeddings, maintenance
 from qmd.store.cursor import Cursor
@@ -82,7 +83,7 @@ class Trial:
         self._corpus.change()
         engine = Engine(self._place)
         try:
-            anyio.run(engine.update)
+            anyio.run(run_update, engine)
             if self.chance.random() < 0.1:
                 maintenance.clean(engine.database)
             lacked = vector_status(engine)[1].lacking

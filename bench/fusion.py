@@ -25,6 +25,8 @@ from qmd.engine import Engine
 from qmd.environment import Place, machine
 from qmd.errors import QueryError
 from qmd.evaluation.running import plain
+from qmd.operations.embed import run_embed
+from qmd.operations.update import run_update
 from qmd.operations.vectors import vector_status
 from qmd.store import embeddings, neighbours, search
 from qmd.text import query
@@ -119,8 +121,8 @@ def prepared(folder: Path, work: Path) -> Engine:
     config.write_text(f"collections:\n  docs:\n    path: {docs}\n", encoding="utf-8")
     place = Place("index", config, work / "index.duckdb", None, work / "trusted.json")
     engine = Engine(place, machine(os.environ), warm=True)
-    anyio.run(engine.update)
-    anyio.run(engine.embed)
+    anyio.run(run_update, engine)
+    anyio.run(run_embed, engine)
     return engine
 
 

@@ -43,6 +43,7 @@ import anyio
 from qmd.engine import Engine
 from qmd.environment import Place
 from qmd.operations.search import search
+from qmd.operations.update import run_update
 from qmd.store import lookup, maintenance
 from qmd.store.cursor import Cursor
 from qmd.store.database import Database
@@ -130,7 +131,7 @@ class Shared:
             engine.database = Timed(engine.place.database, waits)
 
             def in_place() -> None:
-                [report] = anyio.run(engine.update)
+                [report] = anyio.run(run_update, engine)
                 assert not report.failure, report
                 assert not report.removed, report
 
@@ -266,7 +267,7 @@ def measure(work: Path, seconds: float, *, commands: bool) -> dict[str, list[Any
     queues = context.Queue(), context.Queue()
     shared = Shared(work, commands, *queues, *(context.Event() for _ in range(3)))
     engine = shared.engine()
-    anyio.run(engine.update)
+    anyio.run(run_update, engine)
     engine.close()
     jobs = [partial(told, read, shared, number) for number in range(READERS)]
     jobs += [partial(told, write, shared, number) for number in range(WRITERS)]

@@ -30,8 +30,10 @@ from qmd.engine import Engine
 from qmd.environment import Place, machine
 from qmd.errors import QueryError
 from qmd.evaluation.running import plain
+from qmd.operations.embed import run_embed
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query, vector_search
+from qmd.operations.update import run_update
 from qmd.store.cursor import Cursor
 
 DEFAULT = Path(__file__).parents[2] / "shared" / "eval"
@@ -46,7 +48,7 @@ def engine_over(folder: Path, work: Path) -> Engine:
         machine(os.environ),
         warm=True,
     )
-    reports = anyio.run(engine.update)
+    reports = anyio.run(run_update, engine)
     assert not reports[0].failure, reports[0].failure
     return engine
 
@@ -152,7 +154,7 @@ def ndcg(folder: Path, *, vectors: bool = False) -> dict[str, float]:
         engine = engine_over(work / "docs", work)
         searches: dict[str, Search] = {"words": words}
         if vectors:
-            anyio.run(engine.embed)
+            anyio.run(run_embed, engine)
             searches |= {"meaning": meaning, "exact cosine": cosines(engine), "both": both}
         found = {way: judged.ndcg(engine, search) for way, search in searches.items()}
         engine.close()
@@ -166,7 +168,7 @@ def hits(folder: Path, search: Search = words, top: int = 3) -> dict[str, tuple[
     with tempfile.TemporaryDirectory() as name:
         engine = engine_over(folder / "notes", Path(name))
         if search is not words:
-            anyio.run(engine.embed)
+            anyio.run(run_embed, engine)
         for query in queries:
             results = search(engine, query["query"])[:top]
             found = any(query["expectedDoc"] in file for file, _ in results)

@@ -8,7 +8,6 @@ __version__ = "0.1.0"
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from qmd.api import AsyncKnowledgeBase, Document, KnowledgeBase, connect, open
-    from qmd.cleaning import Cleaned
     from qmd.doctor import Finding
     from qmd.errors import (
         AlreadyExists,
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
         SqlTimeout,
         UsageError,
     )
+    from qmd.operations.cleanup import Cleaned
     from qmd.pictures.map import Map
     from qmd.rows import Results, Rows, Table
     from qmd.stats import Stats
@@ -91,7 +91,7 @@ _HOMES = {
     "qmd.types": "Context Embedded Passage Report Result",
     "qmd.rows": "Results Rows Table",
     "qmd.status": "Status",
-    "qmd.cleaning": "Cleaned",
+    "qmd.operations.cleanup": "Cleaned",
     "qmd.doctor": "Finding",
     "qmd.stats": "Stats",
     "qmd.pictures.map": "Map",

@@ -15,8 +15,10 @@ from qmd.environment import Machine, Place
 from qmd.errors import ModelFailure, TextTooLong
 from qmd.models.base import Between, nothing
 from qmd.models.registry import MINILM
+from qmd.operations.embed import run_embed
 from qmd.operations.search import search
 from qmd.operations.semantic_search import vector_search
+from qmd.operations.update import run_update
 from qmd.store.stemmer import Stemmer
 from qmd.types import Embedded, Report
 
@@ -77,11 +79,11 @@ class Library:
 
     def update(self) -> Report:
         """Index what has changed."""
-        return anyio.run(self.engine.update)[0]
+        return anyio.run(run_update, self.engine)[0]
 
     def embed(self, *names: str, **options: object) -> Embedded:
         """Embed what lacks vectors."""
-        return anyio.run(partial(self.engine.embed, names, **options))  # type: ignore[arg-type]
+        return anyio.run(partial(run_embed, self.engine, names, **options))  # type: ignore[arg-type]
 
     def found(self, query: str, **options: object) -> list[str]:
         """Paths of the documents that answer, best first."""

@@ -10,6 +10,7 @@ from qmd.curation import add_collection, remove_collection
 from qmd.engine import Engine
 from qmd.errors import AlreadyExists, CollectionNotFound
 from qmd.operations.search import search
+from qmd.operations.update import compare_folders, run_update
 from qmd.types import Document
 
 
@@ -162,8 +163,8 @@ def updated_while(shelf, happens) -> list[str]:
         for step in steps:
             step()
 
-    compared = shelf.engine.compare()
-    reports = anyio.run(lambda: shelf.engine.update(compared=compared, before=before))
+    compared = compare_folders(shelf.engine)
+    reports = anyio.run(lambda: run_update(shelf.engine, compared=compared, before=before))
     assert not any(report.failure for report in reports)
     return [report.collection for report in reports]
 
@@ -198,7 +199,7 @@ def test_an_update_of_one_collection_says_that_it_was_removed_meanwhile(shelf, o
     async def before(collection):
         remove_collection(other, "notes")
 
-    [report] = anyio.run(lambda: shelf.engine.update(["notes"], before=before))
+    [report] = anyio.run(lambda: run_update(shelf.engine, ["notes"], before=before))
     assert report.failure.startswith("Collection not found: notes.")
 
 

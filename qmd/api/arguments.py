@@ -154,6 +154,12 @@ def _path(value: str | os.PathLike[str], name: str, declared: Declared) -> Path:
     return Path(value)
 
 
+def _place(value: str | os.PathLike[str], name: str, declared: Declared) -> str:
+    """Check the place of a context. `qmd://` is no path, of which two slashes are one."""
+    _path(value, name, declared)
+    return os.fspath(value)
+
+
 def _callback(value: Callable[..., object], name: str, declared: Declared) -> Any:
     if not callable(value):
         raise wrong_type(name, "a function", value)
@@ -173,6 +179,7 @@ _CHECKS: Mapping[str, Callable[[Any, str, Declared], Any]] = {
     "names": _names,
     "day": _day,
     "path": _path,
+    "place": _place,
     "callback": _callback,
     "json": _json,
 }

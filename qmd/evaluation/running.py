@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qmd.errors import IndexFailure, ModelError, NotEmbedded, QmdError, UsageError
 from qmd.evaluation import Backend
 from qmd.evaluation.runs import Asked, Run, apart
+from qmd.operations.embed import run_embed
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query, vector_search
 from qmd.operations.vectors import vector_status
@@ -81,7 +82,7 @@ def _vectors(bench: Bench, progress: Progress) -> tuple[Space | None, QmdError |
         space = engine.models.space()
         engine.models.embedder(space)
         if bench.ids:
-            anyio.run(lambda: engine.embed(progress=progress("Embedding")))
+            anyio.run(lambda: run_embed(engine, progress=progress("Embedding")))
         _, state = vector_status(engine)
     except ModelError as error:
         return None, error

@@ -34,7 +34,17 @@ Surface = Literal["command", "tool", "python", "sql"]
 """A way in: command line; MCP and REST, which share tools; Python; functions in SQL."""
 
 Kind = Literal[
-    "text", "integer", "number", "flag", "choice", "names", "day", "path", "callback", "json"
+    "text",
+    "integer",
+    "number",
+    "flag",
+    "choice",
+    "names",
+    "day",
+    "path",
+    "place",
+    "callback",
+    "json",
 ]
 """Type of a parameter, as the adapters distinguish them."""
 
@@ -66,6 +76,7 @@ class Parameter(NamedTuple):
         absent: surfaces that do not have it, with the reason.
         complete: name of the completion of the command line, such as `collections`.
         words: the command line takes it as several words, or from stdin for `-`.
+        commas: names may stand in one value on the command line, with commas between.
         problem: returns what is wrong with a value of the right type, or None.
     """
 
@@ -88,6 +99,7 @@ class Parameter(NamedTuple):
     absent: Mapping[Surface, str] = _NOTHING
     complete: str | None = None
     words: bool = False
+    commas: bool = False
     problem: Callable[[Any], str | None] | None = None
 
     def help_on(self, surface: Surface) -> str:

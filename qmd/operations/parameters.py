@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from datetime import date, datetime
-from typing import Annotated, Literal, TypedDict, Unpack
+from typing import Annotated, Literal, TypedDict
 
 from qmd.errors import InvalidArgument
 from qmd.operations.declaration import Parameter
@@ -325,13 +325,41 @@ Explain = Annotated[
     Parameter(help="Show how each score came about.", absent={"tool": _WRITTEN_IN_TEXT}),
 ]
 
-# -- documents -----------------------------------------------------------------------------
+# -- writing -------------------------------------------------------------------------------
 
-Progress = Callable[[int, int], object] | None
+WatchedCollections = Annotated[
+    Names,
+    Parameter(
+        help="Only this collection; may be repeated.",
+        helps={"tool": "Only these collections; all without."},
+        flags=("-c", "--collection"),
+        metavar="NAME",
+        json="collections",
+        items=100,
+        kind="names",
+        complete="collections",
+    ),
+]
+
+_SHOWN = {
+    "command": "A progress bar is shown.",
+    "tool": "The protocol has notifications of progress.",
+}
+
+ByteProgress = Annotated[
+    Callable[[int, int], None] | None,
+    Parameter(help="Called with (bytes done, bytes in all).", kind="callback", absent=_SHOWN),
+]
+
+StepProgress = Annotated[
+    Callable[[int, int], None] | None,
+    Parameter(help="Called with (done, in all).", kind="callback", absent=_SHOWN),
+]
 
 __all__ = [
     "UNLIMITED",
     "Before",
+    "ByteProgress",
     "Candidates",
     "Collections",
     "Day",
@@ -350,15 +378,15 @@ __all__ = [
     "Mode",
     "Names",
     "PerFile",
-    "Progress",
     "QueryDocument",
     "Question",
     "Recent",
     "Rerank",
     "Selection",
     "Since",
+    "StepProgress",
     "Timeout",
     "TypedQueries",
-    "Unpack",
+    "WatchedCollections",
     "selected",
 ]

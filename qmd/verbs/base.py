@@ -70,13 +70,13 @@ class Base:
             assert digest is not None
             if collections.config_digest(cursor) != digest:
                 if not settings.collections:
-                    self._refuse_loss(collections.collections(cursor))
+                    self.refuse_loss(collections.collections(cursor))
                 collections.mirror(cursor, settings.collections, settings.contexts, digest)
                 searches.keep(cursor, on=settings.query_log)
 
         self.database.write(work)
 
-    def _refuse_loss(self, known: Sequence[Collection]) -> None:
+    def refuse_loss(self, known: Sequence[Collection]) -> None:
         """Let no index.yml that is empty take from an index what it has.
 
         Raises:
@@ -119,6 +119,10 @@ class Base:
             found = self.database.read(work)
         self._mirrored = stamp, digest
         return found
+
+    def forget_settings(self) -> None:
+        """Compare the tables with index.yml again at the next read."""
+        self._mirrored = None, None
 
     def described(self, cursor: Cursor) -> list[Context]:
         """All contexts, the most general first."""

@@ -14,6 +14,7 @@ from qmd.environment import Machine, Place
 from qmd.experiences import Experiences
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query, vector_search
+from qmd.operations.update import run_update
 from qmd.pipeline import manifest
 from qmd.store import maintenance
 from qmd.types import Context
@@ -47,13 +48,13 @@ def filled(library: Library) -> Library:
     library.write("gone.md", "# Gone\n\nThis tea is cold.")
     library.write("plan.md", "---\nstatus: done\n---\n# Plan\n\nGreen field.", collection="work")
     library.write("old.md", "# Old tea\n\n" + "Old green tea. " * 40, collection="archive")
-    anyio.run(library.engine.update)
+    anyio.run(run_update, library.engine)
     library.engine.change(
         lambda _, document: editing.set_context(document, Context("notes", "ja", "In Japanese"))
     )
     (library.root / "gone.md").unlink()
     library.write("black.md", "# Black tea\n\nStronger, and black, and changed.")
-    anyio.run(library.engine.update)
+    anyio.run(run_update, library.engine)
     return library
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from qmd.engine import Engine
 from qmd.errors import FolderTaken, JobRunning
+from qmd.operations.exchange import run_export, run_import
 from qmd.pipeline import destination
 from qmd.store import exchange
 from qmd.store.gate import errand
@@ -25,13 +26,13 @@ def test_two_exports_to_one_folder_take_turns(one, tmp_path):
         destination.locked(tmp_path / ".out.part", tmp_path / "out"),
         pytest.raises(FolderTaken, match="another process is exporting to it"),
     ):
-        one.engine.export(tmp_path / "out")
+        run_export(one.engine, tmp_path / "out")
     with (
         errand(one.engine.place.database, "export"),
         pytest.raises(JobRunning, match="Another 'qmd export'"),
     ):
-        one.engine.export(tmp_path / "out")
-    one.engine.export(tmp_path / "out")
+        run_export(one.engine, tmp_path / "out")
+    run_export(one.engine, tmp_path / "out")
 
 
 def test_an_export_is_of_one_state_while_others_write(library, target, tmp_path, monkeypatch):
@@ -45,7 +46,7 @@ def test_an_export_is_of_one_state_while_others_write(library, target, tmp_path,
         states = []
         while not updated.done():
             folder = tmp_path / f"out{len(states)}"
-            library.engine.export(folder)
+            run_export(library.engine, folder)
             states.append(folder)
         updated.result(LONG)
     writer.close()
@@ -66,7 +67,7 @@ def test_the_index_is_free_again_while_its_files_are_written(one, tmp_path, monk
         write(*arguments, **options)
 
     monkeypatch.setattr(exchange, "write", written)
-    one.engine.export(tmp_path / "out")
+    run_export(one.engine, tmp_path / "out")
     assert seen
 
 
@@ -102,7 +103,7 @@ def test_a_process_that_has_the_old_index_attached_finds_the_new_one(two, tmp_pa
 
         try:
             assert found("cake") == "['notes/cake.md']"
-            two.engine.import_(tmp_path / "out", replace=True)
+            run_import(two.engine, tmp_path / "out", replace=True)
             assert found("cake") == "[]"
             assert found("tea") == "['notes/tea.md']"
         finally:
@@ -114,4 +115,4 @@ def test_only_one_process_at_a_time_imports(two, tmp_path):
         errand(two.engine.place.database, "import"),
         pytest.raises(JobRunning, match="Another 'qmd import'"),
     ):
-        two.engine.import_(tmp_path / "out", replace=True)
+        run_import(two.engine, tmp_path / "out", replace=True)

@@ -13,6 +13,7 @@ from qmd.errors import ConfigError, DocumentNotFound, UsageError
 from qmd.experiences import Experiences
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query
+from qmd.operations.update import compare_folders, run_update
 from qmd.store import maintenance
 from qmd.store.experiences import UNREVIEWED
 from qmd.types import Context
@@ -89,8 +90,8 @@ def test_the_collection_is_there_once_there_is_a_record_and_stays(records, libra
     library.configure("more")
     library.engine.sync()
     assert names(library) == ["experiences", "more", "notes"]
-    assert [each.collection for each in anyio.run(library.engine.update)] == ["more", "notes"]
-    assert list(library.engine.compare()) == ["more", "notes"]
+    assert [each.collection for each in anyio.run(run_update, library.engine)] == ["more", "notes"]
+    assert list(compare_folders(library.engine)) == ["more", "notes"]
     library.configure()
     assert names(library) == ["experiences", "notes"]
     assert search(library.engine, "redis")[0].context == UNREVIEWED
@@ -131,7 +132,7 @@ def test_the_name_is_refused_wherever_a_collection_could_get_it(records, library
     with pytest.raises(UsageError, match="cannot be changed"):
         library.engine.rename("experiences", "others")
     with pytest.raises(UsageError, match="has no folder to be updated from"):
-        library.engine.compare(["experiences"])
+        compare_folders(library.engine, ["experiences"])
 
 
 def test_an_index_that_gave_the_name_to_a_folder_says_so_and_goes_on_under_another(tmp_path):
@@ -157,7 +158,7 @@ def test_an_index_that_gave_the_name_to_a_folder_says_so_and_goes_on_under_anoth
     with pytest.raises(ConfigError, match="is kept for the records that agents submit"):
         search(library.engine, "tea")
     settings.write_text(text.replace("notes:", "work:"))
-    anyio.run(library.engine.update)
+    anyio.run(run_update, library.engine)
     assert [each.file for each in list(search(library.engine, "tea"))] == ["work/tea.md"]
     assert library.problems() == []
     library.engine.close()

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from enum import StrEnum
 from functools import partial
 from inspect import Parameter, Signature
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
 
 import typer
@@ -34,7 +36,8 @@ _TYPES: Mapping[str, Any] = {
     "flag": bool,
     "names": list[str],
     "day": str,
-    "path": READ,
+    "path": Path,
+    "place": str,
 }
 
 _METAVARS = {"integer": "N", "number": "NUMBER"}
@@ -70,6 +73,9 @@ def command(
     *,
     options: type[Any] | None = None,
     adjust: Callable[[Call], None] | None = None,
+    progress: Callable[[Call], AbstractContextManager[Any]] | None = None,
+    new: bool = False,
+    warm: bool = False,
 ) -> Callable[[Show], Callable[..., None]]:
     """Make a command of an operation and of a function that writes its result.
 
@@ -77,6 +83,9 @@ def command(
         function: the operation.
         options: a named tuple whose annotated fields are options of the command itself.
         adjust: may change the arguments before the operation runs.
+        progress: shows how far the operation is; it gives the callback, or None.
+        new: the command makes the index, if there is none.
+        warm: the function reads the index, too.
     """
     operation = declaration.of(function)
 
@@ -86,27 +95,58 @@ def command(
             gpu = not values.pop("no_gpu", False)
             here = state(context)
             given = read(operation, values)
-            with here.engine(warm=operation.is_async, gpu=gpu) as engine:
+            with here.engine(warm=warm or operation.is_async, gpu=gpu, new=new) as engine:
                 call = Call(here, engine, operation, given, dict(given), own)
                 if adjust is not None:
                     adjust(call)
-                show(call, carried_out(operation, call))
+                with progress(call) if progress else nullcontext() as told:
+                    if told is not None:
+                        call.arguments["progress"] = told
+                    result = carried_out(operation, call)
+                show(call, result)
 
-        parameters = [
-            Parameter("context", Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context),
-            *parameters_of(operation),
-            *_fields(options),
-        ]
-        if operation.asks_models:
-            parameters.append(
-                Parameter("no_gpu", Parameter.KEYWORD_ONLY, default=False, annotation=NoGpu)
-            )
-        run.__name__, run.__doc__ = operation.python, operation.summary
-        run.__annotations__ = {each.name: each.annotation for each in parameters}
-        run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
-        return run
+        return _declare(run, operation, options)
 
     return decorate
+
+
+def interactive(
+    function: Callable[..., Any], *, options: type[Any] | None = None
+) -> Callable[[Callable[[State, dict[str, Any], Any], None]], Callable[..., None]]:
+    """Make a command that carries its operation out in a way of its own.
+
+    The decorated function is given the environment, the arguments of the operation and the
+    options of the command; it opens the index itself.
+    """
+    operation = declaration.of(function)
+
+    def decorate(body: Callable[[State, dict[str, Any], Any], None]) -> Callable[..., None]:
+        def run(context: typer.Context, **values: Any) -> None:
+            own = options(**{name: values.pop(name) for name in options._fields}) if options else ()
+            body(state(context), read(operation, values), own)
+
+        return _declare(run, operation, options)
+
+    return decorate
+
+
+def _declare(
+    run: Callable[..., None], operation: Operation, options: type[Any] | None
+) -> Callable[..., None]:
+    """Give a command the signature and the help that typer reads."""
+    parameters = [
+        Parameter("context", Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context),
+        *parameters_of(operation),
+        *_fields(options),
+    ]
+    if operation.asks_models:
+        parameters.append(
+            Parameter("no_gpu", Parameter.KEYWORD_ONLY, default=False, annotation=NoGpu)
+        )
+    run.__name__, run.__doc__ = operation.python, operation.summary
+    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
+    return run
 
 
 def carried_out(operation: Operation, call: Call) -> Any:
@@ -144,8 +184,8 @@ def _parameter(declared: Declared) -> Parameter:
     completion = COMPLETIONS.get(about.complete) if about.complete else None
     more: dict[str, Any] = {"autocompletion": completion} if completion else {}
     if declared.kind == "path":
-        more, kind = {**more, "click_type": READ}, str
-    if declared.positional:
+        more = {**more, "click_type": READ}
+    if declared.positional and not about.flags:
         if about.words:
             kind, default = list[str], REQUIRED
         if declared.kind == "text":
@@ -159,7 +199,7 @@ def _parameter(declared: Declared) -> Parameter:
         flags = about.flags or (_flag(declared),)
         info = typer.Option(*flags, metavar=metavar, help=about.help, **more)
     if declared.kind == "flag":
-        default = False if declared.optional else default
+        default = False  # also of one that takes away, such as --no-vectors
     elif default is None:
         kind = kind | None
     return Parameter(
@@ -196,7 +236,7 @@ def _flag(declared: Declared) -> str:
 
 def _label(declared: Declared) -> str:
     """Return the name of a parameter in a message: its long option, or its own name."""
-    if declared.positional:
+    if declared.positional and not declared.about.flags:
         return declared.name.upper()
     return declared.about.flags[-1] if declared.about.flags else _flag(declared)
 
@@ -217,8 +257,10 @@ def read(operation: Operation, values: Mapping[str, Any]) -> dict[str, Any]:
         value = values[name]
         if declared.about.words:
             value = _words(value)
-        elif declared.kind == "flag" and declared.optional:
+        elif declared.kind == "flag" and (declared.optional or declared.default is True):
             value = False if value else None  # a flag such as --no-rerank
+        elif declared.about.commas and value is not None:
+            value = _listed(declared, value)
         elif declared.kind == "choice" and value is not None:
             value = value.value
         if value is None or (declared.kind == "names" and not value):
@@ -226,6 +268,18 @@ def read(operation: Operation, values: Mapping[str, Any]) -> dict[str, Any]:
         _check(declared, value)
         arguments[name] = tuple(value) if declared.kind == "names" else value
     return arguments
+
+
+def _listed(declared: Declared, values: list[str]) -> list[str]:
+    """Split names at commas.
+
+    Raises:
+        InvalidArgument: there are none.
+    """
+    names = [name.strip() for value in values for name in value.split(",") if name.strip()]
+    if values and not names:
+        raise InvalidArgument(_label(declared), "takes names with commas between.")
+    return names
 
 
 def _words(words: list[str]) -> str:

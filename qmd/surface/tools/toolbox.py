@@ -15,8 +15,10 @@ from anyio import CapacityLimiter, to_thread
 from qmd.amounts import lowest_shown_as
 from qmd.errors import InvalidArgument, ModelError, QmdError
 from qmd.operations import declaration
+from qmd.operations.embed import embed
 from qmd.operations.search import prepare, search
 from qmd.operations.semantic_search import query, vector_search
+from qmd.operations.update import update
 from qmd.operations.vectors import vector_status
 from qmd.pipeline.stoppable import MODELS, READERS, stoppable
 from qmd.store import stopping
@@ -218,7 +220,9 @@ class Toolbox:
         found = await self._run(function, asked | {"minScore": lowest_shown_as(least)})
         return answers.results(question, found, least)
 
-    async def _run(self, function: Callable[..., Any], asked: Mapping[str, Any]) -> Any:
+    async def _run(
+        self, function: Callable[..., Any], asked: Mapping[str, Any], **more: Any
+    ) -> Any:
         """Run an operation: in the event loop if it is a coroutine function, else in a thread.
 
         Raises:
@@ -226,10 +230,12 @@ class Toolbox:
         """
         operation = declaration.of(function)
         limiter = self._models if operation.asks_models else self._readers
-        work = partial(function, self.engine, **arguments_of(operation, asked))
+        work = partial(function, self.engine, **arguments_of(operation, asked), **more)
         try:
             if not operation.is_async:
                 return await to_thread.run_sync(work, limiter=limiter)
+            if operation.writes:
+                return await work()
             async with limiter:
                 return await work()
         except InvalidArgument as error:
@@ -333,18 +339,14 @@ class Toolbox:
     async def _update(
         self, tool: Tool, given: Mapping[str, Any], progress: Progress | None
     ) -> Reply:
-        from qmd.pipeline.hooks import Hooks
-
         asked = read(tool, given)
-        engine = self.engine
-        hooks = Hooks(engine.place, engine.settings, pull=False, told=log.warning)
 
-        async def work(tell: Tell) -> list[Report]:
-            return await engine.update(
-                asked.get("collections", []),
-                progress=lambda each: lambda done, total: tell(done, total, each.name),
-                before=hooks.run,
-            )
+        async def work(tell: Tell) -> Sequence[Report]:
+            def told(name: str, done: int, total: int) -> None:
+                tell(done, total, name)
+
+            reports: Sequence[Report] = await self._run(update, asked, progress=told)
+            return reports
 
         return answers.updated(await telling(progress, work))
 
@@ -352,15 +354,13 @@ class Toolbox:
         self, tool: Tool, given: Mapping[str, Any], progress: Progress | None
     ) -> Reply:
         asked = read(tool, given)
-        seconds = asked.get("maxSeconds")
 
         async def work(tell: Tell) -> Embedded:
-            return await self.engine.embed(
-                asked.get("collections", []),
-                within=seconds,
-                something=True,
-                progress=lambda done, total: tell(done, total, "bytes of text"),
-            )
+            def told(done: int, total: int) -> None:
+                tell(done, total, "bytes of text")
+
+            report: Embedded = await self._run(embed, asked, progress=told)
+            return report
 
         return answers.embedded(await telling(progress, work))
 

@@ -1,0 +1,126 @@
+"""Operations on collections and contexts: list, add, remove."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from qmd.operations.declaration import Parameter, operation
+from qmd.operations.parameters import File
+from qmd.operations.update import update
+from qmd.rows import Rows
+from qmd.store.collections import Overview
+from qmd.types import Context, Report
+
+if TYPE_CHECKING:
+    from qmd.engine import Engine as Index
+
+OF_THE_USER = "Which folders are indexed is for the user to decide."
+LISTED = "`status` lists the collections."
+
+CollectionFolder = Annotated[File, Parameter(help="The folder; . is the current one.", kind="path")]
+
+NewName = Annotated[str | None, Parameter(help="Its name; else that of the folder.")]
+
+Mask = Annotated[
+    str,
+    Parameter(
+        help="Which files; a comma list of globs.", flags=("--mask", "--glob"), metavar="GLOB"
+    ),
+]
+
+Name = Annotated[
+    str,
+    Parameter(help="Name of the collection.", metavar="NAME", complete="collections"),
+]
+
+ContextFolder = Annotated[
+    File, Parameter(help="/, qmd://collection/folder, or a folder.", kind="place")
+]
+
+ContextText = Annotated[str, Parameter(help="The description.")]
+
+
+@operation(title="Collections", absent={"tool": LISTED})
+def collections(index: Index) -> Rows[Overview]:
+    """List the collections."""
+    return Rows(Overview, index.overview())
+
+
+@operation(title="Add a collection", writes=True, absent={"tool": OF_THE_USER})
+async def add_collection(
+    index: Index, path: CollectionFolder, *, name: NewName = None, mask: Mask = "**/*.md"
+) -> Report:
+    """Register a folder and index it.
+
+    Args:
+        path: the folder.
+        name: else that of the folder.
+        mask: which files; a comma list of globs.
+
+    Raises:
+        UsageError: there is no such folder, or the name or mask is invalid.
+        AlreadyExists: the name is taken, or the folder is registered under another.
+    """
+    from anyio import to_thread
+
+    from qmd import curation
+
+    added = await to_thread.run_sync(
+        lambda: curation.add_collection(index, Path(path), name=name, mask=mask)
+    )
+    return (await update(index, added.name))[0]
+
+
+@operation(title="Remove a collection", writes=True, absent={"tool": OF_THE_USER})
+def remove_collection(index: Index, name: Name) -> None:
+    """Forget a collection. Its files stay where they are.
+
+    Args:
+        name: of the collection.
+
+    Raises:
+        CollectionNotFound: no collection has this name.
+    """
+    from qmd import curation
+
+    curation.remove_collection(index, name)
+
+
+@operation(title="Contexts", absent={"tool": "Results carry the contexts that apply to them."})
+def contexts(index: Index) -> Rows[Context]:
+    """List all contexts."""
+    return Rows(Context, index.contexts())
+
+
+@operation(title="Add a context", writes=True, absent={"tool": OF_THE_USER})
+def add_context(index: Index, path: ContextFolder, text: ContextText) -> None:
+    """Describe a folder; results from there carry the text.
+
+    Args:
+        path: `/` for all, `qmd://collection/folder`, or a folder.
+        text: the description.
+
+    Raises:
+        UsageError: the text is empty, or the folder in no collection.
+        CollectionNotFound: no collection has this name.
+    """
+    from qmd import curation
+
+    curation.add_context(index, os.fspath(path), text)
+
+
+@operation(title="Remove a context", writes=True, absent={"tool": OF_THE_USER})
+def remove_context(index: Index, path: ContextFolder) -> None:
+    """Remove a context.
+
+    Args:
+        path: `/` for all, `qmd://collection/folder`, or a folder.
+
+    Raises:
+        ContextNotFound: the folder has none.
+    """
+    from qmd import curation
+
+    curation.remove_context(index, os.fspath(path))
