@@ -86,18 +86,17 @@ __all__ = [
     "open",
 ]
 
-_HOMES = (
-    "qmd.errors",
-    "qmd.types",
-    "qmd.analytics.rows",
-    "qmd.surfaces.python",
-    "qmd.operations.status",
-    "qmd.operations.cleanup",
-    "qmd.operations.doctor",
-    "qmd.analytics.report",
-    "qmd.analytics.document_map",
-)
-"""Modules that the names are from, the lightest first."""
+_HOMES = {
+    "qmd.surfaces.python": "AsyncKnowledgeBase Document KnowledgeBase connect open",
+    "qmd.types": "Context Embedded Passage Report Result",
+    "qmd.analytics.rows": "Results Rows Table",
+    "qmd.operations.status": "Status",
+    "qmd.operations.cleanup": "Cleaned",
+    "qmd.operations.doctor": "Finding",
+    "qmd.analytics.report": "Stats",
+    "qmd.analytics.document_map": "Map",
+}
+"""Modules that the names are from; those of errors are not in it."""
 
 
 def __getattr__(name: str) -> object:
@@ -105,11 +104,11 @@ def __getattr__(name: str) -> object:
     if name in __all__:
         from importlib import import_module
 
-        for home in _HOMES:
-            module = import_module(home)
-            if hasattr(module, name):
-                globals()[name] = found = getattr(module, name)
-                return found
+        home = next(
+            (module for module, names in _HOMES.items() if name in names.split()), "qmd.errors"
+        )
+        globals()[name] = found = getattr(import_module(home), name)
+        return found
     raise AttributeError(f"module 'qmd' has no attribute {name!r}")
 
 

@@ -138,9 +138,10 @@ def make(engine: Engine, names: Sequence[str] = (), *, method: Method = "pca") -
             with vectors in these collections.
     """
     from qmd.analytics import projection
+    from qmd.operations.vectors import other_vectors_notice, vector_status
 
     check_method(method)
-    space, state = engine.vectors()
+    space, state = vector_status(engine)
     found, vectors = engine.read(partial(_vectors, space=space, names=names))
     if not found and state.vectors and names:
         chosen = (word for name in names for word in ("-c", name))
@@ -149,7 +150,7 @@ def make(engine: Engine, names: Sequence[str] = (), *, method: Method = "pca") -
             f"{command('qmd', 'embed', *chosen)} first."
         )
     if not found:
-        raise NotEmbedded(engine.other_vectors())
+        raise NotEmbedded(other_vectors_notice(engine))
     if method == "tsne" and len(found) < projection.FEWEST:
         raise UsageError(
             f"t-SNE needs {projection.FEWEST} documents with vectors; there are {len(found)}.\n\n"

@@ -1,4 +1,4 @@
-"""Removing what nothing needs any more."""
+"""Operation `cleanup`: remove unused data, and compact the file."""
 
 from __future__ import annotations
 
@@ -6,17 +6,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 from qmd.errors import IndexFailure
-from qmd.operations.engine import Engine
+from qmd.operations.declaration import Parameter, operation
+from qmd.operations.vectors import active_fingerprint
 from qmd.storage import compaction, maintenance, scratch
 from qmd.storage.file_lock import is_at_work
 from qmd.storage.maintenance import Waste
 
+if TYPE_CHECKING:
+    from qmd.operations.engine import Engine as Index
+
+DryRun = Annotated[bool, Parameter(help="Only say what would be removed.")]
+
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """What was removed, or would be.
+    """Report of a cleanup: what was removed, or would be.
 
     Attributes:
         waste: in the index.
@@ -33,8 +40,13 @@ class Cleaned:
     notice: str | None = None
 
 
-def clean(engine: Engine, *, dry_run: bool = False) -> Cleaned:
-    """Remove what nothing needs any more, and make the file of the index small.
+@operation(
+    title="Clean up",
+    writes=True,
+    absent={"tool": "It holds the index for long, which is for the user to decide."},
+)
+def cleanup(index: Index, *, dry_run: DryRun = False) -> Cleaned:
+    """Remove unused data, put the index in order, and make its file small.
 
     Args:
         dry_run: only say what would be removed.
@@ -42,18 +54,18 @@ def clean(engine: Engine, *, dry_run: bool = False) -> Cleaned:
     Raises:
         IndexFailure: the index is busy, or cannot be read or written.
     """
-    path = engine.place.database
+    path = index.place.database
     leftovers = (scratch.left_behind if dry_run else scratch.clear)(path)
-    before = engine.read(lambda _: path.stat().st_size)
-    space = engine.in_use()
+    before = index.read(lambda _: path.stat().st_size)
+    space = active_fingerprint(index)
     if dry_run:
-        waste = engine.read(
+        waste = index.read(
             partial(maintenance.waste, space=space, at_work=is_at_work(path, "embed"))
         )
         return Cleaned(waste, leftovers, before, before)
-    waste, notice = maintenance.clean(engine.database, space=space), None
+    waste, notice = maintenance.clean(index.database, space=space), None
     try:
-        if not compaction.compact(engine.database):
+        if not compaction.compact(index.database):
             notice = "Other processes write, so that the file stays as it is: try again."
     except IndexFailure as error:
         notice = f"What it had is removed, but the file stays as it is. {error}"

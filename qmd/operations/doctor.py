@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 from qmd.errors import NOT_REBUILT, IndexFailure, ModelError, QmdError, extras
 from qmd.models.registry import is_installed
 from qmd.operations.engine import Engine
+from qmd.operations.vectors import vector_status
 from qmd.quoting import command
 from qmd.settings import trust
 from qmd.storage import maintenance, scratch
@@ -271,7 +272,7 @@ def _installed() -> Iterator[Finding]:
 
 def _models(engine: Engine) -> Iterator[Finding]:
     try:
-        space, state = engine.vectors()
+        space, state = vector_status(engine)
     except ModelError as error:
         first, _, mend = str(error).partition("\n\n")
         yield Finding("model", "problem", first, mend)

@@ -16,6 +16,7 @@ import pytest
 
 from qmd.embedding import vectors as embeddings
 from qmd.errors import JobRunning, VectorsRemoved
+from qmd.operations.vectors import active_fingerprint
 from qmd.storage import maintenance
 from qmd.storage.file_lock import errand
 from tests.embedding.embedding import (
@@ -155,7 +156,9 @@ def test_a_draft_is_spared_until_a_cleanup_while_nobody_works_on_it(faked, fake)
     faked.embed()
     first = set(vectors(faked))
     begin_anew(faked, fake)
-    clean = partial(maintenance.clean, faked.engine.database, space=faked.engine.in_use())
+    clean = partial(
+        maintenance.clean, faked.engine.database, space=active_fingerprint(faked.engine)
+    )
     with errand(faked.engine.place.database, "embed"):
         assert clean().vectors == 0
     assert counted(faked.embed()) == (0, 3, 0, 0)
@@ -176,7 +179,7 @@ def test_a_cleanup_spares_a_draft_that_is_begun_while_it_merges(faked, fake, mon
             work.enter_context(errand(database.path, "embed"))
 
         monkeypatch.setattr(maintenance, "merge", merge)
-        space = faked.engine.in_use()
+        space = active_fingerprint(faked.engine)
         assert maintenance.clean(faked.engine.database, space=space).vectors == 0
 
 

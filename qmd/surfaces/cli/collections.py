@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from qmd.errors import IndexFailure
-from qmd.operations import collections
+from qmd.operations import curation
 from qmd.quoting import command
 from qmd.settings import trust
 from qmd.settings.config import DEFAULT_MASK, Settings
@@ -45,7 +45,7 @@ def add(
 ) -> None:
     """Register a folder and index it."""
     with state(context).engine(warm=True, new=True) as engine:
-        added = collections.add_collection(engine, path, name=name, mask=mask)
+        added = curation.add_collection(engine, path, name=name, mask=mask)
         try:
             report_updates(engine, [added.name], as_json=as_json, added=True)
         except IndexFailure:
@@ -140,7 +140,7 @@ app.command(name="info", hidden=True)(show)
 def remove(context: typer.Context, name: Name) -> None:
     """Forget a collection. Its files stay where they are."""
     with state(context).engine() as engine:
-        collections.remove_collection(engine, name)
+        curation.remove_collection(engine, name)
     say(f"Removed collection '{name}'. Its files were not touched.")
 
 
