@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Protocol
 
 from bench.torture.proof import PATIENCE, Home, first
+from qmd.operations.search import search
 
 DOCUMENTS = 300
 LETTERS = "bcdfghjklmnpqrtvwz"
@@ -198,7 +199,7 @@ class Trial:
         for at in range(0, len(wanted), TOGETHER):
             some = wanted[at : at + TOGETHER]
             words = " ".join(title.split()[1] for _, title in some)
-            results = engine.search(words, limit=2 * TOGETHER).results
+            results = list(search(engine, words, limit=2 * TOGETHER))
             found = sorted((result.file, result.title) for result in results)
             if found != some:
                 wrong.append(f"found by its title: {first(found, some)}")

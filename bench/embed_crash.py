@@ -25,8 +25,10 @@ import numpy as np
 
 from bench.crash import Corpus, main
 from qmd.embedding import vectors
+from qmd.embedding.vector_status import vector_status
 from qmd.operations.cleanup import remove_waste
 from qmd.operations.engine import Engine
+from qmd.operations.update import run_update
 from qmd.settings.environment import Place
 from qmd.storage import maintenance
 from qmd.storage.cursor import Cursor
@@ -83,10 +85,10 @@ class Trial:
         self._corpus.change()
         engine = Engine(self._place)
         try:
-            anyio.run(engine.update)
+            anyio.run(run_update, engine)
             if self.chance.random() < 0.1:
                 remove_waste(engine)
-            lacked = engine.vectors()[1].lacking
+            lacked = vector_status(engine)[1].lacking
         finally:
             engine.close()
         force = self.chance.random() < 0.5
@@ -150,7 +152,7 @@ class Trial:
             rows, texts, bare = engine.read(work)
             broken = [fact for fact in engine.read(maintenance.problems) if fact.times]
             wrong = [f"not so {fact.times} times: {fact.fact}" for fact in broken]
-            lacking = engine.vectors()[1].lacking
+            lacking = vector_status(engine)[1].lacking
             if lacking > lacked:
                 wrong.append(f"{lacking} documents lack vectors, {lacked} lacked them")
             if complete:

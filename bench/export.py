@@ -23,6 +23,8 @@ import anyio
 from qmd.exchange import manifest
 from qmd.exchange.exporter import Exported, Wish
 from qmd.operations.engine import Engine
+from qmd.operations.exchange import run_export
+from qmd.operations.update import run_update
 from qmd.settings.environment import Machine, Place
 from qmd.storage import maintenance
 
@@ -64,7 +66,7 @@ class Trial:
         self.corpus = self.work / "corpus"
         shutil.copytree(folder, self.corpus)
         self.engine.place.config.write_text(f"collections:\n  corpus:\n    path: {self.corpus}\n")
-        anyio.run(self.engine.update)
+        anyio.run(run_update, self.engine)
 
     def take(self, index: Path) -> None:
         """Have a copy of an index."""
@@ -87,7 +89,7 @@ class Trial:
 
     def export(self, wish: Wish | None = None) -> Exported:
         """Export once."""
-        return self.engine.export(self.out, wish=wish or Wish())
+        return run_export(self.engine, self.out, wish=wish or Wish())
 
     def again(self, what: str, *, write: Callable[[], object] = lambda: None) -> None:
         """Change something, and print what exporting it takes."""
@@ -105,13 +107,13 @@ class Trial:
         for file in random.Random(seed).sample(sorted(self.corpus.rglob("*.md")), count):
             with file.open("a", encoding="utf-8") as end:
                 end.write(f"\n\nA line about zebra telemetry, number {seed}.\n")
-        anyio.run(self.engine.update)
+        anyio.run(run_update, self.engine)
 
     def added(self, count: int) -> None:
         """Add some documents, and index them."""
         for number in range(count):
             (self.corpus / f"new-{number}.md").write_text(f"# New {number}\n\nZebra telemetry.\n")
-        anyio.run(self.engine.update)
+        anyio.run(run_update, self.engine)
 
     def back(self) -> Cost:
         """The best of several imports into a new index, which is looked at."""

@@ -22,9 +22,12 @@ from ir_measures import Qrel, ScoredDoc, nDCG
 
 from bench.relevance import DEFAULT, _records, written
 from qmd.embedding import vectors
+from qmd.embedding.vector_status import vector_status
 from qmd.errors import QueryError
 from qmd.evaluation.runner import plain
+from qmd.operations.embed import run_embed
 from qmd.operations.engine import Engine
+from qmd.operations.update import run_update
 from qmd.ranking import bm25, nearest, query
 from qmd.settings.environment import Place, machine
 
@@ -118,14 +121,14 @@ def prepared(folder: Path, work: Path) -> Engine:
     config.write_text(f"collections:\n  docs:\n    path: {docs}\n", encoding="utf-8")
     place = Place("index", config, work / "index.duckdb", None, work / "trusted.json")
     engine = Engine(place, machine(os.environ), warm=True)
-    anyio.run(engine.update)
-    anyio.run(engine.embed)
+    anyio.run(run_update, engine)
+    anyio.run(run_embed, engine)
     return engine
 
 
 def lists(engine: Engine, question: str) -> tuple[Scores, Scores]:
     """(bm25, cosine) of documents by number."""
-    space, state = engine.vectors()
+    space, state = vector_status(engine)
     text = " ".join(question.replace("-", " ").split())
     vector = engine.models.embedder(space).embed([space.model.as_query(text)])[0]
 

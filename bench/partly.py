@@ -18,6 +18,8 @@ from unittest import mock
 import anyio
 
 from bench.relevance import DEFAULT, Judged, both, engine_over, words, written
+from qmd.operations.embed import run_embed
+from qmd.operations.update import run_update
 
 SHARES = (0.1, 0.5, 0.9)
 SETS = ("cranfield", "medline")
@@ -32,9 +34,9 @@ def measured(judged: Judged, share: float) -> dict[str, float]:
         work = Path(name)
         written(documents[count:], work / "docs")
         engine = engine_over(work / "docs", work)
-        anyio.run(engine.embed)
+        anyio.run(run_embed, engine)
         written(documents[:count], work / "docs")
-        anyio.run(engine.update)
+        anyio.run(run_update, engine)
         found = {
             "words": judged.ndcg(engine, words),
             "both, unknown as its words": judged.ndcg(engine, both),

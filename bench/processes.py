@@ -41,6 +41,8 @@ from typing import Any, TypeVar
 import anyio
 
 from qmd.operations.engine import Engine
+from qmd.operations.search import search
+from qmd.operations.update import run_update
 from qmd.settings.environment import Place
 from qmd.storage import document_lookup, maintenance
 from qmd.storage.cursor import Cursor
@@ -109,7 +111,7 @@ class Shared:
             yield lambda words: [r["file"] for r in self.command("search", words, "-n", "10")]
             return
         with closing(self.engine(warm=True)) as engine:
-            yield lambda words: [r.file for r in engine.search(words, limit=10).results]
+            yield lambda words: [r.file for r in list(search(engine, words, limit=10))]
 
     @contextmanager
     def updating(self) -> Iterator[tuple[Callable[[], None], list[float]]]:
@@ -129,7 +131,7 @@ class Shared:
             engine.database = Timed(engine.place.database, waits)
 
             def in_place() -> None:
-                [report] = anyio.run(engine.update)
+                [report] = anyio.run(run_update, engine)
                 assert not report.failure, report
                 assert not report.removed, report
 
@@ -265,7 +267,7 @@ def measure(work: Path, seconds: float, *, commands: bool) -> dict[str, list[Any
     queues = context.Queue(), context.Queue()
     shared = Shared(work, commands, *queues, *(context.Event() for _ in range(3)))
     engine = shared.engine()
-    anyio.run(engine.update)
+    anyio.run(run_update, engine)
     engine.close()
     jobs = [partial(told, read, shared, number) for number in range(READERS)]
     jobs += [partial(told, write, shared, number) for number in range(WRITERS)]

@@ -28,7 +28,11 @@ from ir_measures import Qrel, ScoredDoc, nDCG
 
 from qmd.errors import QueryError
 from qmd.evaluation.runner import plain
+from qmd.operations.embed import run_embed
 from qmd.operations.engine import Engine
+from qmd.operations.search import search
+from qmd.operations.semantic_search import query, vector_search
+from qmd.operations.update import run_update
 from qmd.settings.environment import Place, machine
 from qmd.storage.cursor import Cursor
 
@@ -44,7 +48,7 @@ def engine_over(folder: Path, work: Path) -> Engine:
         machine(os.environ),
         warm=True,
     )
-    reports = anyio.run(engine.update)
+    reports = anyio.run(run_update, engine)
     assert not reports[0].failure, reports[0].failure
     return engine
 
@@ -69,7 +73,7 @@ Search = Callable[[Engine, str], "list[tuple[str, float]]"]
 def words(engine: Engine, question: str) -> list[tuple[str, float]]:
     """By words alone."""
     try:
-        results = engine.search(plain(question), limit=10).results
+        results = list(search(engine, plain(question), limit=10))
     except QueryError:
         return []
     return [(result.file, result.score) for result in results]
@@ -77,14 +81,14 @@ def words(engine: Engine, question: str) -> list[tuple[str, float]]:
 
 def meaning(engine: Engine, question: str) -> list[tuple[str, float]]:
     """By meaning alone."""
-    results = engine.vector_search(" ".join(question.replace("-", " ").split()), limit=10).results
+    results = list(vector_search(engine, " ".join(question.replace("-", " ").split()), limit=10))
     return [(result.file, result.score) for result in results]
 
 
 def both(engine: Engine, question: str) -> list[tuple[str, float]]:
     """By words and meaning, as `qmd query` does without models that help."""
-    answer = anyio.run(lambda: engine.query(plain(question), limit=10))
-    return [(result.file, result.score) for result in answer.results]
+    answer = anyio.run(lambda: query(engine, plain(question), limit=10))
+    return [(result.file, result.score) for result in answer]
 
 
 def cosines(engine: Engine) -> Search:
@@ -150,7 +154,7 @@ def ndcg(folder: Path, *, vectors: bool = False) -> dict[str, float]:
         engine = engine_over(work / "docs", work)
         searches: dict[str, Search] = {"words": words}
         if vectors:
-            anyio.run(engine.embed)
+            anyio.run(run_embed, engine)
             searches |= {"meaning": meaning, "exact cosine": cosines(engine), "both": both}
         found = {way: judged.ndcg(engine, search) for way, search in searches.items()}
         engine.close()
@@ -164,7 +168,7 @@ def hits(folder: Path, search: Search = words, top: int = 3) -> dict[str, tuple[
     with tempfile.TemporaryDirectory() as name:
         engine = engine_over(folder / "notes", Path(name))
         if search is not words:
-            anyio.run(engine.embed)
+            anyio.run(run_embed, engine)
         for query in queries:
             results = search(engine, query["query"])[:top]
             found = any(query["expectedDoc"] in file for file, _ in results)

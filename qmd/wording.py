@@ -49,6 +49,11 @@ def reaches(score: float, least: float, digits: int = DIGITS) -> bool:
     return round(score, digits) >= least
 
 
+def lowest_shown_as(least: float, digits: int = DIGITS) -> float:
+    """Return a bound below which no score is shown as `least` or more."""
+    return least - 0.5 / float(10**digits)
+
+
 def size(count: int) -> str:
     """Bytes for people: `1.4 MB`."""
     value = float(count)

@@ -13,7 +13,11 @@ import anyio
 from qmd.errors import ModelFailure, TextTooLong
 from qmd.models.protocols import Between, nothing
 from qmd.models.registry import MINILM
+from qmd.operations.embed import run_embed
 from qmd.operations.engine import Engine
+from qmd.operations.search import search
+from qmd.operations.semantic_search import vector_search
+from qmd.operations.update import run_update
 from qmd.settings.environment import Machine, Place
 from qmd.storage.stemmer import Stemmer
 from qmd.types import Embedded, Report
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from qmd.types import Filter, Result
+    from qmd.types import Result
 
 
 STEMMER = Stemmer()
@@ -75,25 +79,21 @@ class Library:
 
     def update(self) -> Report:
         """Index what has changed."""
-        return anyio.run(self.engine.update)[0]
+        return anyio.run(run_update, self.engine)[0]
 
     def embed(self, *names: str, **options: object) -> Embedded:
         """Embed what lacks vectors."""
-        return anyio.run(partial(self.engine.embed, names, **options))  # type: ignore[arg-type]
+        return anyio.run(partial(run_embed, self.engine, names, **options))  # type: ignore[arg-type]
 
     def found(self, query: str, **options: object) -> list[str]:
         """Paths of the documents that answer, best first."""
-        answer = self.engine.search(query, **{"limit": 10, **options})  # type: ignore[arg-type]
-        return [result.file.removeprefix("notes/") for result in answer.results]
+        answer = search(self.engine, query, **{"limit": 10, **options})  # type: ignore[arg-type]
+        return [result.file.removeprefix("notes/") for result in answer]
 
-    def nearest(
-        self, question: str, among: Filter | None = None, **options: object
-    ) -> list[Result]:
+    def nearest(self, question: str, **options: object) -> list[Result]:
         """What answers a question by its meaning, best first, however badly."""
         given: dict[str, object] = {"limit": 10, "min_score": -1, **options}
-        if among is not None:
-            given["among"] = among
-        return self.engine.vector_search(question, **given).results  # type: ignore[arg-type]
+        return list(vector_search(self.engine, question, **given))  # type: ignore[arg-type]
 
     def ask(self, sql: str) -> list[tuple[object, ...]]:
         """Rows of a query of the index."""

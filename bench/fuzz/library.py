@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from qmd.operations.update import run_update
+
 
 class Embedder:
     """Vectors that say nothing."""
@@ -48,7 +50,7 @@ def library() -> Iterator[Any]:
         )
         place = Place("index", settings, work / "index.duckdb", None, work / "trusted")
         engine = Engine(place, Machine(hub=work / "hub"), warm=True)
-        anyio.run(engine.update)
+        anyio.run(run_update, engine)
         try:
             yield engine
         finally:

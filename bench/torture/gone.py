@@ -49,7 +49,7 @@ def gone(work: Path, options: Options) -> Outcome:
         doors: dict[str, Callable[[str], list[str]]] = {
             "mcp": agent.search,
             "http": web.search,
-            "engine": lambda words: [each.file for each in engine.search(words).results],
+            "engine": lambda words: [each.file for each in list(search(engine, words))],
         }
         for name, (action, may_find, may_fail) in _ACTIONS.items():
             for file in home.work.glob("index.duckdb*"):

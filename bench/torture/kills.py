@@ -15,6 +15,7 @@ import anyio
 from bench.agents import Agent
 from bench.crash import Corpus, killed
 from bench.torture.proof import Home
+from qmd.operations.update import run_update
 from qmd.storage.cursor import Cursor
 
 SUBMITTING = 2.0
@@ -225,6 +226,6 @@ def updated(home: Home) -> None:
     """Index what has changed, in this process."""
     engine = home.engine()
     try:
-        anyio.run(engine.update)
+        anyio.run(run_update, engine)
     finally:
         engine.close()

@@ -17,6 +17,7 @@ import anyio
 from qmd.errors import QmdError
 from qmd.operations import doctor
 from qmd.operations.engine import Engine
+from qmd.operations.search import search
 from qmd.settings.environment import Place
 from qmd.storage.cursor import Cursor
 
@@ -182,7 +183,7 @@ def _said(engine: Engine, queries: Sequence[str]) -> dict[str, Rows]:
     try:
         found = engine.database.read(_facts)
         for query in queries:
-            results = engine.search(query, limit=10).results
+            results = list(search(engine, query, limit=10))
             found[query] = [(each.file, round(each.score, 9)) for each in results]
         return found
     finally:

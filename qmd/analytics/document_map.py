@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal
 
 from qmd.analytics import statistics
 from qmd.analytics.map_svg import Label, Point, page, picture
 from qmd.analytics.picture_files import check, write
 from qmd.analytics.rows import Rows
+from qmd.embedding.vector_status import Index, other_vectors_notice, vector_status
 from qmd.errors import NotEmbedded, UsageError, extras
 from qmd.quoting import command
 from qmd.storage import document_lookup
@@ -22,10 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from qmd.analytics.statistics import Mapped
-    from qmd.embedding.vectors import Pending
     from qmd.models.selection import Space
-
-Found = TypeVar("Found")
 
 Method = Literal["pca", "tsne"]
 
@@ -86,19 +84,6 @@ class Map:
         return self.svg()
 
 
-class Index(Protocol):
-    """The part of an open index that a map is made of."""
-
-    def read(self, work: Callable[[Cursor], Found]) -> Found:
-        """Run `work` on one state of the index."""
-
-    def vectors(self) -> tuple[Space, Pending]:
-        """Give the vector space in use, and how much has no vectors in it."""
-
-    def other_vectors(self) -> str:
-        """Name the models of other vectors, where those of the model in use are missing."""
-
-
 def check_method(method: str) -> None:
     """Refuse to begin with a method that is not to be had.
 
@@ -126,7 +111,7 @@ def make(index: Index, names: Sequence[str] = (), *, method: Method = "pca") -> 
     from qmd.analytics import projection
 
     check_method(method)
-    space, state = index.vectors()
+    space, state = vector_status(index)
     found, vectors = index.read(partial(_vectors, space=space, names=names))
     if not found and state.vectors and names:
         chosen = (word for name in names for word in ("-c", name))
@@ -135,7 +120,7 @@ def make(index: Index, names: Sequence[str] = (), *, method: Method = "pca") -> 
             f"{command('qmd', 'embed', *chosen)} first."
         )
     if not found:
-        raise NotEmbedded(index.other_vectors())
+        raise NotEmbedded(other_vectors_notice(index))
     if method == "tsne" and len(found) < projection.FEWEST:
         raise UsageError(
             f"t-SNE needs {projection.FEWEST} documents with vectors; there are {len(found)}.\n\n"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import json
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from html import escape
 from pathlib import Path
-from types import NoneType, UnionType
+from types import MappingProxyType, NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -163,13 +163,32 @@ class Results(Rows["Result"]):
 
     Attributes:
         notice: something to know about them, such as that documents lack vectors; or None.
+        words: of the index, that were looked for, each with the word of the query it answers.
+        steering: words of the intent, which choose snippets as well.
+        below: results that were left out for their scores.
     """
 
-    def __init__(self, results: Iterable[Result], notice: str | None = None) -> None:
+    def __init__(
+        self,
+        results: Iterable[Result],
+        notice: str | None = None,
+        *,
+        words: Mapping[str, str] = MappingProxyType({}),
+        steering: Mapping[str, str] = MappingProxyType({}),
+        below: int = 0,
+    ) -> None:
         from qmd.types import Result
 
         super().__init__(Result, results)
         self.notice = notice
+        self.words = words
+        self.steering = steering
+        self.below = below
+
+    @property
+    def about(self) -> dict[str, str]:
+        """Words that snippets are chosen by."""
+        return {**self.words, **self.steering}
 
 
 class Table(Tabular[dict[str, Any]]):

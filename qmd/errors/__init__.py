@@ -2,6 +2,7 @@
 
     QmdError                      exit code 1
     ├── UsageError                a value or a combination that makes no sense
+    │   ├── InvalidArgument       a value that a parameter does not take
     │   ├── QueryError            a query that cannot be read
     │   ├── SqlError              SQL that is no query, or cannot be answered
     │   │   ├── SqlTimeout        in time
@@ -115,6 +116,7 @@ if TYPE_CHECKING:
         ContextNotFound,
         DocumentNotFound,
         IndexNotFound,
+        InvalidArgument,
         NotFound,
         QueryError,
         SqlError,
@@ -153,6 +155,7 @@ __all__ = [
     "IndexTaken",
     "IndexTooNew",
     "IndexUnreadable",
+    "InvalidArgument",
     "JobRunning",
     "LockUnusable",
     "MigrationEdited",

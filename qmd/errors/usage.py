@@ -18,6 +18,24 @@ class UsageError(QmdError):
     """A value, or a combination of values, that makes no sense."""
 
 
+class InvalidArgument(UsageError):
+    """A value that a parameter of an operation does not take.
+
+    Attributes:
+        parameter: its name in Python.
+        problem: a sentence without its subject, such as "takes a date, not 'x'."
+    """
+
+    def __init__(self, parameter: str, problem: str) -> None:
+        super().__init__(f"{parameter} {problem}")
+        self.parameter = parameter
+        self.problem = problem
+
+    def named(self, name: str) -> InvalidArgument:
+        """Return the same error with the name that a surface has for the parameter."""
+        return InvalidArgument(name, self.problem)
+
+
 class QueryError(UsageError):
     """A query that cannot be read."""
 

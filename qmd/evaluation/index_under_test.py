@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qmd.errors import UsageError
 from qmd.evaluation import fixtures
 from qmd.operations.engine import ALL, Engine
+from qmd.operations.update import run_update
 from qmd.types import Collection, Filter
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def corpus_index(engine: Engine, fixture: Fixture, progress: Progress) -> Iterat
         try:
             made.change(partial(_configure, engine.settings(), work / "docs"))
             told = progress("Indexing")
-            [report] = anyio.run(lambda: made.update(progress=lambda _: told))
+            [report] = anyio.run(lambda: run_update(made, progress=lambda _: told))
             if report.failure:
                 raise UsageError(f"{fixture.corpus} could not be indexed: {report.failure}")
             yield Bench(made, fixture, ids=ids)

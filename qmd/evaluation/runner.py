@@ -8,16 +8,21 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from qmd.embedding.vector_status import vector_status
 from qmd.errors import IndexFailure, ModelError, NotEmbedded, QmdError, UsageError
 from qmd.evaluation import Backend
 from qmd.evaluation.runs import Asked, Run, apart
+from qmd.operations.embed import run_embed
+from qmd.operations.search import search
+from qmd.operations.semantic_search import query, vector_search
 from qmd.ranking import query_document
 
 if TYPE_CHECKING:
+    from qmd.analytics.rows import Results
     from qmd.evaluation.fixtures import Fixture, Question
     from qmd.evaluation.index_under_test import Bench, Progress
     from qmd.models.selection import Space
-    from qmd.operations.engine import Answer, Engine
+    from qmd.operations.engine import Engine
     from qmd.types import Result
 
 # -- what can be asked -----------------------------------------------------------
@@ -77,8 +82,8 @@ def _vectors(bench: Bench, progress: Progress) -> tuple[Space | None, QmdError |
         space = engine.models.space()
         engine.models.embedder(space)
         if bench.ids:
-            anyio.run(lambda: engine.embed(progress=progress("Embedding")))
-        _, state = engine.vectors()
+            anyio.run(lambda: run_embed(engine, progress=progress("Embedding")))
+        _, state = vector_status(engine)
     except ModelError as error:
         return None, error
     return (space, None) if state.vectors else (None, NotEmbedded())
@@ -146,7 +151,7 @@ async def ask(
     return runs
 
 
-Way = Callable[["Question"], Awaitable["list[Answer]"]]
+Way = Callable[["Question"], Awaitable["list[Results]"]]
 """Answers a question: once for each search of it."""
 
 
@@ -154,26 +159,25 @@ def _ways(bench: Bench, *, meaning: bool, depth: int) -> dict[Backend, Way]:
     """How each backend is asked."""
     from anyio import to_thread
 
-    from qmd.ranking.hybrid import Recipe
+    engine, fixture, among = bench.engine, bench.fixture, bench.among.collections
 
-    engine, fixture, among = bench.engine, bench.fixture, bench.among
-
-    async def by_words(question: Question) -> list[Answer]:
-        ask = partial(engine.search, among=among, limit=depth)
+    async def by_words(question: Question) -> list[Results]:
+        ask = partial(search, engine, limit=depth, collection=among)
         return [await to_thread.run_sync(ask, x) for x in lines(fixture, question, "lex")]
 
-    async def by_meaning(question: Question) -> list[Answer]:
-        ask = partial(engine.vector_search, among=among, limit=depth)
+    async def by_meaning(question: Question) -> list[Results]:
+        ask = partial(vector_search, engine, limit=depth, min_score=-1.0, collection=among)
         return [await to_thread.run_sync(ask, x) for x in lines(fixture, question, "vec", "hyde")]
 
-    async def by_both(question: Question, *, helping: bool) -> list[Answer]:
+    async def by_both(question: Question, *, helping: bool) -> list[Results]:
         text = question.text if fixture.is_typed else f"expand: {plain(question.text)}"
         return [
-            await engine.query(
+            await query(
+                engine,
                 text,
-                among=among,
+                collection=among,
                 limit=depth,
-                recipe=Recipe(meaning=meaning),
+                mode="hybrid" if meaning else "fast",
                 expand=helping,
                 rerank=helping,
             )
@@ -201,7 +205,7 @@ async def _asked(
     notices.update(answer.notice for answer in answers if answer.notice)
     results: dict[str, Result] = {}
     for answer in answers:
-        for result in answer.results:
+        for result in answer:
             results.setdefault(result.file, result)
     best = list(results.values())[:depth]
     known_as = (bench.names(result.file, result.docid) for result in best)

@@ -8,6 +8,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from qmd.embedding.vector_status import vector_status
 from qmd.errors import ModelError, QueryError
 from qmd.evaluation.runner import lines
 from qmd.evaluation.runs import Spread, spread
@@ -40,7 +41,7 @@ def stages(bench: Bench, space: Space | None, progress: Progress) -> dict[str, S
 
     engine, limit = bench.engine, DEPTH["scores"]
     chosen = bench.fixture.sampled(STAGED).questions
-    vectors = engine.vectors()[1].vectors if space is not None else 0
+    vectors = vector_status(engine)[1].vectors if space is not None else 0
     times: dict[str, list[float]] = {"words": [], "embed": [], "vectors": []}
     told = progress("Timing stages")
 

@@ -1,5 +1,6 @@
 """Operations of qmd, each declared once; the surfaces are derived from them.
 
-Typed arguments come in, typed results go out.
-May import, besides the ground floor, `errors` and `text`: every room below.
+In come typed arguments and the open index, out go typed results. Operations may use every room
+below; no operation knows a surface. `declaration.py` says how one is declared, `parameters.py` has
+the parameters that several share.
 """

@@ -82,7 +82,7 @@ class Arranging(Base):
             )
         return [each for each in known if each.root and (not names or each.name in names)]
 
-    def _check(self, names: Sequence[str]) -> None:
+    def check_collections(self, names: Sequence[str]) -> None:
         """Refuse names of collections that do not exist."""
         if names:
             self.read(partial(document_lookup.check_collections, names=list(names)))
@@ -98,13 +98,13 @@ class Arranging(Base):
         from qmd.settings import edit as editing
         from qmd.settings import trust
 
-        is_there, recorded = self.place.config.exists(), self._as_recorded()
+        is_there, recorded = self.place.config.exists(), self.recorded_settings()
         trusted = False
 
         def change(document: Parsed) -> None:
             nonlocal trusted
             if not document:
-                self._refuse_loss(recorded.collections)
+                self.refuse_loss(recorded.collections)
                 editing.write_all(document, Settings() if is_there else recorded)
             before = config.understood(document, self.place)
             trusted = trust.is_trusted(self.place, before)
@@ -116,7 +116,7 @@ class Arranging(Base):
             trust.approve(self.place, settings)
         self.sync()
 
-    def _as_recorded(self) -> Settings:
+    def recorded_settings(self) -> Settings:
         """The settings as the tables have them: index.yml was lost or is kept elsewhere.
 
         Without commands, which an index that came from elsewhere must not bring.

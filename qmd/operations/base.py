@@ -71,13 +71,13 @@ class Base:
             assert digest is not None
             if catalog.config_digest(cursor) != digest:
                 if not settings.collections:
-                    self._refuse_loss(catalog.collections(cursor))
+                    self.refuse_loss(catalog.collections(cursor))
                 catalog.mirror(cursor, settings.collections, settings.contexts, digest)
                 search_log.keep(cursor, on=settings.query_log)
 
         self.database.write(work)
 
-    def _refuse_loss(self, known: Sequence[Collection]) -> None:
+    def refuse_loss(self, known: Sequence[Collection]) -> None:
         """Let no index.yml that is empty take from an index what it has.
 
         Raises:
@@ -121,11 +121,15 @@ class Base:
         self._mirrored = stamp, digest
         return found
 
-    def _described(self, cursor: Cursor) -> list[Context]:
+    def forget_settings(self) -> None:
+        """Compare the tables with index.yml again at the next read."""
+        self._mirrored = None, None
+
+    def described(self, cursor: Cursor) -> list[Context]:
         """All contexts, the most general first."""
         return self.database.remembered("contexts", catalog.contexts, cursor=cursor)
 
-    def _narrowed(self, cursor: Cursor, among: Filter) -> Filter | None:
+    def with_default_collections(self, cursor: Cursor, among: Filter) -> Filter | None:
         """The filter, without names with the collections that searches look into; None: none does.
 
         Raises:
@@ -140,5 +144,5 @@ class Base:
         included = tuple(c.name for c in known if c.included)
         return among._replace(collections=included) if included else None
 
-    def _context(self, cursor: Cursor, document: Document) -> str | None:
-        return catalog.matching(self._described(cursor), document.collection, document.path)
+    def context_of(self, cursor: Cursor, document: Document) -> str | None:
+        return catalog.matching(self.described(cursor), document.collection, document.path)

@@ -1,4 +1,4 @@
-"""Removing what nothing needs any more."""
+"""Operation `cleanup`: remove unused data, and compact the file."""
 
 from __future__ import annotations
 
@@ -6,19 +6,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 from qmd.embedding import vectors
+from qmd.embedding.vector_status import active_fingerprint
 from qmd.errors import IndexFailure
-from qmd.operations.engine import Engine
+from qmd.operations.declaration import Parameter, operation
 from qmd.storage import compaction, maintenance, scratch
 from qmd.storage.cursor import Cursor
 from qmd.storage.file_lock import errand, is_at_work
 from qmd.storage.maintenance import Waste
 
+if TYPE_CHECKING:
+    from qmd.operations.engine import Engine as Index
+
+DryRun = Annotated[bool, Parameter(help="Only say what would be removed.")]
+
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """What was removed, or would be.
+    """Report of a cleanup: what was removed, or would be.
 
     Attributes:
         waste: in the index.
@@ -35,8 +42,13 @@ class Cleaned:
     notice: str | None = None
 
 
-def clean(engine: Engine, *, dry_run: bool = False) -> Cleaned:
-    """Remove what nothing needs any more, and make the file of the index small.
+@operation(
+    title="Clean up",
+    writes=True,
+    absent={"tool": "It holds the index for long, which is for the user to decide."},
+)
+def cleanup(index: Index, *, dry_run: DryRun = False) -> Cleaned:
+    """Remove unused data, put the index in order, and make its file small.
 
     Args:
         dry_run: only say what would be removed.
@@ -45,32 +57,34 @@ def clean(engine: Engine, *, dry_run: bool = False) -> Cleaned:
         IndexFailure: the index is busy, or cannot be read or written.
         JobRunning: another process is at it.
     """
-    path = engine.place.database
+    path = index.place.database
     leftovers = (scratch.left_behind if dry_run else scratch.clear)(path)
-    before = engine.read(lambda _: path.stat().st_size)
+    before = index.read(lambda _: path.stat().st_size)
     if dry_run:
-        unused = partial(_unused_models, path=path, space=engine.in_use())
-        waste = engine.read(lambda cursor: maintenance.waste(cursor, unused_models=unused(cursor)))
+        unused = partial(_unused_models, path=path, space=active_fingerprint(index))
+        waste = index.read(lambda cursor: maintenance.waste(cursor, unused_models=unused(cursor)))
         return Cleaned(waste, leftovers, before, before)
     with errand(path, "cleanup"):
-        waste, notice = remove_waste(engine), None
+        waste, notice = remove_waste(index), None
         try:
-            if not compaction.compact(engine.database):
+            if not compaction.compact(index.database):
                 notice = "Other processes write, so that the file stays as it is: try again."
         except IndexFailure as error:
             notice = f"What it had is removed, but the file stays as it is. {error}"
     return Cleaned(waste, leftovers, before, path.stat().st_size, notice)
 
 
-def remove_waste(engine: Engine) -> Waste:
+def remove_waste(index: Index) -> Waste:
     """Remove what nothing needs any more, and leave the size of the file as it is.
 
     Returns:
         What was removed.
     """
     return maintenance.clean(
-        engine.database,
-        unused_models=partial(_unused_models, path=engine.place.database, space=engine.in_use()),
+        index.database,
+        unused_models=partial(
+            _unused_models, path=index.place.database, space=active_fingerprint(index)
+        ),
         remove_model=lambda cursor, model_id: vectors.remove(cursor, model_id=model_id),
     )
 

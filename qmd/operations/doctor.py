@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from qmd.embedding.vector_status import vector_status
 from qmd.errors import NOT_REBUILT, IndexFailure, ModelError, QmdError, extras
 from qmd.models.registry import is_installed
 from qmd.operations.engine import Engine
@@ -280,7 +281,7 @@ def _installed() -> Iterator[Finding]:
 
 def _models(engine: Engine) -> Iterator[Finding]:
     try:
-        space, state = engine.vectors()
+        space, state = vector_status(engine)
     except ModelError as error:
         first, _, mend = str(error).partition("\n\n")
         yield Finding("model", "problem", first, mend)

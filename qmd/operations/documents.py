@@ -64,7 +64,7 @@ class Reading(Base):
     ) -> Passage:
         document, asked = _resolved(cursor, paths.Range(name, first, count), folder)
         body = document_lookup.bodies(cursor, [document.hash])[document.hash]
-        context = self._context(cursor, document)
+        context = self.context_of(cursor, document)
         return _passage(document, body, context, asked.first, asked.lines)
 
     def multi_get(
@@ -124,7 +124,7 @@ class Reading(Base):
         bodies = document_lookup.bodies(cursor, wanted)
         passages = list(missing)
         for document, asked in chosen.values():
-            context = self._context(cursor, document)
+            context = self.context_of(cursor, document)
             if asked.first is None and document.size > largest:
                 passages.append(_left_out(document, context, document.size, largest))
                 continue

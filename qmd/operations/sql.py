@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from qmd.operations.semantic_search import Meaning
+from qmd.operations.base import Base
 from qmd.settings import config
-from qmd.types import ALL
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,12 +19,13 @@ if TYPE_CHECKING:
     from qmd.analytics.sandbox_worker import Index
     from qmd.analytics.sandbox_workers import Workers
     from qmd.analytics.search_calls import Call, Parameters
+    from qmd.operations.engine import Engine
 
     Work = Callable[[Index], tuple[tuple[Heading, ...], int]]
     """Asks an index."""
 
 
-class Asking(Meaning):
+class Asking(Base):
     """Answers queries of the views."""
 
     _workers: Workers | None
@@ -107,20 +106,31 @@ class Asking(Meaning):
     def _called(self, number: int, call: Call) -> tuple[list[SqlFound], str | None]:
         """What a search finds that a query calls for, and what should be known of it."""
         from qmd.analytics.sandbox import Found
+        from qmd.operations.search import search
+        from qmd.operations.semantic_search import query, vector_search
 
-        names = None if call.collection is None else (call.collection,)
-        among = ALL._replace(collections=names)
         if call.search == "bm25":
-            answer = self.search(call.query, among=among, limit=call.n)
+            found = search(
+                cast("Engine", self), call.query, limit=call.n, collection=call.collection
+            )
         elif call.search == "vsearch":
-            answer = self.vector_search(call.query, among=among, limit=call.n)
+            found = vector_search(
+                cast("Engine", self),
+                call.query,
+                limit=call.n,
+                min_score=-1.0,
+                collection=call.collection,
+            )
         else:
             import anyio
 
-            ask = partial(self.query, call.query, among=among, limit=call.n)
-            answer = anyio.run(ask)
+            found = anyio.run(
+                lambda: query(
+                    cast("Engine", self), call.query, limit=call.n, collection=call.collection
+                )
+            )
         rows = []
-        for rank, result in enumerate(answer.results, 1):
+        for rank, result in enumerate(found, 1):
             collection, _, path = result.file.partition("/")
             rows.append(
                 Found(
@@ -136,7 +146,7 @@ class Asking(Meaning):
                     result.snippet,
                 )
             )
-        return rows, answer.notice
+        return rows, found.notice
 
     def _in_copy(self, work: Work) -> tuple[tuple[Heading, ...], int]:
         """What `work` finds in a copy of the index; in itself, if there is no room for one."""

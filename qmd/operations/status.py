@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from qmd.embedding import vectors as embeddings
+from qmd.embedding.vector_status import vector_status
 from qmd.errors import ModelError
 from qmd.operations.engine import Engine
 from qmd.settings import trust
@@ -83,7 +84,7 @@ def vectors(engine: Engine) -> Vectors:
     """What is known of search by meaning now."""
     stored = engine.read(embeddings.models)
     try:
-        space, state = engine.vectors()
+        space, state = vector_status(engine)
     except ModelError as error:
         problem = str(error).split("\n")[0]
         return Vectors("", stale=sum(each.embeddings for each in stored), problem=problem)

@@ -24,6 +24,8 @@ from qmd.errors import (
     RootMissing,
     UsageError,
 )
+from qmd.operations.embed import run_embed
+from qmd.operations.update import may_read, run_update
 from qmd.stages import only
 from qmd.types import Collection, Embedded, Report
 
@@ -66,7 +68,7 @@ async def watch(
         UsageError: none of the folders can be watched, or all collections have been removed.
         IndexFailure: the index is unreadable, or cannot be written.
     """
-    await engine.update(names, told=told)
+    await run_update(engine, names, told=told)
     watched = await to_thread.run_sync(_watchable, engine, names)
     if not watched:
         raise UsageError("There is nothing to watch: none of the folders is there.")
@@ -84,7 +86,7 @@ async def watch(
         waiting.intersection_update(each.collection.name for each in watched)
         if not waiting:
             return
-        reports = await engine.update(sorted(waiting), told=told)
+        reports = await run_update(engine, sorted(waiting), told=told)
         waiting.clear()
         if vectors is not None:
             vectors.want(r.collection for r in reports if r.new or r.updated or r.renamed)
@@ -177,7 +179,7 @@ class _Vectors:
                 names &= {each.name for each in known}
                 if not names:
                     continue
-                report = await self._engine.embed(sorted(names))
+                report = await run_embed(self._engine, sorted(names))
             except CollectionNotFound:  # it has just been removed
                 self.want(names)
             except QmdError as error:
@@ -214,7 +216,7 @@ def _watchable(engine: Engine, names: Sequence[str]) -> list[_Watched]:
     known = [each for each in engine.folders() if not names or each.name in names]
     if not known:
         raise UsageError("There is nothing to watch any more: the collections were removed.")
-    places = [(each, _place(each.root)) for each in known if engine.may_read(each)]
+    places = [(each, _place(each.root)) for each in known if may_read(engine, each)]
     return [_Watched(each, place) for each, place in places if place is not None]
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from qmd.analytics.sandbox import Limits
 from qmd.analytics.views import examples
+from qmd.operations.search import search
 from qmd.settings.environment import Machine
 from tests.library import FakeEmbedder, Library
 from tools import docs
@@ -56,7 +57,7 @@ def embedded(tmp_path_factory, module_patch):
     made.write("new.md", "# New\n\nNot embedded yet: https://example.org")
     made.update()
     for words in ("tea", "water", "xylophone"):
-        made.engine.search(words)
+        search(made.engine, words)
     yield made
     made.engine.close()
 

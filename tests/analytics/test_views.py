@@ -7,6 +7,7 @@ import re
 import pytest
 
 from qmd.analytics.views import View, needed, views
+from qmd.operations.search import search
 from qmd.storage.cursor import Cursor, as_json
 
 VIEWS = [view for view in views() if "create view" in view.text]
@@ -29,7 +30,7 @@ def test_the_file_of_a_view_says_what_a_row_is_and_creates_what_it_is_named_afte
 def test_a_view_has_the_columns_of_its_header_and_needs_only_the_views_it_names(view, library):
     library.write("tea.md", "---\ntags: [green, hot]\n---\n# Tea\n\nA cup of tea.")
     library.update()
-    library.engine.search("tea")
+    search(library.engine, "tea")
     lines = as_json(library.engine.log.lines())
 
     def described(cursor: Cursor) -> list[tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from qmd.embedding.vector_status import vector_status
 from tests.library import drawn
 
 LONG = 20
@@ -23,7 +24,7 @@ def write_many(library, count, *, first=0):
 
 def lacking(library):
     """Documents that lack vectors."""
-    _, state = library.engine.vectors()
+    _, state = vector_status(library.engine)
     return state.lacking
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import anyio
 import pytest
 
+from qmd.operations.exchange import run_export
+from qmd.operations.update import run_update
 from tests.exchange.indexes import TEA, empty, filled, submitted
 from tests.library import Library
 
@@ -41,12 +43,12 @@ def two(library, tmp_path):
     """An export of one index, and another index that it is to replace."""
     library.write("tea.md", TEA)
     library.update()
-    library.engine.export(tmp_path / "out")
+    run_export(library.engine, tmp_path / "out")
     (tmp_path / "other").mkdir()
     other = Library(tmp_path / "other")
     other.configure("recipes")
     other.write("cake.md", "# Cake\n\nFlour and eggs.")
     other.write("pie.md", "# Pie\n\nApples.", collection="recipes")
-    anyio.run(other.engine.update)
+    anyio.run(run_update, other.engine)
     yield other
     other.engine.close()

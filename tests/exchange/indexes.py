@@ -11,12 +11,13 @@ import anyio
 from qmd.exchange import manifest
 from qmd.operations.engine import Engine
 from qmd.operations.experiences import Experiences
-from qmd.ranking.hybrid import Recipe
+from qmd.operations.search import search
+from qmd.operations.semantic_search import query, vector_search
+from qmd.operations.update import run_update
 from qmd.settings import edit
 from qmd.settings.environment import Machine, Place
 from qmd.storage import maintenance
-from qmd.text.filters import parse_filter
-from qmd.types import Context, Filter
+from qmd.types import Context
 from tests.library import STEMMER, Library
 
 LONG = 60
@@ -47,13 +48,13 @@ def filled(library: Library) -> Library:
     library.write("gone.md", "# Gone\n\nThis tea is cold.")
     library.write("plan.md", "---\nstatus: done\n---\n# Plan\n\nGreen field.", collection="work")
     library.write("old.md", "# Old tea\n\n" + "Old green tea. " * 40, collection="archive")
-    anyio.run(library.engine.update)
+    anyio.run(run_update, library.engine)
     library.engine.change(
         lambda _, document: edit.set_context(document, Context("notes", "ja", "In Japanese"))
     )
     (library.root / "gone.md").unlink()
     library.write("black.md", "# Black tea\n\nStronger, and black, and changed.")
-    anyio.run(library.engine.update)
+    anyio.run(run_update, library.engine)
     return library
 
 
@@ -84,11 +85,11 @@ def empty(folder: Path, machine: Machine | None = None) -> Engine:
 
 def said(engine: Engine) -> list[object]:
     """What an index says: all results with their scores, and all that it shows of itself."""
-    all_of_them = Filter(tuple(collection.name for collection in engine.collections()))
+    names = [collection.name for collection in engine.collections()]
     return [
-        *(engine.search(query, limit=50) for query in QUERIES),
-        *(engine.search(query, limit=50, among=all_of_them) for query in QUERIES),
-        engine.search("green", among=Filter(conditions=parse_filter("status = open"))),
+        *(search(engine, text, limit=50) for text in QUERIES),
+        *(search(engine, text, limit=50, collection=names) for text in QUERIES),
+        search(engine, "green", filter="status = open"),
         [d._replace(document_id=0) for d in engine.documents(None)],
         engine.get("notes/tea.md"),
         engine.collections(),
@@ -101,10 +102,10 @@ def said(engine: Engine) -> list[object]:
 def meant(engine: Engine) -> list[object]:
     """The same of search by meaning, alone and with words."""
     return [
-        *(engine.vector_search(query, limit=50, per_file=3) for query in QUERIES[:3]),
+        *(vector_search(engine, text, limit=50, per_file=3) for text in QUERIES[:3]),
         *(
-            anyio.run(partial(engine.query, query, limit=50, recipe=Recipe(fusion=fusion)))
-            for query in QUERIES[:4]
+            anyio.run(partial(query, engine, text, limit=50, fusion=fusion, explain=True))
+            for text in QUERIES[:4]
             for fusion in ("scores", "rrf")
         ),
     ]

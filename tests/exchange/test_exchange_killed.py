@@ -11,6 +11,8 @@ import _duckdb
 import pytest
 
 from qmd.operations.engine import Engine
+from qmd.operations.exchange import run_export, run_import
+from qmd.operations.search import search
 from qmd.settings.environment import Machine
 from tests.exchange.indexes import LONG, contents, problems, said
 
@@ -43,9 +45,9 @@ engine = Engine(place, Machine(hub=home / "hub"))
 engine.settings()
 setattr(owner, name, deadly)
 if verb == "export":
-    engine.export(Path(argument))
+    run_export(engine, Path(argument))
 else:
-    engine.import_(Path(argument), replace=True)
+    run_import(engine, Path(argument), replace=True)
 print("lived")
 """
 
@@ -75,13 +77,13 @@ def killed(folder: Path, module: str, name: str, nth: int, verb: str, argument: 
     ],
 )
 def test_an_export_that_is_killed_leaves_the_one_before(one, target, tmp_path, module, name, nth):
-    one.engine.export(tmp_path / "out")
+    run_export(one.engine, tmp_path / "out")
     before = contents(tmp_path / "out")
     one.write("new.md", "# New\n\nLater tea.")
     one.update()
     killed(tmp_path, module, name, nth, "export", tmp_path / "out")
     assert contents(tmp_path / "out") == before
-    one.engine.export(tmp_path / "out")
+    run_export(one.engine, tmp_path / "out")
     other = target()
     other.import_(tmp_path / "out")
     assert said(other) == said(one.engine)
@@ -90,7 +92,7 @@ def test_an_export_that_is_killed_leaves_the_one_before(one, target, tmp_path, m
 
 
 def test_an_export_that_is_killed_while_it_removes_the_old_one_is_whole(one, target, tmp_path):
-    one.engine.export(tmp_path / "out")
+    run_export(one.engine, tmp_path / "out")
     one.write("new.md", "# New\n\nLater tea.")
     one.update()
     # Before, the copy of the index is removed.
@@ -98,14 +100,14 @@ def test_an_export_that_is_killed_while_it_removes_the_old_one_is_whole(one, tar
     other = target()
     other.import_(tmp_path / "out")
     assert said(other) == said(one.engine)
-    one.engine.export(tmp_path / "out")
+    run_export(one.engine, tmp_path / "out")
     assert not [entry for entry in tmp_path.iterdir() if entry.name.startswith(".out")]
 
 
 def test_an_export_that_is_killed_between_two_renames_is_found_again(one, target, tmp_path):
-    one.engine.export(tmp_path / "out")
+    run_export(one.engine, tmp_path / "out")
     (tmp_path / "out").rename(tmp_path / ".out.old")
-    assert one.engine.export(tmp_path / "out").written == 0
+    assert run_export(one.engine, tmp_path / "out").written == 0
     assert not (tmp_path / ".out.old").exists()
 
 
@@ -129,9 +131,9 @@ def test_an_import_that_is_killed_leaves_the_old_index_or_the_new(
     names = [document.name for document in engine.documents(None)]
     assert names == (["notes/tea.md"] if is_new else ["notes/cake.md", "recipes/pie.md"])
     assert problems(engine) == []
-    engine.import_(tmp_path / "out", replace=True)
+    run_import(engine, tmp_path / "out", replace=True)
     assert [document.name for document in engine.documents(None)] == ["notes/tea.md"]
-    assert engine.search("tea") == library.engine.search("tea")
+    assert search(engine, "tea") == search(library.engine, "tea")
     assert [collection.name for collection in engine.settings().collections] == ["notes"]
     assert not (two.folder / "index.duckdb.new").exists()
     engine.close()
@@ -144,6 +146,6 @@ def test_a_log_that_another_program_left_is_not_lost_to_an_export(two, tmp_path)
         other.execute("pragma disable_checkpoint_on_shutdown")
         other.execute("insert into cache values ('k', 'rerank', '1', now()::timestamp)")
     assert Path(f"{index}.wal").exists()
-    assert two.engine.export(tmp_path / "fresh").rows["cache"] == 1
-    two.engine.import_(tmp_path / "out", replace=True)
+    assert run_export(two.engine, tmp_path / "fresh").rows["cache"] == 1
+    run_import(two.engine, tmp_path / "out", replace=True)
     assert two.problems() == []

@@ -13,6 +13,7 @@ import pytest
 from qmd.errors import FolderTaken, JobRunning
 from qmd.exchange import destination, parquet
 from qmd.operations.engine import Engine
+from qmd.operations.exchange import run_export, run_import
 from qmd.storage.file_lock import errand
 from tests.exchange.indexes import LONG, problems
 from tests.library import STEMMER
@@ -24,13 +25,13 @@ def test_two_exports_to_one_folder_take_turns(one, tmp_path):
         destination.locked(tmp_path / ".out.part", tmp_path / "out"),
         pytest.raises(FolderTaken, match=r"python.*, process \d+ .*is exporting to it"),
     ):
-        one.engine.export(tmp_path / "out")
+        run_export(one.engine, tmp_path / "out")
     with (
         errand(one.engine.place.database, "export"),
         pytest.raises(JobRunning, match=r"Another export of .* is running: python.*, process \d+"),
     ):
-        one.engine.export(tmp_path / "out")
-    one.engine.export(tmp_path / "out")
+        run_export(one.engine, tmp_path / "out")
+    run_export(one.engine, tmp_path / "out")
 
 
 def test_an_export_is_of_one_state_while_others_write(library, target, tmp_path, monkeypatch):
@@ -44,7 +45,7 @@ def test_an_export_is_of_one_state_while_others_write(library, target, tmp_path,
         states = []
         while not updated.done():
             folder = tmp_path / f"out{len(states)}"
-            library.engine.export(folder)
+            run_export(library.engine, folder)
             states.append(folder)
         updated.result(LONG)
     writer.close()
@@ -65,7 +66,7 @@ def test_the_index_is_free_again_while_its_files_are_written(one, tmp_path, monk
         write(*arguments, **options)
 
     monkeypatch.setattr(parquet, "write", written)
-    one.engine.export(tmp_path / "out")
+    run_export(one.engine, tmp_path / "out")
     assert seen
 
 
@@ -74,12 +75,13 @@ import sys
 from pathlib import Path
 from qmd.settings.environment import Machine, Place
 from qmd.operations.engine import Engine
+from qmd.operations.search import search
 
 home = Path(sys.argv[1])
 place = Place("index", home / "index.yml", home / "index.duckdb", None, home / "trusted.json")
 engine = Engine(place, Machine(hub=home / "hub"), warm=True)
 for line in sys.stdin:
-    print([hit.file for hit in engine.search(line.strip(), limit=10).results], flush=True)
+    print([hit.file for hit in search(engine, line.strip())], flush=True)
 """
 
 
@@ -100,7 +102,7 @@ def test_a_process_that_has_the_old_index_attached_finds_the_new_one(two, tmp_pa
 
         try:
             assert found("cake") == "['notes/cake.md']"
-            two.engine.import_(tmp_path / "out", replace=True)
+            run_import(two.engine, tmp_path / "out", replace=True)
             assert found("cake") == "[]"
             assert found("tea") == "['notes/tea.md']"
         finally:
@@ -112,4 +114,4 @@ def test_only_one_process_at_a_time_imports(two, tmp_path):
         errand(two.engine.place.database, "import"),
         pytest.raises(JobRunning, match=r"Another import of .* is running: python.*, process \d+"),
     ):
-        two.engine.import_(tmp_path / "out", replace=True)
+        run_import(two.engine, tmp_path / "out", replace=True)

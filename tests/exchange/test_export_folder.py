@@ -13,6 +13,7 @@ import pytest
 from qmd.errors import ExchangeError, ExportDamaged, FolderTaken
 from qmd.exchange import destination, manifest
 from qmd.exchange.destination import MARK, locked
+from qmd.operations.exchange import run_export, run_import
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def shelf(library):
 
 def exported(library, name: str = "out", **options: object) -> Path:
     folder = library.folder / name
-    library.engine.export(folder, **options)
+    run_export(library.engine, folder, **options)
     return folder
 
 
@@ -105,7 +106,7 @@ def test_an_export_that_is_read_is_not_replaced_meanwhile(shelf):
     shelf.write("more.md", "# More")
     shelf.update()
     with locked(folder, folder, shared=True):
-        shelf.engine.import_(folder, replace=True)  # others may read it
+        run_import(shelf.engine, folder, replace=True)  # others may read it
         with pytest.raises(FolderTaken, match="importing from it"):
             exported(shelf)
     exported(shelf)
@@ -124,11 +125,11 @@ def test_a_manifest_that_says_something_odd_is_refused(shelf, harm):
     file = folder / manifest.NAME
     file.write_text(json.dumps(harm(json.loads(file.read_text()))))
     with pytest.raises(ExportDamaged):
-        shelf.engine.import_(folder, replace=True)
+        run_import(shelf.engine, folder, replace=True)
 
 
 def test_a_manifest_that_is_nested_without_end_is_refused(shelf):
     folder = exported(shelf)
     (folder / manifest.NAME).write_text("[" * 200_000)
     with pytest.raises(ExchangeError):
-        shelf.engine.import_(folder, replace=True)
+        run_import(shelf.engine, folder, replace=True)

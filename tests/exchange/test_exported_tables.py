@@ -11,6 +11,7 @@ import pytest
 
 from qmd.exchange import parquet as exchange
 from qmd.exchange.exporter import Wish
+from qmd.operations.exchange import run_export
 from qmd.storage.statements import shipped
 from tests.exchange.indexes import filled, parquet, told
 
@@ -38,7 +39,7 @@ def test_every_table_and_column_of_an_index_leaves_or_stays_on_purpose(library):
 
 def test_every_file_is_explained(library, tmp_path):
     library.update()
-    library.engine.export(tmp_path / "out")
+    run_export(library.engine, tmp_path / "out")
     page = (Path(__file__).parents[2] / "docs" / "export.md").read_text(encoding="utf-8")
     for table in told(tmp_path / "out")["tables"]:
         if not (shipped("sql") / "export" / f"{table['name']}.sql").exists():
@@ -50,7 +51,7 @@ def test_every_file_is_explained(library, tmp_path):
 
 
 def test_the_manifest_tells_every_file(one, tmp_path):
-    one.engine.export(tmp_path / "out")
+    run_export(one.engine, tmp_path / "out")
     document = told(tmp_path / "out")
     assert document["format"] == "qmd export"
     files = [file for table in document["tables"] for file in table["files"]]
@@ -65,7 +66,7 @@ def test_the_manifest_tells_every_file(one, tmp_path):
 def test_tables_can_be_read_by_pyarrow(faked, tmp_path):
     dataset = pytest.importorskip("pyarrow.dataset")
     filled(faked).embed()
-    faked.engine.export(tmp_path / "out", wish=Wish(parted=True))
+    run_export(faked.engine, tmp_path / "out", wish=Wish(parted=True))
     documents = dataset.dataset(tmp_path / "out/documents", partitioning="hive").to_table()
     names = zip(documents["collection"].to_pylist(), documents["path"].to_pylist(), strict=True)
     assert sorted(f"{a}/{b}" for a, b in names) == [d.name for d in faked.engine.documents(None)]
@@ -77,7 +78,7 @@ def test_tables_can_be_read_by_pyarrow(faked, tmp_path):
 def test_tables_can_be_read_by_pandas(faked, tmp_path):
     pandas = pytest.importorskip("pandas")
     filled(faked).embed()
-    faked.engine.export(tmp_path / "out")
+    run_export(faked.engine, tmp_path / "out")
     documents = pandas.read_parquet(tmp_path / "out/documents")
     assert sorted(documents["collection"] + "/" + documents["path"]) == [
         d.name for d in faked.engine.documents(None)
@@ -90,7 +91,7 @@ def test_tables_can_be_read_by_pandas(faked, tmp_path):
 def test_tables_can_be_read_by_polars(faked, tmp_path):
     polars = pytest.importorskip("polars")
     filled(faked).embed()
-    faked.engine.export(tmp_path / "out")
+    run_export(faked.engine, tmp_path / "out")
     documents = polars.read_parquet(tmp_path / "out/documents/*.parquet")
     assert "温泉に行きました。お茶も飲みました。" in "".join(documents["body"])
     vectors = polars.read_parquet(tmp_path / "out/embeddings/*.parquet")
@@ -103,7 +104,7 @@ def test_tables_can_be_read_by_polars(faked, tmp_path):
 def test_tables_can_be_read_by_spark(faked, tmp_path):
     sql = pytest.importorskip("pyspark.sql")
     filled(faked).embed()
-    faked.engine.export(tmp_path / "out", wish=Wish(parted=True))
+    run_export(faked.engine, tmp_path / "out", wish=Wish(parted=True))
     builder = sql.SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
     spark = builder.getOrCreate()
     try:
@@ -123,7 +124,7 @@ def test_tables_can_be_read_by_spark(faked, tmp_path):
 
 @pytest.mark.skipif(shutil.which("duckdb") is None, reason="the command line of DuckDB")
 def test_tables_can_be_read_by_the_command_line_of_duckdb(full, tmp_path):
-    full.engine.export(tmp_path / "out")
+    run_export(full.engine, tmp_path / "out")
     query = f"select count(*) from '{tmp_path}/out/documents/*.parquet'"
     done = subprocess.run(["duckdb", "-csv", "-c", query], capture_output=True, check=True)
     assert done.stdout.split()[-1] == str(len(full.engine.documents(None))).encode()
@@ -132,7 +133,7 @@ def test_tables_can_be_read_by_the_command_line_of_duckdb(full, tmp_path):
 def test_tables_can_be_read_by_duckdb(full, tmp_path):
     import _duckdb
 
-    full.engine.export(tmp_path / "out", wish=Wish(parted=True))
+    run_export(full.engine, tmp_path / "out", wish=Wish(parted=True))
     found = _duckdb.connect().execute(
         "select collection, count(*) from read_parquet($files, hive_partitioning = true) "
         "group by all order by all",

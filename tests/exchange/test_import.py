@@ -6,14 +6,17 @@ import shutil
 
 import anyio
 
+from qmd.operations.exchange import run_export, run_import
+from qmd.operations.search import search
+from qmd.operations.update import run_update
 from qmd.settings import edit
 from tests.exchange.indexes import TEA
 
 
 def test_an_index_is_replaced_on_request(two, library, tmp_path):
-    done = two.engine.import_(tmp_path / "out", replace=True)
+    done = run_import(two.engine, tmp_path / "out", replace=True)
     assert done.rows["documents"] == 1
-    assert two.engine.search("tea") == library.engine.search("tea")
+    assert search(two.engine, "tea") == search(library.engine, "tea")
     assert two.found("cake") == []
     assert [collection.name for collection in two.engine.collections()] == ["notes"]
     assert two.problems() == []
@@ -21,7 +24,7 @@ def test_an_index_is_replaced_on_request(two, library, tmp_path):
 
 def test_no_number_is_given_away_twice(two, tmp_path):
     before = two.ask("select max(document_id) from documents")[0][0]
-    two.engine.import_(tmp_path / "out", replace=True)
+    run_import(two.engine, tmp_path / "out", replace=True)
     [(least, following)] = two.ask(
         "select min(document_id), (select value from counters where name = 'next_document_id') "
         "from documents"
@@ -33,21 +36,21 @@ def test_no_number_is_given_away_twice(two, tmp_path):
 
 def test_a_copy_of_the_old_vectors_goes(two, tmp_path):
     (two.folder / "index.duckdb.hnsw").write_bytes(b"graph")
-    two.engine.import_(tmp_path / "out", replace=True)
+    run_import(two.engine, tmp_path / "out", replace=True)
     assert not (two.folder / "index.duckdb.hnsw").exists()
 
 
 def test_comments_and_collections_of_index_yml_stay(library, target, tmp_path):
     library.write("tea.md", TEA)
     library.update()
-    library.engine.export(tmp_path / "out")
+    run_export(library.engine, tmp_path / "out")
     engine = target()
     (tmp_path / "elsewhere").mkdir()
     engine.place.config.write_text(
         f"# Mine\ncollections:\n  notes:\n    path: {tmp_path}/elsewhere  # moved\n"
         f"  other:\n    path: {tmp_path}/other\n"
     )
-    engine.import_(tmp_path / "out")
+    run_import(engine, tmp_path / "out")
     text = engine.place.config.read_text()
     assert "# Mine" in text
     assert "elsewhere  # moved" in text
@@ -58,14 +61,14 @@ def test_comments_and_collections_of_index_yml_stay(library, target, tmp_path):
 def test_a_folder_that_is_only_here_is_kept_when_an_index_is_replaced(library, target, tmp_path):
     library.write("tea.md", TEA)
     library.update()
-    library.engine.export(tmp_path / "out")
+    run_export(library.engine, tmp_path / "out")
     shutil.copytree(library.root, tmp_path / "here")
     shutil.rmtree(library.root)
     engine = target()
     engine.place.config.write_text(f"collections:\n  notes:\n    path: {tmp_path}/here\n")
-    anyio.run(engine.update)
-    assert engine.import_(tmp_path / "out", replace=True).missing == ()
-    assert [report.unchanged for report in anyio.run(engine.update)] == [1]
+    anyio.run(run_update, engine)
+    assert run_import(engine, tmp_path / "out", replace=True).missing == ()
+    assert [report.unchanged for report in anyio.run(run_update, engine)] == [1]
 
 
 RUNS = "models:\n  embed: hf:org/repo/file.gguf\nchunk:\n  tokens: 77\n"
@@ -78,7 +81,7 @@ def test_what_an_export_would_run_or_load_waits_for_trust(library, target, tmp_p
     library.engine.change(
         lambda _, document: edit.entry(document, "notes").update({"update": "rm -rf /"})
     )
-    library.engine.export(tmp_path / "out")
+    run_export(library.engine, tmp_path / "out")
     careful, trusting = target("careful"), target("trusting")
     done = careful.import_(tmp_path / "out")
     assert done.left_out == ("run for 'notes': rm -rf /", "use for embed: hf:org/repo/file.gguf")

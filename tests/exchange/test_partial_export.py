@@ -9,6 +9,8 @@ import pytest
 
 from qmd.errors import ExportIncomplete, UsageError
 from qmd.exchange.exporter import Wish
+from qmd.operations.exchange import run_export
+from qmd.operations.search import search
 from qmd.settings.environment import Machine
 from qmd.text.filters import parse_filter
 from qmd.types import Filter
@@ -18,7 +20,7 @@ from tests.library import Library
 
 def test_some_documents_leave_without_a_word_of_the_others(full, target, tmp_path):
     among = Filter(("work", "notes"), conditions=parse_filter("status = done"))
-    done = full.engine.export(tmp_path / "out", wish=Wish(among, "status = done"))
+    done = run_export(full.engine, tmp_path / "out", wish=Wish(among, "status = done"))
     assert done.rows["documents"] == 1
     assert told(tmp_path / "out")["selection"] == {
         "collections": ["notes", "work"],
@@ -36,7 +38,7 @@ def test_some_documents_leave_without_a_word_of_the_others(full, target, tmp_pat
 
 
 def test_a_search_of_a_part_scores_as_if_there_had_never_been_more(full, target, tmp_path):
-    full.engine.export(tmp_path / "out", wish=Wish(Filter(("notes",))))
+    run_export(full.engine, tmp_path / "out", wish=Wish(Filter(("notes",))))
     part = target("part")
     part.import_(tmp_path / "out")
     (tmp_path / "alone").mkdir()
@@ -44,16 +46,14 @@ def test_a_search_of_a_part_scores_as_if_there_had_never_been_more(full, target,
     shutil.copytree(full.root, alone.root, dirs_exist_ok=True)
     alone.update()
     for query in QUERIES:
-        ours, theirs = part.search(query, limit=50), alone.engine.search(query, limit=50)
-        assert [(r.file, r.score) for r in ours.results] == [
-            (r.file, r.score) for r in theirs.results
-        ]
+        ours, theirs = search(part, query, limit=50), search(alone.engine, query, limit=50)
+        assert [(r.file, r.score) for r in ours] == [(r.file, r.score) for r in theirs]
     alone.engine.close()
 
 
 def test_without_vectors_what_was_cut_is_embedded_again(faked, fake, target, tmp_path):
     filled(faked).embed()
-    faked.engine.export(tmp_path / "out", wish=Wish(vectors=False))
+    run_export(faked.engine, tmp_path / "out", wish=Wish(vectors=False))
     assert not (tmp_path / "out" / "embeddings").exists()
     other = target(machine=Machine({"embed": str(tmp_path / "fake.gguf")}, hub=tmp_path / "hub"))
     other.import_(tmp_path / "out")
@@ -71,12 +71,12 @@ def test_without_vectors_what_was_cut_is_embedded_again(faked, fake, target, tmp
 )
 def test_what_cannot_be_exported_is_refused(one, tmp_path, wish, problem):
     with pytest.raises(Exception, match=problem):
-        one.engine.export(tmp_path / "out", wish=wish)
+        run_export(one.engine, tmp_path / "out", wish=wish)
     assert not (tmp_path / "out").exists()
 
 
 def test_no_index_is_made_of_some_tables(one, target, tmp_path):
-    one.engine.export(tmp_path / "out", wish=Wish(tables=("documents", "words")))
+    run_export(one.engine, tmp_path / "out", wish=Wish(tables=("documents", "words")))
     with pytest.raises(ExportIncomplete, match="without content, postings, collections, counters"):
         target().import_(tmp_path / "out")
 

@@ -21,6 +21,8 @@ from qmd.errors import (
 from qmd.exchange import manifest
 from qmd.exchange.parquet import Unread
 from qmd.operations.engine import Engine
+from qmd.operations.exchange import run_export, run_import
+from qmd.operations.search import search
 from qmd.settings import edit
 from qmd.storage import migrations
 from tests.exchange.indexes import TEA, contents, empty, parquet, retold, told
@@ -32,7 +34,7 @@ def unchanged(index: Library, folder: Path, error: type[Exception], match: str) 
     index.engine.close()
     before = contents(index.folder)
     with pytest.raises(error, match=match):
-        index.engine.import_(folder, replace=True)
+        run_import(index.engine, folder, replace=True)
     index.engine.close()
     after = contents(index.folder)
     after.pop("index.duckdb.import", None)  # a lock
@@ -43,7 +45,7 @@ def unchanged(index: Library, folder: Path, error: type[Exception], match: str) 
 
 def test_an_index_with_documents_is_not_replaced_unasked(two, tmp_path):
     with pytest.raises(IndexTaken, match="has 2 documents") as raised:
-        two.engine.import_(tmp_path / "out")
+        run_import(two.engine, tmp_path / "out")
     assert "--replace" in str(raised.value)
     assert two.found("cake") == ["cake.md"]
 
@@ -61,10 +63,10 @@ def test_an_index_that_changes_meanwhile_is_not_replaced(two, tmp_path, monkeypa
 
     monkeypatch.setattr(edit, "edit", busy)
     with pytest.raises(IndexTaken, match="has been changed meanwhile"):
-        two.engine.import_(tmp_path / "out", replace=True)
+        run_import(two.engine, tmp_path / "out", replace=True)
     monkeypatch.undo()
     assert two.found("late") == ["late.md"]
-    assert two.engine.search("pie").results
+    assert list(search(two.engine, "pie"))
 
 
 @pytest.mark.parametrize("table", ["documents", "postings", "counters"])
@@ -97,7 +99,7 @@ def test_a_file_that_the_system_does_not_read_is_not_called_damaged(
 
     monkeypatch.setattr(f"{module}.{name}", fail)
     with pytest.raises(ExportUnreadable, match="Check the permissions and the disk"):
-        two.engine.import_(tmp_path / "out", replace=True)
+        run_import(two.engine, tmp_path / "out", replace=True)
 
 
 def test_a_disk_without_room_for_the_new_index_is_told_of_as_one(two, tmp_path, monkeypatch):
@@ -106,7 +108,7 @@ def test_a_disk_without_room_for_the_new_index_is_told_of_as_one(two, tmp_path, 
 
     monkeypatch.setattr("qmd.exchange.parquet.load", fail)
     with pytest.raises(IndexNotWritable, match="free space"):
-        two.engine.import_(tmp_path / "out", replace=True)
+        run_import(two.engine, tmp_path / "out", replace=True)
 
 
 def test_a_file_that_is_missing_is_refused(two, tmp_path):
@@ -159,7 +161,7 @@ def test_vectors_that_nothing_is_near_to_are_refused(faked, tmp_path, number):
     faked.write("tea.md", TEA)
     faked.update()
     faked.embed()
-    faked.engine.export(tmp_path / "out")
+    run_export(faked.engine, tmp_path / "out")
     sql = f"select * replace (['{number}'::float] || vector[2:] as vector) from old"
     resigned(tmp_path / "out", "embeddings", sql)
     with pytest.raises(ExportDamaged, match="every number of a vector is finite"):

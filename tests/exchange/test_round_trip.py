@@ -8,7 +8,10 @@ import anyio
 import pytest
 
 from qmd.exchange.exporter import Wish
+from qmd.operations.exchange import run_export
 from qmd.operations.experiences import Experiences
+from qmd.operations.search import search
+from qmd.operations.update import run_update
 from qmd.settings.environment import Machine
 from qmd.types import Filter
 from tests.exchange.indexes import filled, meant, problems, retold, said, told
@@ -17,7 +20,7 @@ from tests.exchange.indexes import filled, meant, problems, retold, said, told
 @pytest.mark.parametrize("parted", [False, True])
 def test_an_index_that_was_exported_and_imported_says_the_same(full, target, tmp_path, parted):
     assert full.ask("select count(*) from tombstones") != [(0,)]
-    full.engine.export(tmp_path / "out", wish=Wish(parted=parted))
+    run_export(full.engine, tmp_path / "out", wish=Wish(parted=parted))
     other = target()
     other.import_(tmp_path / "out")
     assert said(other) == said(full.engine)
@@ -28,7 +31,7 @@ def test_an_index_that_was_exported_and_imported_says_the_same(full, target, tmp
 
 def test_vectors_come_back_without_a_model(faked, fake, target, tmp_path):
     filled(faked).embed()
-    faked.engine.export(tmp_path / "out")
+    run_export(faked.engine, tmp_path / "out")
     made = len(fake.made)
     other = target(machine=Machine({"embed": str(tmp_path / "fake.gguf")}, hub=tmp_path / "hub"))
     other.import_(tmp_path / "out")
@@ -41,13 +44,13 @@ def test_vectors_come_back_without_a_model(faked, fake, target, tmp_path):
 
 
 def test_an_imported_index_lives_on(full, target, tmp_path):
-    full.engine.export(tmp_path / "out")
+    run_export(full.engine, tmp_path / "out")
     other = target()
     other.import_(tmp_path / "out")
     full.write("black.md", "# Black tea\n\nNow it is oolong.")
     full.write("new.md", "# New\n\nTea that came later.")
     for engine in (full.engine, other):
-        reports = anyio.run(engine.update)
+        reports = anyio.run(run_update, engine)
         assert [(r.new, r.updated, r.unchanged) for r in reports if r.collection == "notes"] == [
             (1, 1, 3)
         ]
@@ -56,7 +59,7 @@ def test_an_imported_index_lives_on(full, target, tmp_path):
 
 
 def test_documents_whose_folder_is_elsewhere_stay(full, target, tmp_path):
-    full.engine.export(tmp_path / "out")
+    run_export(full.engine, tmp_path / "out")
     before = said(full.engine)
     shutil.move(full.root, tmp_path / "moved")
     other = target()
@@ -69,7 +72,7 @@ def test_documents_whose_folder_is_elsewhere_stay(full, target, tmp_path):
 
 def test_an_empty_index_comes_back_empty(library, target, tmp_path):
     library.update()
-    library.engine.export(tmp_path / "out")
+    run_export(library.engine, tmp_path / "out")
     other = target()
     other.import_(tmp_path / "out")
     assert [collection.name for collection in other.collections()] == ["notes"]
@@ -78,21 +81,21 @@ def test_an_empty_index_comes_back_empty(library, target, tmp_path):
 
 def test_an_export_of_an_earlier_schema_is_brought_up_to_date(full, target, tmp_path):
     # That of version 3 had no records; what it had has not changed since.
-    full.engine.export(tmp_path / "out", wish=Wish(Filter(("notes", "work"))))
+    run_export(full.engine, tmp_path / "out", wish=Wish(Filter(("notes", "work"))))
     tables = [t for t in told(tmp_path / "out")["tables"] if "experience" not in t["name"]]
     retold(tmp_path / "out", schema_version=3, tables=tables)
     other = target()
     other.import_(tmp_path / "out")
     submit = Experiences(other).submit
     assert submit({"title": "x" * 20, "problem_description": "y" * 20, "solution": "z"})["success"]
-    assert other.search("tea", limit=50).results
+    assert search(other, "tea", limit=50)
     assert problems(other) == []
 
 
 def test_a_folder_may_have_any_name(full, target, tmp_path):
     folder = tmp_path / "day=2025-03-14" / "[x]*'s? {a,b}"
-    full.engine.export(folder, wish=Wish(parted=True))
-    assert full.engine.export(folder, wish=Wish(parted=True)).written == 0
+    run_export(full.engine, folder, wish=Wish(parted=True))
+    assert run_export(full.engine, folder, wish=Wish(parted=True)).written == 0
     other = target()
     other.import_(folder)
     assert said(other) == said(full.engine)

@@ -11,10 +11,12 @@ from qmd.errors import ConfigError, DocumentNotFound, UsageError
 from qmd.experiences.table import UNREVIEWED
 from qmd.operations.doctor import examine
 from qmd.operations.experiences import Experiences
+from qmd.operations.search import search
+from qmd.operations.semantic_search import query
+from qmd.operations.update import compare_folders, run_update
 from qmd.settings import config, edit
 from qmd.storage import maintenance
-from qmd.text.filters import parse_filter
-from qmd.types import Context, Filter
+from qmd.types import Context
 from tests.experiences.submitting import DOCKER, REDIS, asked, refused, submitted
 from tests.library import Library
 
@@ -24,11 +26,11 @@ from tests.library import Library
 def test_a_record_is_a_document_that_every_search_finds_labelled_as_unreviewed(faked):
     records = Experiences(faked.engine)
     id_ = submitted(records, REDIS)
-    [found] = faked.engine.search("keepalive").results
+    [found] = list(search(faked.engine, "keepalive"))
     assert found.file == f"experiences/{id_}.md"
     assert found.title == REDIS["title"]
     assert found.context == UNREVIEWED
-    assert anyio.run(faked.engine.query, "lex: keepalive").results[0].file == found.file
+    assert anyio.run(query, faked.engine, "lex: keepalive")[0].file == found.file
     faked.embed("experiences")
     assert [each.file for each in faked.nearest("a question")] == [found.file]
     passage = faked.engine.get(found.file)
@@ -48,7 +50,7 @@ def test_a_record_is_a_document_that_every_search_finds_labelled_as_unreviewed(f
 
 def test_a_title_of_several_lines_is_one_heading(records, library):
     submitted(records, {**DOCKER, "title": " Docker\n# is slow "})
-    assert library.engine.search("docker").results[0].title == "Docker # is slow"
+    assert search(library.engine, "docker")[0].title == "Docker # is slow"
     assert asked(records, "docker")["experiences"][0]["title"] == "Docker\n# is slow"
 
 
@@ -63,14 +65,13 @@ def test_equal_submissions_are_two_records_with_one_text(records, library):
 def test_the_words_of_an_id_are_no_words_of_its_record(records, library):
     id_ = submitted(records, REDIS)
     assert asked(records, id_)["total"] == 0
-    assert library.engine.search(id_).results == []
+    assert not search(library.engine, id_)
 
 
 def test_keywords_can_be_filtered_by(records, library):
     submitted(records, REDIS)
     submitted(records, {**REDIS, "keywords": []})
-    among = Filter(conditions=parse_filter("keywords = timeout"))
-    assert len(library.engine.search("redis", among=among).results) == 1
+    assert len(search(library.engine, "redis", filter="keywords = timeout")) == 1
 
 
 # -- the collection ------------------------------------------------------------
@@ -89,11 +90,11 @@ def test_the_collection_is_there_once_there_is_a_record_and_stays(records, libra
     library.configure("more")
     library.engine.sync()
     assert names(library) == ["experiences", "more", "notes"]
-    assert [each.collection for each in anyio.run(library.engine.update)] == ["more", "notes"]
-    assert list(library.engine.compare()) == ["more", "notes"]
+    assert [each.collection for each in anyio.run(run_update, library.engine)] == ["more", "notes"]
+    assert list(compare_folders(library.engine)) == ["more", "notes"]
     library.configure()
     assert names(library) == ["experiences", "notes"]
-    assert library.engine.search("redis").results[0].context == UNREVIEWED
+    assert search(library.engine, "redis")[0].context == UNREVIEWED
     assert asked(records, "redis")["total"] == 1
     assert library.problems() == []
 
@@ -122,7 +123,7 @@ def test_the_name_is_refused_wherever_a_collection_could_get_it(records, library
         f"collections:\n  notes:\n    path: {library.root}\n  experiences:\n    path: /tmp\n"
     )
     with pytest.raises(ConfigError, match=r"index\.yml:4: The name 'experiences' is kept for"):
-        library.engine.search("redis")
+        search(library.engine, "redis")
     assert refused(records.query({"keywords": "redis"}))["code"] == "DATABASE_ERROR"
     library.configure()
     with pytest.raises(UsageError, match="The name 'experiences' is kept for"):
@@ -131,7 +132,7 @@ def test_the_name_is_refused_wherever_a_collection_could_get_it(records, library
     with pytest.raises(UsageError, match="cannot be changed"):
         library.engine.rename("experiences", "others")
     with pytest.raises(UsageError, match="has no folder to be updated from"):
-        library.engine.compare(["experiences"])
+        compare_folders(library.engine, ["experiences"])
 
 
 def test_an_index_that_gave_the_name_to_a_folder_says_so_and_goes_on_under_another(tmp_path):
@@ -155,17 +156,17 @@ def test_an_index_that_gave_the_name_to_a_folder_says_so_and_goes_on_under_anoth
     settings.write_text(text.replace("notes:", "experiences:"))
     library.engine.database.write(older)
     with pytest.raises(ConfigError, match="is kept for the records that agents submit"):
-        library.engine.search("tea")
+        search(library.engine, "tea")
     settings.write_text(text.replace("notes:", "work:"))
-    anyio.run(library.engine.update)
-    assert [each.file for each in library.engine.search("tea").results] == ["work/tea.md"]
+    anyio.run(run_update, library.engine)
+    assert [each.file for each in list(search(library.engine, "tea"))] == ["work/tea.md"]
     assert library.problems() == []
     library.engine.close()
 
 
 def test_settings_that_are_made_anew_from_the_index_leave_the_records_out(records, library):
     submitted(records, REDIS)
-    library.engine.search("redis")
+    search(library.engine, "redis")
     (library.folder / "index.yml").unlink()
     library.engine.change(lambda _, document: edit.set_context(document, Context(None, "", "x")))
     assert "experiences" not in (library.folder / "index.yml").read_text()

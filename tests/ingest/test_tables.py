@@ -20,7 +20,8 @@ from qmd.ingest.compare import compare, is_little
 from qmd.ingest.reader import opened, parsed
 from qmd.ingest.vocabulary import Vocabulary
 from qmd.ingest.walk import Found, walk
-from qmd.operations import collections
+from qmd.operations import curation
+from qmd.operations.update import compare_folders, update_small
 from qmd.storage.cursor import Cursor
 from qmd.types import Collection
 from tests.library import STEMMER, Library
@@ -235,12 +236,12 @@ def test_changes_are_the_same_whether_few_files_differ_or_all_are_compared(
     (library.root / "3.md").rename(library.root / "three.md")
     library.write("a (b), c's/日本.md", "odder")
     library.write("new.md", "new")
-    few = library.engine.compare()["notes"].changes
+    few = compare_folders(library.engine)["notes"].changes
     paths = ["1.md", "2.md", "3.md", "a (b), c's/日本.md", "new.md", "three.md"]
     assert [change.path for change in few] == paths
     assert [change.document_id is None for change in few].count(True) == 2
     monkeypatch.setattr(documents, "AT_A_GLANCE", at_once)
-    assert library.engine.compare()["notes"].changes == few
+    assert compare_folders(library.engine)["notes"].changes == few
 
 
 @settings(max_examples=30)
@@ -284,7 +285,7 @@ def test_what_another_process_changed_meanwhile_is_compared_again(library):
 def test_a_collection_that_is_removed_meanwhile_is_named(library):
     library.write("a.md", "# a\n\nleaf\n")
     before = compared(library)
-    collections.remove_collection(library.engine, "notes")
+    curation.remove_collection(library.engine, "notes")
     with pytest.raises(CollectionNotFound):
         carried_out(library, before)
 
@@ -294,16 +295,16 @@ def test_what_is_little_is_told_by_all_that_has_to_be_read(library):
     library.write("a.md", "x" * 1_200_000)
     library.write("b.md", "y" * 800_000, collection="other")
     engine = library.engine
-    assert is_little(engine.compare().values())
+    assert is_little(compare_folders(engine).values())
     library.write("c.md", "z", collection="other")
-    assert not is_little(engine.compare().values())
+    assert not is_little(compare_folders(engine).values())
     library.update()
     for file in ("notes/a.md", "other/b.md", "other/c.md"):
         (library.folder / file).unlink()
-    assert is_little(engine.compare().values())
+    assert is_little(compare_folders(engine).values())
     for number in range(2001):
         library.write(f"{number}.md", "x")
-    assert not is_little(engine.compare().values())
+    assert not is_little(compare_folders(engine).values())
 
 
 @pytest.mark.parametrize("named", [False, True])
@@ -313,10 +314,11 @@ def test_of_several_collections_one_that_is_gone_keeps_no_other_from_its_update(
         library.write("a.md", "leaf", collection=collection)
     engine = library.engine
     names = ["notes", "other", "third"] if named else []
-    compared = engine.compare(names)
+    compared = compare_folders(engine, names)
     begun, told = [], []
     engine.rename("other", "another")
-    reports, others = engine.update_at_once(
+    reports, others = update_small(
+        engine,
         names,
         compared,
         begun=lambda collection: begun.append(collection.name),

@@ -7,8 +7,10 @@ import pytest
 
 from qmd import edit_lock
 from qmd.errors import AlreadyExists, CollectionNotFound
-from qmd.operations.collections import add_collection, remove_collection
+from qmd.operations.curation import add_collection, remove_collection
 from qmd.operations.engine import Engine
+from qmd.operations.search import search
+from qmd.operations.update import compare_folders, run_update
 from qmd.types import Document
 
 
@@ -161,8 +163,8 @@ def updated_while(shelf, happens) -> list[str]:
         for step in steps:
             step()
 
-    compared = shelf.engine.compare()
-    reports = anyio.run(lambda: shelf.engine.update(compared=compared, before=before))
+    compared = compare_folders(shelf.engine)
+    reports = anyio.run(lambda: run_update(shelf.engine, compared=compared, before=before))
     assert not any(report.failure for report in reports)
     return [report.collection for report in reports]
 
@@ -182,7 +184,7 @@ def test_an_update_goes_on_with_a_collection_that_gets_another_name_meanwhile(sh
         "drinks/pot.md",
         "drinks/tea.md",
     ]
-    found = other.search("hojicha").results
+    found = search(other, "hojicha")
     assert sorted(result.file for result in found) == ["drinks/jug.md", "drinks/tea.md"]
     assert shelf.problems() == []
 
@@ -197,7 +199,7 @@ def test_an_update_of_one_collection_says_that_it_was_removed_meanwhile(shelf, o
     async def before(collection):
         remove_collection(other, "notes")
 
-    [report] = anyio.run(lambda: shelf.engine.update(["notes"], before=before))
+    [report] = anyio.run(lambda: run_update(shelf.engine, ["notes"], before=before))
     assert report.failure.startswith("Collection not found: notes.")
 
 

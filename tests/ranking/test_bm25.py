@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from qmd.ingest import inversion
 from qmd.operations.engine import Engine
+from qmd.operations.search import search
 from qmd.ranking import query
 from qmd.ranking.query_terms import COMMON, PREFIX_WEIGHT
 from qmd.storage.stemmer import Stemmer
@@ -91,7 +92,7 @@ def reference(files: dict[str, str], text: str) -> dict[str, float]:
 
 def answers(library: Library, text: str) -> dict[str, float]:
     """What the index answers, as bm25 and not as the score shown."""
-    results = library.engine.search(text, limit=100).results
+    results = list(search(library.engine, text, limit=100))
     return {
         result.file.removeprefix("notes/"): result.score / (1 - result.score) for result in results
     }
@@ -123,7 +124,7 @@ def test_scores_are_those_of_the_formula_after_any_history(history):
                     patch.setattr(inversion, "Words", None)
                 library.update()
             for text in QUERIES:  # what was found before is not remembered too long
-                assert stays.search(text) == library.engine.search(text)
+                assert search(stays, text) == search(library.engine, text)
         stays.close()
         files = {
             str(file.relative_to(library.root)): file.read_text(encoding="utf-8")
@@ -138,9 +139,8 @@ def test_scores_are_those_of_the_formula_after_any_history(history):
             found = answers(library, text)
             assert found.keys() == expected.keys()
             assert all(math.isclose(found[p], expected[p], rel_tol=1e-6) for p in expected)
-            assert (
-                library.engine.search(text, limit=5).results
-                == fresh.engine.search(text, limit=5).results
+            assert list(search(library.engine, text, limit=5)) == list(
+                search(fresh.engine, text, limit=5)
             )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 import numpy as np
 import pytest
 
 from qmd.embedding import vectors
+from qmd.embedding.vector_status import vector_status
 from qmd.errors import CollectionNotFound
+from qmd.operations.semantic_search import vector_search
 from qmd.ranking import nearest, postings
 from qmd.text.filters import parse_filter
 from qmd.types import Filter
@@ -46,9 +46,9 @@ def crowd(compass):
     return compass
 
 
-def found(library, question="0", among=None, **options):
+def found(library, question="0", **options):
     """(file, score) of each answer."""
-    return [(each.file, each.score) for each in library.nearest(question, among, **options)]
+    return [(each.file, each.score) for each in library.nearest(question, **options)]
 
 
 FAR = [("small/40.md", cosine(40)), ("small/50.md", cosine(50)), ("small/60.md", cosine(60))]
@@ -61,16 +61,16 @@ FAR = [("small/40.md", cosine(40)), ("small/50.md", cosine(50)), ("small/60.md",
 def test_a_filter_never_starves(crowd, monkeypatch):
     monkeypatch.setattr(nearest, "DEPTH", 1)
     for among, expected in (
-        (Filter(("small",)), FAR),
-        (Filter(since=datetime(2025, 5, 20)), FAR[1:]),
-        (Filter(since=datetime(2025, 1, 1), before=datetime(2025, 5, 20)), FAR[:1]),
-        (Filter(conditions=parse_filter("kind = far")), FAR),
-        (Filter(("secret",)), [("secret/0.md", cosine(0))]),
-        (Filter(("small", "secret")), [("secret/0.md", cosine(0)), *FAR]),
+        ({"collection": "small"}, FAR),
+        ({"since": "2025-05-20"}, FAR[1:]),
+        ({"since": "2025-01-01", "before": "2025-05-20"}, FAR[:1]),
+        ({"filter": "kind = far"}, FAR),
+        ({"collection": "secret"}, [("secret/0.md", cosine(0))]),
+        ({"collection": ("small", "secret")}, [("secret/0.md", cosine(0)), *FAR]),
     ):
-        assert found(crowd, among=among, limit=4) == expected
+        assert found(crowd, limit=4, **among) == expected
     with pytest.raises(CollectionNotFound, match="Known: notes, secret, small"):
-        crowd.nearest("0", Filter(("absent",)))
+        crowd.nearest("0", collection="absent")
 
 
 def test_a_filter_keeps_a_copy_elsewhere_out(compass):
@@ -80,8 +80,8 @@ def test_a_filter_keeps_a_copy_elsewhere_out(compass):
     compass.update()
     compass.embed()
     expected = [("small/copy.md", cosine(5)), ("small/other.md", cosine(7))]
-    assert found(compass, among=Filter(("small",))) == expected
-    assert found(compass, among=Filter(("notes",))) == [("notes/copy.md", cosine(5))]
+    assert found(compass, collection="small") == expected
+    assert found(compass, collection="notes") == [("notes/copy.md", cosine(5))]
 
 
 def test_a_collection_that_is_excluded_answers_only_if_it_is_named(crowd):
@@ -89,7 +89,7 @@ def test_a_collection_that_is_excluded_answers_only_if_it_is_named(crowd):
     assert first == ("notes/000.md", cosine(0))
     assert "secret/0.md" not in dict(found(crowd, limit=400))
     crowd.configure("small", "secret", excluded=["notes", "small", "secret"])
-    assert "qmd collection include" in crowd.engine.vector_search("0").notice
+    assert "qmd collection include" in vector_search(crowd.engine, "0").notice
 
 
 # -- the depth of a search -----------------------------------------------------
@@ -120,7 +120,7 @@ def test_documents_that_are_gone_neither_come_back_nor_crowd_out_others(compass)
         file.unlink()
     compass.update()
     assert found(compass, limit=3) == [("notes/far.md", cosine(80))]
-    _, state = compass.engine.vectors()
+    _, state = vector_status(compass.engine)
     assert (state.vectors, state.lacking) == (251, 0)
 
 

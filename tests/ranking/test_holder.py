@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from qmd.errors import QueryError
 from qmd.operations.engine import Engine
-from qmd.ranking import bm25, postings, postings_loader, postings_reader, query
+from qmd.operations.search import prepare, search
+from qmd.ranking import bm25 as ranked
+from qmd.ranking import postings, postings_loader, postings_reader, query
 from qmd.storage.cancellation import Stopped
-from qmd.types import ALL, Filter
 from tests.library import STEMMER, Library
 
 WORDS = (
@@ -67,15 +68,15 @@ def hold(engine):
 
 
 def held(engine):
-    return engine.database.read(bm25.held)
+    return engine.database.read(ranked.held)
 
 
 def answer(engine, text, **options):
     try:
-        found = engine.search(text, **options)
+        found = search(engine, text, **options)
     except QueryError as error:
         return str(error)
-    return found.results, found.words, found.notice
+    return list(found), found.words, found.notice
 
 
 def query_of(question):
@@ -109,10 +110,10 @@ def test_memory_answers_as_the_file_does(history, questions, limit):
         other = engine_of(library)
         assert hold(other) is not None
         for question in questions:
-            for among in (ALL, Filter(collections=("notes",))):
+            for chosen in (None, "notes"):
                 text = query_of(question)
-                expected = answer(library.engine, text, limit=limit, among=among)
-                assert answer(other, text, limit=limit, among=among) == expected
+                expected = answer(library.engine, text, limit=limit, collection=chosen)
+                assert answer(other, text, limit=limit, collection=chosen) == expected
         assert held(other) is not None
         other.close()
         library.engine.close()
@@ -167,7 +168,7 @@ def test_what_is_held_goes_when_somebody_writes(warm):
     warm.update()
     warm.engine = mine
     other.close()
-    assert [each.file for each in mine.search("milk").results] == ["notes/new.md"]
+    assert [each.file for each in search(mine, "milk")] == ["notes/new.md"]
     assert held(mine) is None
 
 
@@ -262,13 +263,13 @@ def test_an_engine_that_closes_does_not_wait_for_postings(warm, monkeypatch):
 
 def test_the_second_question_makes_it_worth_to_read_all(warm):
     rested(warm)
-    warm.engine.search("tea")
+    search(warm.engine, "tea")
     warm.engine.holder.settle()
     assert held(warm.engine) is None
-    warm.engine.search("tea")  # remembered: nothing is missed
+    search(warm.engine, "tea")  # remembered: nothing is missed
     warm.engine.holder.settle()
     assert held(warm.engine) is None
-    warm.engine.search("water")
+    search(warm.engine, "water")
     warm.engine.holder.settle()
     assert held(warm.engine) is not None
 
@@ -277,12 +278,12 @@ def test_nothing_is_read_just_after_a_write(warm, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(postings_loader, "QUIET_NS", 3600 * 10**9)
         for number in range(9):
-            warm.engine.search(f"tea {number}")
+            search(warm.engine, f"tea {number}")
         warm.engine.holder.settle()
         assert held(warm.engine) is None
     rested(warm)
     for number in range(2):
-        warm.engine.search(f"water {number}")
+        search(warm.engine, f"water {number}")
     warm.engine.holder.settle()
     assert held(warm.engine) is not None
 
@@ -291,13 +292,13 @@ def test_an_index_of_tomorrow_is_read(warm):
     tomorrow = time.time() + 86_400
     os.utime(warm.engine.place.database, (tomorrow, tomorrow))
     for number in range(2):
-        warm.engine.search(f"tea {number}")
+        search(warm.engine, f"tea {number}")
     warm.engine.holder.settle()
     assert held(warm.engine) is not None
 
 
 def test_a_server_reads_all_before_anybody_asks(warm):
-    warm.engine.get_ready(10)
+    prepare(warm.engine, 10)
     warm.engine.holder.settle()
     assert held(warm.engine) is not None
 
@@ -308,11 +309,11 @@ def test_of_an_index_that_changes_all_is_read_when_as_much_was_asked(warm, monke
     hold(warm.engine)
     warm.engine.database.close()
     for number in range(5):
-        warm.engine.search(f"tea {number}")
+        search(warm.engine, f"tea {number}")
     warm.engine.holder.settle()
     assert held(warm.engine) is None
     for number in range(5, 40):
-        warm.engine.search(f"tea {number}")
+        search(warm.engine, f"tea {number}")
     warm.engine.holder.settle()
     assert held(warm.engine) is not None
 
@@ -342,7 +343,7 @@ def test_a_command_holds_nothing(library):
     library.write("tea.md", "tea")
     library.update()
     for number in range(40):
-        library.engine.search(f"tea {number}")
+        search(library.engine, f"tea {number}")
     assert library.engine.holder._missed == 0
 
 
@@ -350,8 +351,8 @@ def test_what_is_asked_about_one_question_is_missed_once(warm):
     asked = query.parse("tea water")
 
     def work(cursor):
-        bm25.scored(cursor, asked, STEMMER, limit=20)
-        bm25.rarest(cursor, asked, STEMMER)
+        ranked.scored(cursor, asked, STEMMER, limit=20)
+        ranked.rarest(cursor, asked, STEMMER)
 
     warm.engine.read(work)
     assert warm.engine.holder._missed == 1
@@ -365,12 +366,12 @@ def test_what_is_held_knows_stems_and_leaves_out_what_was_removed_or_is_excluded
     warm.write("new.md", "tea with running water")
     warm.update()
     questions = ("milk", "tea", '"tea milk"', "tea -green", '-"in a" tea', "running", "tea -milk")
-    for among in (ALL, Filter(collections=("notes",))):
+    for chosen in (None, "notes"):
         warm.engine.database.close()
-        cold = [answer(warm.engine, text, among=among) for text in questions]
+        cold = [answer(warm.engine, text, collection=chosen) for text in questions]
         warm.engine.database.close()
         assert hold(warm.engine) is not None
-        assert [answer(warm.engine, text, among=among) for text in questions] == cold
+        assert [answer(warm.engine, text, collection=chosen) for text in questions] == cold
         files = [[each.file for each in results] for results, _, _ in cold]
         assert files[0] == files[2] == []
         assert files[3] == ["notes/new.md"]

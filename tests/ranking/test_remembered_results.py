@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 
 from qmd.operations.engine import Engine
-from qmd.ranking import bm25
-from qmd.types import Filter
+from qmd.operations.search import search
+from qmd.ranking import bm25 as ranked
 
 TEXT = "# Tea\n\n" + "\n".join(f"Green tea {number} in the pot" for number in range(40))
 
@@ -25,7 +23,7 @@ def warm(library):
 
 
 def shown(library, text="tea", **form):
-    [result] = library.engine.search(text, **form).results
+    [result] = search(library.engine, text, **form)
     return result
 
 
@@ -46,12 +44,9 @@ def test_each_question_has_its_own(warm):
 
 
 def test_each_filter_has_its_own(warm):
-    later, all_ = Filter(since=datetime(2100, 1, 1, tzinfo=UTC)), Filter()
     for _ in range(2):
-        assert [len(warm.engine.search("tea", among=each).results) for each in (later, all_)] == [
-            0,
-            1,
-        ]
+        found = [search(warm.engine, "tea", since=day) for day in ("2100-01-01", None)]
+        assert [len(each) for each in found] == [0, 1]
 
 
 def test_nothing_is_done_twice(warm, monkeypatch):
@@ -60,8 +55,8 @@ def test_nothing_is_done_twice(warm, monkeypatch):
     def never(*_, **__):
         raise AssertionError
 
-    monkeypatch.setattr(bm25, "_scored", never)
-    monkeypatch.setattr(bm25, "documents", never)
+    monkeypatch.setattr(ranked, "_scored", never)
+    monkeypatch.setattr(ranked, "documents", never)
     assert shown(warm) == first
     with pytest.raises(AssertionError):
         shown(warm, "pot")
@@ -69,10 +64,9 @@ def test_nothing_is_done_twice(warm, monkeypatch):
 
 def test_what_a_caller_does_to_an_answer_changes_no_other(warm):
     for _ in range(2):
-        answer = warm.engine.search("tea")
+        answer = search(warm.engine, "tea")
         assert answer.words == {"tea": "tea"}
         answer.words["cup"] = "cup"
-        answer.results.clear()
     assert shown(warm)
 
 
@@ -80,7 +74,7 @@ def test_what_very_many_words_stand_for_is_not_remembered(warm):
     warm.write("words.md", " ".join(f"pro{number}x" for number in range(1500)))
     warm.update()
     for number in range(5):
-        assert len(warm.engine.search(f"pro asked{number}").results) == 1
+        assert len(search(warm.engine, f"pro asked{number}")) == 1
     shown(warm)
     seen = warm.engine.database._seen
     assert (len(seen.of("rankings")), len(seen.of("results"))) == (1, 1)

@@ -12,9 +12,10 @@ import anyio
 import pytest
 
 from qmd.errors import QueryError
+from qmd.operations.search import search
+from qmd.operations.semantic_search import query
 from qmd.ranking import search_log
 from qmd.ranking.search_log import Log, begin
-from qmd.types import ALL
 
 
 @pytest.fixture
@@ -31,9 +32,9 @@ def asked(library, text):
 
 
 def test_searches_are_noted_with_what_they_found(logged):
-    logged.engine.search("tea", limit=7)
-    logged.engine.search("coffee", among=ALL._replace(collections=("notes",)))
-    anyio.run(logged.engine.query, "lex: cake\nintent: food")
+    search(logged.engine, "tea", limit=7)
+    search(logged.engine, "coffee", collection="notes")
+    anyio.run(query, logged.engine, "lex: cake\nintent: food")
     found = asked(
         logged,
         "select verb, query, collections, at_most, results, found, milliseconds > 0,"
@@ -42,21 +43,21 @@ def test_searches_are_noted_with_what_they_found(logged):
     )
     assert found == [
         ("search", "tea", None, 7, 2, ["notes/tea.md", "notes/cake.md"], True, True),
-        ("search", "coffee", ["notes"], 5, 0, [], True, True),
-        ("query", "lex: cake\nintent: food", None, 5, 1, ["notes/cake.md"], True, True),
+        ("search", "coffee", ["notes"], 10, 0, [], True, True),
+        ("query", "lex: cake\nintent: food", None, 10, 1, ["notes/cake.md"], True, True),
     ]
 
 
 def test_what_found_nothing_and_what_was_never_found(logged):
     for words in ("coffee", "iron", "cake", "coffee"):
-        logged.engine.search(words)
+        search(logged.engine, words)
     logged.write("iron.md", "# Coffee\n\nBeans.")
     assert asked(logged, "select query, verb, times from zero_result_searches") == [
         ("coffee", "search", 2)
     ]
     assert asked(logged, "select file from never_found") == [("notes/tea.md",)]
     logged.update()
-    logged.engine.search("coffee")
+    search(logged.engine, "coffee")
     assert asked(logged, "from zero_result_searches") == []
 
 
@@ -74,40 +75,40 @@ def test_slow_searches_are_those_that_took_longer_than_others(logged):
 
 def test_one_setting_switches_it_off_and_on(logged):
     logged.configure(more="query_log: false")
-    logged.engine.search("tea")
+    search(logged.engine, "tea")
     assert logged.engine.log.lines() == []
     assert asked(logged, "from searches") == []
     logged.configure()
-    logged.engine.search("tea")
+    search(logged.engine, "tea")
     assert len(logged.engine.log.lines()) == 1
 
 
 def test_it_stays_off_where_another_index_is_put_in_the_place_of_one(logged):
     logged.configure(more="query_log: false")
-    logged.engine.search("tea")
+    search(logged.engine, "tea")
     logged.engine.close()
     logged.engine.place.database.unlink()
-    logged.engine.search("tea")
+    search(logged.engine, "tea")
     assert logged.engine.log.lines() == []
     assert [each.name for each in logged.engine.collections()] == ["notes"]
 
 
 def test_what_is_no_search_is_not_noted(logged):
     with pytest.raises(QueryError):
-        logged.engine.search('"tea')
+        search(logged.engine, '"tea')
     logged.engine.get("notes/tea.md")
     assert logged.engine.log.lines() == []
 
 
 def test_only_the_user_can_read_it(logged):
-    logged.engine.search("tea")
+    search(logged.engine, "tea")
     assert stat.S_IMODE(logged.engine.log._file.stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
 def test_a_search_that_cannot_be_noted_is_answered(logged, make):
     make(logged.engine.log._file)
-    assert len(logged.engine.search("tea").results) == 2
+    assert len(search(logged.engine, "tea")) == 2
     assert asked(logged, "from searches") == []
 
 
@@ -115,22 +116,22 @@ def test_nothing_is_written_into_or_read_from_what_a_link_leads_to(logged, tmp_p
     other = tmp_path / "profile"
     other.write_text("whatever\n")
     logged.engine.log._file.symlink_to(other)
-    logged.engine.search("tea")
+    search(logged.engine, "tea")
     assert other.read_text() == "whatever\n"
     assert logged.engine.log.lines() == []
 
 
 def test_a_line_that_was_cut_off_is_left_out_and_spoils_no_other(logged):
-    logged.engine.search("tea")
+    search(logged.engine, "tea")
     with logged.engine.log._file.open("a") as file:
         file.write('{"searched_at": "2025-01-')
     assert asked(logged, "select query from searches") == [("tea",)]
-    logged.engine.search("pool")
+    search(logged.engine, "pool")
     assert asked(logged, "select query from searches order by searched_at") == [("tea",), ("pool",)]
 
 
 def test_lines_that_are_no_searches_are_left_out(logged):
-    logged.engine.search("tea")
+    search(logged.engine, "tea")
     [line] = logged.engine.log.lines()
     odd = json.loads(line) | {"at_most": "many"}
     with logged.engine.log._file.open("a") as file:
@@ -142,7 +143,7 @@ def test_lines_that_are_no_searches_are_left_out(logged):
 @pytest.mark.parametrize("odd", ["\ud800", "\0", "\x1e", "\u2028", "\U0010ffff", '"\\'])
 def test_odd_letters_of_a_query_spoil_nothing(logged, odd):
     logged.engine.log.add(begin("search", f"tea {odd}", None, 5), [])
-    logged.engine.search("tea")
+    search(logged.engine, "tea")
     assert asked(logged, "select count(*) from searches where query = 'tea'") == [(1,)]
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from qmd.errors import IndexFailure
 from qmd.operations.engine import Engine
+from qmd.operations.search import search
 from qmd.storage import compaction, maintenance
 from qmd.storage.file_lock import dictionary
 from tests.library import Library
@@ -39,21 +40,21 @@ def beside(library):
 
 
 def test_the_file_becomes_small_and_answers_as_before(worn):
-    before, found = size(worn), worn.engine.search("tea 11").results
+    before, found = size(worn), list(search(worn.engine, "tea 11"))
     tables = worn.ask("from documents"), worn.ask("from postings"), worn.ask("from words")
     worn.engine.place.database.chmod(0o600)
     stays = Engine(worn.engine.place, warm=True)
-    assert stays.search("tea 11").results == found
+    assert list(search(stays, "tea 11")) == found
     assert compaction.compact(worn.engine.database)
     assert size(worn) < before / 2
     assert stat.S_IMODE(worn.engine.place.database.stat().st_mode) == 0o600
     assert (worn.ask("from documents"), worn.ask("from postings"), worn.ask("from words")) == tables
-    assert worn.engine.search("tea 11").results == stays.search("tea 11").results == found
+    assert list(search(worn.engine, "tea 11")) == list(search(stays, "tea 11")) == found
     assert worn.problems() == []
     assert beside(worn) == {"index.duckdb"}
     worn.write("tea.md", "milk")
     worn.update()
-    assert [each.file for each in stays.search("milk").results] == ["notes/tea.md"]
+    assert [each.file for each in list(search(stays, "milk"))] == ["notes/tea.md"]
     stays.close()
 
 
@@ -97,7 +98,7 @@ def test_an_index_behind_a_link_stays_behind_it(worn, tmp_path):
     assert link.is_symlink()
     assert real.stat().st_size < before / 2
     assert list(elsewhere.iterdir()) == [real]
-    assert len(worn.engine.search("tea").results) == 1
+    assert len(search(worn.engine, "tea")) == 1
 
 
 def test_the_name_of_a_folder_means_nothing(tmp_path):
@@ -111,7 +112,7 @@ def test_the_name_of_a_folder_means_nothing(tmp_path):
     before = size(library)
     assert compaction.compact(library.engine.database)
     assert size(library) < before / 2
-    assert len(library.engine.search("tea").results) == 1
+    assert len(search(library.engine, "tea")) == 1
 
 
 def test_an_index_that_cannot_be_written_anew_stays_as_it_was(worn, monkeypatch):
@@ -147,4 +148,4 @@ def test_an_update_waits_until_words_are_forgotten(library):
         update.join(0.3)
         assert update.is_alive()
     update.join()
-    assert len(library.engine.search("tea").results) == 1
+    assert len(search(library.engine, "tea")) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qmd.errors import IndexBusy
+from qmd.operations.search import search
 from qmd.storage import maintenance
 from qmd.storage.file_lock import errand
 from qmd.storage.maintenance import LARGEST_SLICE, OF_A_RUN, SLICE, Size
@@ -59,10 +60,10 @@ def test_a_merge_leaves_postings_in_order_and_answers_as_they_were(library, monk
     (library.root / "rust.md").unlink()
     library.update()
 
-    before = library.engine.search("some tea").results
+    before = list(search(library.engine, "some tea"))
     assert falls(library) > 0
     assert maintenance.merge(library.engine.database, always=True)
-    assert library.engine.search("some tea").results == before
+    assert list(search(library.engine, "some tea")) == before
     assert falls(library) == 0
     assert library.ask("from tombstones") == []
     assert not maintenance.merge(library.engine.database, always=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 import _duckdb
 import pytest
 
+from qmd.operations.search import search
 from qmd.storage.cursor import Cursor, Memory
 from qmd.storage.prepared import MOST, Plans
 from tests.library import Library
@@ -222,8 +223,8 @@ def test_a_reader_that_has_planned_lets_writers_in_and_finds_what_they_wrote(lib
     library.engine.database._warm = True
     for number in range(3):
         for _ in range(3):
-            found = library.engine.search("tea", limit=10)
-            assert len(found.results) == number + 1
+            found = search(library.engine, "tea", limit=10)
+            assert len(found) == number + 1
         library.write(f"more{number}.md", f"# More\n\nTea {number}.")
         library.update()
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from qmd.errors import QmdError, UsageError
-from qmd.surfaces.cli.common import INTERRUPTED, State, complain, is_text, say, state
+from qmd.surfaces.cli.common import INTERRUPTED, Command, State, complain, is_text, say, state
 from qmd.version import __version__
 from qmd.visible import hidden, shown
 from qmd.wording import readable
@@ -85,14 +85,14 @@ def application(arguments: Sequence[str]) -> typer.Typer:
     called = _called(arguments)
     if called in ALIASES:
         function = getattr(_module(COMMANDS[ALIASES[called]]), ALIASES[called])
-        app.command(name=called)(function)
+        app.command(name=called, cls=Command)(function)
     known = called in COMMANDS or called in GROUPS or called in ALIASES
     panels = {name: panel for panel, names in PANELS.items() for name in names.split()}
     for name, module in COMMANDS.items():
         if not known or name == called:
             own = name.replace("-", "_")
             function = getattr(_module(module), f"{own}_" if iskeyword(own) else own)
-            app.command(name=name, rich_help_panel=panels[name])(function)
+            app.command(name=name, cls=Command, rich_help_panel=panels[name])(function)
     for name, module in GROUPS.items():
         if not known or name == called:
             app.add_typer(_module(module).app, name=name, rich_help_panel=panels[name])

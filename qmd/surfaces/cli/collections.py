@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from qmd.errors import QmdError
-from qmd.operations import collections
+from qmd.operations import curation
 from qmd.settings import trust
 from qmd.settings.config import DEFAULT_MASK, Settings
 from qmd.settings.edit import Parsed, entry
@@ -46,16 +46,16 @@ def add(
     """Register a folder and index it."""
     with state(context).engine(warm=True, new=True) as engine:
         try:
-            added = collections.add_collection(engine, path, name=name, mask=mask)
+            added = curation.add_collection(engine, path, name=name, mask=mask)
         except (QmdError, OSError, KeyboardInterrupt) as error:
             for note in getattr(error, "__notes__", ()):
                 notice(note)
             raise
         try:
             report_updates(engine, [added.name], as_json=as_json, added=True)
-            collections.end_adding(engine, added)
+            curation.end_adding(engine, added)
         except BaseException:  # also Ctrl-C, and the exit of a failure that was told
-            notice(collections.state_of(engine, added.name))
+            notice(curation.state_of(engine, added.name))
             raise
 
 
@@ -145,7 +145,7 @@ app.command(name="info", hidden=True)(show)
 def remove(context: typer.Context, name: Name) -> None:
     """Forget a collection. Its files stay where they are."""
     with state(context).engine() as engine:
-        collections.remove_collection(engine, name)
+        curation.remove_collection(engine, name)
     say(f"Removed collection '{shown(name)}'. Its files were not touched.")
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
+from typer._click.types import StringParamType
+from typer.core import TyperCommand
 from typer.models import TyperPath
 
 from qmd.errors import UsageError
@@ -123,6 +125,26 @@ def collection_names(context: typer.Context) -> list[str]:
             return [each.name for each in engine.collections() if not hidden(each.name)]
     except QmdError:
         return []
+
+
+class Command(TyperCommand):
+    """Command whose usage names its arguments in the usual way: `QUERY...`, not `{query}...`."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """See `TyperCommand`."""
+        pieces = super().collect_usage_pieces(ctx)
+        return [
+            piece.replace("{", "").replace("}", "").upper() if piece.startswith("{") else piece
+            for piece in pieces
+        ]
+
+
+class Text(StringParamType):
+    """Text, which the help does not call `<str>`."""
+
+    def get_metavar(self, param: Any, ctx: Any) -> str:
+        """Return nothing: the argument has a name."""
+        return ""
 
 
 class NamedPath(TyperPath):

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from qmd.errors import UsageError
-from qmd.operations import collections
-from qmd.operations.collections import shown as named
+from qmd.operations import curation
+from qmd.operations.curation import shown as named
 from qmd.quoting import command
 from qmd.storage.catalog import folders
 from qmd.surfaces import formats
@@ -31,7 +31,7 @@ def add(
         raise UsageError('Put the text in quotes: qmd context add PATH "TEXT".')
     path, text = words if len(words) == 2 else (".", words[0])
     with state(context).engine(new=path == "/") as engine:
-        added = collections.add_context(engine, path, text)
+        added = curation.add_context(engine, path, text)
         name = added.collection
         empty = name is not None and not engine.documents(name, added.prefix)
     place = shown(named((name, added.prefix)))
@@ -65,7 +65,7 @@ def rm(
 ) -> None:
     """Remove a context."""
     with state(context).engine() as engine:
-        folder = collections.remove_context(engine, path)
+        folder = curation.remove_context(engine, path)
     say(f"Removed context from {shown(named(folder))}.")
 
 

@@ -155,7 +155,7 @@ def _listed(engine: Engine, path: str) -> tuple[str, str]:
         raise UsageError("The path is empty.\n\n'qmd ls' alone lists the collections.")
     begins = path.partition("/")[0]
     if begins in (".", "..", "~") or (path.startswith("/") and not path.startswith("//")):
-        from qmd.operations.collections import on_disk
+        from qmd.operations.curation import on_disk
 
         inside = on_disk(engine, path)
         if inside is not None:

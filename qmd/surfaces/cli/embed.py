@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from qmd.errors import UsageError
+from qmd.errors import InvalidArgument, UsageError
+from qmd.operations.embed import embed as operation
+from qmd.operations.search import empty_index_notice
 from qmd.surfaces import formats, wording
-from qmd.surfaces.cli.common import PARTLY, Collections, Json, notice, say, state
+from qmd.surfaces.cli.common import PARTLY, Json, notice, say, state
+from qmd.surfaces.cli.derive import Call, command
 from qmd.surfaces.cli.progress import bar
-from qmd.surfaces.cli.search_options import a_number
 from qmd.visible import shown
 from qmd.wording import on_one_line
 
@@ -22,48 +24,34 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, help="Show and fetch the models that qmd uses.")
 
 
-def embed(
-    context: typer.Context,
-    force: Annotated[
-        bool,
-        typer.Option(
-            "-f",
-            "--force",
-            help="Embed all anew. The vectors from before stay in use until all are made.",
-        ),
-    ] = False,
-    collection: Collections = None,
-    batch_tokens: Annotated[
-        int | None,
-        typer.Option("--batch-tokens", min=256, help="Tokens between two commits (16384)."),
-    ] = None,
-    timeout: Annotated[
-        float | None,
-        typer.Option(
-            "--timeout", min=0, metavar="MINUTES", help="Stop after so long.", callback=a_number
-        ),
-    ] = None,
-    no_gpu: Annotated[bool, typer.Option("--no-gpu", help="Run the model on the CPU.")] = False,
-    as_json: Json = False,
-) -> None:
-    """Give every document the vectors that search by meaning needs. Goes on where it stopped."""
-    import anyio
+class EmbedOutput(NamedTuple):
+    """Options of `qmd embed` alone."""
 
-    here = state(context)
-    with here.engine(warm=True, gpu=not no_gpu) as engine, bar("Embedding", "bytes") as progress:
-        report = anyio.run(
-            lambda: engine.embed(
-                collection or (),
-                force=force,
-                batch_tokens=batch_tokens,
-                within=None if timeout is None else timeout * 60,
-                progress=progress,
-            )
-        )
-        empty = None if report.documents else engine.emptiness()
+    no_gpu: Annotated[bool, typer.Option("--no-gpu", help="Run the model on the CPU.")] = False
+    as_json: Json = False
+
+
+FEWEST_TOKENS = 256
+"""Tokens between two commits at least: a commit takes as long as a few hundred."""
+
+
+def _adjust(call: Call) -> None:
+    """Turn minutes into seconds."""
+    if call.arguments.get("batch_tokens", FEWEST_TOKENS) < FEWEST_TOKENS:
+        raise InvalidArgument("--batch-tokens", f"takes {FEWEST_TOKENS} or more.")
+    if "within" in call.arguments:
+        call.arguments["within"] *= 60
+
+
+@command(
+    operation, options=EmbedOutput, adjust=_adjust, progress=lambda _: bar("Embedding", "bytes")
+)
+def embed(call: Call, report: Embedded) -> None:
+    """Write the report of an embedding."""
+    empty = None if report.documents else empty_index_notice(call.engine)
     if empty:
         notice(empty)
-    if as_json:
+    if call.options.as_json:
         say(formats.as_json(_record(report)))
     elif not empty:
         say(summary(report))

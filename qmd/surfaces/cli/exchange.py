@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from qmd.errors import UsageError
+from qmd.operations import exchange
 from qmd.surfaces import formats, wording
-from qmd.surfaces.cli.common import READ, Collections, Json, notice, say, state
+from qmd.surfaces.cli.common import Json, notice, say
+from qmd.surfaces.cli.derive import Call, command
 from qmd.surfaces.cli.progress import bar
 from qmd.visible import one_line, shown
 
@@ -22,22 +23,9 @@ PARTED = "collection"
 """What documents can be parted by."""
 
 
-def export(
-    context: typer.Context,
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", click_type=READ, help="Folder to write to.")
-    ],
-    collection: Collections = None,
-    where: Annotated[
-        str | None,
-        typer.Option(
-            "--where", "--filter", metavar="TEST", help="On frontmatter: 'status = open'."
-        ),
-    ] = None,
-    tables: Annotated[
-        str | None,
-        typer.Option("--tables", metavar="NAMES", help="Only these: documents,chunks,embeddings."),
-    ] = None,
+class ExportOutput(NamedTuple):
+    """Options of `qmd export` alone."""
+
     parted: Annotated[
         str | None,
         typer.Option(
@@ -46,52 +34,26 @@ def export(
             help="Give the documents of each a folder of its own.",
             autocompletion=lambda: [PARTED],
         ),
-    ] = None,
-    no_vectors: Annotated[
-        bool, typer.Option("--no-vectors", help="Leave the vectors out.")
-    ] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace DIR, whatever it has in it.")
-    ] = False,
-    as_json: Json = False,
-) -> None:
-    """Write the index to a folder as Parquet; there again, only what has changed."""
-    from qmd.exchange.exporter import Wish
-    from qmd.text.filters import parse_filter
-    from qmd.types import ALL, Filter
+    ] = None
+    as_json: Json = False
 
+
+def _adjust(call: Call) -> None:
+    parted = call.options.parted
     if parted not in (None, PARTED):
         raise UsageError(f"Documents can be parted by {PARTED}, not by '{parted}'.")
-    wish = Wish(
-        Filter(
-            collections=tuple(collection) if collection else None,
-            conditions=parse_filter(where) if where is not None else (),
-        ),
-        where,
-        _tables(tables),
-        not no_vectors,
-        parted is not None,
-    )
-    with state(context).engine() as engine, bar("Exporting") as progress:
-        done = engine.export(folder, wish=wish, force=force, progress=progress)
-    if as_json:
+    call.arguments["parted"] = parted is not None
+
+
+@command(exchange.export, options=ExportOutput, adjust=_adjust, progress=lambda _: bar("Exporting"))
+def export(call: Call, done: Exported) -> None:
+    """Write the report of an export."""
+    if call.options.as_json:
         say(formats.as_json({**done._asdict(), "folder": str(done.folder)}))
     else:
         say(_exported(done))
-    if done.rows.get("documents") == 0 and wish.among != ALL:
+    if done.rows.get("documents") == 0 and {"collection", "filter"} & call.given.keys():
         notice("No document matches: what was exported has none.")
-
-
-def _tables(given: str | None) -> tuple[str, ...]:
-    """Names of tables; none: all.
-
-    Raises:
-        UsageError: there are none in what was given.
-    """
-    names = tuple(name.strip() for name in (given or "").split(",") if name.strip())
-    if given is not None and not names:
-        raise UsageError("--tables takes names of tables with commas between: documents,chunks.")
-    return names
 
 
 def _exported(done: Exported) -> str:
@@ -105,24 +67,16 @@ def _exported(done: Exported) -> str:
     )
 
 
-def import_(
-    context: typer.Context,
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", click_type=READ, help="Folder of an export.")
-    ],
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Replace the index, if it has documents.")
-    ] = False,
-    trust: Annotated[
-        bool,
-        typer.Option("--trust", help="Take over its update commands and its choice of models."),
-    ] = False,
-    as_json: Json = False,
-) -> None:
-    """Make an index of an export, with its vectors; nothing is embedded again."""
-    with state(context).engine(new=True) as engine, bar("Importing") as progress:
-        done = engine.import_(folder, replace=replace, trusting=trust, progress=progress)
-    if as_json:
+class AsJson(NamedTuple):
+    """The option that writes JSON."""
+
+    as_json: Json = False
+
+
+@command(exchange.import_, options=AsJson, progress=lambda _: bar("Importing"), new=True)
+def import_(call: Call, done: Imported) -> None:
+    """Write the report of an import."""
+    if call.options.as_json:
         record = {
             "database": str(done.database),
             "rows": done.rows,

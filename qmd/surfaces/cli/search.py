@@ -1,100 +1,24 @@
-"""`qmd search`, `vsearch`, `query`: find documents by words, by meaning, by both."""
+"""Output of `qmd search`, `vsearch` and `query`."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from qmd.errors import UsageError
+from qmd.analytics.rows import Results
+from qmd.operations.search import search as keyword
+from qmd.operations.semantic_search import query as hybrid
+from qmd.operations.semantic_search import vector_search
 from qmd.surfaces import formats, render
-from qmd.surfaces.cli.common import State, notice, say, state
-from qmd.surfaces.cli.search_options import Options, a_half_life, a_number, with_options
+from qmd.surfaces.cli.common import State, notice, say
+from qmd.surfaces.cli.derive import Call, command
+from qmd.surfaces.cli.search_options import SearchOutput
 from qmd.text import paths
-from qmd.types import SIMILAR
-from qmd.wording import DIGITS, reaches
+from qmd.wording import DIGITS, lowest_shown_as, reaches
 
 if TYPE_CHECKING:
-    from qmd.operations.engine import Answer, Engine
-
-
-class FusionName(StrEnum):
-    """How ranked lists become one."""
-
-    SCORES = "scores"
-    RRF = "rrf"
-
-
-PerFile = Annotated[
-    int, typer.Option("--per-file", min=1, help="Passages of one document at most.")
-]
-
-
-@with_options
-def search(
-    context: typer.Context,
-    query: Annotated[
-        list[str],
-        typer.Argument(
-            help='Words to look for. "exact phrase"; "tea -green" or -- tea -green; - reads stdin.'
-        ),
-    ],
-    *,
-    options: Options,
-) -> None:
-    """Find documents by keyword (BM25). Fast: no model is loaded."""
-    among, length, text = options.among, options.length, _asked(query)
-    if query == ["-"]:
-        text = " ".join(text.splitlines())
-    here = state(context)
-    with here.engine() as engine:
-        answer = engine.search(
-            text,
-            among=among,
-            limit=options.wanted,
-            length=length,
-            full=options.full,
-        )
-        show(here, engine, answer, options, lowest=0.0)
-
-
-@with_options
-def vsearch(
-    context: typer.Context,
-    query: Annotated[
-        list[str],
-        typer.Argument(help="What you want to know, in your own words; - reads stdin."),
-    ],
-    *,
-    options: Options,
-    per_file: PerFile = 1,
-    no_gpu: Annotated[bool, typer.Option("--no-gpu", help="Run the model on the CPU.")] = False,
-) -> None:
-    """Find documents by meaning: passages that say what you ask, in whatever words."""
-    among, length, text = options.among, options.length, _asked(query)
-    here = state(context)
-    with here.engine(gpu=not no_gpu) as engine:
-        answer = engine.vector_search(
-            text,
-            among=among,
-            limit=options.wanted,
-            per_file=per_file,
-            length=length,
-            full=options.full,
-        )
-        show(here, engine, answer, options, lowest=SIMILAR)
-
-
-class Mode(StrEnum):
-    """How much is done for an answer."""
-
-    FAST = "fast"
-    HYBRID = "hybrid"
-    FULL = "full"
-
+    from qmd.operations.engine import Engine
 
 NO_HELP = (
     "No model here expands or reranks: this is what --mode hybrid finds. "
@@ -102,126 +26,48 @@ NO_HELP = (
 )
 
 
-@with_options
-def query(
-    context: typer.Context,
-    question: Annotated[
-        list[str],
-        typer.Argument(help="A question, or lines lex: vec: hyde: intent:; - reads stdin."),
-    ],
-    *,
-    options: Options,
-    mode: Annotated[
-        Mode | None,
-        typer.Option(help="fast: words; hybrid: and meaning; full: and models that help."),
-    ] = None,
-    per_file: PerFile = 1,
-    intent: Annotated[
-        str | None, typer.Option("--intent", metavar="TEXT", help="What the question is about.")
-    ] = None,
-    candidates: Annotated[
-        int,
-        typer.Option("-C", "--candidate-limit", min=1, help="Documents that a model judges."),
-    ] = 40,
-    no_expand: Annotated[
-        bool, typer.Option("--no-expand", help="Search as it is asked, not also in other words.")
-    ] = False,
-    no_rerank: Annotated[
-        bool, typer.Option("--no-rerank", help="Let no model judge the results.")
-    ] = False,
-    fusion: Annotated[
-        FusionName, typer.Option("--fusion", help="How the lists become one.")
-    ] = FusionName.SCORES,
-    timeout: Annotated[
-        float | None,
-        typer.Option(
-            "--timeout",
-            min=0,
-            metavar="SECONDS",
-            callback=a_number,
-            help="For each model that helps.",
-        ),
-    ] = None,
-    recent: Annotated[
-        float | None,
-        typer.Option(
-            "--recent",
-            metavar="DAYS",
-            callback=a_half_life,
-            help="Prefer new documents; half after so long.",
-        ),
-    ] = None,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Show how each score came about.")
-    ] = False,
-    no_gpu: Annotated[bool, typer.Option("--no-gpu", help="Run models on the CPU.")] = False,
-) -> None:
-    """Find documents by words and by meaning, the best of both first."""
-    import anyio
-
-    from qmd.ranking.hybrid import Recipe
-
-    among, length = options.among, options.length
-    document = _asked(question)
-    here = state(context)
-    with here.engine(warm=True, gpu=not no_gpu) as engine:
-        engine.database.missed = None  # to read all postings is for who is asked again
-        helping = mode is Mode.FULL or (mode is None and engine.models.help_at_once())
-        answer = anyio.run(
-            lambda: engine.query(
-                document,
-                among=among,
-                limit=options.wanted,
-                recipe=Recipe(
-                    fusion.value,
-                    meaning=mode is not Mode.FAST,
-                    candidates=candidates,
-                    timeout=timeout,
-                    half_life=recent,
-                    per_file=per_file,
-                ),
-                expand=helping and not no_expand,
-                rerank=helping and not no_rerank,
-                length=length,
-                full=options.full,
-                intent=intent,
-            )
-        )
-        models = engine.models
-        if mode is Mode.FULL and not (models.chosen("generate") or models.chosen("rerank")):
-            notice(NO_HELP)
-        if not explain:
-            answer = answer._replace(results=[r._replace(explain=None) for r in answer.results])
-        show(here, engine, answer, options, lowest=0.0)
+def _adjust(call: Call) -> None:
+    """Ask for as much as the output format shows, and for scores that are shown as high enough."""
+    options: SearchOutput = call.options
+    arguments = call.arguments
+    arguments["limit"] = options.wanted(arguments.get("limit"))
+    arguments["length"] = options.length
+    if call.operation.name == "search":  # one line, also from stdin
+        arguments["query"] = " ".join(arguments["query"].splitlines())
+    arguments["min_score"] = lowest_shown_as(_least(call), _digits(options))
 
 
-def _asked(words: list[str]) -> str:
-    """What is asked: words, or what comes on stdin."""
-    if words != ["-"]:
-        return " ".join(words)
-    try:
-        text = sys.stdin.read().rstrip("\n")
-        text.encode()  # where bytes that are no UTF-8 are kept as halves of characters
-        return text
-    except UnicodeError as error:
-        raise UsageError("What came on stdin is not valid UTF-8 text.") from error
+def _least(call: Call) -> float:
+    """Return the lowest score that is shown."""
+    least: float = call.given.get("min_score", call.operation.parameters["min_score"].default)
+    return least
 
 
-def show(here: State, engine: Engine, answer: Answer, options: Options, *, lowest: float) -> None:
-    """Write results.
+def _digits(options: SearchOutput) -> int:
+    """Return the digits of a score behind the point."""
+    return 4 if options.format is formats.Format.CSV else DIGITS
 
-    Args:
-        lowest: score from which on a result is shown, if the user did not say.
-    """
+
+def _prepare(call: Call) -> None:
+    _adjust(call)
+    call.engine.database.missed = None  # all postings are read for the sake of later searches
+
+
+def _show(call: Call, results: Results) -> None:
+    """Write results."""
+    here, engine, options = call.here, call.engine, call.options
     roots = {}
     if options.full_path or here.colour:
         roots = {each.name: each.root for each in engine.folders()}
     template = _editor(here, engine) if here.colour else None
-    if answer.notice:
-        notice(answer.notice)
-    least = lowest if options.min_score is None else options.min_score
-    digits = 4 if options.format is formats.Format.CSV else DIGITS
-    results = [result for result in answer.results if reaches(result.score, least, digits)]
+    if call.given.get("mode") == "full" and not any(
+        engine.models.chosen(role) for role in ("generate", "rerank")
+    ):
+        notice(NO_HELP)
+    if results.notice:
+        notice(results.notice)
+    least, digits = _least(call), _digits(options)
+    shown = [result for result in results if reaches(result.score, least, digits)]
 
     def on_disk(name: str) -> str:
         root, _, path = name.partition("/")
@@ -229,14 +75,19 @@ def show(here: State, engine: Engine, answer: Answer, options: Options, *, lowes
 
     say(
         render.results(
-            results,
+            shown,
             options.format,
-            style=_style(here, template, roots, answer.words),
+            style=_style(here, template, roots, results.words),
             numbered=options.line_numbers,
             names=on_disk if options.full_path else str,
-            below_threshold=bool(answer.results),
+            below_threshold=bool(results.below or len(results) > len(shown)),
         )
     )
+
+
+search = command(keyword, options=SearchOutput, adjust=_adjust)(_show)
+vsearch = command(vector_search, options=SearchOutput, adjust=_adjust)(_show)
+query = command(hybrid, options=SearchOutput, adjust=_prepare)(_show)
 
 
 def _editor(here: State, engine: Engine) -> str:

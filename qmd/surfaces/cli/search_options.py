@@ -1,22 +1,16 @@
-"""What `qmd search`, `vsearch` and `query` can all be told."""
+"""Output options of `qmd search`, `vsearch` and `query`."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from datetime import datetime
-from inspect import Parameter, Signature, signature
-from typing import TYPE_CHECKING, Annotated, NamedTuple, get_type_hints
+from typing import Annotated, NamedTuple
 
 import typer
 
 from qmd.errors import UsageError
+from qmd.operations.parameters import UNLIMITED
 from qmd.surfaces import formats
-from qmd.surfaces.cli.common import Collections, parsed_day
 from qmd.surfaces.formats import Format
-
-if TYPE_CHECKING:
-    from qmd.types import Filter
 
 FEW, MANY = 5, 20
 """Results for people, and for programs. Source: tobi/qmd (MIT)."""
@@ -51,61 +45,16 @@ def a_number(value: float | None) -> float | None:
     return value
 
 
-def a_half_life(value: float | None) -> float | None:
-    """The value of `--recent`, if it can be one.
+class SearchOutput(NamedTuple):
+    """Options of the search commands that say how much is shown, and how."""
 
-    Raises:
-        UsageError: it cannot.
-    """
-    if value is not None:
-        from qmd.text.dates import HALF_LIFE, is_half_life
-
-        if not is_half_life(value):
-            raise UsageError(HALF_LIFE.format("--recent", f"{value:g}"))
-    return value
-
-
-class Options(NamedTuple):
-    """What all searches can be told."""
-
-    limit: Annotated[
-        int | None,
-        typer.Option(
-            "-n", "--limit", min=1, help="Results at most (5; 20 with --json and --files)."
-        ),
-    ] = None
-    collection: Collections = None
     everything: Annotated[bool, typer.Option("--all", help="All results.")] = False
-    min_score: Annotated[
-        float | None,
-        typer.Option(
-            "--min-score",
-            min=0,
-            max=1,
-            callback=a_number,
-            help="Leave out lower scores (0; vsearch: 0.3, also with --all).",
-        ),
-    ] = None
-    full: Annotated[bool, typer.Option("--full", help="Whole documents, no snippets.")] = False
     line_numbers: Annotated[
         bool, typer.Option("--line-numbers", help="Number the lines of whole documents.")
     ] = False
     full_path: Annotated[
         bool, typer.Option("--full-path", help="Show where the files are on disk.")
     ] = False
-    since: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DATE", help="Documents of this day or later: 2025-03-14, 2025-03, 7d."
-        ),
-    ] = None
-    before: Annotated[
-        str | None, typer.Option(metavar="DATE", help="Documents from before this day.")
-    ] = None
-    where: Annotated[
-        str | None,
-        typer.Option("--filter", metavar="TEST", help="On frontmatter: 'status = open'."),
-    ] = None
     form: FormatName = None
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False
     as_csv: Annotated[bool, typer.Option("--csv", help="Write CSV.")] = False
@@ -125,62 +74,24 @@ class Options(NamedTuple):
             files=self.as_files,
         )
 
-    @property
-    def wanted(self) -> int:
-        """Results at most."""
-        from qmd.operations.engine import UNLIMITED
+    def wanted(self, limit: int | None) -> int:
+        """Return how many results are wanted at most.
 
+        Args:
+            limit: as the user gave it.
+
+        Raises:
+            UsageError: a limit is given, and all results are asked for.
+        """
         if self.everything:
-            if self.limit is not None:
+            if limit is not None:
                 raise UsageError("Choose one: --all, or so many with -n.")
             return UNLIMITED
         for_programs = self.format in (Format.JSON, Format.FILES)
-        wanted = self.limit if self.limit is not None else MANY if for_programs else FEW
+        wanted = limit if limit is not None else MANY if for_programs else FEW
         return min(wanted, UNLIMITED)
 
     @property
     def length(self) -> int:
         """Characters of a snippet."""
         return SHORT if self.format is Format.JSON else LONG
-
-    @property
-    def among(self) -> Filter:
-        """The documents that may answer."""
-        from qmd.text.filters import parse_filter
-        from qmd.types import Filter
-
-        moments = [parsed_day(self.since, "--since"), parsed_day(self.before, "--before")]
-        first, last = [moment if isinstance(moment, datetime) else None for moment in moments]
-        return Filter(
-            tuple(self.collection) if self.collection else None,
-            first,
-            last,
-            parse_filter(self.where) if self.where is not None else (),
-        )
-
-
-def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with the options that all searches share; it gets them as `options`."""
-
-    def run(**values: object) -> None:
-        shared = {name: values.pop(name) for name in Options._fields}
-        command(**values, options=Options(**shared))  # type: ignore[arg-type]
-
-    own = [p for p in signature(command, eval_str=True).parameters.values() if p.name != "options"]
-    hints = get_type_hints(Options, include_extras=True)
-    shared = [
-        Parameter(
-            name,
-            Parameter.KEYWORD_ONLY,
-            default=Options._field_defaults[name],
-            annotation=hints[name],
-        )
-        for name in Options._fields
-    ]
-    first = [p for p in own if p.kind is not Parameter.KEYWORD_ONLY]
-    last = [p for p in own if p.kind is Parameter.KEYWORD_ONLY]
-    parameters = [*first, *shared, *last]
-    run.__name__, run.__doc__ = command.__name__, command.__doc__
-    run.__annotations__ = {p.name: p.annotation for p in parameters}
-    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
-    return run

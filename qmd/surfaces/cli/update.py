@@ -8,16 +8,20 @@ from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
 from textwrap import indent
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from qmd.embedding.vector_status import vector_status
 from qmd.errors import ModelError, QmdError
 from qmd.ingest import fingerprint
 from qmd.models import loader
+from qmd.operations.update import compare_folders, needs_backfill, run_update, update_small
+from qmd.operations.update import update as operation
 from qmd.settings import environment
 from qmd.surfaces import formats, wording
-from qmd.surfaces.cli.common import PARTLY, Collections, Json, notice, say, state
+from qmd.surfaces.cli.common import PARTLY, Json, State, collection_names, notice, say
+from qmd.surfaces.cli.derive import interactive
 from qmd.surfaces.cli.progress import bars, unseen
 from qmd.visible import shown
 from qmd.wording import on_one_line
@@ -29,16 +33,25 @@ if TYPE_CHECKING:
     from qmd.types import Collection, Report
 
 
-def update(
-    context: typer.Context,
-    collection: Collections = None,
-    pull: Annotated[
-        bool, typer.Option("--pull", help="Run 'git pull --ff-only' first where git is used.")
-    ] = False,
-    as_json: Json = False,
-) -> None:
-    """Index what has changed."""
-    here, names = state(context), collection or []
+class UpdateOutput(NamedTuple):
+    """Options of `qmd update` alone."""
+
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME]...",
+            help="Only these collections; as with -c.",
+            autocompletion=collection_names,
+        ),
+    ] = None
+    as_json: Json = False
+
+
+@interactive(operation, options=UpdateOutput)
+def update(here: State, arguments: dict[str, Any], options: UpdateOutput) -> None:
+    """Update collections, without DuckDB where nothing has changed."""
+    named = (*arguments.get("collection", ()), *(options.names or ()))
+    names, pull, as_json = list(dict.fromkeys(named)), arguments.get("pull", False), options.as_json
     before = fingerprint.NONE
     if not pull:
         vectors_of = partial(loader.vectors_of, here.place, environment.machine(here.environ))
@@ -81,13 +94,13 @@ def report_updates(
     telling = _Telling(len(chosen), as_json=as_json, added=added)
     compared = {}
     if not any(hooks.wants(collection) for collection in chosen):
-        compared = engine.compare(names, before.found)
+        compared = compare_folders(engine, names, before.found)
     reports: list[Report] = []
     rest: Sequence[str] | None = names
     if _at_once(engine, chosen, compared):
         # The usual case needs no pipeline, which takes longer to load than this took.
-        reports, others = engine.update_at_once(
-            names, compared, begun=telling.begun, told=telling.told
+        reports, others = update_small(
+            engine, names, compared, begun=telling.begun, told=telling.told
         )
         rest = others or None
     if rest is not None:
@@ -117,8 +130,8 @@ def _in_pipeline(
             return progress(f"Indexing {collection.name}") if progress else unseen
 
         return anyio.run(
-            lambda: engine.update(
-                names, compared=compared, progress=shown, before=before, told=telling.told
+            lambda: run_update(
+                engine, names, compared=compared, progress=shown, before=before, told=telling.told
             )
         )
 
@@ -130,7 +143,7 @@ def _at_once(
     from qmd.ingest.compare import is_little
 
     little = len(compared) == len(chosen) and is_little(compared.values())
-    return little and not engine.has_arrears()
+    return little and not needs_backfill(engine)
 
 
 def _note(
@@ -150,7 +163,7 @@ def _note(
             return
         known[report.collection] = comparison.found, unusable
     with suppress(QmdError, OSError):  # who needs what cannot be read is told
-        space, vectors = engine.vectors()
+        space, vectors = vector_status(engine)
         digest = engine.database.read(config_digest)
         if before.state and before.state.settings == digest:
             fingerprint.note(
@@ -218,7 +231,7 @@ class _Telling:
 def _lacking(engine: Engine) -> str:
     """How many documents need vectors, and what gives them some."""
     try:
-        _, vectors = engine.vectors()
+        _, vectors = vector_status(engine)
     except ModelError as error:
         return f"\n{error}"
     return _in_words(vectors.lacking)

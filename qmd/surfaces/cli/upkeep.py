@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import shlex
 import sys
-from contextlib import nullcontext, suppress
-from typing import TYPE_CHECKING, Annotated
+from contextlib import AbstractContextManager, nullcontext, suppress
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from qmd.errors import QmdError, UsageError
+from qmd.operations.cleanup import Cleaned
+from qmd.operations.cleanup import cleanup as clean
 from qmd.settings import environment
 from qmd.surfaces import formats, wording
 from qmd.surfaces.cli import common
 from qmd.surfaces.cli.common import Collections, Json, notice, say, state
+from qmd.surfaces.cli.derive import Call, command
 from qmd.surfaces.cli.progress import bar, busy
 from qmd.visible import shown
 
@@ -99,22 +102,24 @@ def doctor(
         raise typer.Exit(3 if any(finding.stops for finding in findings) else 1)
 
 
-def cleanup(
-    context: typer.Context,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what would be removed.")
-    ] = False,
-    as_json: Json = False,
-) -> None:
-    """Remove what nothing needs any more, put the index in order, and make its file small."""
-    from qmd.operations.cleanup import clean
+class AsJson(NamedTuple):
+    """The option that writes JSON."""
 
-    with state(context).engine() as engine, nullcontext() if dry_run else busy("Cleaning up"):
-        done = clean(engine, dry_run=dry_run)
+    as_json: Json = False
+
+
+def _progress(call: Call) -> AbstractContextManager[None]:
+    return nullcontext() if call.given.get("dry_run") else busy("Cleaning up")
+
+
+@command(clean, options=AsJson, progress=_progress)
+def cleanup(call: Call, done: Cleaned) -> None:
+    """Write the report of a cleanup."""
+    dry_run = call.given.get("dry_run", False)
     if done.notice:
         notice(done.notice)
     removed = done.waste
-    if as_json:
+    if call.options.as_json:
         freed = 0 if dry_run else sum(done.leftovers.values())
         record = {
             **removed._asdict(),

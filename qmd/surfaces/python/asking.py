@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from anyio import to_thread
-
-from qmd.analytics.rows import Results, Rows, Table
-from qmd.operations.engine import LARGEST_OF_SEVERAL, Answer
+from qmd.analytics.rows import Rows, Table
+from qmd.operations.engine import LARGEST_OF_SEVERAL
+from qmd.operations.search import search
+from qmd.operations.semantic_search import query, vector_search
 from qmd.operations.status import Status
-from qmd.operations.threads import stoppable
 from qmd.surfaces.python import given
 from qmd.surfaces.python.answers import Document, document
 from qmd.surfaces.python.base import Base
-from qmd.surfaces.python.given import Day, Names
+from qmd.surfaces.python.derive import awaited
+from qmd.surfaces.python.given import Names
 from qmd.text import paths
-from qmd.types import SIMILAR, Passage
+from qmd.types import Passage
 
 if TYPE_CHECKING:
     from qmd.analytics.document_map import Map
@@ -30,179 +29,10 @@ class Asking(Base):
 
     # -- search ------------------------------------------------------------------
 
-    async def search(
-        self,
-        query: str,
-        *,
-        collection: Names = None,
-        limit: int | None = 10,
-        min_score: float = 0.0,
-        since: Day = None,
-        before: Day = None,
-        filter: str | None = None,
-        full: bool = False,
-        length: int = 500,
-    ) -> Results:
-        """Documents that contain words of a query, best first.
-
-        Args:
-            query: words, `"phrases"`, `-exclusions`.
-            collection: names; without any, those that searches look into by default.
-            limit: results at most; None: all.
-            min_score: 0 to 1.
-            since, before: documents of this day or later, and from before this day.
-            filter: on frontmatter: `'status = "open" and tags = urgent'`.
-            full: whole bodies, no snippets.
-            length: characters of a snippet.
-
-        Raises:
-            QueryError: the query cannot be read.
-            UsageError: a date or the filter cannot be.
-            CollectionNotFound: there is none of one of the names.
-        """
-        return _results(
-            await self._run(
-                self._engine.search,
-                given.text(query, "query"),
-                among=given.among(collection, since, before, filter),
-                limit=given.limit(limit),
-                min_score=given.number(min_score, "min_score"),
-                length=given.whole(length, "length"),
-                full=full,
-            )
-        )
-
-    async def vector_search(
-        self,
-        question: str,
-        *,
-        collection: Names = None,
-        limit: int | None = 10,
-        min_score: float = SIMILAR,
-        since: Day = None,
-        before: Day = None,
-        filter: str | None = None,
-        per_file: int = 1,
-        full: bool = False,
-        length: int = 500,
-    ) -> Results:
-        """Documents with a passage that means what a question asks, best first.
-
-        Args:
-            min_score: cosine, -1 to 1.
-            per_file: passages of one document at most.
-            collection, limit, since, before, filter, full, length: see `search`.
-
-        Raises:
-            QueryError: the question cannot be read.
-            UsageError: a date or the filter cannot be.
-            CollectionNotFound: there is none of one of the names.
-            NotEmbedded: there are no vectors of the model in use.
-            ModelError: it cannot run here, or did not answer.
-        """
-        self._check()
-        search = partial(
-            self._engine.vector_search,
-            given.text(question, "question"),
-            among=given.among(collection, since, before, filter),
-            limit=given.limit(limit),
-            min_score=given.number(min_score, "min_score"),
-            per_file=given.whole(per_file, "per_file"),
-            length=given.whole(length, "length"),
-            full=full,
-        )
-        return _results(await stoppable(partial(to_thread.run_sync, search, limiter=self._models)))
-
+    search = awaited(search)
+    vector_search = awaited(vector_search)
     vsearch = vector_search
-
-    async def query(
-        self,
-        question: str,
-        *,
-        collection: Names = None,
-        limit: int | None = 10,
-        min_score: float = 0.0,
-        since: Day = None,
-        before: Day = None,
-        filter: str | None = None,
-        intent: str | None = None,
-        meaning: bool = True,
-        expand: bool | None = None,
-        rerank: bool | None = None,
-        fusion: Literal["scores", "rrf"] = "scores",
-        candidates: int = 40,
-        timeout: float | None = None,  # noqa: ASYNC109  # of a model, not of the call
-        recent: float | None = None,
-        per_file: int = 1,
-        explain: bool = False,
-        full: bool = False,
-        length: int = 500,
-    ) -> Results:
-        """Documents that answer a question best, by words and by meaning.
-
-        Args:
-            question: plain, or lines `lex:`, `vec:`, `hyde:`, `intent:`.
-            intent: what the question is about.
-            meaning: search by meaning too.
-            expand: let a model put the question in other words; None: if one is fast here.
-            rerank: let a model judge the best candidates; None: if one is fast here.
-            fusion: how lists become one: by scores, or by ranks.
-            candidates: documents that are judged.
-            timeout: seconds for each model that helps.
-            recent: prefer new documents: days after which a claim to be new is half.
-            per_file: passages of one document at most: further ones by their meaning.
-            explain: give each result how its score came about.
-            collection, limit, min_score, since, before, filter, full, length: see `search`.
-
-        Raises:
-            QueryError: the question cannot be read.
-            UsageError: a date or the filter cannot be.
-            CollectionNotFound: there is none of one of the names.
-            NotEmbedded, ModelError: nothing but meaning is asked for, and cannot be searched.
-        """
-        from qmd.ranking.hybrid import Recipe
-
-        self._check()
-        ask = partial(
-            self._engine.query,
-            given.text(question, "question"),
-            among=given.among(collection, since, before, filter),
-            limit=given.limit(limit),
-            recipe=Recipe(
-                given.choice(fusion, "fusion", ("scores", "rrf")),
-                meaning,
-                given.whole(candidates, "candidates"),
-                given.number_or_none(timeout, "timeout"),
-                given.half_life(recent, "recent"),
-                given.whole(per_file, "per_file"),
-            ),
-            length=given.whole(length, "length"),
-            full=full,
-            intent=given.text_or_none(intent, "intent"),
-        )
-        given.number(min_score, "min_score")
-
-        async def work() -> Answer:
-            helping = False
-            if expand is None or rerank is None:
-                helping = await to_thread.run_sync(
-                    self._engine.models.help_at_once, limiter=self._readers
-                )
-            async with self._models:
-                return await ask(
-                    expand=helping if expand is None else expand,
-                    rerank=helping if rerank is None else rerank,
-                )
-
-        answer = await stoppable(work)
-        return Results(
-            (
-                result if explain else result._replace(explain=None)
-                for result in answer.results
-                if result.score >= min_score
-            ),
-            answer.notice,
-        )
+    query = awaited(query)
 
     # -- documents ---------------------------------------------------------------
 
@@ -351,7 +181,3 @@ class Asking(Base):
                 files=files,
             )
         )
-
-
-def _results(answer: Answer) -> Results:
-    return Results(answer.results, answer.notice)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from qmd.errors import UsageError
-from qmd.operations.engine import UNLIMITED
+from qmd.operations.parameters import UNLIMITED
 from qmd.types import Filter
 
 if TYPE_CHECKING:

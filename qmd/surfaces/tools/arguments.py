@@ -16,11 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qmd.errors import UsageError
 from qmd.surfaces.tools.schemas.tool import Schema, Tool
-from qmd.types import Filter
 
 if TYPE_CHECKING:
     from qmd.experiences.contract import Violation
-    from qmd.ranking.query_document import Question
 
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 
@@ -93,34 +91,22 @@ def read(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
     return defaults | values
 
 
-def among(asked: Mapping[str, Any]) -> Filter:
-    """The collections that may answer: those of both parameters."""
-    one, several = asked.get("collection"), asked.get("collections", [])
-    names = tuple(dict.fromkeys([*([one] if one else []), *several]))
-    return Filter(names or None)
-
-
-def question(asked: Mapping[str, Any]) -> tuple[str | Question, str]:
-    """What is asked, and how to call it.
+def question_of(asked: Mapping[str, Any]) -> str:
+    """Return what a reply calls the question: the query, or the first typed one that is no hyde.
 
     Raises:
         InvalidArguments: nothing is asked, or the same in two ways.
     """
-    plain, searches = asked.get("query"), asked.get("searches")
-    if (plain is None) == (searches is None):
+    plain, typed = asked.get("query"), asked.get("searches")
+    if (plain is None) == (typed is None):
         raise InvalidArguments(
             'Give either "query" or "searches"' + (", not both." if plain else ".")
         )
     if plain is not None:
-        return plain, plain
-    from qmd.ranking import query_document
-
-    assert searches is not None
-    typed = [
-        query_document.Search(each["type"], each["query"], n) for n, each in enumerate(searches, 1)
-    ]
-    first = next((s for kind in ("lex", "vec") for s in typed if s.kind == kind), typed[0])
-    return query_document.typed(typed), first.text
+        return str(plain)
+    assert typed is not None
+    first = next((s for kind in ("lex", "vec") for s in typed if s["type"] == kind), typed[0])
+    return str(first["query"])
 
 
 def of_contract(tool: Tool, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Violation]]:

@@ -34,7 +34,7 @@ from qmd.types import Passage
 from qmd.wording import reaches
 
 if TYPE_CHECKING:
-    from qmd.operations.engine import Answer
+    from qmd.analytics.rows import Results
     from qmd.types import Embedded, Report
 
 _OF_CONTRACT = {"DATABASE_ERROR": Code.DATABASE_BUSY, "TIMEOUT": Code.TIMEOUT}
@@ -55,14 +55,12 @@ class UnknownTool(QmdError):
         self.name = name
 
 
-def results(question: str, answer: Answer, least: float) -> Reply:
+def results(question: str, found: Results, least: float) -> Reply:
     """What a search has found, without what scores less."""
-    match = Matcher(answer.about)
-    records = [
-        reply_text.record(each, match) for each in answer.results if reaches(each.score, least)
-    ]
+    match = Matcher(found.about)
+    records = [reply_text.record(each, match) for each in found if reaches(each.score, least)]
     kept = reply_text.fitting(records)
-    notes = [answer.notice] if answer.notice else []
+    notes = [found.notice] if found.notice else []
     if len(kept) < len(records):
         notes.append(f"{len(records) - len(kept)} more found; the answer is full.")
     told = {"notice": "\n".join(notes)} if notes else {}

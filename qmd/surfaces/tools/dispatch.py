@@ -12,18 +12,25 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import anyio
 from anyio import CapacityLimiter, to_thread
 
-from qmd.errors import ModelError, QmdError
+from qmd.embedding.vector_status import vector_status
+from qmd.errors import InvalidArgument, ModelError, QmdError
+from qmd.operations import declaration
+from qmd.operations.embed import embed
+from qmd.operations.search import prepare, search
+from qmd.operations.semantic_search import query, vector_search
 from qmd.operations.threads import MODELS, READERS, stoppable
+from qmd.operations.update import update
 from qmd.storage import cancellation
 from qmd.storage.cancellation import CURRENT, Stop, Stopped
 from qmd.surfaces.tools import build_reply, reply_text, schemas
-from qmd.surfaces.tools.arguments import InvalidArguments, among, of_contract, question, read
+from qmd.surfaces.tools.arguments import InvalidArguments, of_contract, question_of, read
 from qmd.surfaces.tools.build_reply import TimedOut, UnknownTool, code_of
 from qmd.surfaces.tools.progress import Progress, Tell, telling
 from qmd.surfaces.tools.reply import Code, Reply, Resource, refusal
+from qmd.surfaces.tools.schemas.derive import arguments_of, json_name
 from qmd.surfaces.tools.schemas.tool import Tool
 from qmd.text import globs, paths
-from qmd.wording import DIGITS
+from qmd.wording import lowest_shown_as
 
 if TYPE_CHECKING:
     from qmd.operations.engine import Engine
@@ -33,14 +40,8 @@ if TYPE_CHECKING:
 Found = TypeVar("Found")
 log = logging.getLogger("qmd.tools")
 
-ROUNDED = 0.5 / 10**DIGITS
-"""That a score is shown higher than it is, at most."""
-
 SOON, LATER = 10.0, 60.0
 """Seconds that a call may take: one that reads, and one that asks models."""
-
-HELPER = 20.0
-"""Seconds for a model that expands or reranks; without it the order is that of the fusion."""
 
 MOST_NAMES = 500
 """Documents that can be asked for at once by name."""
@@ -136,7 +137,7 @@ class Toolbox:
         self._is_ready = True
         limit = self.tool("query").input["properties"]["limit"]["default"]
         try:
-            await stoppable(partial(to_thread.run_sync, self.engine.get_ready, limit))
+            await stoppable(partial(to_thread.run_sync, prepare, self.engine, limit))
         except QmdError as error:
             log.debug("Not ready yet: %s", error)
         except Exception:
@@ -202,51 +203,43 @@ class Toolbox:
     # -- search ------------------------------------------------------------------
 
     async def _search(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
-        asked = read(tool, given)
-        answer = await self._read(
-            self.engine.search,
-            asked["query"],
-            among=among(asked),
-            limit=asked["limit"],
-            min_score=asked["minScore"] - ROUNDED,
-            length=reply_text.SNIPPET,
-        )
-        return build_reply.results(asked["query"], answer, asked["minScore"])
+        return await self._find(search, tool, given)
 
     async def _vsearch(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
-        asked = read(tool, given)
-        answer = await to_thread.run_sync(
-            partial(
-                self.engine.vector_search,
-                asked["query"],
-                among=among(asked),
-                limit=asked["limit"],
-                min_score=asked["minScore"] - ROUNDED,
-                length=reply_text.SNIPPET,
-            ),
-            limiter=self._models,
-        )
-        return build_reply.results(asked["query"], answer, asked["minScore"])
+        return await self._find(vector_search, tool, given)
 
     async def _query(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
-        from qmd.ranking.hybrid import Recipe
+        return await self._find(query, tool, given)
 
+    async def _find(
+        self, function: Callable[..., Any], tool: Tool, given: Mapping[str, Any]
+    ) -> Reply:
+        """Answer with the results of a search."""
         asked = read(tool, given)
-        wanted, shown = question(asked)
-        helped = "query" in asked or asked["rerank"]
-        helping = helped and await self._read(self.engine.models.help_at_once)
-        async with self._models:
-            answer = await self.engine.query(
-                wanted,
-                among=among(asked),
-                limit=asked["limit"],
-                recipe=Recipe(candidates=asked["candidateLimit"], timeout=HELPER),
-                expand=helping and "query" in asked,
-                rerank=helping and asked["rerank"],
-                length=reply_text.SNIPPET,
-                intent=asked.get("intent"),
-            )
-        return build_reply.results(shown, answer, asked["minScore"])
+        question, least = question_of(asked), asked["minScore"]
+        found = await self._run(function, asked | {"minScore": lowest_shown_as(least)})
+        return build_reply.results(question, found, least)
+
+    async def _run(
+        self, function: Callable[..., Any], asked: Mapping[str, Any], **more: Any
+    ) -> Any:
+        """Run an operation: in the event loop if it is a coroutine function, else in a thread.
+
+        Raises:
+            InvalidArgument: with the name that the parameter has in JSON.
+        """
+        operation = declaration.of(function)
+        limiter = self._models if operation.asks_models else self._readers
+        work = partial(function, self.engine, **arguments_of(operation, asked), **more)
+        try:
+            if not operation.is_async:
+                return await to_thread.run_sync(work, limiter=limiter)
+            if operation.writes:
+                return await work()
+            async with limiter:
+                return await work()
+        except InvalidArgument as error:
+            raise error.named(json_name(operation, error.parameter)) from error
 
     # -- documents ---------------------------------------------------------------
 
@@ -281,7 +274,7 @@ class Toolbox:
     def _facts(self) -> dict[str, Any]:
         documents = self.engine.totals().documents
         try:
-            _, pending = self.engine.vectors()
+            _, pending = vector_status(self.engine)
             lacking, vectors = pending.lacking, pending.vectors
         except ModelError:  # not here: then nothing has vectors of it
             lacking, vectors = documents, 0
@@ -346,18 +339,14 @@ class Toolbox:
     async def _update(
         self, tool: Tool, given: Mapping[str, Any], progress: Progress | None
     ) -> Reply:
-        from qmd.ingest.hooks import Hooks
-
         asked = read(tool, given)
-        engine = self.engine
-        hooks = Hooks(engine.place, engine.settings, pull=False, told=log.warning)
 
-        async def work(tell: Tell) -> list[Report]:
-            return await engine.update(
-                asked.get("collections", []),
-                progress=lambda each: lambda done, total: tell(done, total, each.name),
-                before=hooks.run,
-            )
+        async def work(tell: Tell) -> Sequence[Report]:
+            def told(name: str, done: int, total: int) -> None:
+                tell(done, total, name)
+
+            reports: Sequence[Report] = await self._run(update, asked, progress=told)
+            return reports
 
         return build_reply.updated(await telling(progress, work))
 
@@ -365,15 +354,13 @@ class Toolbox:
         self, tool: Tool, given: Mapping[str, Any], progress: Progress | None
     ) -> Reply:
         asked = read(tool, given)
-        seconds = asked.get("maxSeconds")
 
         async def work(tell: Tell) -> Embedded:
-            return await self.engine.embed(
-                asked.get("collections", []),
-                within=seconds,
-                something=True,
-                progress=lambda done, total: tell(done, total, "bytes of text"),
-            )
+            def told(done: int, total: int) -> None:
+                tell(done, total, "bytes of text")
+
+            report: Embedded = await self._run(embed, asked, progress=told)
+            return report
 
         return build_reply.embedded(await telling(progress, work))
 

@@ -10,7 +10,7 @@ from math import log2
 import pytest
 
 from qmd.errors import IndexUnreadable, extras
-from qmd.operations.engine import Engine
+from qmd.evaluation import runner
 
 
 def fixture(tmp_path, *queries, **more):
@@ -92,11 +92,11 @@ def test_a_judge_makes_the_full_way_possible(
     monkeypatch.setenv("QMD_EMBED_MODEL", str(tiny_embedder))
     monkeypatch.setenv("QMD_RERANK_MODEL", str(tiny_ranker))
     calls = []
-    asked = Engine.query
+    asked = runner.query
     monkeypatch.setattr(
-        Engine,
+        runner,
         "query",
-        lambda self, text, **how: calls.append((text, how)) or asked(self, text, **how),
+        lambda engine, text, **how: calls.append((text, how)) or asked(engine, text, **how),
     )
     code, out, err = qmd("bench", corpus, "--backend", "full", "--json")
     assert (code, err) == (0, "")
@@ -108,11 +108,11 @@ def test_a_judge_makes_the_full_way_possible(
 def test_an_interrupt_leaves_nothing_behind(qmd, corpus, temporary, monkeypatch):
     seen = []
 
-    def interrupted(self, text, **how):
+    def interrupted(engine, text, **how):
         seen.extend(temporary.iterdir())
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Engine, "search", interrupted)
+    monkeypatch.setattr(runner, "search", interrupted)
     assert qmd("bench", corpus, "--backend", "bm25")[0] == 130
     assert len(seen) == 1
     assert list(temporary.iterdir()) == []
@@ -231,7 +231,7 @@ def test_a_run_that_was_written_scores_the_same_without_searching(
     code, out, _ = qmd("bench", file, "--backend", "bm25", "--run", run, "--json")
     assert code == 0
     [searched] = rows(out).values()
-    monkeypatch.setattr(Engine, "search", None)
+    monkeypatch.setattr(runner, "search", None)
     written = tmp_path / "mine.bm25.txt"
     code, out, err = qmd("bench", file, "--no-search", "--score", written, "--json")
     assert (code, err) == (0, "")
@@ -341,10 +341,10 @@ def test_what_is_asked_for_and_is_not_there_is_an_error(qmd, notes, tmp_path):
 
 
 def test_an_index_that_fails_ends_it(qmd, notes, tmp_path, monkeypatch):
-    def failing(self, text, **how):
+    def failing(engine, text, **how):
         raise IndexUnreadable(tmp_path, "it is gone")
 
-    monkeypatch.setattr(Engine, "search", failing)
+    monkeypatch.setattr(runner, "search", failing)
     code, out, err = qmd("bench", fixture(tmp_path, TEA), "--backend", "bm25")
     assert (code, out) == (3, "")
     assert "it is gone" in err

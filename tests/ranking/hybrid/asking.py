@@ -7,9 +7,9 @@ from functools import partial
 import anyio
 import pytest
 
-from qmd.ranking.hybrid import Recipe
+from qmd.operations.semantic_search import query
 
-RRF = Recipe("rrf")
+RRF = {"fusion": "rrf"}
 
 ASK = {
     "plain": "red car",
@@ -39,12 +39,14 @@ def garage(library):
 
 def ask(library, document, **options):
     """What is answered to a question, ten results at most."""
-    return anyio.run(partial(library.engine.query, document, **{"limit": 10, **options}))
+    return anyio.run(
+        partial(query, library.engine, document, **{"limit": 10, "explain": True, **options})
+    )
 
 
 def files(answer):
     """The documents of an answer, best first."""
-    return [result.file.removeprefix("notes/") for result in answer.results]
+    return [result.file.removeprefix("notes/") for result in answer]
 
 
 def found(library, document, **options):
@@ -58,12 +60,12 @@ def ranks(result, kind):
 
 def weights(answer):
     """The weight of each list that the best document is told to be of."""
-    return [pytest.approx(part["weight"]) for part in answer.results[0].explain["lists"]]
+    return [pytest.approx(part["weight"]) for part in answer[0].explain["lists"]]
 
 
 def searched(answer):
     """(kind, text) of all lists, in order."""
-    parts = answer.results[0].explain["lists"]
+    parts = answer[0].explain["lists"]
     return [(part["kind"], part["query"]) for part in parts]
 
 

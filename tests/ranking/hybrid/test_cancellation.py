@@ -9,6 +9,7 @@ import anyio
 import pytest
 from anyio import from_thread
 
+from qmd.operations.semantic_search import query
 from tests.ranking.hybrid.asking import found, garage
 from tests.ranking.hybrid.fakes import LONG, never
 
@@ -36,7 +37,7 @@ def test_a_question_that_is_given_up_stops_the_model_and_leaves_no_thread(
         {"embedder": fake, "writer": writer, "judge": judge}[which].before = work
         with anyio.fail_after(LONG):
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(partial(helped.engine.query, "car", expand=True, rerank=True))
+                tasks.start_soon(partial(query, helped.engine, "car", expand=True, rerank=True))
                 await started.wait()
                 assert at_work
                 tasks.cancel_scope.cancel()

@@ -7,7 +7,6 @@ import re
 import pytest
 
 from qmd.ranking import expansion_prompt
-from qmd.ranking.hybrid import Recipe
 from tests.ranking.hybrid.asking import (
     RRF,
     ask,
@@ -38,13 +37,13 @@ def test_a_question_is_searched_in_the_words_of_a_model_too(helped, writer):
         ("hyde", "Tea is brewed from leaves."),
     ]
     assert weights(answer) == [0.28, 0.29, 0.14, 0.145, 0.145]
-    lists = ask(helped, "tea", expand=True, recipe=RRF).results[0].explain["lists"]
+    lists = ask(helped, "tea", expand=True, **RRF)[0].explain["lists"]
     assert {(part["query"] == "tea", part["weight"]) for part in lists} == {(True, 2), (False, 1)}
     assert writer.asked == [
         (expanding("tea"), expansion_prompt.GRAMMAR, expansion_prompt.EXPANSION_TOKENS)
     ]
     assert "mate.md" in files(answer)
-    for result in answer.results:
+    for result in answer:
         assert_adds_up(result, reranked=False)
 
 
@@ -121,7 +120,7 @@ def test_words_that_have_one_clear_answer_need_no_expansion(helped, writer):
     helped.embed()
     writer.says = "lex: samovar tea\n"
     answer = ask(helped, "Russian samovar", expand=True)
-    assert (answer.results[0].file, writer.asked) == ("notes/samovar.md", [])
+    assert (answer[0].file, writer.asked) == ("notes/samovar.md", [])
     ask(helped, "Russian samovar", expand=True, intent="cooking")
     assert len(writer.asked) == 1
     helped.write("copy.md", "# Russian samovar\n\nThe Russian samovar.")
@@ -135,10 +134,10 @@ def test_words_that_have_one_clear_answer_need_no_expansion(helped, writer):
 )
 def test_a_model_that_does_not_expand_leaves_the_plain_search(helped, writer, before, reason):
     shelf(helped)
-    plain = ask(helped, "tea", recipe=Recipe(timeout=SHORT))
+    plain = ask(helped, "tea", timeout=SHORT)
     writer.before = before
-    answer = ask(helped, "tea", expand=True, recipe=Recipe(timeout=SHORT))
-    assert answer.results == plain.results
+    answer = ask(helped, "tea", expand=True, timeout=SHORT)
+    assert answer == plain
     assert answer.notice == f"The question was not expanded. {reason}"
     assert helped.ask("select count(*) from cache") == [(0,)]
     writer.before = lambda between: None
@@ -151,7 +150,7 @@ def test_a_missing_model_is_told_of_once_for_each_that_was_wanted(helped, writer
     chosen = {**helped.engine.models.machine.chosen, "generate": file, "rerank": file}
     helped.engine.models.machine = helped.engine.models.machine._replace(chosen=chosen)
     answer = ask(helped, "tea", expand=True, rerank=True)
-    assert answer.results == ask(helped, "tea").results
+    assert answer == ask(helped, "tea")
     expanding, reranking = answer.notice.split("\n")
     assert expanding.startswith("The question was not expanded. The model absent.gguf is not here")
     assert reranking.startswith("The results were not reranked. The model absent.gguf is not here")

@@ -21,8 +21,7 @@ from qmd.errors import (
 )
 from qmd.models.protocols import nothing
 from qmd.models.registry import ENDPOINT
-from qmd.ranking.hybrid import Recipe
-from qmd.types import Filter
+from qmd.operations.semantic_search import query, vector_search
 from tests.library import FakeEmbedder, drawn
 from tests.ranking.hybrid.asking import ask, assert_adds_up, files, found, garage, searched
 from tests.ranking.test_questions import documents
@@ -32,19 +31,19 @@ from tests.ranking.test_questions import documents
 def test_a_question_that_only_excludes_is_refused(town, question):
     for meaning in (True, False):
         with pytest.raises(QueryError, match="only says what to leave out"):
-            ask(town, question, recipe=Recipe(meaning=meaning), expand=True)
+            ask(town, question, meaning=meaning, expand=True)
 
 
 def test_a_question_without_a_word_still_has_a_meaning(town):
     assert found(town, "?!")
     with pytest.raises(QueryError, match="no words to look for"):
-        ask(town, "?!", recipe=Recipe(meaning=False))
+        ask(town, "?!", meaning=False)
 
 
 def test_a_query_by_meaning_alone_is_refused_where_meaning_is_not_searched(town):
     with pytest.raises(QueryError, match="only asks by meaning"):
-        ask(town, "vec: tea\nhyde: A cup.", recipe=Recipe(meaning=False))
-    assert found(town, "vec: tea\nlex: cup", recipe=Recipe(meaning=False)) == ["tea.md"]
+        ask(town, "vec: tea\nhyde: A cup.", meaning=False)
+    assert found(town, "vec: tea\nlex: cup", meaning=False) == ["tea.md"]
 
 
 def no_vectors(library):
@@ -92,12 +91,12 @@ def test_where_meaning_cannot_be_searched_words_are_with_one_notice(helped, brea
         assert files(answer) == ["tea.md"]
         assert answer.notice.startswith("Searched by words alone. ")
         assert "\n" not in answer.notice
-        [part] = answer.results[0].explain["lists"]
+        [part] = answer[0].explain["lists"]
         assert part["kind"] == "lex"
         assert part["weight"] == 1
     with pytest.raises(error):
         ask(helped, "vec: drink\nhyde: A cup.")
-    assert files(ask(helped, "tea", recipe=Recipe(meaning=False))) == ["tea.md"]
+    assert files(ask(helped, "tea", meaning=False)) == ["tea.md"]
 
 
 def test_documents_without_vectors_are_found_by_words_and_told_of(helped):
@@ -121,9 +120,9 @@ def test_what_is_found_by_words_alone_adds_up_where_nothing_chosen_has_a_vector(
     helped.update()
     helped.embed("notes")
     for chosen in (("new",), ("notes",), ("new", "notes")):
-        answer = ask(helped, question, among=Filter(chosen))
-        assert answer.results
-        for result in answer.results:
+        answer = ask(helped, question, collection=chosen)
+        assert answer
+        for result in answer:
             assert_adds_up(result, reranked=False)
         assert len(searched(answer)) == question.count(":") or 2
 
@@ -133,7 +132,7 @@ def asked(town):
     """Asks a question; many of them in one loop of events."""
     with from_thread.start_blocking_portal() as portal:
         yield lambda document, **options: portal.call(
-            partial(town.engine.query, document, **options)
+            partial(query, town.engine, document, **options)
         )
 
 
@@ -141,8 +140,8 @@ def asked(town):
 @given(documents, st.booleans())
 def test_any_document_is_answered_or_refused_in_words(asked, document, meaning):
     with suppress(QmdError):
-        answer = asked(document, recipe=Recipe(meaning=meaning))
-        assert all(math.isfinite(result.score) for result in answer.results)
+        answer = asked(document, meaning=meaning)
+        assert all(math.isfinite(result.score) for result in answer)
 
 
 LONG_TEXT = " ".join(["A car is in the garage"] + ["and more"] * 200)
@@ -168,10 +167,10 @@ def test_of_a_text_that_is_too_long_the_beginning_is_searched_and_the_others_who
 
 def test_a_question_by_meaning_alone_that_is_too_long_is_answered_with_a_notice(helped):
     garage(helped)
-    answer = helped.engine.vector_search(LONG_TEXT)
-    assert answer.results
+    answer = vector_search(helped.engine, LONG_TEXT)
+    assert answer
     assert answer.notice.startswith("Only the beginning of 'A car is in the garage")
-    assert ask(helped, f"vec: {LONG_TEXT}").results
+    assert ask(helped, f"vec: {LONG_TEXT}")
 
 
 def test_a_text_is_cut_further_where_an_endpoint_counts_more_tokens_than_we_do(town, monkeypatch):

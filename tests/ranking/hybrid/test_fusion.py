@@ -10,8 +10,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from qmd.models.registry import MINILM
+from qmd.operations.search import search
+from qmd.operations.semantic_search import vector_search
 from qmd.ranking.expansion import FIRST, FURTHER
-from qmd.ranking.hybrid import Recipe
 from qmd.settings.environment import Machine
 from qmd.storage.cursor import as_json
 from tests.library import Library
@@ -258,24 +259,24 @@ def test_a_new_document_that_fits_has_no_score_above_1(town):
 
 @pytest.mark.parametrize("document", ASK.values(), ids=ASK)
 @pytest.mark.parametrize(
-    ("recipe", "rerank"),
-    [(Recipe(), False), (RRF, False), (Recipe(candidates=3), True), (RRF, True)],
+    ("options", "rerank"),
+    [({}, False), (RRF, False), ({"candidates": 3}, True), (RRF, True)],
     ids=["scores", "rrf", "scores, three judged", "rrf, judged"],
 )
-def test_every_score_can_be_added_up_by_hand(town, document, recipe, rerank):
-    answer = ask(town, document, recipe=recipe, rerank=rerank)
+def test_every_score_can_be_added_up_by_hand(town, document, options, rerank):
+    answer = ask(town, document, rerank=rerank, **options)
     assert answer.notice is None
-    assert len(answer.results) >= 5
-    for result in answer.results:
+    assert len(answer) >= 5
+    for result in answer:
         assert_adds_up(result, reranked=rerank)
-    scores = [result.score for result in answer.results]
+    scores = [result.score for result in answer]
     assert scores == sorted(scores, reverse=True)
 
 
 def test_what_a_new_document_gets_is_part_of_the_sum(town):
-    plain = {result.file: result for result in ask(town, "red car").results}
-    answer = ask(town, "red car", recipe=Recipe(half_life=100))
-    for result in answer.results:
+    plain = {result.file: result for result in ask(town, "red car")}
+    answer = ask(town, "red car", recent=100)
+    for result in answer:
         explain = result.explain
         parts = sum(part["contribution"] for part in explain["lists"])
         assert explain["bonus"] == 0 <= explain["recency"] <= 0.05
@@ -283,24 +284,22 @@ def test_what_a_new_document_gets_is_part_of_the_sum(town):
         if result.file in plain:
             assert parts == pytest.approx(plain[result.file].score, abs=1e-9)
     days = (datetime.now(UTC).date() - datetime(2030, 1, 1).date()).days
-    [oldest] = [result for result in answer.results if result.file == "work/0.md"]
+    [oldest] = [result for result in answer if result.file == "work/0.md"]
     expected = 0.05 * 0.5 ** (max(days, 0) / 100)
     assert oldest.explain["recency"] == pytest.approx(expected, rel=0.02)
 
 
 def test_a_plain_question_is_searched_by_words_and_by_meaning_and_both_weigh_twice(town):
-    answer = ask(town, "red car", recipe=RRF)
-    lists = {
-        (p["kind"], p["query"], p["weight"]) for r in answer.results for p in r.explain["lists"]
-    }
+    answer = ask(town, "red car", **RRF)
+    lists = {(p["kind"], p["query"], p["weight"]) for r in answer for p in r.explain["lists"]}
     assert lists == {("lex", "red car", FIRST), ("vec", "red car", FIRST)}
     assert (FIRST, FURTHER) == (2, 1)
     assert weights(ask(town, "red car")) == [0.42, 0.58]
 
 
 def test_the_first_search_of_a_typed_query_weighs_twice(town):
-    answer = ask(town, ASK["typed"], recipe=RRF)
-    listed = {p["query"]: p["weight"] for r in answer.results for p in r.explain["lists"]}
+    answer = ask(town, ASK["typed"], **RRF)
+    listed = {p["query"]: p["weight"] for r in answer for p in r.explain["lists"]}
     assert listed == {"a vehicle": 2, "red car": 1, "The automobile is red.": 1, "door": 1}
     assert weights(ask(town, ASK["typed"])) == [0.58 * 2 / 3, 0.21, 0.58 / 3, 0.21]
 
@@ -341,24 +340,22 @@ def equals(helped, request):
 
 
 @pytest.mark.parametrize("limit", [1, 3, 7, 8, 10])
-@pytest.mark.parametrize(
-    "recipe", [Recipe(), RRF, Recipe(half_life=1e9)], ids=["scores", "rrf", "recency"]
-)
+@pytest.mark.parametrize("options", [{}, RRF, {"recent": 1e9}], ids=["scores", "rrf", "recency"])
 def test_of_documents_that_score_the_same_the_first_by_path_are_found(
-    equals, recipe, limit, monkeypatch
+    equals, options, limit, monkeypatch
 ):
     monkeypatch.setattr("qmd.ranking.nearest.DEPTH", 1)
     monkeypatch.setattr("qmd.ranking.hybrid.DEPTH", dict.fromkeys(("scores", "rrf"), 4))
-    if recipe.half_life is not None:
+    if "recent" in options:
         equals.engine.database.write(lambda cursor: cursor.connection.execute(SAME_DATE))
     expected = [f"{name}.md" for name in "abcdefgh"[:limit]]
-    assert files(equals.engine.search("same text", limit=limit)) == expected
-    assert files(equals.engine.vector_search("same text", limit=limit)) == expected
+    assert files(search(equals.engine, "same text", limit=limit)) == expected
+    assert files(vector_search(equals.engine, "same text", limit=limit)) == expected
     for document in ("same text", "lex: same text", "vec: same text", "lex: same\nvec: text"):
-        answer = ask(equals, document, recipe=recipe, limit=limit)
+        answer = ask(equals, document, limit=limit, **options)
         assert files(answer) == expected
         for kind in ("lex", "vec"):
-            told = [rank for result in answer.results for rank in ranks(result, kind) if rank]
+            told = [rank for result in answer for rank in ranks(result, kind) if rank]
             assert told == [*range(1, len(told) + 1)]
 
 
@@ -371,8 +368,8 @@ def test_a_question_in_a_script_that_the_model_does_not_know_is_answered_by_word
     library.embed()
     assert library.engine.models.space().model.languages == "en"
     assert found(library, "有馬温泉")[0] == "onsen.md"
-    for recipe, weight in ((Recipe(), 1), (RRF, FIRST)):
-        answer = ask(library, "有馬温泉", recipe=recipe)
+    for options, weight in (({}, 1), (RRF, FIRST)):
+        answer = ask(library, "有馬温泉", **options)
         assert weights(answer) == [weight]
         assert answer.notice.startswith("Searched by words alone: minilm knows English only.")
     assert weights(ask(library, "tea")) == [0.42, 0.58]
@@ -386,10 +383,11 @@ def test_who_asks_by_meaning_alone_in_such_a_script_is_told_that_it_is_chance(tm
     library.embed()
     library.write("new.md", "# New\n\nWithout a vector.")
     library.update()
-    for answer in (ask(library, "vec: 有馬温泉"), library.engine.vector_search("有馬温泉")):
+    by_meaning = vector_search(library.engine, "有馬温泉", min_score=-1)
+    for answer in (ask(library, "vec: 有馬温泉"), by_meaning):
         assert files(answer) == ["onsen.md"]
         chance, lacking = answer.notice.splitlines()
         assert chance.startswith("What is found by meaning is chance: minilm knows English only.")
         assert lacking.startswith("Documents that lack vectors: 1 of 2.")
-    assert "chance" not in library.engine.vector_search("温 tea and coffee").notice
+    assert "chance" not in vector_search(library.engine, "温 tea and coffee").notice
     library.engine.close()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from qmd.ranking.hybrid import Recipe
 from tests.ranking.hybrid.asking import ask
 
 LETTER = "\n".join(
@@ -36,18 +35,17 @@ def test_an_intent_steers_the_snippet_and_the_judge_but_not_the_lists(helped, ju
     helped.write("other.md", "# Other\n\nAnother car.")
     helped.update()
     helped.embed()
-    recipe = Recipe(meaning=False)
     typed = "lex: car\nintent: " + {"document": "winter", "both": "garage"}.get(by, "")
     document = "lex: car" if by == "option" else typed
     intent = None if by == "document" else "winter"
-    without = ask(helped, "lex: car", rerank=True, length=60, recipe=recipe)
-    answer = ask(helped, document, rerank=True, length=60, intent=intent, recipe=recipe)
-    assert [result.explain["lists"] for result in answer.results] == [
-        result.explain["lists"] for result in without.results
+    without = ask(helped, "lex: car", rerank=True, length=60, meaning=False)
+    answer = ask(helped, document, rerank=True, length=60, intent=intent, meaning=False)
+    assert [result.explain["lists"] for result in answer] == [
+        result.explain["lists"] for result in without
     ]
     assert [question for question, _ in judge.asked] == ["car", "car\nwinter"]
     before, after = (
-        next(result for result in each.results if result.file == "notes/letter.md")
+        next(result for result in each if result.file == "notes/letter.md")
         for each in (without, answer)
     )
     assert (before.line, after.line) == (5, 26)
@@ -65,7 +63,7 @@ def test_the_judge_sees_the_passage_that_an_intent_is_about(helped, judge, embed
     if embeds:
         helped.embed()
     document = "lex: performance\nintent: web page load times"
-    [result] = ask(helped, document, rerank=True).results
+    [result] = ask(helped, document, rerank=True)
     [(_, [passage])] = judge.asked
     assert result.line == 65
     assert lines[64] in passage
@@ -79,10 +77,10 @@ def test_a_snippet_is_of_the_passage_that_means_it_with_its_own_lines(helped):
     helped.update()
     helped.embed()
     for question in ("vec: doctor", "doctor"):
-        [result] = ask(helped, question, length=120).results
+        [result] = ask(helped, question, length=120)
         assert "The physician needs other wheels." in shown(result).values()
         assert_lines_are_true(result, text)
-        [whole] = ask(helped, question, full=True).results
+        [whole] = ask(helped, question, full=True)
         assert whole.body == text
 
 
@@ -94,7 +92,7 @@ def test_of_several_passages_the_nearest_is_shown(helped):
     helped.embed()
     weak, strong = "vec: a garage", "vec: the doctor needs other wheels"
     for question in (f"{weak}\n{strong}", f"{strong}\n{weak}"):
-        [result] = ask(helped, question, length=60).results
+        [result] = ask(helped, question, length=60)
         assert result.line == 26
         assert_lines_are_true(result, text)
 
@@ -102,7 +100,7 @@ def test_of_several_passages_the_nearest_is_shown(helped):
 def test_words_are_shown_where_they_stand(helped):
     helped.write("letter.md", LETTER)
     helped.update()
-    [result] = ask(helped, "winter wheels").results
+    [result] = ask(helped, "winter wheels")
     assert result.line == 26
     assert_lines_are_true(result, LETTER)
 

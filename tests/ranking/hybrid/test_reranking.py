@@ -11,9 +11,8 @@ import pytest
 from qmd.errors import IndexNotWritable, ModelFailure
 from qmd.models.protocols import nothing
 from qmd.ranking import hybrid
-from qmd.ranking.hybrid import Recipe
 from qmd.ranking.reranking import PASSAGE
-from tests.ranking.hybrid.asking import RRF, ask, assert_adds_up, blend, files, found, garage, shelf
+from tests.ranking.hybrid.asking import ask, assert_adds_up, blend, files, found, garage, shelf
 from tests.ranking.hybrid.fakes import SHORT, fail, never
 
 
@@ -35,14 +34,14 @@ def inverted(judge):
 def test_a_judge_moves_results_by_the_formula(helped, judge):
     garage(helped)
     inverted(judge)
-    for recipe in (Recipe(), RRF):
-        replace_judge(helped, recipe.fusion)
-        fused = found(helped, "car", limit=12, recipe=recipe)
-        answer = ask(helped, "car", limit=12, recipe=recipe, rerank=True)
+    for fusion in ("scores", "rrf"):
+        replace_judge(helped, fusion)
+        fused = found(helped, "car", limit=12, fusion=fusion)
+        answer = ask(helped, "car", limit=12, fusion=fusion, rerank=True)
         expected = {file: blend(rank, (rank - 1) / 11)[1] for rank, file in enumerate(fused, 1)}
         assert files(answer) == sorted(fused, key=lambda file: -expected[file])
         assert files(answer) != fused
-        for file, result in zip(files(answer), answer.results, strict=True):
+        for file, result in zip(files(answer), answer, strict=True):
             assert result.score == pytest.approx(expected[file], abs=1e-9)
             assert_adds_up(result, reranked=True)
 
@@ -65,7 +64,7 @@ def test_without_vectors_the_part_with_the_words_is_judged(helped, judge):
     filler = "\n".join(f"Line {n} about something else." for n in range(300))
     helped.write("long.md", f"{filler}\nThe samovar stands here.\n{filler}")
     helped.update()
-    ask(helped, "samovar", rerank=True, recipe=Recipe(meaning=False))
+    ask(helped, "samovar", rerank=True, meaning=False)
     [(_, [passage])] = judge.asked
     assert "The samovar stands here." in passage
     assert len(passage) <= PASSAGE
@@ -95,9 +94,9 @@ def test_a_document_found_by_a_rare_word_shows_it_and_is_judged_by_it(helped, ju
     )
     helped.update()
     helped.embed()
-    [result] = ask(helped, "kubernetes lesson teacher", rerank=True).results
+    [result] = ask(helped, "kubernetes lesson teacher", rerank=True)
     assert "Lesson" in result.snippet  # the passage near to it has words of the question
-    [result] = ask(helped, "lex: kubernetes\nvec: lesson of a teacher", rerank=True).results
+    [result] = ask(helped, "lex: kubernetes\nvec: lesson of a teacher", rerank=True)
     assert "Kubernetes is hard." in result.snippet
     assert result.line == len(f"# Lesson\n\nThe lesson of a teacher.\n\n{filler}\n\n".split("\n"))
     assert "Kubernetes is hard." in judge.asked[-1][1][0]
@@ -112,7 +111,7 @@ def test_equal_passages_are_judged_once_and_each_only_once(helped, judge):
     first = ask(helped, "tea", rerank=True)
     [(_, passages)] = judge.asked
     assert len(passages) == len(set(passages)) == 2
-    assert len(first.results) == 4
+    assert len(first) == 4
     assert ask(helped, "tea", rerank=True) == first
     assert len(judge.asked) == 1
     helped.write("d.md", "# Black tea\n\nA changed cup of tea.")
@@ -141,14 +140,13 @@ def test_no_more_than_the_candidates_are_judged_and_the_rest_comes_after_them(he
     for candidates in (0, 1, 5, 12, 40):
         judge.asked.clear()
         replace_judge(helped, f"{candidates:03}")
-        recipe = Recipe(candidates=candidates)
-        answer = ask(helped, "car", limit=12, rerank=True, recipe=recipe)
+        answer = ask(helped, "car", limit=12, rerank=True, candidates=candidates)
         assert sum(len(passages) for _, passages in judge.asked) == min(candidates, 12)
         assert set(files(answer)[:candidates]) == set(fused[:candidates])
         assert files(answer)[candidates:] == fused[candidates:]
-        unjudged = [result for result in answer.results if result.explain["rerank"] is None]
+        unjudged = [result for result in answer if result.explain["rerank"] is None]
         assert len(unjudged) == max(12 - candidates, 0)
-        for result in answer.results:
+        for result in answer:
             assert_adds_up(result, reranked=True)
 
 
@@ -168,8 +166,8 @@ def test_a_judge_that_gives_no_scores_leaves_the_order_of_fusion(helped, judge, 
     else:
         judge.before = before
     fused = ask(helped, "car", limit=12)
-    answer = ask(helped, "car", limit=12, rerank=True, recipe=Recipe(timeout=SHORT))
-    assert answer.results == fused.results
+    answer = ask(helped, "car", limit=12, rerank=True, timeout=SHORT)
+    assert answer == fused
     assert answer.notice == f"The results were not reranked. {reason}"
     assert helped.ask("select count(*) from cache") == [(0,)]
 
@@ -184,7 +182,7 @@ def test_a_document_that_goes_before_it_is_judged_is_left_out(helped, judge, mon
 
     monkeypatch.setattr(hybrid.bm25, "documents", without_one)
     answer = ask(helped, "car", limit=12, rerank=True)
-    assert len(answer.results) == 11
+    assert len(answer) == 11
     assert "03.md" not in files(answer)
 
 
@@ -199,10 +197,10 @@ def test_a_tiny_model_reranks_and_its_scores_are_kept(meaning, request, kind):
     meaning.embed()
     answer = ask(meaning, "house", rerank=True)
     assert answer.notice is None
-    assert len(answer.results) == 5
-    for result in answer.results:
+    assert len(answer) == 5
+    for result in answer:
         assert_adds_up(result, reranked=True)
-    judged = [result.explain["rerank"] for result in answer.results]
+    judged = [result.explain["rerank"] for result in answer]
     assert all(0 <= score <= 1 for score in judged)
     assert len(set(judged)) > 1
     assert meaning.ask("select kind, count(*) from cache group by kind") == [("rerank", 5)]
@@ -237,10 +235,10 @@ def test_an_answer_that_comes_too_late_is_told_and_kept_for_the_next_time(helped
         return score(query, passages)
 
     judge.score = late
-    answer = ask(helped, "car", limit=12, rerank=True, recipe=Recipe(timeout=SHORT))
+    answer = ask(helped, "car", limit=12, rerank=True, timeout=SHORT)
     assert files(answer) == fused
     assert answer.notice == "The results were not reranked. The model took longer than 0.05 s."
-    answer = ask(helped, "car", limit=12, rerank=True, recipe=Recipe(timeout=SHORT))
+    answer = ask(helped, "car", limit=12, rerank=True, timeout=SHORT)
     assert answer.notice is None
     assert files(answer) != fused
     assert len(judge.asked) == 1

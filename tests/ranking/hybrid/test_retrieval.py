@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import threading
-from datetime import datetime
 
 import anyio
 import pytest
 from anyio import from_thread
 
+from qmd.analytics.rows import Results
 from qmd.errors import CollectionNotFound
 from qmd.models.registry import ENDPOINT
-from qmd.operations.engine import NONE_INCLUDED, Answer
+from qmd.operations.search import NONE_INCLUDED
+from qmd.operations.semantic_search import vector_search
 from qmd.ranking import hybrid, vector_matrix
 from qmd.ranking.hnsw import Shortcut
-from qmd.ranking.hybrid import Recipe
-from qmd.types import Condition, Filter
 from tests.library import FakeEmbedder
 from tests.ranking.hybrid.asking import RRF, ask, files, found, ranks
 from tests.ranking.hybrid.fakes import LONG
@@ -33,28 +32,28 @@ def test_fewer_results_are_the_first_of_more(faked, kind):
         assert found(faked, f"{kind}: same", limit=limit) == all_files[:limit]
 
 
-@pytest.mark.parametrize("recipe", [Recipe(), RRF], ids=["scores", "rrf"])
+@pytest.mark.parametrize("options", [{}, RRF], ids=["scores", "rrf"])
 @pytest.mark.parametrize("document", ["red car", "vec: vehicle\nlex: car\nlex: red"])
 @pytest.mark.parametrize(
     ("among", "expected"),
     [
-        (Filter(("work",)), {f"work/{n}.md" for n in range(4)}),
-        (Filter(("hidden",)), {f"hidden/{n}.md" for n in range(4)}),
-        (Filter(since=datetime(2032, 1, 1)), {"work/2.md", "work/3.md"}),
+        ({"collection": "work"}, {f"work/{n}.md" for n in range(4)}),
+        ({"collection": "hidden"}, {f"hidden/{n}.md" for n in range(4)}),
+        ({"since": "2032"}, {"work/2.md", "work/3.md"}),
         (
-            Filter(conditions=(Condition('$."status"', "=", "open"),)),
+            {"filter": "status = open"},
             {"notes/vehicle.md", *(f"work/{n}.md" for n in range(4))},
         ),
     ],
     ids=["collection", "excluded collection by name", "since", "filter"],
 )
 def test_a_filter_holds_for_both_kinds_of_lists_and_starves_none(
-    town, recipe, document, among, expected
+    town, options, document, among, expected
 ):
-    answer = ask(town, document, among=among, recipe=recipe, limit=len(expected))
-    assert {result.file for result in answer.results} == expected
+    answer = ask(town, document, limit=len(expected), **among, **options)
+    assert {result.file for result in answer} == expected
     for kind in ("lex", "vec"):
-        listed = [rank for result in answer.results for rank in ranks(result, kind) if rank]
+        listed = [rank for result in answer for rank in ranks(result, kind) if rank]
         assert min(listed) == 1
         assert max(listed) <= len(expected)
 
@@ -64,7 +63,7 @@ def test_an_excluded_collection_answers_only_if_it_is_named(town):
     assert len(everything) == 20
     assert not any(file.startswith("hidden/") for file in everything)
     with pytest.raises(CollectionNotFound):
-        ask(town, "tea", among=Filter(("absent",)))
+        ask(town, "tea", collection="absent")
 
 
 def test_nothing_is_searched_where_all_collections_are_excluded(helped):
@@ -72,7 +71,7 @@ def test_nothing_is_searched_where_all_collections_are_excluded(helped):
     helped.update()
     text = (helped.folder / "index.yml").read_text()
     (helped.folder / "index.yml").write_text(text + "    includeByDefault: false\n")
-    assert ask(helped, "tea") == Answer([], NONE_INCLUDED)
+    assert ask(helped, "tea") == Results([], NONE_INCLUDED)
 
 
 def test_as_many_come_back_as_are_asked_for_if_there_are_so_many(helped):
@@ -80,11 +79,11 @@ def test_as_many_come_back_as_are_asked_for_if_there_are_so_many(helped):
         helped.write(f"{number}.md", f"# Car {number}\n\nA car of the year {1900 + number}.")
     helped.update()
     helped.embed()
-    for recipe in (Recipe(), RRF):
+    for options in ({}, RRF):
         for rerank in (False, True):
-            answer = ask(helped, "car", limit=50, recipe=recipe, rerank=rerank)
+            answer = ask(helped, "car", limit=50, rerank=rerank, **options)
             assert len(set(files(answer))) == 50
-        assert len(found(helped, "car", limit=1000, recipe=recipe)) == 60
+        assert len(found(helped, "car", limit=1000, **options)) == 60
 
 
 def test_what_a_question_excludes_never_comes_back_nor_takes_the_place_of_others(
@@ -111,12 +110,12 @@ def test_what_a_question_excludes_never_comes_back_nor_takes_the_place_of_others
     monkeypatch.setattr(hybrid.bm25, "scored", late)
     fake.before = lambda batch, between: embedded.set()
     for question in ("automobile -red", 'automobile -"red door"', "car -red"):
-        for recipe in (Recipe(), RRF):
+        for options in ({}, RRF):
             embedded.clear()
             forget_questions(helped)
-            answer = ask(helped, question, recipe=recipe, limit=4)
+            answer = ask(helped, question, limit=4, **options)
             assert sorted(files(answer)) == ["blue0.md", "blue1.md", "blue2.md"]
-            assert all(ranks(result, "vec") != [None] for result in answer.results)
+            assert all(ranks(result, "vec") != [None] for result in answer)
 
 
 def test_what_is_excluded_is_no_part_of_what_is_meant(town):
@@ -140,7 +139,7 @@ def test_a_question_that_was_asked_before_is_not_embedded_again(helped, fake):
     for limit in (1, 5):
         assert files(ask(helped, "vec: car\nvec: door", limit=limit)) == ["tea.md"]
     ask(helped, "vec: door\nvec: road")
-    helped.engine.vector_search("car")
+    vector_search(helped.engine, "car")
     assert [text.rpartition(" ")[2] for text in fake.made] == ["car", "door", "road"]
 
 
@@ -195,15 +194,15 @@ def test_all_vectors_are_held_from_the_second_question_on(helped, monkeypatch):
         return original(cursor, name, **given)
 
     monkeypatch.setattr(vector_matrix, "_table", table)
-    assert found(helped, "vec: drink7", recipe=RRF, limit=1) == ["7.md"]
+    assert found(helped, "vec: drink7", limit=1, **RRF) == ["7.md"]
     assert read == []
-    assert found(helped, "vec: drink8", recipe=RRF, limit=1) == ["8.md"]
+    assert found(helped, "vec: drink8", limit=1, **RRF) == ["8.md"]
     assert read == ["embeddings/signs", "embeddings/vectors"]
-    helped.engine._matrix.fingerprint = "of another model"
-    assert found(helped, "vec: drink9", recipe=RRF, limit=1) == ["9.md"]
+    helped.engine.vector_indexes._matrix.fingerprint = "of another model"
+    assert found(helped, "vec: drink9", limit=1, **RRF) == ["9.md"]
     assert len(read) == 2
-    assert helped.engine._matrix.fingerprint != "of another model"
-    assert found(helped, "vec: drink6", recipe=RRF, limit=1) == ["6.md"]
+    assert helped.engine.vector_indexes._matrix.fingerprint != "of another model"
+    assert found(helped, "vec: drink6", limit=1, **RRF) == ["6.md"]
 
 
 def test_a_process_that_stays_asks_the_copy_of_very_many_vectors(helped, monkeypatch):
@@ -215,7 +214,7 @@ def test_a_process_that_stays_asks_the_copy_of_very_many_vectors(helped, monkeyp
     monkeypatch.setattr("qmd.ranking.vector_matrix.MOST", 0)
     monkeypatch.setattr("qmd.ranking.nearest.DEPTH", 1)
     monkeypatch.setitem(hybrid.DEPTH, "rrf", 1)
-    helped.engine._stays = True
+    helped.engine.vector_indexes._stays = True
     asked = []
     original = Shortcut.nearest
 
@@ -224,10 +223,10 @@ def test_a_process_that_stays_asks_the_copy_of_very_many_vectors(helped, monkeyp
         return asked[-1]
 
     monkeypatch.setattr(Shortcut, "nearest", nearest)
-    assert found(helped, "vec: drink7", recipe=RRF, limit=1) == ["7.md"]
+    assert found(helped, "vec: drink7", limit=1, **RRF) == ["7.md"]
     assert asked == []  # it is being made
-    helped.engine._shortcut[1]._builder.join(LONG)
-    assert found(helped, "vec: drink8", recipe=RRF, limit=1) == ["8.md"]
+    helped.engine.vector_indexes._shortcut[1]._builder.join(LONG)
+    assert found(helped, "vec: drink8", limit=1, **RRF) == ["8.md"]
     [near] = asked
     assert near is not None
     assert len(near.chunk_ids) < 40

@@ -19,7 +19,6 @@ from qmd.ingest import fingerprint
 from qmd.ingest.compare import compare
 from qmd.ingest.walk import walk
 from qmd.models import loader
-from qmd.operations.engine import Engine
 from qmd.settings import config, environment
 from qmd.storage.database import Database
 from qmd.storage.file_version import SETTLED_NS, is_settled
@@ -399,10 +398,10 @@ def test_settings_that_change_while_they_are_read_are_compared(kept, monkeypatch
 def test_what_cannot_be_noted_takes_nothing_from_the_report(kept, monkeypatch):
     kept.note.unlink()
 
-    def unreadable(self, collections=None):
+    def unreadable(index, collections=None):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Engine, "vectors", unreadable)
+    monkeypatch.setattr("qmd.surfaces.cli.update.vector_status", unreadable)
     code, out, err = kept.command("update", "--json")
     assert (code, json.loads(out)[0]["unchanged"], err) == (0, 3, "")
     assert not kept.note.exists()

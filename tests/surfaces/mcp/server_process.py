@@ -116,26 +116,26 @@ def _collect(stream, lines) -> None:
 SLOW = """
 import os
 import sys
-from qmd.operations.engine import Engine
 from qmd.__main__ import main
+from qmd.surfaces.tools import dispatch as toolbox
 
-plain = Engine.search
+plain = toolbox.search
 
-def search(engine, text, **options):
-    if text == "for ever":
+def search(engine, query, **options):
+    if query == "for ever":
         os.write(1, b"began\\n")  # to stderr, if stdout belongs to the protocol
         return engine.read(lambda cursor: cursor.connection.execute(
             "select count(*) from range(1000000) a, range(1000000) b where a.range + b.range = 7"
         ).fetchall())
-    if text == "a while":
+    if query == "a while":
         print("began", flush=True)
         engine.read(lambda cursor: cursor.connection.execute(
             "select count(*) from range(20000) a, range(2000) b where a.range + b.range = 7"
         ).fetchall())
         return plain(engine, "tea", **options)
-    return plain(engine, text, **options)
+    return plain(engine, query, **options)
 
-Engine.search = search
+toolbox.search = search
 sys.argv = ["qmd", "mcp"]
 main()
 """

@@ -32,7 +32,7 @@ class Slow:
         self.began = threading.Event()
         self.ended = threading.Event()
         self._engine = kb._engine
-        self._engine.search = lambda *_, **__: self._engine.read(self._read)
+        self._engine.with_default_collections = lambda cursor, among: self._read(cursor)
 
     def _read(self, cursor) -> None:
         self.began.set()
@@ -95,7 +95,7 @@ def test_a_timeout_interrupts_a_search_and_the_next_is_answered(kb):
                 async with asyncio.timeout(0.5):
                     await other.search("tea")
             assert slow.ended.is_set()
-            del other._engine.search
+            del other._engine.with_default_collections
             return await other.search("tea")
 
     assert len(asyncio.run(work())) == 2
@@ -112,7 +112,7 @@ def test_ctrl_c_interrupts_a_blocking_search(kb, press_ctrl_c):
     with pytest.raises(KeyboardInterrupt):
         kb.search("tea")
     assert slow.ended.wait(LONG)
-    del kb._within._engine.search
+    del kb._within._engine.with_default_collections
     assert len(kb.search("tea")) == 2
 
 
@@ -150,7 +150,7 @@ def test_ctrl_c_just_before_the_wait_interrupts_the_search_too(kb, begun, monkey
         with pytest.raises(KeyboardInterrupt):
             kb.search("tea")
     assert slow.ended.is_set() == begun
-    del kb._within._engine.search
+    del kb._within._engine.with_default_collections
     assert len(kb.search("tea")) == 2
 
 

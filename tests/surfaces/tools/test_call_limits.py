@@ -66,8 +66,9 @@ def slow_reads(toolbox, monkeypatch, ended):
             ended.append(True)
             raise
 
-    engine = toolbox.engine
-    monkeypatch.setattr(engine, "search", lambda *given, **named: engine.read(forever))
+    monkeypatch.setattr(
+        toolbox.engine, "with_default_collections", lambda cursor, among: forever(cursor)
+    )
     return began
 
 
@@ -94,14 +95,14 @@ def test_an_index_that_is_busy_names_who_holds_it(toolbox, monkeypatch):
     def busy(*given, **named):
         raise IndexBusy(Path("index.duckdb"), holder="process 7", waited=8)
 
-    monkeypatch.setattr(toolbox.engine, "search", busy)
+    monkeypatch.setattr(toolbox.engine, "with_default_collections", busy)
     reply = call(toolbox, "search", query="tea")
     assert reply.error is Code.DATABASE_BUSY
     assert "by process 7" in text(reply)
 
 
 def test_a_fault_of_ours_is_logged_and_not_shown(toolbox, monkeypatch, caplog):
-    monkeypatch.setattr(toolbox.engine, "search", lambda *given, **named: 1 / 0)
+    monkeypatch.setattr(toolbox.engine, "with_default_collections", lambda *_: 1 / 0)
     with caplog.at_level(logging.ERROR):
         reply = call(toolbox, "search", query="tea")
     assert reply == Reply(("Internal error in search. See the server log.",), None, Code.INTERNAL)
@@ -127,13 +128,13 @@ def test_many_calls_at_once_are_all_answered(toolbox):
 
 def test_draining_waits_for_what_is_under_way_but_not_for_ever(toolbox, monkeypatch):
     go_on = threading.Event()
-    original = toolbox.engine.search
+    original = toolbox.engine.with_default_collections
 
     def slow(*given, **named):
         assert go_on.wait(LONG)
         return original(*given, **named)
 
-    monkeypatch.setattr(toolbox.engine, "search", slow)
+    monkeypatch.setattr(toolbox.engine, "with_default_collections", slow)
 
     async def work():
         replies = []

@@ -50,10 +50,10 @@ def test_no_index_is_made(library):
 
 @pytest.mark.parametrize("error", [RuntimeError("a mistake"), IndexUnreadable("i", "it is torn")])
 def test_what_goes_wrong_is_told_to_who_searches(asked, monkeypatch, caplog, error):
-    def fail(limit):
+    def fail(index, limit):
         raise error
 
-    monkeypatch.setattr(asked.engine, "get_ready", fail)
+    monkeypatch.setattr("qmd.surfaces.tools.dispatch.prepare", fail)
     with caplog.at_level(logging.WARNING):
         anyio.run(asked.get_ready)
     assert bool(caplog.records) == isinstance(error, RuntimeError)

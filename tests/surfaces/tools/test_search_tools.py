@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from qmd.analytics.rows import Results
 from qmd.errors import NotEmbedded
-from qmd.operations.search import NO_DOCUMENTS, Answer
+from qmd.operations.search import NO_DOCUMENTS, search
 from qmd.ranking.query import NOTHING_TO_FIND, ONLY_EXCLUSIONS
 from qmd.surfaces.tools.dispatch import Toolbox
 from qmd.surfaces.tools.reply import Code, Reply
@@ -45,16 +46,16 @@ def test_weak_results_are_left_out_before_the_limit(toolbox):
     assert len(kept.structured["results"]) == 1
 
 
-@pytest.mark.parametrize(("name", "verb"), [("search", "search"), ("vsearch", "vector_search")])
+@pytest.mark.parametrize("name", ["search", "vsearch"])
 @pytest.mark.parametrize(("score", "shown"), [(0.4951, 0.5), (0.4949, 0.49), (0.5049, 0.5)])
-def test_a_score_is_high_enough_if_it_is_shown_so(toolbox, monkeypatch, name, verb, score, shown):
-    [result, *_] = toolbox.engine.search("tea").results
+def test_a_score_is_high_enough_if_it_is_shown_so(toolbox, monkeypatch, name, score, shown):
+    [result, *_] = search(toolbox.engine, "tea")
 
-    def found(*_, min_score, **more):
-        assert score >= min_score or shown < 0.5
-        return Answer([result._replace(score=score)])
+    async def found(function, asked):
+        assert score >= asked["minScore"] or shown < 0.5
+        return Results([result._replace(score=score)])
 
-    monkeypatch.setattr(toolbox.engine, verb, found)
+    monkeypatch.setattr(toolbox, "_run", found)
     records = call(toolbox, name, query="tea", minScore=0.5).structured["results"]
     assert [each["score"] for each in records] == [shown] * (shown >= 0.5)
 

@@ -2,37 +2,10 @@
 
 from __future__ import annotations
 
-from qmd.surfaces.tools.schemas.tool import Schema, Tool, array, flag, integer, record, takes, text
-
-MOST_CHARACTERS = 10_000
-"""Of a question."""
-
-
-def _question(description: str) -> Schema:
-    return text(description, minLength=1, maxLength=MOST_CHARACTERS)
-
-
-def _least(score: float) -> Schema:
-    return {
-        "type": "number",
-        "minimum": 0,
-        "maximum": 1,
-        "default": score,
-        "description": f"Minimum relevance 0-1 (default {score}).",
-    }
-
-
-_LIMIT = integer("Maximum number of results (default 10).", minimum=1, maximum=500, default=10)
-_COLLECTIONS = {
-    "collection": text(
-        "Search only this collection (same as collections with one name).", minLength=1
-    ),
-    "collections": array(
-        text(minLength=1),
-        maxItems=100,
-        description="Search only these collections (OR). Omit for the default collections.",
-    ),
-}
+from qmd.operations.search import search
+from qmd.operations.semantic_search import query, vector_search
+from qmd.surfaces.tools.schemas.derive import tool_of
+from qmd.surfaces.tools.schemas.tool import array, integer, record, text
 
 _RESULTS = record(
     {
@@ -61,79 +34,6 @@ _RESULTS = record(
     "results",
 )
 
-SEARCH = Tool(
-    "search",
-    "Keyword search (BM25)",
-    'Fast BM25 keyword search. Supports "quoted phrases" and -negation. No model needed.',
-    takes(
-        {
-            "query": _question('Keywords, "quoted phrases", -negation.'),
-            "limit": _LIMIT,
-            "minScore": _least(0),
-            **_COLLECTIONS,
-        },
-        "query",
-    ),
-    _RESULTS,
-)
-
-VSEARCH = Tool(
-    "vsearch",
-    "Semantic search (vectors)",
-    "Semantic similarity search over embeddings. Needs `qmd embed` to have been run.",
-    takes(
-        {
-            "query": _question("A natural-language question."),
-            "limit": _LIMIT,
-            "minScore": _least(0.3),
-            **_COLLECTIONS,
-        },
-        "query",
-    ),
-    _RESULTS,
-    asks_models=True,
-)
-
-QUERY = Tool(
-    "query",
-    "Hybrid search",
-    "Best-quality search: BM25 and vectors combined, with query expansion and reranking where "
-    "models for them are set up. Give either `query` (plain text, expanded automatically) or "
-    "`searches` (1-10 typed sub-queries lex/vec/hyde; the first counts double), not both.",
-    takes(
-        {
-            "query": _question("Plain-text query. Mutually exclusive with searches."),
-            "searches": {
-                "type": "array",
-                "minItems": 1,
-                "maxItems": 10,
-                "description": "Typed sub-queries. The first gets 2x weight.",
-                "items": takes(
-                    {
-                        "type": {
-                            "type": "string",
-                            "enum": ["lex", "vec", "hyde"],
-                            "description": "lex = BM25 keywords; vec = semantic question; "
-                            "hyde = hypothetical answer passage",
-                        },
-                        "query": text(minLength=1, maxLength=MOST_CHARACTERS),
-                    },
-                    *("type", "query"),
-                ),
-            },
-            "limit": _LIMIT,
-            "minScore": _least(0),
-            **_COLLECTIONS,
-            "candidateLimit": integer(
-                "Candidates passed to the reranker (default 40).",
-                minimum=1,
-                maximum=200,
-                default=40,
-            ),
-            "intent": text("Background that disambiguates the query. Not searched on its own."),
-            "rerank": flag(True, "Rerank with the local model (default true)."),
-        }
-    ),
-    _RESULTS,
-    asks_models=True,
-)
+SEARCH = tool_of(search, _RESULTS)
+VSEARCH = tool_of(vector_search, _RESULTS)
+QUERY = tool_of(query, _RESULTS)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from qmd.surfaces.tools.schemas.tool import Tool, array, integer, record, takes, text
+from qmd.operations.embed import embed
+from qmd.operations.update import update
+from qmd.surfaces.tools.schemas.derive import tool_of
+from qmd.surfaces.tools.schemas.tool import array, integer, record, text
 
-UPDATE = Tool(
-    "update",
-    "Update the index",
-    "Index what has changed in the files of the collections. Reports progress.",
-    takes({"collections": array(text(minLength=1), maxItems=100)}),
+UPDATE = tool_of(
+    update,
     record(
         {
             "collections": array(
@@ -28,21 +28,10 @@ UPDATE = Tool(
         },
         "collections",
     ),
-    writes=True,
-    optional=True,
 )
 
-EMBED = Tool(
-    "embed",
-    "Make embeddings",
-    "Make the vectors that semantic search needs, for what has none yet. Reports progress; may "
-    "take long.",
-    takes(
-        {
-            "collections": array(text(minLength=1), maxItems=100),
-            "maxSeconds": integer("Stop after so long; call again to go on.", minimum=1),
-        }
-    ),
+EMBED = tool_of(
+    embed,
     record(
         {
             "chunks": integer("Passages that got a vector."),
@@ -53,6 +42,4 @@ EMBED = Tool(
         },
         *("chunks", "documents", "lacking", "failed", "stopped"),
     ),
-    writes=True,
-    optional=True,
 )

@@ -1,0 +1,234 @@
+"""Collections and contexts, added and removed: index.yml changes, and the tables with it."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+
+from qmd.errors import AlreadyExists, ConfigError, ContextNotFound, QmdError, UsageError
+from qmd.operations.engine import Engine
+from qmd.quoting import command
+from qmd.settings.config import DEFAULT_MASK, Settings, check_name
+from qmd.settings.edit import Parsed, set_context
+from qmd.settings.edit import add_collection as write_collection
+from qmd.settings.edit import remove_collection as write_no_collection
+from qmd.settings.edit import remove_context as write_no_context
+from qmd.storage import catalog
+from qmd.text import paths
+from qmd.text.globs import check_closed, check_mask, matcher, split_mask
+from qmd.types import Collection, Context
+from qmd.visible import one_line
+
+Folder = tuple[str | None, str]
+"""A collection, or None for everywhere, and a folder in it."""
+
+
+def add_collection(
+    engine: Engine, path: Path, *, name: str | None = None, mask: str = DEFAULT_MASK
+) -> Collection:
+    """Register a folder. Nothing of it is indexed yet.
+
+    A folder that is registered, but whose first indexing was not finished, is given again.
+    `end_adding` tells that it is.
+
+    Args:
+        name: else that of the folder.
+        mask: which files; a comma list of globs.
+
+    Raises:
+        UsageError: there is no such folder, it cannot be read, or the name or mask is none.
+        AlreadyExists: the name is taken, or the folder is registered under another.
+    """
+    root = _folder(path)
+    if any("\ud800" <= mark <= "\udfff" for mark in str(root)):
+        raise UsageError("The name of the folder is not valid UTF-8 text. Give it another name.")
+    chosen = name if name is not None else root.name or "root"
+    check_name(chosen)
+    check_mask(mask)
+    check_closed(mask)
+    matcher(split_mask(mask))
+    added = Collection(chosen, str(root), mask)
+    known = engine.collections()
+    for each in known:
+        same = (each.root, each.mask) == (str(root), mask) and name in (None, each.name)
+        if same and engine.read(partial(catalog.is_adding, root=each.root, mask=mask)):
+            return each
+    if any(collection.name == chosen for collection in known):
+        raise AlreadyExists(
+            f"Collection '{chosen}' already exists.\n\n"
+            "Choose another name with --name, or index it with "
+            f"{command('qmd', 'update', '-c', chosen)}. In Python: name=NAME, or update(NAME)."
+        )
+    for collection in known:
+        if collection.root == str(root) and collection.mask == mask:
+            raise AlreadyExists(
+                f"Collection '{collection.name}' already has {root} ({mask}).\n\n"
+                f"Index it with {command('qmd', 'update', '-c', collection.name)}."
+            )
+
+    def edit(_: Settings, document: Parsed) -> None:
+        if chosen in (document.get("collections") or {}):
+            raise AlreadyExists(f"Collection '{chosen}' already exists.")
+        write_collection(document, added._replace(root=_written(root, engine.place.project)))
+
+    begin = partial(catalog.begin_adding, root=str(root), mask=mask)
+    try:
+        engine.database.write(begin)
+        engine.change(edit)
+    except (QmdError, OSError, KeyboardInterrupt) as error:
+        if not isinstance(error, AlreadyExists):
+            error.add_note(state_of(engine, chosen))
+        raise
+    return added
+
+
+def end_adding(engine: Engine, collection: Collection) -> None:
+    """Note that a collection is whole: its first indexing is done."""
+    end = partial(catalog.end_adding, root=collection.root, mask=collection.mask)
+    engine.database.write(end)
+
+
+def state_of(engine: Engine, name: str) -> str:
+    """What is left of a collection whose addition failed, and how to go on."""
+    try:
+        names = [each.name for each in engine.settings().collections]
+    except ConfigError:
+        names = []
+    if name not in names:
+        return f"Collection '{one_line(name)}' was not added."
+    update = command("qmd", "update", "-c", name)
+    return (
+        f"Collection '{one_line(name)}' is registered. To go on, add it again, or "
+        f"index it with {update}. "
+        f"{command('qmd', 'collection', 'remove', name)} takes it back."
+    )
+
+
+def _folder(path: Path) -> Path:
+    """The folder that a path means.
+
+    Raises:
+        UsageError: there is none, or it cannot be read.
+    """
+    try:
+        root = paths.at_home(path).resolve()
+        if not root.is_dir():
+            what = "is not a folder" if root.exists() else "does not exist"
+            raise UsageError(f"{path} {what}.\n\nGive the folder to index, such as ~/notes.")
+        os.scandir(root).close()
+    except OSError as error:
+        raise UsageError(
+            f"{path} cannot be read: {error.strerror or error}.\n\nNothing was added. Check its "
+            "permissions, or give another folder."
+        ) from error
+    return root
+
+
+def _written(root: Path, project: Path | None) -> str:
+    """A folder as index.yml names it: from its project on, so that a clone has it too."""
+    if project is None or not root.is_relative_to(project):
+        return str(root)
+    below = str(root.relative_to(project))
+    # A `~` in front would be read as somebody's home.
+    return str(root) if below.startswith("~") else below
+
+
+def remove_collection(engine: Engine, name: str) -> None:
+    """Forget a collection. Its files stay where they are.
+
+    Raises:
+        CollectionNotFound: there is none of this name.
+        UsageError: it is that of the experience records.
+    """
+    engine.configured(name)
+
+    def edit(_: Settings, document: Parsed) -> None:
+        write_no_collection(document, name)
+
+    engine.change(edit)
+
+
+def add_context(engine: Engine, path: str, text: str) -> Context:
+    """Describe a folder; a description that it has is replaced.
+
+    Args:
+        path: `/` for all, `qmd://collection/folder`, or a folder.
+
+    Raises:
+        UsageError: the text is empty, or the folder in no collection.
+        CollectionNotFound: there is none of this name.
+    """
+    if not text.strip():
+        raise UsageError("The text of a context cannot be empty.")
+    added = Context(*folder_of(engine, path), text)
+
+    def edit(_: Settings, document: Parsed) -> None:
+        set_context(document, added)
+
+    engine.change(edit)
+    return added
+
+
+def remove_context(engine: Engine, path: str) -> Folder:
+    """Take the description of a folder away.
+
+    Raises:
+        ContextNotFound: it has none.
+        UsageError, CollectionNotFound: see `add_context`.
+    """
+    folder = folder_of(engine, path)
+    if not any((c.collection, c.prefix) == folder for c in engine.contexts()):
+        raise ContextNotFound(shown(folder))
+
+    def edit(_: Settings, document: Parsed) -> None:
+        write_no_context(document, *folder)
+
+    engine.change(edit)
+    return folder
+
+
+def folder_of(engine: Engine, path: str) -> Folder:
+    """The collection and folder that a path means.
+
+    Raises:
+        CollectionNotFound: a virtual path names none.
+        UsageError: a folder is in no collection.
+    """
+    if not path.strip():
+        raise UsageError(
+            "The path is empty.\n\nName a folder, qmd://collection/folder, or / for all."
+        )
+    if path == "/":
+        return None, ""
+    virtual = paths.parse_virtual(path)
+    if virtual is not None:
+        collection, prefix = virtual.collection, virtual.path.strip("/")
+        if not any((c.collection, c.prefix) == (collection, prefix) for c in engine.contexts()):
+            collection, prefix = engine.folder(path)
+        return engine.configured(collection).name, prefix.strip("/")
+    inside = on_disk(engine, path)
+    if inside is None:
+        raise UsageError(
+            f"{'The current folder' if path == '.' else path} is in no collection.\n\n"
+            "Name a folder of one, qmd://collection/folder, or / for all."
+        )
+    return inside
+
+
+def on_disk(engine: Engine, path: str) -> tuple[str, str] | None:
+    """The collection that has a folder, and where in it; None: none has."""
+    folder = Path(os.path.abspath(paths.at_home(path)))  # noqa: PTH100
+    for collection in sorted(engine.collections(), key=lambda c: -len(c.root)):
+        root = Path(collection.root)
+        for place in (folder, folder.resolve()):
+            if place == root or root in place.parents:
+                inside = place.relative_to(root).as_posix()
+                return collection.name, "" if inside == "." else inside
+    return None
+
+
+def shown(folder: Folder) -> str:
+    """A folder as people see it: `/`, or `qmd://collection/folder`."""
+    collection, prefix = folder
+    return "/" if collection is None else f"{paths.SCHEME}{collection}/{prefix}"

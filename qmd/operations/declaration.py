@@ -1,0 +1,284 @@
+"""Declaration of operations: one annotated function, from which each surface is derived.
+
+An operation is a function whose first parameter is the open index. Its name, signature and
+docstring are the only place where it is declared: the command, the MCP tool with its JSON Schema,
+the REST route, the Python methods and the table in the docs are made of them by an adapter of each
+surface. Parameters that several operations share are annotated types in `parameters.py`.
+
+Recording an operation only keeps a reference. The signature is read when a surface is built, so
+that a command pays for the parameters of its own operation alone.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType, NoneType, SimpleNamespace, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+Surface = Literal["command", "tool", "python", "sql"]
+"""A way in: command line; MCP and REST, which share tools; Python; functions in SQL."""
+
+Kind = Literal[
+    "text",
+    "integer",
+    "number",
+    "flag",
+    "choice",
+    "names",
+    "day",
+    "path",
+    "place",
+    "callback",
+    "json",
+]
+"""Type of a parameter, as the adapters distinguish them."""
+
+REQUIRED: Any = inspect.Parameter.empty
+"""Default of a parameter that has none."""
+
+_NOTHING: Mapping[Any, Any] = MappingProxyType({})
+
+
+class Parameter(NamedTuple):
+    """Description of a parameter, the same on each surface unless it says otherwise.
+
+    Attributes:
+        help: one line, for people and for language models.
+        helps: by surface, where another line is needed.
+        flags: of the command line, such as `-n`, `--limit`; none: `--` and the name.
+        metavar: name of the value in the help of the command line.
+        json: name in JSON; none: the name in camel case.
+        single: name in JSON of a second property, which takes one value of a list.
+        aliases: other names that callers send in JSON.
+        least, most: bounds of a number.
+        unbounded: surfaces that do not enforce them.
+        json_most: upper bound of a number in JSON alone.
+        longest: characters of a text at most, in JSON.
+        items: values of a list at most, in JSON.
+        schema: JSON Schema, where the kind does not tell it.
+        kind: where the annotated type does not tell it.
+        defaults: by surface, where it differs from the signature.
+        absent: surfaces that do not have it, with the reason.
+        complete: name of the completion of the command line, such as `collections`.
+        words: the command line takes it as several words, or from stdin for `-`.
+        commas: names may stand in one value on the command line, with commas between.
+        problem: returns what is wrong with a value of the right type, or None.
+    """
+
+    help: str
+    helps: Mapping[Surface, str] = _NOTHING
+    flags: tuple[str, ...] = ()
+    metavar: str | None = None
+    json: str | None = None
+    single: str | None = None
+    aliases: tuple[str, ...] = ()
+    least: float | None = None
+    most: float | None = None
+    unbounded: frozenset[Surface] = frozenset()
+    json_most: int | None = None
+    longest: int | None = None
+    items: int | None = None
+    schema: Mapping[str, Any] | None = None
+    kind: Kind | None = None
+    defaults: Mapping[Surface, object] = _NOTHING
+    absent: Mapping[Surface, str] = _NOTHING
+    complete: str | None = None
+    words: bool = False
+    commas: bool = False
+    problem: Callable[[Any], str | None] | None = None
+
+    def help_on(self, surface: Surface) -> str:
+        """Return the line that describes the parameter on a surface."""
+        return self.helps.get(surface, self.help)
+
+
+class Declared(NamedTuple):
+    """Parameter of one operation.
+
+    Attributes:
+        name: in Python.
+        kind: one of `Kind`.
+        optional: None stands for "not given".
+        default: of the signature, or `REQUIRED`.
+        choices: values of the kind `choice`.
+        positional: may be given without its name.
+        about: the annotation.
+    """
+
+    name: str
+    kind: Kind
+    optional: bool
+    default: Any
+    choices: tuple[str, ...]
+    positional: bool
+    about: Parameter
+
+    @property
+    def json(self) -> str:
+        """Name in JSON."""
+        return self.about.json or camel_case(self.name)
+
+    def default_on(self, surface: Surface) -> Any:
+        """Return the default on a surface, or `REQUIRED`."""
+        return self.about.defaults.get(surface, self.default)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """Operation of an index, as it is declared.
+
+    Attributes:
+        function: takes the index, then the parameters; plain, or a coroutine function.
+        name: on the command line and as a tool; in Python the function has its own.
+        title: of the tool, for people.
+        description: of the tool, for language models; none: the docstring's first paragraph.
+        writes: it changes the index.
+        idempotent: the same call twice does no more than once.
+        guarded: it is a tool only where the user allows writing.
+        asks_models: it may take longer than one that reads the index.
+        aliases: other names of the Python method.
+        absent: surfaces that do not have it, with the reason.
+    """
+
+    function: Callable[..., Any]
+    name: str
+    title: str
+    description: str | None = None
+    writes: bool = False
+    idempotent: bool = True
+    guarded: bool = False
+    asks_models: bool = False
+    aliases: tuple[str, ...] = ()
+    absent: Mapping[Surface, str] = field(default_factory=dict)
+
+    @property
+    def python(self) -> str:
+        """Name of the Python method."""
+        return self.function.__name__
+
+    @property
+    def is_async(self) -> bool:
+        """Whether the function has to be awaited."""
+        return inspect.iscoroutinefunction(self.function)
+
+    @property
+    def summary(self) -> str:
+        """First paragraph of the docstring, on one line."""
+        text = inspect.getdoc(self.function) or ""
+        return " ".join(text.partition("\n\n")[0].split())
+
+    @cached_property
+    def parameters(self) -> dict[str, Declared]:
+        """Parameters by their names in Python, without the index."""
+        return {each.name: each for each in _declared(self.function)}
+
+    def parameters_on(self, surface: Surface) -> dict[str, Declared]:
+        """Return the parameters that a surface has, by their names in Python."""
+        return {
+            name: each for name, each in self.parameters.items() if surface not in each.about.absent
+        }
+
+
+OPERATIONS: dict[str, Operation] = {}
+"""Operations by the names of their Python methods, as far as their modules are imported."""
+
+
+def operation(
+    *,
+    title: str,
+    name: str | None = None,
+    description: str | None = None,
+    writes: bool = False,
+    idempotent: bool = True,
+    guarded: bool = False,
+    asks_models: bool = False,
+    aliases: tuple[str, ...] = (),
+    absent: Mapping[Surface, str] = _NOTHING,
+) -> Callable[[Function], Function]:
+    """Record a function as an operation; see `Operation`. The function itself stays as it is."""
+
+    def record(function: Function) -> Function:
+        OPERATIONS[function.__name__] = Operation(
+            function,
+            name or function.__name__,
+            title,
+            description,
+            writes,
+            idempotent,
+            guarded,
+            asks_models,
+            aliases,
+            absent,
+        )
+        return function
+
+    return record
+
+
+def of(function: Callable[..., Any]) -> Operation:
+    """Return the operation that a function declares.
+
+    Raises:
+        KeyError: the function declares none.
+    """
+    return OPERATIONS[function.__name__]
+
+
+def camel_case(name: str) -> str:
+    """Return `minScore` for `min_score`."""
+    head, *rest = name.split("_")
+    return head + "".join(part.title() for part in rest)
+
+
+def _declared(function: Callable[..., Any]) -> Iterator[Declared]:
+    """Read the annotated parameters of a function, those of `**kwargs: Unpack[…]` included."""
+    _, *parameters = inspect.signature(function).parameters.values()
+    hints = _hints(
+        {each.name: each.annotation for each in parameters}, vars(inspect.getmodule(function))
+    )
+    for each in parameters:
+        if each.kind is inspect.Parameter.VAR_KEYWORD:
+            [group] = get_args(hints[each.name])  # Unpack[Group]
+            module = vars(inspect.getmodule(group))
+            for name, hint in _hints(group.__annotations__, module).items():
+                yield _of_hint(name, hint, None, positional=False)
+        else:
+            positional = each.kind is not inspect.Parameter.KEYWORD_ONLY
+            yield _of_hint(each.name, hints[each.name], each.default, positional=positional)
+
+
+def _hints(annotations: Mapping[str, Any], module: dict[str, Any]) -> dict[str, Any]:
+    """Resolve annotations, leaving those of other parameters unread."""
+    holder = SimpleNamespace(__annotations__=dict(annotations))
+    return get_type_hints(holder, globalns=module, include_extras=True)
+
+
+def _of_hint(name: str, hint: Any, default: Any, *, positional: bool) -> Declared:
+    if get_origin(hint) is not Annotated:
+        raise TypeError(f"The parameter {name} is not annotated with a Parameter.")
+    kind, *notes = get_args(hint)
+    about = next(note for note in notes if isinstance(note, Parameter))
+    optional = False
+    if get_origin(kind) in (Union, UnionType):
+        rest = [part for part in get_args(kind) if part is not NoneType]
+        optional = len(rest) < len(get_args(kind))
+        kind = rest[0] if len(rest) == 1 else kind
+    choices = tuple(map(str, get_args(kind))) if get_origin(kind) is Literal else ()
+    plain: dict[Any, Kind] = {str: "text", int: "integer", float: "number", bool: "flag"}
+    found = about.kind or ("choice" if choices else plain[kind])
+    return Declared(name, found, optional, default, choices, positional, about)

@@ -1,0 +1,257 @@
+"""Operation `update`: index what has changed in the files of the collections."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated
+
+from qmd.analytics.rows import Rows
+from qmd.operations.declaration import Parameter, operation
+from qmd.operations.parameters import WatchedCollections
+from qmd.types import Collection, Report
+
+if TYPE_CHECKING:
+    from qmd.ingest.compare import Comparison
+    from qmd.ingest.walk import Found
+    from qmd.operations.engine import Engine as Index
+
+log = logging.getLogger("qmd")
+
+Pull = Annotated[
+    bool,
+    Parameter(
+        help="Run 'git pull --ff-only' first where git is used.",
+        absent={"tool": "It runs a program over the network, which is for the user to do."},
+    ),
+]
+
+UpdateProgress = Annotated[
+    Callable[[str, int, int], object] | None,
+    Parameter(
+        help="Called with (collection, files done, files in all).",
+        kind="callback",
+        absent={
+            "command": "A progress bar is shown.",
+            "tool": "The protocol has notifications of progress.",
+        },
+    ),
+]
+
+
+@operation(
+    title="Update the index",
+    description="Index what has changed in the files of the collections. Reports progress.",
+    writes=True,
+    guarded=True,
+)
+async def update(
+    index: Index,
+    collection: WatchedCollections = None,
+    *,
+    pull: Pull = False,
+    progress: UpdateProgress = None,
+) -> Rows[Report]:
+    """Index what has changed.
+
+    Args:
+        collection: names; None: all.
+        pull: run `git pull --ff-only` first in collections that git follows.
+        progress: called with (collection, files done, files in all).
+
+    Returns:
+        A report for each collection. One that could not be updated says so in `failure`, and does
+        not stop the others.
+
+    Raises:
+        CollectionNotFound: no collection has one of the names.
+        IndexFailure: the index is busy or cannot be written.
+    """
+    from qmd.ingest.hooks import Hooks
+
+    def telling(each: Collection) -> Callable[[int, int], None]:
+        def tell(done: int, total: int) -> None:
+            if progress is not None:
+                progress(each.name, done, total)
+
+        return tell
+
+    hooks = Hooks(index.place, index.settings, pull=pull, told=log.warning)
+    names = (collection,) if isinstance(collection, str) else tuple(collection or ())
+    return Rows(Report, await run_update(index, names, progress=telling, before=hooks.run))
+
+
+async def run_update(
+    index: Index,
+    names: Sequence[str] = (),
+    *,
+    compared: Mapping[str, Comparison] = MappingProxyType({}),
+    progress: Callable[[Collection], Callable[[int, int], None]] | None = None,
+    before: Callable[[Collection], Awaitable[None]] | None = None,
+    told: Callable[[Collection, Report], None] | None = None,
+) -> list[Report]:
+    """Bring collections up to date with their files, each in a pipeline of its own.
+
+    Args:
+        names: of collections; none means all.
+        compared: made just before, where nothing has to be done first.
+        progress: makes, for a collection, a function that is called with (done, in all).
+        before: awaited before a collection is indexed; an error it raises is the failure of
+            this collection.
+        told: called with each report as it is ready.
+
+    Returns:
+        A report for each collection that exists in the end; a failure of one does not stop the
+        others.
+    """
+    from anyio import to_thread
+
+    from qmd.errors import CollectionNotFound, IndexFailure, QmdError
+    from qmd.ingest import pipeline
+    from qmd.ingest.backfill import fill
+    from qmd.storage import maintenance
+
+    chosen = await to_thread.run_sync(index.folders, names)
+    reports = []
+    for collection in chosen:
+        comparison = compared.get(collection.name)
+        try:
+            if before is not None:
+                await before(collection)
+                # Which may have changed index.yml.
+                [fresh] = await to_thread.run_sync(index.folders, [collection.name])
+                collection, comparison = fresh, comparison if fresh == collection else None
+            check_approved(index, collection)
+            report = await pipeline.update(
+                index.database,
+                collection,
+                index.stemmer,
+                comparison=comparison,
+                progress=progress(collection) if progress else None,
+            )
+        except IndexFailure:
+            raise
+        except QmdError as error:
+            if isinstance(error, CollectionNotFound) and not names:
+                # It was removed, or has another name by now.
+                now = await to_thread.run_sync(index.folders)
+                chosen += [each for each in now if each not in chosen]
+                continue
+            report = Report(collection.name, collection.mask, failure=str(error))
+        reports.append(report)
+        if told is not None:
+            told(collection, report)
+    await to_thread.run_sync(fill, index.database)
+    await to_thread.run_sync(maintenance.merge, index.database)
+    return reports
+
+
+def update_small(
+    index: Index,
+    names: Sequence[str],
+    compared: Mapping[str, Comparison],
+    *,
+    begun: Callable[[Collection], None],
+    told: Callable[[Collection, Report], None],
+) -> tuple[list[Report], list[str]]:
+    """Carry out a comparison in this thread: for a few small changes.
+
+    Args:
+        names: of collections; none means all.
+        compared: of each of them, how it differs.
+        begun: called with each collection before it is updated.
+        told: called with each report as it is ready.
+
+    Returns:
+        Reports of the collections that still exist (a failure of one does not stop the others), and
+        names of collections that appeared meanwhile.
+    """
+    from qmd.errors import CannotUpdate, CollectionNotFound
+    from qmd.storage import maintenance
+
+    reports, others = [], list[str]()
+    for comparison in compared.values():
+        collection = comparison.collection
+        begun(collection)
+        report = comparison.nothing_changed
+        if report is None:
+            from qmd.ingest.at_once import carry_out
+
+            try:
+                report = carry_out(index.database, comparison, index.stemmer)
+            except (CollectionNotFound, CannotUpdate) as error:
+                if isinstance(error, CollectionNotFound) and not names:
+                    # It was removed, or has another name by now.
+                    now = [each.name for each in index.folders()]
+                    others = [name for name in now if name not in compared]
+                    continue
+                report = Report(collection.name, collection.mask, failure=str(error))
+        reports.append(report)
+        told(collection, report)
+    if any(comparison.changes for comparison in compared.values()):
+        maintenance.merge(index.database)
+    return reports, others
+
+
+def compare_folders(
+    index: Index,
+    names: Sequence[str] = (),
+    found: Mapping[Collection, Found] = MappingProxyType({}),
+) -> dict[str, Comparison]:
+    """Compare collections with their folders.
+
+    A collection whose folder is missing or must not be read, or whose mask is invalid, is left out:
+    the update reports it.
+
+    Args:
+        names: of collections; none means all.
+        found: files of folders that were walked just before.
+
+    Returns:
+        Comparisons by the name of the collection.
+
+    Raises:
+        CollectionNotFound: no collection has one of the names.
+    """
+    from qmd.errors import CannotUpdate, CollectionNotFound, UsageError
+    from qmd.ingest.compare import compare
+
+    compared = {}
+    for collection in index.folders(names):
+        with suppress(CollectionNotFound, CannotUpdate, UsageError):  # the update reports it
+            check_approved(index, collection)
+            compared[collection.name] = compare(index.database, collection, found.get(collection))
+    return compared
+
+
+def needs_backfill(index: Index) -> bool:
+    """Return whether an update has something to do even if no file has changed."""
+    from qmd.ingest import commit
+
+    return index.database.read(commit.lack_outlines)
+
+
+def may_read(index: Index, collection: Collection) -> bool:
+    """Return whether the folder of a collection may be read.
+
+    A project may name a folder outside of it, which has to be approved first.
+    """
+    if index.place.project is None:
+        return True
+    from qmd.settings import trust
+
+    return trust.may_read(index.place, index.settings(), collection)
+
+
+def check_approved(index: Index, collection: Collection) -> None:
+    """Refuse to read a folder that has not been approved.
+
+    Raises:
+        NotApproved: it has not.
+    """
+    if not may_read(index, collection):
+        from qmd.errors import NotApproved
+
+        raise NotApproved(collection.name, collection.root)

@@ -1,0 +1,316 @@
+"""Commands derived from operations.
+
+A command takes the parameters that its operation declares, and options of its own that say how
+the result is written. It opens the index, runs the operation and hands the result to the function
+that it decorates.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from enum import StrEnum
+from functools import partial
+from inspect import Parameter, Signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
+
+import typer
+
+from qmd.errors import InvalidArgument, UsageError
+from qmd.operations import declaration
+from qmd.operations.declaration import REQUIRED, Declared, Operation
+from qmd.surfaces.cli.common import READ, State, Text, collection_names, state
+
+if TYPE_CHECKING:
+    from qmd.operations.engine import Engine
+
+COMPLETIONS: Mapping[str, Callable[[typer.Context], list[str]]] = {"collections": collection_names}
+"""Completions that a declaration may name."""
+
+_TYPES: Mapping[str, Any] = {
+    "text": str,
+    "integer": int,
+    "number": float,
+    "flag": bool,
+    "names": list[str],
+    "day": str,
+    "path": Path,
+    "place": str,
+}
+
+_METAVARS = {"integer": "N", "number": "NUMBER"}
+
+NoGpu = Annotated[bool, typer.Option("--no-gpu", help="Run models on the CPU.")]
+
+
+class Call(NamedTuple):
+    """One call of a command.
+
+    Attributes:
+        here: the environment, and the index that is meant.
+        engine: the open index.
+        operation: that is called.
+        given: arguments as the user gave them.
+        arguments: that the operation gets.
+        options: of the command itself; an instance of the class that it was declared with.
+    """
+
+    here: State
+    engine: Engine
+    operation: Operation
+    given: Mapping[str, Any]
+    arguments: dict[str, Any]
+    options: Any
+
+
+Show = Callable[[Call, Any], None]
+
+
+def command(
+    function: Callable[..., Any],
+    *,
+    options: type[Any] | None = None,
+    adjust: Callable[[Call], None] | None = None,
+    progress: Callable[[Call], AbstractContextManager[Any]] | None = None,
+    new: bool = False,
+    warm: bool = False,
+) -> Callable[[Show], Callable[..., None]]:
+    """Make a command of an operation and of a function that writes its result.
+
+    Args:
+        function: the operation.
+        options: a named tuple whose annotated fields are options of the command itself.
+        adjust: may change the arguments before the operation runs.
+        progress: shows how far the operation is; it gives the callback, or None.
+        new: the command makes the index, if there is none.
+        warm: the function reads the index, too.
+    """
+    operation = declaration.of(function)
+
+    def decorate(show: Show) -> Callable[..., None]:
+        def run(context: typer.Context, **values: Any) -> None:
+            own = options(**{name: values.pop(name) for name in options._fields}) if options else ()
+            gpu = not values.pop("no_gpu", False)
+            here = state(context)
+            given = read(operation, values)
+            with here.engine(warm=warm or operation.is_async, gpu=gpu, new=new) as engine:
+                call = Call(here, engine, operation, given, dict(given), own)
+                if adjust is not None:
+                    adjust(call)
+                with progress(call) if progress else nullcontext() as told:
+                    if told is not None:
+                        call.arguments["progress"] = told
+                    result = carried_out(operation, call)
+                show(call, result)
+
+        return _declare(run, operation, options)
+
+    return decorate
+
+
+def interactive(
+    function: Callable[..., Any], *, options: type[Any] | None = None
+) -> Callable[[Callable[[State, dict[str, Any], Any], None]], Callable[..., None]]:
+    """Make a command that carries its operation out in a way of its own.
+
+    The decorated function is given the environment, the arguments of the operation and the
+    options of the command; it opens the index itself.
+    """
+    operation = declaration.of(function)
+
+    def decorate(body: Callable[[State, dict[str, Any], Any], None]) -> Callable[..., None]:
+        def run(context: typer.Context, **values: Any) -> None:
+            own = options(**{name: values.pop(name) for name in options._fields}) if options else ()
+            body(state(context), read(operation, values), own)
+
+        return _declare(run, operation, options)
+
+    return decorate
+
+
+def _declare(
+    run: Callable[..., None], operation: Operation, options: type[Any] | None
+) -> Callable[..., None]:
+    """Give a command the signature and the help that typer reads."""
+    parameters = [
+        Parameter("context", Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context),
+        *parameters_of(operation),
+        *_fields(options),
+    ]
+    if operation.asks_models:
+        parameters.append(
+            Parameter("no_gpu", Parameter.KEYWORD_ONLY, default=False, annotation=NoGpu)
+        )
+    run.__name__, run.__doc__ = operation.python, operation.summary
+    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
+    return run
+
+
+def carried_out(operation: Operation, call: Call) -> Any:
+    """Run an operation.
+
+    Raises:
+        InvalidArgument: with the name that the parameter has on the command line.
+    """
+    work = partial(operation.function, call.engine, **call.arguments)
+    try:
+        if not operation.is_async:
+            return work()
+        import anyio
+
+        return anyio.run(work)
+    except InvalidArgument as error:
+        declared = operation.parameters.get(error.parameter)
+        raise error.named(_label(declared) if declared else error.parameter) from error
+
+
+# -- what typer reads ------------------------------------------------------------------------
+
+
+def parameters_of(operation: Operation) -> list[Parameter]:
+    """Return the parameters of a command, as typer reads them."""
+    return [_parameter(each) for each in operation.parameters_on("command").values()]
+
+
+def _parameter(declared: Declared) -> Parameter:
+    about, default = declared.about, declared.default_on("command")
+    kind: Any = _TYPES.get(declared.kind)
+    if declared.kind == "choice":
+        kind = _choices(declared)
+        default = kind(default) if default not in (None, REQUIRED) else default
+    completion = COMPLETIONS.get(about.complete) if about.complete else None
+    more: dict[str, Any] = {"autocompletion": completion} if completion else {}
+    if declared.kind == "path":
+        more = {**more, "click_type": READ}
+    if declared.positional and not about.flags:
+        if about.words:
+            kind, default = list[str], REQUIRED
+        if declared.kind == "text":
+            more["click_type"] = Text()
+        name = about.metavar or declared.name.upper()
+        info: Any = typer.Argument(
+            help=about.help, metavar=f"{name}..." if about.words else name, **more
+        )
+    else:
+        metavar = about.metavar or _METAVARS.get(declared.kind)
+        flags = about.flags or (_flag(declared),)
+        info = typer.Option(*flags, metavar=metavar, help=about.help, **more)
+    if declared.kind == "flag":
+        default = False  # also of one that takes away, such as --no-vectors
+    elif default is None:
+        kind = kind | None
+    return Parameter(
+        declared.name,
+        Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[kind, info],
+    )
+
+
+def _choices(declared: Declared) -> Any:
+    """Make the enumeration that typer reads choices from."""
+    return StrEnum("Choice", {each.upper(): each for each in declared.choices})
+
+
+def _fields(options: type[Any] | None) -> list[Parameter]:
+    if options is None:
+        return []
+    hints = get_type_hints(options, include_extras=True)
+    return [
+        Parameter(
+            name,
+            Parameter.KEYWORD_ONLY,
+            default=options._field_defaults[name],
+            annotation=hints[name],
+        )
+        for name in options._fields
+    ]
+
+
+def _flag(declared: Declared) -> str:
+    return "--" + declared.name.replace("_", "-")
+
+
+def _label(declared: Declared) -> str:
+    """Return the name of a parameter in a message: its long option, or its own name."""
+    if declared.positional and not declared.about.flags:
+        return declared.name.upper()
+    return declared.about.flags[-1] if declared.about.flags else _flag(declared)
+
+
+# -- what the user gave ----------------------------------------------------------------------
+
+
+def read(operation: Operation, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Make the arguments of an operation of the values that typer has read.
+
+    What was not given is left out: the operation has the default.
+
+    Raises:
+        UsageError: a value is out of bounds, or stdin is not text.
+    """
+    arguments: dict[str, Any] = {}
+    for name, declared in operation.parameters_on("command").items():
+        value = values[name]
+        if declared.about.words:
+            value = _words(value)
+        elif declared.kind == "flag" and (declared.optional or declared.default is True):
+            value = False if value else None  # a flag such as --no-rerank
+        elif declared.about.commas and value is not None:
+            value = _listed(declared, value)
+        elif declared.kind == "choice" and value is not None:
+            value = value.value
+        if value is None or (declared.kind == "names" and not value):
+            continue
+        _check(declared, value)
+        arguments[name] = tuple(value) if declared.kind == "names" else value
+    return arguments
+
+
+def _listed(declared: Declared, values: list[str]) -> list[str]:
+    """Split names at commas.
+
+    Raises:
+        InvalidArgument: there are none.
+    """
+    names = [name.strip() for value in values for name in value.split(",") if name.strip()]
+    if values and not names:
+        raise InvalidArgument(_label(declared), "takes names with commas between.")
+    return names
+
+
+def _words(words: list[str]) -> str:
+    """Join the words of a query; `-` alone stands for stdin.
+
+    Raises:
+        UsageError: stdin is not UTF-8 text.
+    """
+    if words != ["-"]:
+        return " ".join(words)
+    try:
+        text = sys.stdin.read().rstrip("\n")
+        text.encode()  # where bytes that are no UTF-8 are kept as halves of characters
+        return text
+    except UnicodeError as error:
+        raise UsageError("What came on stdin is not valid UTF-8 text.") from error
+
+
+def _check(declared: Declared, value: Any) -> None:
+    """Refuse a number that is out of bounds.
+
+    Raises:
+        InvalidArgument: it is.
+    """
+    about, label = declared.about, _label(declared)
+    if about.problem and (problem := about.problem(value)):
+        raise InvalidArgument(label, problem)
+    if declared.kind not in ("integer", "number"):
+        return
+    least, most = about.least, about.most
+    too_small = least is not None and not value >= least
+    if value != value or too_small or (most is not None and not value <= most):
+        bounds = f"{least:g} to {most:g}" if most is not None else f"{least or 0:g} or more"
+        raise InvalidArgument(label, f"takes {bounds}, not {value:g}.")
