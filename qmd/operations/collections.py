@@ -54,13 +54,16 @@ async def add_collection(
 ) -> Report:
     """Register a folder and index it.
 
+    If indexing fails, the folder stays registered, a note of the error says so, and the same call
+    goes on. The report tells of what is no error, such as a folder that is missing.
+
     Args:
         path: the folder.
         name: else that of the folder.
         mask: which files; a comma list of globs.
 
     Raises:
-        UsageError: there is no such folder, or the name or mask is invalid.
+        UsageError: there is no such folder, it cannot be read, or the name or mask is invalid.
         AlreadyExists: the name is taken, or the folder is registered under another.
     """
     from anyio import to_thread
@@ -70,7 +73,14 @@ async def add_collection(
     added = await to_thread.run_sync(
         lambda: curation.add_collection(index, Path(path), name=name, mask=mask)
     )
-    return (await update(index, added.name))[0]
+    try:
+        report = (await update(index, added.name))[0]
+        if report.failure is None:
+            await to_thread.run_sync(curation.end_adding, index, added)
+    except BaseException as error:  # also of a cancelled task
+        error.add_note(curation.state_of(index, added.name))
+        raise
+    return report
 
 
 @operation(title="Remove a collection", writes=True, absent={"tool": OF_THE_USER})
