@@ -27,7 +27,7 @@ from bench.crash import Corpus, main
 from qmd.embedding import vectors
 from qmd.embedding.vector_status import vector_status
 from qmd.operations.cleanup import remove_waste
-from qmd.operations.engine import Engine
+from qmd.operations.index import Index
 from qmd.operations.update import run_update
 from qmd.settings.environment import Place
 from qmd.storage import maintenance
@@ -83,7 +83,7 @@ class Trial:
     def round(self) -> list[str]:
         """What is wrong after one round."""
         self._corpus.change()
-        engine = Engine(self._place)
+        engine = Index(self._place)
         try:
             anyio.run(run_update, engine)
             if self.chance.random() < 0.1:
@@ -141,7 +141,7 @@ class Trial:
             complete: nothing was left to do.
             force: not even a draft.
         """
-        engine = Engine(self._place)
+        engine = Index(self._place)
         try:
 
             def work(cursor: Cursor) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]], int]:
@@ -165,7 +165,7 @@ class Trial:
             engine.close()
         return {row[0]: row for row in rows}, wrong
 
-    def _remade(self, engine: Engine, texts: list[tuple[Any, ...]]) -> list[str]:
+    def _remade(self, engine: Index, texts: list[tuple[Any, ...]]) -> list[str]:
         """Vectors that are not what the model gives."""
         some = self.chance.sample(texts, min(SAMPLE, len(texts)))
         made = engine.models.embedder(engine.models.space()).embed([text for text, _ in some])

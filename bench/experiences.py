@@ -29,7 +29,7 @@ import pyarrow as pa
 from qmd.embedding import vectors
 from qmd.experiences.contract import Submission
 from qmd.experiences.table import Record
-from qmd.operations.engine import Engine
+from qmd.operations.index import Index
 from qmd.operations.experiences import Experiences
 from qmd.settings.environment import Machine, Place
 from qmd.storage.cursor import Cursor
@@ -86,7 +86,7 @@ def fill(experiences: Experiences, author: Author, count: int) -> None:
         experiences.add(records)
 
 
-def embed(engine: Engine) -> None:
+def embed(engine: Index) -> None:
     """Give all records that are there a vector of the model in use."""
     space = engine.models.space()
 
@@ -153,7 +153,7 @@ def main() -> None:
         place = Place(
             "index", folder / "index.yml", folder / "index.duckdb", None, folder / "trust"
         )
-        engine = Engine(place, Machine(), warm=True, stays=True)
+        engine = Index(place, Machine(), warm=True, stays=True)
         experiences = Experiences(engine)
         began = time.perf_counter()
         fill(experiences, author, options.records)

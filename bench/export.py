@@ -22,7 +22,7 @@ import anyio
 
 from qmd.exchange import manifest
 from qmd.exchange.exporter import Exported, Wish
-from qmd.operations.engine import Engine
+from qmd.operations.index import Index
 from qmd.operations.exchange import run_export
 from qmd.operations.update import run_update
 from qmd.settings.environment import Machine, Place
@@ -43,13 +43,13 @@ def timed(work: Callable[[], object]) -> Cost:
     return Cost(time.perf_counter() - wall, time.process_time() - cpu)
 
 
-def engine_in(folder: Path) -> Engine:
+def engine_in(folder: Path) -> Index:
     """An engine whose index and settings are in a folder."""
     folder.mkdir(exist_ok=True)
     place = Place(
         "index", folder / "index.yml", folder / "index.duckdb", None, folder / "trusted.json"
     )
-    return Engine(place, Machine(hub=folder / "hub"))
+    return Index(place, Machine(hub=folder / "hub"))
 
 
 class Trial:

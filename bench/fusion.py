@@ -26,7 +26,7 @@ from qmd.embedding.vector_status import vector_status
 from qmd.errors import QueryError
 from qmd.evaluation.runner import plain
 from qmd.operations.embed import run_embed
-from qmd.operations.engine import Engine
+from qmd.operations.index import Index
 from qmd.operations.update import run_update
 from qmd.ranking import bm25, nearest, query
 from qmd.settings.environment import Place, machine
@@ -111,7 +111,7 @@ FORMULAS: dict[str, Formula] = {
 }
 
 
-def prepared(folder: Path, work: Path) -> Engine:
+def prepared(folder: Path, work: Path) -> Index:
     """An engine over a set, indexed and embedded."""
     docs = work / "docs"
     if not docs.exists():
@@ -120,13 +120,13 @@ def prepared(folder: Path, work: Path) -> Engine:
     config = work / "index.yml"
     config.write_text(f"collections:\n  docs:\n    path: {docs}\n", encoding="utf-8")
     place = Place("index", config, work / "index.duckdb", None, work / "trusted.json")
-    engine = Engine(place, machine(os.environ), warm=True)
+    engine = Index(place, machine(os.environ), warm=True)
     anyio.run(run_update, engine)
     anyio.run(run_embed, engine)
     return engine
 
 
-def lists(engine: Engine, question: str) -> tuple[Scores, Scores]:
+def lists(engine: Index, question: str) -> tuple[Scores, Scores]:
     """(bm25, cosine) of documents by number."""
     space, state = vector_status(engine)
     text = " ".join(question.replace("-", " ").split())

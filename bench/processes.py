@@ -40,7 +40,7 @@ from typing import Any, TypeVar
 
 import anyio
 
-from qmd.operations.engine import Engine
+from qmd.operations.index import Index
 from qmd.operations.search import search
 from qmd.operations.update import run_update
 from qmd.settings.environment import Place
@@ -83,10 +83,10 @@ class Shared:
     busy: Event
     ended: Event
 
-    def engine(self, *, warm: bool = False) -> Engine:
+    def engine(self, *, warm: bool = False) -> Index:
         """The index that all of them use."""
         config, index, trusted = (self.work / name for name in ("index.yml", "index.duckdb", "t"))
-        return Engine(Place("index", config, index, None, trusted), warm=warm)
+        return Index(Place("index", config, index, None, trusted), warm=warm)
 
     def command(self, *arguments: str) -> list[dict[str, Any]]:
         """What a command answers.

@@ -29,7 +29,7 @@ from ir_measures import Qrel, ScoredDoc, nDCG
 from qmd.errors import QueryError
 from qmd.evaluation.runner import plain
 from qmd.operations.embed import run_embed
-from qmd.operations.engine import Engine
+from qmd.operations.index import Index
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query, vector_search
 from qmd.operations.update import run_update
@@ -39,11 +39,11 @@ from qmd.storage.cursor import Cursor
 DEFAULT = Path(__file__).parents[2] / "shared" / "eval"
 
 
-def engine_over(folder: Path, work: Path) -> Engine:
+def engine_over(folder: Path, work: Path) -> Index:
     """An engine whose one collection is `folder`."""
     config = work / "index.yml"
     config.write_text(f"collections:\n  docs:\n    path: {folder}\n", encoding="utf-8")
-    engine = Engine(
+    engine = Index(
         Place("index", config, work / "index.duckdb", None, work / "trusted.json"),
         machine(os.environ),
         warm=True,
@@ -66,11 +66,11 @@ def _records(file: Path) -> list[dict[str, str]]:
     return [json.loads(line) for line in file.read_text(encoding="utf-8").split("\n") if line]
 
 
-Search = Callable[[Engine, str], "list[tuple[str, float]]"]
+Search = Callable[[Index, str], "list[tuple[str, float]]"]
 """Finds (path, score) of the best ten."""
 
 
-def words(engine: Engine, question: str) -> list[tuple[str, float]]:
+def words(engine: Index, question: str) -> list[tuple[str, float]]:
     """By words alone."""
     try:
         results = list(search(engine, plain(question), limit=10))
@@ -79,19 +79,19 @@ def words(engine: Engine, question: str) -> list[tuple[str, float]]:
     return [(result.file, result.score) for result in results]
 
 
-def meaning(engine: Engine, question: str) -> list[tuple[str, float]]:
+def meaning(engine: Index, question: str) -> list[tuple[str, float]]:
     """By meaning alone."""
     results = list(vector_search(engine, " ".join(question.replace("-", " ").split()), limit=10))
     return [(result.file, result.score) for result in results]
 
 
-def both(engine: Engine, question: str) -> list[tuple[str, float]]:
+def both(engine: Index, question: str) -> list[tuple[str, float]]:
     """By words and meaning, as `qmd query` does without models that help."""
     answer = anyio.run(lambda: query(engine, plain(question), limit=10))
     return [(result.file, result.score) for result in answer]
 
 
-def cosines(engine: Engine) -> Search:
+def cosines(engine: Index) -> Search:
     """By the exact cosine of the vectors of the index, in numpy."""
 
     def work(cursor: Cursor) -> list[tuple[str, list[float]]]:
@@ -105,7 +105,7 @@ def cosines(engine: Engine) -> Search:
     vectors = np.array([vector for _, vector in rows], np.float32)
     space = engine.models.space()
 
-    def search(engine: Engine, question: str) -> list[tuple[str, float]]:
+    def search(engine: Index, question: str) -> list[tuple[str, float]]:
         text = " ".join(question.replace("-", " ").split())
         vector = engine.models.embedder(space).embed([space.model.as_query(text)])[0]
         best: dict[str, float] = {}
@@ -135,7 +135,7 @@ class Judged(NamedTuple):
         asked = {each.query_id for each in judgements}
         return cls(documents, [each for each in queries if each["_id"] in asked], judgements)
 
-    def ndcg(self, engine: Engine, search: Search) -> float:
+    def ndcg(self, engine: Index, search: Search) -> float:
         """nDCG@10 of a way to search; a question without results counts 0."""
         run = [
             ScoredDoc(each["_id"], Path(file).stem, score)

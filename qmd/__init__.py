@@ -36,8 +36,9 @@ if TYPE_CHECKING:
     )
     from qmd.operations.cleanup import Cleaned
     from qmd.operations.doctor import Finding
+    from qmd.operations.documents import Document
     from qmd.operations.status import Status
-    from qmd.surfaces.python import AsyncKnowledgeBase, Document, KnowledgeBase, connect, open
+    from qmd.surfaces.python import AsyncKnowledgeBase, KnowledgeBase, connect, open
     from qmd.types import Context, Embedded, Passage, Report, Result
     from qmd.version import __version__
 
@@ -91,10 +92,11 @@ _HOMES = {
     "qmd.version": "__version__",
     "qmd.types": "Context Embedded Passage Report Result",
     "qmd.analytics.rows": "Results Rows Table",
-    "qmd.surfaces.python": "AsyncKnowledgeBase Document KnowledgeBase connect open",
+    "qmd.surfaces.python": "AsyncKnowledgeBase KnowledgeBase connect open",
     "qmd.operations.status": "Status",
     "qmd.operations.cleanup": "Cleaned",
     "qmd.operations.doctor": "Finding",
+    "qmd.operations.documents": "Document",
     "qmd.analytics.report": "Stats",
     "qmd.analytics.document_map": "Map",
 }

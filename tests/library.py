@@ -14,7 +14,7 @@ from qmd.errors import ModelFailure, TextTooLong
 from qmd.models.protocols import Between, nothing
 from qmd.models.registry import MINILM
 from qmd.operations.embed import run_embed
-from qmd.operations.engine import Engine
+from qmd.operations.index import Index
 from qmd.operations.search import search
 from qmd.operations.semantic_search import vector_search
 from qmd.operations.update import run_update
@@ -44,7 +44,7 @@ class Library:
         self.folder = folder
         self.root = folder / "notes"
         self.configure()
-        self.engine = Engine(
+        self.engine = Index(
             Place(
                 "index",
                 folder / "index.yml",

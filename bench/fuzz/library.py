@@ -27,7 +27,7 @@ def library() -> Iterator[Any]:
     """An engine with some documents, whose names are odd."""
     import anyio
 
-    from qmd.operations.engine import Engine
+    from qmd.operations.index import Index
     from qmd.settings.environment import Machine, Place
 
     with tempfile.TemporaryDirectory() as name:
@@ -49,7 +49,7 @@ def library() -> Iterator[Any]:
             f"collections:\n  notes:\n    path: {work / 'notes'}\n", encoding="utf-8"
         )
         place = Place("index", settings, work / "index.duckdb", None, work / "trusted")
-        engine = Engine(place, Machine(hub=work / "hub"), warm=True)
+        engine = Index(place, Machine(hub=work / "hub"), warm=True)
         anyio.run(run_update, engine)
         try:
             yield engine

@@ -136,9 +136,9 @@ SUBMIT = """
 import json, os, sys
 from pathlib import Path
 from qmd.settings import config, environment
-from qmd.operations.engine import Engine
+from qmd.operations.index import Index
 from qmd.operations.experiences import Experiences
-engine = Engine(environment.locate(os.environ, Path.cwd()))
+engine = Index(environment.locate(os.environ, Path.cwd()))
 outcome = Experiences(engine).submit(json.loads(sys.argv[1]))
 if not outcome["success"]:
     sys.exit(outcome["error"]["message"])

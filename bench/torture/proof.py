@@ -16,7 +16,7 @@ import anyio
 
 from qmd.errors import QmdError
 from qmd.operations import doctor
-from qmd.operations.engine import Engine
+from qmd.operations.index import Index
 from qmd.operations.search import search
 from qmd.settings.environment import Place
 from qmd.storage.cursor import Cursor
@@ -134,12 +134,12 @@ class Home:
             raise RuntimeError(said.err)
         return [each["file"] for each in json.loads(said.out)]
 
-    def engine(self, database: Path | None = None) -> Engine:
+    def engine(self, database: Path | None = None) -> Index:
         """An engine on the index, or on another with the same settings."""
         place = Place(
             "index", self.settings, database or self.database, None, self.work / "trusted"
         )
-        return Engine(place, warm=True)
+        return Index(place, warm=True)
 
     def wrong(self, queries: Sequence[str] = ()) -> list[str]:
         """What is wrong: in itself, and beside an index that is built anew.
@@ -178,7 +178,7 @@ class Home:
 Rows = list[tuple[Any, ...]]
 
 
-def _said(engine: Engine, queries: Sequence[str]) -> dict[str, Rows]:
+def _said(engine: Index, queries: Sequence[str]) -> dict[str, Rows]:
     """What an index has, and the best ten of each query, with scores to nine places."""
     try:
         found = engine.database.read(_facts)

@@ -37,8 +37,8 @@ main()
 
 HASTY = """
 import sys
-from qmd.operations.engine import Engine
-Engine.__init__.__kwdefaults__["patience"] = 0.5
+from qmd.operations.index import Index
+Index.__init__.__kwdefaults__["patience"] = 0.5
 from qmd.__main__ import main
 main()
 """

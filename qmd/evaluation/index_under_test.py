@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.errors import UsageError
 from qmd.evaluation import fixtures
-from qmd.operations.engine import ALL, Engine
+from qmd.operations.documents import below
+from qmd.operations.index import Index
 from qmd.operations.update import run_update
-from qmd.types import Collection, Filter
+from qmd.types import ALL, Collection, Filter
 
 if TYPE_CHECKING:
     from qmd.evaluation.fixtures import Fixture
@@ -36,7 +37,7 @@ class Bench(NamedTuple):
         ids: of the documents of a corpus, by the name of the file; empty for a user's own index.
     """
 
-    engine: Engine
+    engine: Index
     fixture: Fixture
     among: Filter = ALL
     ids: Mapping[str, str] = MappingProxyType({})
@@ -48,7 +49,7 @@ class Bench(NamedTuple):
         return (f"qmd://{file}",) if self.fixture.is_typed else (file, docid)
 
 
-def own_index(engine: Engine, fixture: Fixture, names: Sequence[str]) -> Bench:
+def own_index(engine: Index, fixture: Fixture, names: Sequence[str]) -> Bench:
     """The user's own index.
 
     Args:
@@ -73,7 +74,7 @@ def own_index(engine: Engine, fixture: Fixture, names: Sequence[str]) -> Bench:
 
 
 @contextmanager
-def corpus_index(engine: Engine, fixture: Fixture, progress: Progress) -> Iterator[Bench]:
+def corpus_index(engine: Index, fixture: Fixture, progress: Progress) -> Iterator[Bench]:
     """An index of the documents of a fixture, gone afterwards.
 
     Args:
@@ -97,7 +98,7 @@ def corpus_index(engine: Engine, fixture: Fixture, progress: Progress) -> Iterat
         used: dict[str, str] = {
             role: model.uri for role in ROLES if (model := engine.models.chosen(role)) is not None
         }
-        made = Engine(place, engine.models.machine._replace(chosen=used), warm=True)
+        made = Index(place, engine.models.machine._replace(chosen=used), warm=True)
         try:
             made.change(partial(_configure, engine.settings(), work / "docs"))
             told = progress("Indexing")
@@ -145,6 +146,6 @@ def missing(bench: Bench) -> list[str]:
     among = bench.among.collections
     return bench.fixture.unknown(
         bench.names(document.name, document.docid)
-        for document in bench.engine.documents(None)
+        for document in below(bench.engine, None)
         if among is None or document.collection in among
     )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from qmd.evaluation.fixtures import Fixture, Question
     from qmd.evaluation.index_under_test import Bench, Progress
     from qmd.models.selection import Space
-    from qmd.operations.engine import Engine
+    from qmd.operations.index import Index
     from qmd.types import Result
 
 # -- what can be asked -----------------------------------------------------------
@@ -89,7 +89,7 @@ def _vectors(bench: Bench, progress: Progress) -> tuple[Space | None, QmdError |
     return (space, None) if state.vectors else (None, NotEmbedded())
 
 
-def _no_helper(engine: Engine) -> QmdError | None:
+def _no_helper(engine: Index) -> QmdError | None:
     """Why no model expands or judges, or None if one does."""
     from qmd.errors import RuntimeMissing
     from qmd.models import selection

@@ -18,7 +18,7 @@ from qmd.storage.file_lock import errand, is_at_work
 from qmd.storage.maintenance import Waste
 
 if TYPE_CHECKING:
-    from qmd.operations.engine import Engine as Index
+    from qmd.operations.index import Index
 
 DryRun = Annotated[bool, Parameter(help="Only say what would be removed.")]
 

@@ -14,7 +14,7 @@ from qmd.storage.catalog import Overview
 from qmd.types import Context, Report
 
 if TYPE_CHECKING:
-    from qmd.operations.engine import Engine as Index
+    from qmd.operations.index import Index
 
 OF_THE_USER = "Which folders are indexed is for the user to decide."
 LISTED = "`status` lists the collections."

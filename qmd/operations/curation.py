@@ -7,13 +7,15 @@ from functools import partial
 from pathlib import Path
 
 from qmd.errors import AlreadyExists, ConfigError, ContextNotFound, QmdError, UsageError
-from qmd.operations.engine import Engine
+from qmd.operations.documents import folder_named
+from qmd.operations.index import Index
 from qmd.quoting import command
 from qmd.settings.config import DEFAULT_MASK, Settings, check_name
-from qmd.settings.edit import Parsed, set_context
+from qmd.settings.edit import Parsed, entry, set_context
 from qmd.settings.edit import add_collection as write_collection
 from qmd.settings.edit import remove_collection as write_no_collection
 from qmd.settings.edit import remove_context as write_no_context
+from qmd.settings.edit import rename_collection as write_name
 from qmd.storage import catalog
 from qmd.text import paths
 from qmd.text.globs import check_closed, check_mask, matcher, split_mask
@@ -25,7 +27,7 @@ Folder = tuple[str | None, str]
 
 
 def add_collection(
-    engine: Engine, path: Path, *, name: str | None = None, mask: str = DEFAULT_MASK
+    index: Index, path: Path, *, name: str | None = None, mask: str = DEFAULT_MASK
 ) -> Collection:
     """Register a folder. Nothing of it is indexed yet.
 
@@ -49,10 +51,10 @@ def add_collection(
     check_closed(mask)
     matcher(split_mask(mask))
     added = Collection(chosen, str(root), mask)
-    known = engine.collections()
+    known = index.collections()
     for each in known:
         same = (each.root, each.mask) == (str(root), mask) and name in (None, each.name)
-        if same and engine.read(partial(catalog.is_adding, root=each.root, mask=mask)):
+        if same and index.read(partial(catalog.is_adding, root=each.root, mask=mask)):
             return each
     if any(collection.name == chosen for collection in known):
         raise AlreadyExists(
@@ -70,29 +72,29 @@ def add_collection(
     def edit(_: Settings, document: Parsed) -> None:
         if chosen in (document.get("collections") or {}):
             raise AlreadyExists(f"Collection '{chosen}' already exists.")
-        write_collection(document, added._replace(root=_written(root, engine.place.project)))
+        write_collection(document, added._replace(root=_written(root, index.place.project)))
 
     begin = partial(catalog.begin_adding, root=str(root), mask=mask)
     try:
-        engine.database.write(begin)
-        engine.change(edit)
+        index.database.write(begin)
+        index.change(edit)
     except (QmdError, OSError, KeyboardInterrupt) as error:
         if not isinstance(error, AlreadyExists):
-            error.add_note(state_of(engine, chosen))
+            error.add_note(state_of(index, chosen))
         raise
     return added
 
 
-def end_adding(engine: Engine, collection: Collection) -> None:
+def end_adding(index: Index, collection: Collection) -> None:
     """Note that a collection is whole: its first indexing is done."""
     end = partial(catalog.end_adding, root=collection.root, mask=collection.mask)
-    engine.database.write(end)
+    index.database.write(end)
 
 
-def state_of(engine: Engine, name: str) -> str:
+def state_of(index: Index, name: str) -> str:
     """What is left of a collection whose addition failed, and how to go on."""
     try:
-        names = [each.name for each in engine.settings().collections]
+        names = [each.name for each in index.settings().collections]
     except ConfigError:
         names = []
     if name not in names:
@@ -134,22 +136,41 @@ def _written(root: Path, project: Path | None) -> str:
     return str(root) if below.startswith("~") else below
 
 
-def remove_collection(engine: Engine, name: str) -> None:
+def remove_collection(index: Index, name: str) -> None:
     """Forget a collection. Its files stay where they are.
 
     Raises:
         CollectionNotFound: there is none of this name.
         UsageError: it is that of the experience records.
     """
-    engine.configured(name)
+    index.configured(name)
 
     def edit(_: Settings, document: Parsed) -> None:
         write_no_collection(document, name)
 
-    engine.change(edit)
+    index.change(edit)
 
 
-def add_context(engine: Engine, path: str, text: str) -> Context:
+def rename_collection(index: Index, old: str, new: str) -> None:
+    """Give a collection another name; its documents keep their postings.
+
+    Raises:
+        CollectionNotFound: there is none of this name.
+        AlreadyExists: there is one of the new name.
+    """
+    check_name(new)
+    index.configured(old)
+
+    def edit(_: Settings, document: Parsed) -> None:
+        entry(document, old)
+        if new in document["collections"]:
+            raise AlreadyExists(f"Collection '{new}' already exists.")
+        write_name(document, old, new)
+
+    index.change(edit)
+
+
+def add_context(index: Index, path: str, text: str) -> Context:
     """Describe a folder; a description that it has is replaced.
 
     Args:
@@ -161,34 +182,34 @@ def add_context(engine: Engine, path: str, text: str) -> Context:
     """
     if not text.strip():
         raise UsageError("The text of a context cannot be empty.")
-    added = Context(*folder_of(engine, path), text)
+    added = Context(*folder_of(index, path), text)
 
     def edit(_: Settings, document: Parsed) -> None:
         set_context(document, added)
 
-    engine.change(edit)
+    index.change(edit)
     return added
 
 
-def remove_context(engine: Engine, path: str) -> Folder:
+def remove_context(index: Index, path: str) -> Folder:
     """Take the description of a folder away.
 
     Raises:
         ContextNotFound: it has none.
         UsageError, CollectionNotFound: see `add_context`.
     """
-    folder = folder_of(engine, path)
-    if not any((c.collection, c.prefix) == folder for c in engine.contexts()):
+    folder = folder_of(index, path)
+    if not any((c.collection, c.prefix) == folder for c in index.contexts()):
         raise ContextNotFound(shown(folder))
 
     def edit(_: Settings, document: Parsed) -> None:
         write_no_context(document, *folder)
 
-    engine.change(edit)
+    index.change(edit)
     return folder
 
 
-def folder_of(engine: Engine, path: str) -> Folder:
+def folder_of(index: Index, path: str) -> Folder:
     """The collection and folder that a path means.
 
     Raises:
@@ -204,10 +225,10 @@ def folder_of(engine: Engine, path: str) -> Folder:
     virtual = paths.parse_virtual(path)
     if virtual is not None:
         collection, prefix = virtual.collection, virtual.path.strip("/")
-        if not any((c.collection, c.prefix) == (collection, prefix) for c in engine.contexts()):
-            collection, prefix = engine.folder(path)
-        return engine.configured(collection).name, prefix.strip("/")
-    inside = on_disk(engine, path)
+        if not any((c.collection, c.prefix) == (collection, prefix) for c in index.contexts()):
+            collection, prefix = folder_named(index, path)
+        return index.configured(collection).name, prefix.strip("/")
+    inside = on_disk(index, path)
     if inside is None:
         raise UsageError(
             f"{'The current folder' if path == '.' else path} is in no collection.\n\n"
@@ -216,10 +237,10 @@ def folder_of(engine: Engine, path: str) -> Folder:
     return inside
 
 
-def on_disk(engine: Engine, path: str) -> tuple[str, str] | None:
+def on_disk(index: Index, path: str) -> tuple[str, str] | None:
     """The collection that has a folder, and where in it; None: none has."""
     folder = Path(os.path.abspath(paths.at_home(path)))  # noqa: PTH100
-    for collection in sorted(engine.collections(), key=lambda c: -len(c.root)):
+    for collection in sorted(index.collections(), key=lambda c: -len(c.root)):
         root = Path(collection.root)
         for place in (folder, folder.resolve()):
             if place == root or root in place.parents:

@@ -45,6 +45,7 @@ Kind = Literal[
     "place",
     "callback",
     "json",
+    "bindings",
 ]
 """Type of a parameter, as the adapters distinguish them."""
 
@@ -118,6 +119,7 @@ class Declared(NamedTuple):
         choices: values of the kind `choice`.
         positional: may be given without its name.
         about: the annotation.
+        annotation: of a group of parameters, as it is written there.
     """
 
     name: str
@@ -127,6 +129,7 @@ class Declared(NamedTuple):
     choices: tuple[str, ...]
     positional: bool
     about: Parameter
+    annotation: Any = None
 
     @property
     def json(self) -> str:
@@ -256,7 +259,9 @@ def _declared(function: Callable[..., Any]) -> Iterator[Declared]:
             [group] = get_args(hints[each.name])  # Unpack[Group]
             module = vars(inspect.getmodule(group))
             for name, hint in _hints(group.__annotations__, module).items():
-                yield _of_hint(name, hint, None, positional=False)
+                written = group.__annotations__[name]
+                declared = _of_hint(name, hint, None, positional=False)
+                yield declared._replace(annotation=getattr(written, "__forward_arg__", written))
         else:
             positional = each.kind is not inspect.Parameter.KEYWORD_ONLY
             yield _of_hint(each.name, hints[each.name], each.default, positional=positional)

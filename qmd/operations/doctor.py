@@ -7,12 +7,14 @@ import shutil
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
+from qmd.analytics.rows import Rows
 from qmd.embedding.vector_status import vector_status
 from qmd.errors import NOT_REBUILT, IndexFailure, ModelError, QmdError, extras
 from qmd.models.registry import is_installed
-from qmd.operations.engine import Engine
+from qmd.operations.declaration import Parameter, operation
+from qmd.operations.parameters import StepProgress
 from qmd.quoting import command
 from qmd.settings import trust
 from qmd.storage import maintenance, scratch
@@ -20,6 +22,9 @@ from qmd.storage.stemmer import extension
 from qmd.text.globs import matches_nothing
 from qmd.visible import shown
 from qmd.wording import amount, on_one_line, size
+
+if TYPE_CHECKING:
+    from qmd.operations.index import Index
 
 LITTLE_SPACE = 200_000_000
 """Bytes free, below which a warning is due."""
@@ -49,21 +54,43 @@ class Finding(NamedTuple):
 AFRESH = f"Move the index away and run 'qmd update' to build it again. {NOT_REBUILT}"
 
 
-def examine(engine: Engine) -> list[Finding]:
+Deep = Annotated[
+    bool, Parameter(help="Compare the index with its texts, word by word: as long as to build it.")
+]
+
+
+@operation(title="Check the index", absent={"tool": "The user mends an index, not an agent."})
+def doctor(index: Index, *, deep: Deep = False, progress: StepProgress = None) -> Rows[Finding]:
+    """Check the index, and say how to mend what is wrong.
+
+    Args:
+        deep: compare the index with its own texts, too, if nothing else is wrong.
+        progress: called with (documents compared, documents in all).
+
+    Returns:
+        A finding for each thing that was looked at; nothing is changed.
+    """
+    found = examine(index)
+    if deep and not any(finding.status == "problem" for finding in found):
+        found += prove(index, progress=progress)
+    return Rows(Finding, found)
+
+
+def examine(index: Index) -> list[Finding]:
     """Look at everything that can be wrong; nothing is changed."""
     return [
-        *_settings(engine),
-        *_place(engine),
-        *_left_behind(engine),
-        *_index(engine),
-        *_folders(engine),
-        *_ignored(engine),
+        *_settings(index),
+        *_place(index),
+        *_left_behind(index),
+        *_index(index),
+        *_folders(index),
+        *_ignored(index),
         *_installed(),
-        *_models(engine),
+        *_models(index),
     ]
 
 
-def prove(engine: Engine, *, progress: Callable[[int, int], None] | None = None) -> list[Finding]:
+def prove(index: Index, *, progress: Callable[[int, int], None] | None = None) -> list[Finding]:
     """Compare the index with what its own texts say; that takes as long as to build it anew.
 
     Args:
@@ -71,9 +98,9 @@ def prove(engine: Engine, *, progress: Callable[[int, int], None] | None = None)
     """
     from qmd.ingest.verify import prove
 
-    documents = engine.totals().documents
+    documents = index.totals().documents
     tell = (lambda done: progress(done, documents)) if progress else None
-    problems = prove(engine.database, progress=tell)
+    problems = prove(index.database, progress=tell)
     wrong = [
         Finding("texts", "problem", f"not so {amount(times, 'time')}: {fact}", AFRESH)
         for fact, times in problems.items()
@@ -82,10 +109,10 @@ def prove(engine: Engine, *, progress: Callable[[int, int], None] | None = None)
     return wrong or [Finding("texts", "ok", f"all say the same again, {len(problems)} facts hold")]
 
 
-def _settings(engine: Engine) -> Iterator[Finding]:
-    place = engine.place
+def _settings(index: Index) -> Iterator[Finding]:
+    place = index.place
     try:
-        settings = engine.settings()
+        settings = index.settings()
     except QmdError as error:
         yield Finding("settings", "problem", str(error), f"Edit {place.config}.")
         return
@@ -95,8 +122,8 @@ def _settings(engine: Engine) -> Iterator[Finding]:
         yield Finding("approval", "warning", f"left out: {wanted}", "Run 'qmd trust'.")
 
 
-def _place(engine: Engine) -> Iterator[Finding]:
-    folder = engine.place.database.parent
+def _place(index: Index) -> Iterator[Finding]:
+    folder = index.place.database.parent
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -107,7 +134,7 @@ def _place(engine: Engine) -> Iterator[Finding]:
             "Choose another place with INDEX_PATH.",
         )
         return
-    database = engine.place.database
+    database = index.place.database
     own = [folder, database] if os.path.exists(database) else [folder]  # noqa: PTH110  # nor an error
     if not all(os.access(each, os.W_OK) for each in own):
         yield Finding(
@@ -131,8 +158,8 @@ def _place(engine: Engine) -> Iterator[Finding]:
         )
 
 
-def _left_behind(engine: Engine) -> Iterator[Finding]:
-    for folder, taken in scratch.left_behind(engine.place.database).items():
+def _left_behind(index: Index) -> Iterator[Finding]:
+    for folder, taken in scratch.left_behind(index.place.database).items():
         detail = f"a process that was killed left {folder} ({size(taken)})"
         yield Finding("leftovers", "warning", detail, "Run 'qmd cleanup'.")
 
@@ -152,12 +179,12 @@ def _file_system(folder: Path) -> str | None:
     return kind
 
 
-def _index(engine: Engine) -> Iterator[Finding]:
+def _index(index: Index) -> Iterator[Finding]:
     try:
-        facts = engine.read(maintenance.problems)
-        stray = engine.read(maintenance.stray_paths)
-        work = engine.read(maintenance.size)
-        texts, taken = engine.read(maintenance.orphans)
+        facts = index.read(maintenance.problems)
+        stray = index.read(maintenance.stray_paths)
+        work = index.read(maintenance.size)
+        texts, taken = index.read(maintenance.orphans)
     except QmdError as error:
         first, _, mend = str(error).partition("\n\n")
         stops = isinstance(error, IndexFailure)
@@ -197,9 +224,9 @@ def _index(engine: Engine) -> Iterator[Finding]:
         )
 
 
-def _folders(engine: Engine) -> Iterator[Finding]:
+def _folders(index: Index) -> Iterator[Finding]:
     try:
-        overview = engine.overview()
+        overview = index.overview()
     except QmdError:
         return  # told of as a problem of the index
     for collection in overview:
@@ -235,10 +262,10 @@ def _folders(engine: Engine) -> Iterator[Finding]:
             yield Finding(f"collection {collection.name}", "ok", files)
 
 
-def _ignored(engine: Engine) -> Iterator[Finding]:
+def _ignored(index: Index) -> Iterator[Finding]:
     """What is to be left out, and written so that nothing is."""
     try:
-        known = engine.collections()
+        known = index.collections()
     except QmdError:
         return  # told of as a problem of the index
     for collection in known:
@@ -279,9 +306,9 @@ def _installed() -> Iterator[Finding]:
     yield Finding("stems", "ok", path.name)
 
 
-def _models(engine: Engine) -> Iterator[Finding]:
+def _models(index: Index) -> Iterator[Finding]:
     try:
-        space, state = vector_status(engine)
+        space, state = vector_status(index)
     except ModelError as error:
         first, _, mend = str(error).partition("\n\n")
         yield Finding("model", "problem", first, mend)

@@ -1,25 +1,28 @@
-"""Reading documents, and what the index holds."""
+"""Operations that read documents: `get`, `multi_get` and `documents`."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from qmd.analytics.rows import Rows
 from qmd.errors import Ambiguous, DocumentNotFound, UsageError
-from qmd.operations.base import Base
+from qmd.operations.declaration import Parameter, operation
 from qmd.quoting import line
 from qmd.storage import catalog, document_lookup
 from qmd.storage.cursor import Cursor
 from qmd.text import globs, paths
-from qmd.types import Document, Passage
+from qmd.types import Document as Indexed
+from qmd.types import Passage
 from qmd.wording import on_one_line
 
 if TYPE_CHECKING:
-    from qmd.storage import maintenance
-    from qmd.storage.catalog import Overview
+    from qmd.operations.index import Index
 
 LARGEST_OF_SEVERAL = 10_240
 """Bytes from which on a document is left out of several. Source: tobi/qmd (MIT), multi-get."""
@@ -28,172 +31,342 @@ SUGGESTED = 5
 """Missing documents of several for which names that are like theirs are looked for."""
 
 
-class Reading(Base):
-    """Gives documents."""
+_CURRENT = "Paths begin in the current folder."
 
-    def get(
-        self,
-        name: str,
-        *,
-        first: int | None = None,
-        count: int | None = None,
-        folder: Path | None = None,
-    ) -> Passage:
-        """A document, or some of its lines; `name:first:count` says it as well, and wins.
+DocumentName = Annotated[
+    str,
+    Parameter(
+        help="collection/path, a docid, or a path; file:120:40 for lines.",
+        helps={
+            "tool": "Path, #docid or qmd:// URI; an optional :line or :line:count suffix wins over "
+            "fromLine/maxLines."
+        },
+        json="file",
+        metavar="FILE",
+        aliases=("path", "docid", "id", "name"),
+    ),
+]
 
-        Args:
-            first: line to begin with, from 1.
-            count: lines at most.
-            folder: where paths such as `./tea.md` begin; see `document_lookup.found`.
+FirstLine = Annotated[
+    int | None,
+    Parameter(
+        help="Line to begin with.",
+        helps={"tool": "Start line, 1-indexed."},
+        flags=("--from",),
+        json="fromLine",
+        aliases=("line", "start", "offset"),
+    ),
+]
 
-        Raises:
-            DocumentNotFound, Ambiguous: the name names none, or several.
-            UsageError: the range lies outside the document, or it is of another index.
-        """
-        name = self._of_this(name)
-        return self.read(partial(self._get, name, first=first, count=count, folder=folder))
+LineCount = Annotated[
+    int | None,
+    Parameter(
+        help="Lines at most.",
+        helps={"tool": "Maximum number of lines."},
+        flags=("-l", "--lines"),
+        json="maxLines",
+        least=1,
+        unbounded=frozenset({"command", "python"}),
+    ),
+]
 
-    def _get(
-        self,
-        name: str,
-        cursor: Cursor,
-        *,
-        first: int | None,
-        count: int | None,
-        folder: Path | None,
-    ) -> Passage:
-        document, asked = _resolved(cursor, paths.Range(name, first, count), folder)
-        body = document_lookup.bodies(cursor, [document.hash])[document.hash]
-        context = self.context_of(cursor, document)
-        return _passage(document, body, context, asked.first, asked.lines)
+LinesOfEach = Annotated[
+    int | None,
+    Parameter(
+        help="Lines of each at most.",
+        helps={"tool": "Maximum lines per file."},
+        flags=("-l", "--lines"),
+        json="maxLines",
+        least=1,
+        unbounded=frozenset({"python"}),
+    ),
+]
 
-    def multi_get(
-        self,
-        pattern: str,
-        *,
-        count: int | None = None,
-        largest: int = LARGEST_OF_SEVERAL,
-        folder: Path | None = None,
-    ) -> list[Passage]:
-        """Documents by glob, brace set, or comma list of paths and docids, with `:first:count`.
+Pattern = Annotated[
+    str,
+    Parameter(
+        help="A glob, a {brace,set}, or a comma list of paths and docids; *.md:1:10 for lines.",
+        helps={"tool": "Glob, or comma-separated paths/docids."},
+        metavar="PATTERN",
+        aliases=("files", "paths"),
+    ),
+]
 
-        The path of one document is no list, though it has a comma in it. A document that is not
-        found, or is larger than `largest` bytes, as far as it is asked for, is told with the
-        reason.
+Largest = Annotated[
+    int,
+    Parameter(
+        help="Leave out documents larger than this.",
+        helps={"tool": "Skip files larger than this (default {default})."},
+        flags=("--max-bytes",),
+        json="maxBytes",
+        least=1,
+        unbounded=frozenset({"python"}),
+    ),
+]
 
-        Args:
-            folder: where paths such as `./tea.md` and `./*.md` begin; see `document_lookup.found`.
-        """
-        return self.read(
-            partial(self._multi_get, pattern, count=count, largest=largest, folder=folder)
+CurrentFolder = Annotated[
+    Path | None,
+    Parameter(
+        help="Folder in which paths such as ./tea.md begin.",
+        kind="path",
+        absent={
+            "command": _CURRENT,
+            "tool": "A client has no current folder.",
+            "python": "A path begins in a collection.",
+        },
+    ),
+]
+
+ListedPath = Annotated[
+    str | None,
+    Parameter(
+        help="What to list; also a folder: ./drafts.",
+        metavar="[COLLECTION[/PREFIX]]",
+        complete="collections",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """File in the index.
+
+    Attributes:
+        file: `collection/path`.
+        path: below the folder of the collection, with `/`.
+        date: UTC; from frontmatter, else the file name, else `modified`.
+        modified: UTC.
+        size: bytes.
+        hash: SHA-256 of the text; its first six digits are the docid.
+    """
+
+    docid: str
+    file: str
+    title: str
+    collection: str
+    path: str
+    date: datetime
+    modified: datetime
+    size: int
+    hash: str
+    uri: str
+
+    @classmethod
+    def of(cls, found: Indexed) -> Document:
+        """Make the record of a row."""
+        return cls(
+            found.docid,
+            found.name,
+            found.title,
+            found.collection,
+            found.path,
+            found.dated,
+            found.modified,
+            found.size,
+            found.hash,
+            paths.uri(found.collection, found.path),
         )
 
-    def _multi_get(
-        self, pattern: str, cursor: Cursor, *, count: int | None, largest: int, folder: Path | None
-    ) -> list[Passage]:
-        parts = [self._of_this(part) for part in globs.split_mask(pattern)]
-        if not parts:
-            raise UsageError("Name documents by a glob such as 'notes/2025-*.md' or by a list.")
-        is_odd = "," in pattern or pattern != pattern.strip()
-        if is_odd and self._is_one(cursor, pattern, folder):
-            parts = [pattern]
-        chosen: dict[tuple[object, ...], tuple[Document, paths.Range]] = {}
-        missing: list[Passage] = []
-        everything: list[Document] | None = None
-        for part in parts:
-            whole = paths.Range(part, None, count)
-            is_glob = any(mark in part for mark in "*?[{")
-            resolved = partial(_resolved, similar=len(missing) < SUGGESTED)
-            try:
-                one = (_found if is_glob else resolved)(cursor, whole, folder)
-            except (DocumentNotFound, Ambiguous) as error:
-                if not is_glob:
-                    missing.append(Passage.missing(part, str(error)))
-                    continue
-                one = None
-            found = [one] if one else []
-            if not found:
-                if everything is None:
-                    everything = document_lookup.below(cursor, None)
-                found = _globbed(cursor, whole, folder, everything)
-                if not found:
-                    missing.append(Passage.missing(part, f"No documents match: {part}"))
-            for document, asked in found:
-                chosen[document.document_id, asked.first, asked.lines] = document, asked
-        wanted = [d.hash for d, asked in chosen.values() if asked.first or d.size <= largest]
-        bodies = document_lookup.bodies(cursor, wanted)
-        passages = list(missing)
-        for document, asked in chosen.values():
-            context = self.context_of(cursor, document)
-            if asked.first is None and document.size > largest:
-                passages.append(_left_out(document, context, document.size, largest))
-                continue
-            body = bodies[document.hash]
-            try:
-                passage = _passage(document, body, context, asked.first, asked.lines)
-            except UsageError as error:
-                passages.append(Passage.missing(asked.name, str(error)))
-                continue
-            size = len(passage.body.encode()) if asked.first else document.size
-            if size > largest:
-                passage = _left_out(document, context, size, largest, asked.first)
-            passages.append(passage)
-        return passages
 
-    def _of_this(self, name: str) -> str:
-        """A name without the index that it says it is of: `qmd://notes/tea.md?index=work`.
+@operation(
+    title="Get document",
+    description="Get one document by path, docid (#abc123) or qmd:// URI. 'file.md:120' starts at "
+    "line 120, 'file.md:120:40' reads 40 lines. Suggests similar files when not found.",
+)
+def get(
+    index: Index,
+    name: DocumentName,
+    *,
+    first: FirstLine = None,
+    count: LineCount = None,
+    folder: CurrentFolder = None,
+) -> Passage:
+    """Show one document.
 
-        Raises:
-            UsageError: that is another one.
-        """
-        bare, index = paths.of_index(name)
-        if index not in (None, self.place.name):
-            raise UsageError(
-                f"{on_one_line(name)} is of the index '{index}', and this is "
-                f"'{self.place.name}'.\n\nAsk that one: qmd --index {shlex.quote(index)}"
-            )
-        return bare
+    A range behind the name, as in `name:first:count`, wins over `first` and `count`.
 
-    @staticmethod
-    def _is_one(cursor: Cursor, name: str, folder: Path | None) -> bool:
-        """Whether it is what one document is called, or several."""
+    Args:
+        name: `collection/path`, a docid, a path, or the end of one; `name:120:40` for lines.
+        first: line to begin with, from 1.
+        count: lines at most.
+        folder: where paths such as `./tea.md` begin; see `document_lookup.found`.
+
+    Raises:
+        DocumentNotFound, Ambiguous: the name names no document, or several.
+        UsageError: the range lies outside the document, or the document is of another index.
+    """
+    name = _of_this(index, name)
+    return index.read(partial(_get, index, name, first=first, count=count, folder=folder))
+
+
+def _get(
+    index: Index,
+    name: str,
+    cursor: Cursor,
+    *,
+    first: int | None,
+    count: int | None,
+    folder: Path | None,
+) -> Passage:
+    document, asked = _resolved(cursor, paths.Range(name, first, count), folder)
+    body = document_lookup.bodies(cursor, [document.hash])[document.hash]
+    context = index.context_of(cursor, document)
+    return _passage(document, body, context, asked.first, asked.lines)
+
+
+@operation(
+    title="Get several documents",
+    description="Get several documents by glob ('journals/2025-05*.md') or comma-separated list of "
+    "paths/docids. Files over maxBytes are skipped with a notice.",
+)
+def multi_get(
+    index: Index,
+    pattern: Pattern,
+    *,
+    count: LinesOfEach = None,
+    largest: Largest = LARGEST_OF_SEVERAL,
+    folder: CurrentFolder = None,
+) -> Rows[Passage]:
+    """Show several documents.
+
+    The path of one document is no list, though it has a comma in it. A document that is not found,
+    or is larger than `largest` bytes as far as it is asked for, is in the list with a `reason` in
+    place of its text.
+
+    Args:
+        pattern: glob, brace set, or comma list of paths and docids, with `:first:count`.
+        count: lines of each at most.
+        largest: bytes of a document at most.
+        folder: where paths such as `./tea.md` and `./*.md` begin; see `document_lookup.found`.
+    """
+    work = partial(_multi_get, index, pattern, count=count, largest=largest, folder=folder)
+    return Rows(Passage, index.read(work))
+
+
+def _multi_get(
+    index: Index,
+    pattern: str,
+    cursor: Cursor,
+    *,
+    count: int | None,
+    largest: int,
+    folder: Path | None,
+) -> list[Passage]:
+    parts = [_of_this(index, part) for part in globs.split_mask(pattern)]
+    if not parts:
+        raise UsageError("Name documents by a glob such as 'notes/2025-*.md' or by a list.")
+    is_odd = "," in pattern or pattern != pattern.strip()
+    if is_odd and _is_one(cursor, pattern, folder):
+        parts = [pattern]
+    chosen: dict[tuple[object, ...], tuple[Indexed, paths.Range]] = {}
+    missing: list[Passage] = []
+    everything: list[Indexed] | None = None
+    for part in parts:
+        whole = paths.Range(part, None, count)
+        is_glob = any(mark in part for mark in "*?[{")
+        resolved = partial(_resolved, similar=len(missing) < SUGGESTED)
         try:
-            return document_lookup.found(cursor, name, folder) is not None
-        except Ambiguous:
-            return True
+            one = (_found if is_glob else resolved)(cursor, whole, folder)
+        except (DocumentNotFound, Ambiguous) as error:
+            if not is_glob:
+                missing.append(Passage.missing(part, str(error)))
+                continue
+            one = None
+        found = [one] if one else []
+        if not found:
+            if everything is None:
+                everything = document_lookup.below(cursor, None)
+            found = _globbed(cursor, whole, folder, everything)
+            if not found:
+                missing.append(Passage.missing(part, f"No documents match: {part}"))
+        for document, asked in found:
+            chosen[document.document_id, asked.first, asked.lines] = document, asked
+    wanted = [d.hash for d, asked in chosen.values() if asked.first or d.size <= largest]
+    bodies = document_lookup.bodies(cursor, wanted)
+    passages = list(missing)
+    for document, asked in chosen.values():
+        context = index.context_of(cursor, document)
+        if asked.first is None and document.size > largest:
+            passages.append(_left_out(document, context, document.size, largest))
+            continue
+        body = bodies[document.hash]
+        try:
+            passage = _passage(document, body, context, asked.first, asked.lines)
+        except UsageError as error:
+            passages.append(Passage.missing(asked.name, str(error)))
+            continue
+        size = len(passage.body.encode()) if asked.first else document.size
+        if size > largest:
+            passage = _left_out(document, context, size, largest, asked.first)
+        passages.append(passage)
+    return passages
 
-    def folder(self, name: str) -> tuple[str, str]:
-        """The collection, and the folder in it, that `qmd://collection/folder` means.
 
-        A percent-encoded name is undone where nothing is called as it is written.
-        """
-        name = paths.normalise(self._of_this(name)).removeprefix(paths.SCHEME)
-        collection, _, prefix = name.strip("/").partition("/")
-        known = [each.name for each in self.read(catalog.collections)]
-        if collection not in known and paths.decoded(collection) in known:
-            collection = paths.decoded(collection)
-        if "%" in prefix and collection in known and not self.documents(collection, prefix):
-            prefix = paths.decoded(prefix)
-        return collection, prefix
+def _of_this(index: Index, name: str) -> str:
+    """A name without the index that it says it is of: `qmd://notes/tea.md?index=work`.
 
-    def documents(self, collection: str | None, prefix: str = "") -> list[Document]:
-        """Documents of a collection, or below one of its folders."""
-        return self.read(partial(document_lookup.below, collection=collection, prefix=prefix))
+    Raises:
+        UsageError: that is another one.
+    """
+    bare, other = paths.of_index(name)
+    if other not in (None, index.place.name):
+        raise UsageError(
+            f"{on_one_line(name)} is of the index '{other}', and this is "
+            f"'{index.place.name}'.\n\nAsk that one: qmd --index {shlex.quote(other)}"
+        )
+    return bare
 
-    def overview(self) -> list[Overview]:
-        """Each collection with what is indexed of it."""
-        return list(self.read(catalog.overview, key="overview"))
 
-    def totals(self) -> maintenance.Totals:
-        """What the index holds."""
-        from qmd.storage import maintenance
+def _is_one(cursor: Cursor, name: str, folder: Path | None) -> bool:
+    """Whether it is what one document is called, or several."""
+    try:
+        return document_lookup.found(cursor, name, folder) is not None
+    except Ambiguous:
+        return True
 
-        return self.read(maintenance.totals, key="totals")
+
+def folder_named(index: Index, name: str) -> tuple[str, str]:
+    """The collection, and the folder in it, that `qmd://collection/folder` means.
+
+    A percent-encoded name is undone where nothing is called as it is written.
+    """
+    name = paths.normalise(_of_this(index, name)).removeprefix(paths.SCHEME)
+    collection, _, prefix = name.strip("/").partition("/")
+    known = [each.name for each in index.read(catalog.collections)]
+    if collection not in known and paths.decoded(collection) in known:
+        collection = paths.decoded(collection)
+    if "%" in prefix and collection in known and not below(index, collection, prefix):
+        prefix = paths.decoded(prefix)
+    return collection, prefix
+
+
+@operation(
+    name="ls",
+    title="Documents",
+    aliases=("ls",),
+    absent={"tool": "`status` lists the collections, and `multi_get` takes globs."},
+)
+def documents(index: Index, path: ListedPath = None) -> Rows[Document]:
+    """List collections, or the files of one.
+
+    Args:
+        path: a collection, or one of its folders: `notes/work`; None: all documents.
+
+    Raises:
+        CollectionNotFound: no collection has this name.
+    """
+    collection, _, prefix = (path or "").removeprefix(paths.SCHEME).strip("/").partition("/")
+    return Rows(Document, map(Document.of, below(index, collection or None, prefix)))
+
+
+def below(index: Index, collection: str | None, prefix: str = "") -> list[Indexed]:
+    """Return the documents of a collection, or below one of its folders; None: all."""
+    return index.read(partial(document_lookup.below, collection=collection, prefix=prefix))
 
 
 def _resolved(
     cursor: Cursor, asked: paths.Range, folder: Path | None, *, similar: bool = True
-) -> tuple[Document, paths.Range]:
+) -> tuple[Indexed, paths.Range]:
     """The document that is asked for, and which lines; those of a suffix win.
 
     Args:
@@ -211,7 +384,7 @@ def _resolved(
 
 def _found(
     cursor: Cursor, asked: paths.Range, folder: Path | None
-) -> tuple[Document, paths.Range] | None:
+) -> tuple[Indexed, paths.Range] | None:
     """What `_resolved` gives, or None.
 
     Raises:
@@ -231,8 +404,8 @@ def _found(
 
 
 def _globbed(
-    cursor: Cursor, asked: paths.Range, folder: Path | None, documents: Sequence[Document]
-) -> list[tuple[Document, paths.Range]]:
+    cursor: Cursor, asked: paths.Range, folder: Path | None, documents: Sequence[Indexed]
+) -> list[tuple[Indexed, paths.Range]]:
     """The documents that a glob means, and which lines; those of a suffix, if it is none of names.
 
     Raises:
@@ -251,7 +424,7 @@ def _globbed(
 
 
 def _left_out(
-    document: Document, context: str | None, size: int, largest: int, first: int | None = None
+    document: Indexed, context: str | None, size: int, largest: int, first: int | None = None
 ) -> Passage:
     """A document that is larger than wanted, or what is asked for of it from a line on."""
     name = on_one_line(document.name) + (f":{first}" if first else "")
@@ -270,7 +443,7 @@ def _left_out(
 
 
 def _passage(
-    document: Document, body: str, context: str | None, first: int | None, count: int | None
+    document: Indexed, body: str, context: str | None, first: int | None, count: int | None
 ) -> Passage:
     lines = body.split("\n")
     if lines and not lines[-1]:

@@ -8,11 +8,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from qmd.operations.declaration import Parameter, operation
-from qmd.operations.parameters import ByteProgress, WatchedCollections
+from qmd.operations.parameters import ByteProgress, WatchedCollections, named
 from qmd.settings import config
 
 if TYPE_CHECKING:
-    from qmd.operations.engine import Engine as Index
+    from qmd.operations.index import Index
     from qmd.types import Embedded
 
 Force = Annotated[
@@ -94,7 +94,7 @@ async def embed(
     """
     return await run_embed(
         index,
-        (collection,) if isinstance(collection, str) else tuple(collection or ()),
+        named(collection),
         force=force,
         batch_tokens=batch_tokens,
         within=within,

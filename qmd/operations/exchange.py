@@ -20,7 +20,7 @@ from qmd.storage import document_lookup
 if TYPE_CHECKING:
     from qmd.exchange.exporter import Exported, Wish
     from qmd.exchange.importer import Imported
-    from qmd.operations.engine import Engine as Index
+    from qmd.operations.index import Index
 
 NOT_OVER_A_WIRE = "It reads and writes any folder of the user's, which a client must not choose."
 

@@ -20,7 +20,7 @@ from qmd.experiences import contract, table
 from qmd.experiences.contract import Query, Refused, Violation
 from qmd.experiences.table import Found, Page, Record
 from qmd.ingest import commit
-from qmd.operations.engine import Engine
+from qmd.operations.index import Index
 from qmd.ranking.query import plain_words
 from qmd.storage import cancellation
 from qmd.storage.cursor import Cursor
@@ -49,7 +49,7 @@ class Vector(NamedTuple):
 class Experiences:
     """Records of solved problems. Made once by a server; safe to share between threads."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Index) -> None:
         self._engine = engine
         self._turn = threading.Lock()
         self._uncounted: Counter[str] = Counter()

@@ -89,13 +89,17 @@ def selected(
     """
     from qmd.text.filters import parse_filter
 
-    names = (collection,) if isinstance(collection, str) else tuple(collection or ())
     return Filter(
-        names or None,
+        named(collection) or None,
         _moment(since, "since"),
         _moment(before, "before"),
         parse_filter(filter) if filter is not None else (),
     )
+
+
+def named(names: Names) -> tuple[str, ...]:
+    """Return names as a tuple, which is empty for None."""
+    return (names,) if isinstance(names, str) else tuple(names or ())
 
 
 def _moment(value: Day, name: str) -> datetime | None:
@@ -388,5 +392,6 @@ __all__ = [
     "Timeout",
     "TypedQueries",
     "WatchedCollections",
+    "named",
     "selected",
 ]

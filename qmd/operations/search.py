@@ -23,7 +23,7 @@ from qmd.storage import catalog
 from qmd.types import ALL
 
 if TYPE_CHECKING:
-    from qmd.operations.engine import Engine as Index
+    from qmd.operations.index import Index
     from qmd.ranking.query import Query
     from qmd.ranking.results import Form, Match
     from qmd.storage.cursor import Cursor

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from qmd.models.selection import Space
-    from qmd.operations.engine import Engine as Index
+    from qmd.operations.index import Index
     from qmd.ranking import query_document
     from qmd.ranking.hybrid import Helpers, Ranking
     from qmd.ranking.results import Form

@@ -1,178 +1,206 @@
-"""Asking in SQL, with searches as functions."""
+"""Operation `sql`: queries in SQL over views of the index, with searches as functions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
-from qmd.operations.base import Base
+from qmd.analytics.rows import Table
+from qmd.operations.declaration import Parameter, operation
 from qmd.settings import config
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from qmd.analytics.channel import Heading
-    from qmd.analytics.query_result import Answer as SqlAnswer
-    from qmd.analytics.sandbox import Found as SqlFound
-    from qmd.analytics.sandbox import Limits
-    from qmd.analytics.sandbox_worker import Index
-    from qmd.analytics.sandbox_workers import Workers
+    from qmd.analytics.query_result import Answer
+    from qmd.analytics.sandbox import Found, Limits
+    from qmd.analytics.sandbox_worker import Index as File
     from qmd.analytics.search_calls import Call, Parameters
-    from qmd.operations.engine import Engine
+    from qmd.operations.index import Index
 
-    Work = Callable[[Index], tuple[tuple[Heading, ...], int]]
-    """Asks an index."""
+    Work = Callable[[File], tuple[tuple[Heading, ...], int]]
+    """Runs a query on an index file."""
+
+_SHELL = "`qmd sql` has an option for each value: `-p NAME=VALUE`."
+
+SqlText = Annotated[
+    str,
+    Parameter(
+        help="One query; - reads stdin. None: a shell.",
+        metavar="QUERY",
+        words=True,
+        defaults={"command": None},
+    ),
+]
+
+SqlParameters = Annotated[
+    Any,
+    Parameter(
+        help="Values of $NAME, or of ? in order.", kind="bindings", absent={"command": _SHELL}
+    ),
+]
+
+SqlTimeout = Annotated[
+    float, Parameter(help="Seconds that the query may take.", metavar="SECONDS", least=0)
+]
+
+Memory = Annotated[
+    str, Parameter(help="Memory that the query may use, such as 500MB.", metavar="SIZE")
+]
+
+Files = Annotated[
+    bool,
+    Parameter(help="Let the query read files: read_csv and others.", flags=("--allow-files",)),
+]
 
 
-class Asking(Base):
-    """Answers queries of the views."""
+@operation(
+    title="SQL",
+    absent={"tool": "SQL is for the user: an agent has searches, and an answer of fixed size."},
+)
+def sql(
+    index: Index,
+    query: SqlText,
+    parameters: SqlParameters = (),
+    *,
+    timeout: SqlTimeout = 60.0,
+    memory: Memory = "1GB",
+    files: Files = False,
+) -> Table:
+    """Ask in SQL: views of documents, links and vectors, with searches as functions. Read-only.
 
-    _workers: Workers | None
+    Other reads and writes of this index wait meanwhile. Other processes that want to write wait
+    for a few seconds: a query that takes longer runs again on a copy, with all of its time. See
+    docs/sql.md.
 
-    @property
-    def workers(self) -> Workers:
-        """The processes that run queries."""
-        if self._workers is None:
-            from qmd.analytics.sandbox_workers import Workers
+    Args:
+        query: one statement that reads.
+        parameters: by name for `$name`, or in order for `?`.
+        timeout: seconds that the query may take, without the searches it calls for.
+        memory: that it may use, such as "1GB"; more goes to disk. The process in which it runs is
+            ended when it takes more.
+        files: the query may read files.
 
-            self._workers = Workers()
-        return self._workers
+    Returns:
+        The rows, as an Arrow table.
 
-    def sql(
-        self,
-        text: str,
-        parameters: Parameters = (),
-        *,
-        timeout: float = 60.0,
-        memory: str = "1GB",
-        files: bool = False,
-    ) -> pa.Table:
-        """What a query of the views gives, as an Arrow table. It can only read: see docs/sql.md.
+    Raises:
+        SqlError: it is no query, or cannot be answered.
+        SqlTimeout: the time was not enough; SqlOutOfMemory: the memory was not.
+        QueryError, CollectionNotFound, NotEmbedded, ModelError: a search it calls for failed.
+    """
+    from qmd.analytics.sandbox import Limits
 
-        Other reads and writes of this engine wait meanwhile. Other processes that want to write
-        wait for a few seconds: a query that takes longer is asked again of a copy, with all of its
-        time.
+    answer = run_sql(index, query, parameters, Limits(timeout, memory, files))
+    try:
+        return Table(answer.table())
+    finally:
+        answer.close()
 
-        Args:
-            parameters: by name for `$name`, or in order for `?`.
-            timeout: seconds that the query may take, without the searches it calls for.
-            memory: that it may use, such as "1GB"; more goes to disk. The process in which it runs
-                is ended when it takes more.
-            files: whether it may read files.
 
-        Raises:
-            SqlError: it is no query, or cannot be answered; SqlTimeout: not in time;
-                SqlOutOfMemory: not with that memory.
-            QueryError, CollectionNotFound, NotEmbedded, ModelError: a search it calls for failed.
-        """
-        from qmd.analytics.sandbox import Limits
+def run_sql(index: Index, text: str, parameters: Parameters, limits: Limits) -> Answer:
+    """Run a query; its rows are there until the answer is closed.
 
-        answer = self.sql_answer(text, parameters, Limits(timeout, memory, files))
+    Raises:
+        SqlError: see `sql`.
+    """
+    from qmd.analytics.query_result import Answer
+    from qmd.analytics.sandbox_workers import GaveWay
+    from qmd.analytics.views import needed
+
+    limits.check()
+    worker = index.workers.take()
+    try:
+        request = worker.read(index.place.database, limits, text, parameters)
+        made = [_called(index, number, call) for number, call in enumerate(request.calls)]
+        found = [each for rows, _ in made for each in rows]
+        log = index.log.lines() if index.log and "searches" in needed(request.names) else ()
+        given = request, parameters, found, list(log)
         try:
-            return answer.table()
-        finally:
-            answer.close()
+            wanted = index.database.is_wanted
+            kept = _apart(index, lambda file: worker.answer(file, *given, wanted=wanted))
+        except GaveWay:
+            worker = index.workers.take()
+            worker.read(index.place.database, limits, text, parameters)
+            kept = _in_copy(index, lambda file: worker.answer(file, *given))
+    except BaseException:
+        index.workers.give_back(worker)
+        raise
+    answer = Answer(worker, *kept, done=index.workers.give_back)
+    notices = [notice for _, notice in made if notice is not None]
+    answer.notices = tuple(dict.fromkeys(notices))
+    return answer
 
-    def sql_answer(self, text: str, parameters: Parameters, limits: Limits) -> SqlAnswer:
-        """The same as rows, which are there until the answer is closed."""
-        from qmd.analytics.query_result import Answer
-        from qmd.analytics.sandbox_workers import GaveWay
-        from qmd.analytics.views import needed
 
-        limits.check()
-        worker = self.workers.take()
+def _called(index: Index, number: int, call: Call) -> tuple[list[Found], str | None]:
+    """Run a search that a query calls for.
+
+    Returns:
+        Its rows, and a notice.
+    """
+    from qmd.analytics.sandbox import Found
+    from qmd.operations.search import search
+    from qmd.operations.semantic_search import query, vector_search
+
+    if call.search == "bm25":
+        results = search(index, call.query, limit=call.n, collection=call.collection)
+    elif call.search == "vsearch":
+        results = vector_search(
+            index, call.query, limit=call.n, min_score=-1.0, collection=call.collection
+        )
+    else:
+        import anyio
+
+        results = anyio.run(
+            lambda: query(index, call.query, limit=call.n, collection=call.collection)
+        )
+    rows = []
+    for rank, result in enumerate(results, 1):
+        collection, _, path = result.file.partition("/")
+        rows.append(
+            Found(
+                number,
+                rank,
+                result.score,
+                result.docid,
+                result.file,
+                collection,
+                path,
+                result.title,
+                result.line,
+                result.snippet,
+            )
+        )
+    return rows, results.notice
+
+
+def _in_copy(index: Index, work: Work) -> tuple[tuple[Heading, ...], int]:
+    """Run `work` on a copy of the index, or on the index if there is no room for a copy."""
+    from contextlib import ExitStack
+    from secrets import token_hex
+
+    from qmd.analytics.sandbox_worker import Index as File
+    from qmd.storage.snapshot import copied
+
+    path = index.place.database
+    beside = path.with_name(f"{path.name}.copy-{token_hex(8)}")
+    with ExitStack() as stack:
         try:
-            request = worker.read(self.place.database, limits, text, parameters)
-            made = [self._called(number, call) for number, call in enumerate(request.calls)]
-            found = [each for rows, _ in made for each in rows]
-            log = self.log.lines() if self.log and "searches" in needed(request.names) else ()
-            given = request, parameters, found, list(log)
-            try:
-                wanted = self.database.is_wanted
-                kept = self._apart(lambda index: worker.answer(index, *given, wanted=wanted))
-            except GaveWay:
-                worker = self.workers.take()
-                worker.read(self.place.database, limits, text, parameters)
-                kept = self._in_copy(lambda index: worker.answer(index, *given))
-        except BaseException:
-            self.workers.give_back(worker)
-            raise
-        answer = Answer(worker, *kept, done=self.workers.give_back)
-        notices = [notice for _, notice in made if notice is not None]
-        answer.notices = tuple(dict.fromkeys(notices))
-        return answer
+            copy, _ = stack.enter_context(copied(index.database, beside))
+        except OSError:
+            return _apart(index, work)
+        return copy.apart(lambda _: work(File(copy.path)))
 
-    def _called(self, number: int, call: Call) -> tuple[list[SqlFound], str | None]:
-        """What a search finds that a query calls for, and what should be known of it."""
-        from qmd.analytics.sandbox import Found
-        from qmd.operations.search import search
-        from qmd.operations.semantic_search import query, vector_search
 
-        if call.search == "bm25":
-            found = search(
-                cast("Engine", self), call.query, limit=call.n, collection=call.collection
-            )
-        elif call.search == "vsearch":
-            found = vector_search(
-                cast("Engine", self),
-                call.query,
-                limit=call.n,
-                min_score=-1.0,
-                collection=call.collection,
-            )
-        else:
-            import anyio
+def _apart(index: Index, work: Work) -> tuple[tuple[Heading, ...], int]:
+    """Run `work` with a DuckDB of its own, with the tables as index.yml says."""
+    from qmd.analytics.sandbox import Outdated
+    from qmd.analytics.sandbox_worker import Index as File
 
-            found = anyio.run(
-                lambda: query(
-                    cast("Engine", self), call.query, limit=call.n, collection=call.collection
-                )
-            )
-        rows = []
-        for rank, result in enumerate(found, 1):
-            collection, _, path = result.file.partition("/")
-            rows.append(
-                Found(
-                    number,
-                    rank,
-                    result.score,
-                    result.docid,
-                    result.file,
-                    collection,
-                    path,
-                    result.title,
-                    result.line,
-                    result.snippet,
-                )
-            )
-        return rows, found.notice
-
-    def _in_copy(self, work: Work) -> tuple[tuple[Heading, ...], int]:
-        """What `work` finds in a copy of the index; in itself, if there is no room for one."""
-        from contextlib import ExitStack
-        from secrets import token_hex
-
-        from qmd.analytics.sandbox_worker import Index
-        from qmd.storage.snapshot import copied
-
-        beside = self.place.database.with_name(f"{self.place.database.name}.copy-{token_hex(8)}")
-        with ExitStack() as stack:
-            try:
-                copy, _ = stack.enter_context(copied(self.database, beside))
-            except OSError:
-                return self._apart(work)
-            return copy.apart(lambda _: work(Index(copy.path)))
-
-    def _apart(self, work: Work) -> tuple[tuple[Heading, ...], int]:
-        """What `work` finds with a DuckDB of its own, with the tables as index.yml says."""
-        from qmd.analytics.sandbox import Outdated
-        from qmd.analytics.sandbox_worker import Index
-
-        path = self.place.database
-        if path.exists():
-            index = Index(path, config.digest(self.place), checked=True)
-            with suppress(Outdated):
-                return self.database.apart(lambda _: work(index))
-        self.read(lambda _: None)
-        return self.database.apart(lambda _: work(Index(path)))
+    path = index.place.database
+    if path.exists():
+        file = File(path, config.digest(index.place), checked=True)
+        with suppress(Outdated):
+            return index.database.apart(lambda _: work(file))
+    index.read(lambda _: None)
+    return index.database.apart(lambda _: work(File(path)))

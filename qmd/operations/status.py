@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.embedding import vectors as embeddings
 from qmd.embedding.vector_status import vector_status
 from qmd.errors import ModelError
-from qmd.operations.engine import Engine
+from qmd.operations.declaration import operation
 from qmd.settings import trust
 from qmd.storage.catalog import Overview
+
+if TYPE_CHECKING:
+    from qmd.operations.index import Index
 
 
 class Vectors(NamedTuple):
@@ -60,31 +63,35 @@ class Status:
     collections: list[Overview]
 
 
-def status(engine: Engine) -> Status:
-    """What is indexed now."""
-    place = engine.place
-    totals = engine.totals()
+@operation(
+    title="Index status",
+    description="Collections, document counts and embedding status of the index.",
+)
+def status(index: Index) -> Status:
+    """Show what is indexed."""
+    place = index.place
+    totals = index.totals()
     return Status(
         place.database,
         place.config,
         place.project,
-        trust.left_out(place, engine.settings()),
+        trust.left_out(place, index.settings()),
         place.database.stat().st_size,
         totals.documents,
         totals.contents,
         totals.words,
         totals.postings,
         totals.modified,
-        vectors(engine),
-        engine.overview(),
+        vectors(index),
+        index.overview(),
     )
 
 
-def vectors(engine: Engine) -> Vectors:
+def vectors(index: Index) -> Vectors:
     """What is known of search by meaning now."""
-    stored = engine.read(embeddings.models)
+    stored = index.read(embeddings.models)
     try:
-        space, state = vector_status(engine)
+        space, state = vector_status(index)
     except ModelError as error:
         problem = str(error).split("\n")[0]
         return Vectors("", stale=sum(each.embeddings for each in stored), problem=problem)

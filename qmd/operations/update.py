@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from qmd.analytics.rows import Rows
 from qmd.operations.declaration import Parameter, operation
-from qmd.operations.parameters import WatchedCollections
+from qmd.operations.parameters import WatchedCollections, named
 from qmd.types import Collection, Report
 
 if TYPE_CHECKING:
     from qmd.ingest.compare import Comparison
     from qmd.ingest.walk import Found
-    from qmd.operations.engine import Engine as Index
+    from qmd.operations.index import Index
 
 log = logging.getLogger("qmd")
 
@@ -79,7 +79,7 @@ async def update(
         return tell
 
     hooks = Hooks(index.place, index.settings, pull=pull, told=log.warning)
-    names = (collection,) if isinstance(collection, str) else tuple(collection or ())
+    names = named(collection)
     return Rows(Report, await run_update(index, names, progress=telling, before=hooks.run))
 
 

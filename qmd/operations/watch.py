@@ -30,7 +30,7 @@ from qmd.stages import only
 from qmd.types import Collection, Embedded, Report
 
 if TYPE_CHECKING:
-    from qmd.operations.engine import Engine
+    from qmd.operations.index import Index
 
 QUIET_MS = 400
 """Milliseconds without a change, after which what changed is indexed."""
@@ -45,7 +45,7 @@ RETRY = 60.0
 
 
 async def watch(
-    engine: Engine,
+    engine: Index,
     names: Sequence[str] = (),
     *,
     told: Callable[[Collection, Report], None],
@@ -152,7 +152,7 @@ class _Vectors:
 
     def __init__(
         self,
-        engine: Engine,
+        engine: Index,
         embedded: Callable[[Embedded], None],
         failed: Callable[[QmdError], None],
     ) -> None:
@@ -207,7 +207,7 @@ class _Watched(NamedTuple):
     place: _Place
 
 
-def _watchable(engine: Engine, names: Sequence[str]) -> list[_Watched]:
+def _watchable(engine: Index, names: Sequence[str]) -> list[_Watched]:
     """Collections whose folders can be listed, and may be.
 
     Raises:
@@ -220,7 +220,7 @@ def _watchable(engine: Engine, names: Sequence[str]) -> list[_Watched]:
     return [_Watched(each, place) for each, place in places if place is not None]
 
 
-def _lost(engine: Engine, before: Sequence[_Watched], now: Sequence[_Watched]) -> list[RootMissing]:
+def _lost(engine: Index, before: Sequence[_Watched], now: Sequence[_Watched]) -> list[RootMissing]:
     """What is to be said of collections whose folders are not there any more."""
     there = {each.collection.name for each in now}
     known = {each.name for each in engine.folders()}
@@ -241,7 +241,7 @@ def _place(root: str) -> _Place | None:
     return _Place(root, info.st_dev, info.st_ino)
 
 
-def _concerned(watched: Sequence[_Watched], paths: Sequence[str], engine: Engine) -> set[str]:
+def _concerned(watched: Sequence[_Watched], paths: Sequence[str], engine: Index) -> set[str]:
     """The names of collections below whose folders files have changed, but for the index itself."""
     own = os.path.realpath(engine.place.database)
     reals = {path: os.path.realpath(path) for path in paths}

@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 
 from qmd.exchange import manifest
-from qmd.operations.engine import Engine
+from qmd.operations.index import Index
 from qmd.operations.experiences import Experiences
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query, vector_search
@@ -72,18 +72,18 @@ def submitted(library: Library) -> None:
     records.count()
 
 
-def empty(folder: Path, machine: Machine | None = None) -> Engine:
+def empty(folder: Path, machine: Machine | None = None) -> Index:
     """The engine of an index that has nothing, nor settings."""
     folder.mkdir(exist_ok=True)
     place = Place(
         "index", folder / "index.yml", folder / "index.duckdb", None, folder / "trusted.json"
     )
-    engine = Engine(place, machine or Machine(hub=folder / "hub"))
+    engine = Index(place, machine or Machine(hub=folder / "hub"))
     engine.stemmer = STEMMER
     return engine
 
 
-def said(engine: Engine) -> list[object]:
+def said(engine: Index) -> list[object]:
     """What an index says: all results with their scores, and all that it shows of itself."""
     names = [collection.name for collection in engine.collections()]
     return [
@@ -99,7 +99,7 @@ def said(engine: Engine) -> list[object]:
     ]
 
 
-def meant(engine: Engine) -> list[object]:
+def meant(engine: Index) -> list[object]:
     """The same of search by meaning, alone and with words."""
     return [
         *(vector_search(engine, text, limit=50, per_file=3) for text in QUERIES[:3]),
@@ -111,7 +111,7 @@ def meant(engine: Engine) -> list[object]:
     ]
 
 
-def problems(engine: Engine) -> list[str]:
+def problems(engine: Index) -> list[str]:
     return [each.fact for each in engine.read(maintenance.problems) if each.times]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import _duckdb
 import pytest
 
-from qmd.operations.engine import Engine
+from qmd.operations.index import Index
 from qmd.operations.exchange import run_export, run_import
 from qmd.operations.search import search
 from qmd.settings.environment import Machine
@@ -21,7 +21,7 @@ import os, shutil, signal, sys
 from pathlib import Path
 from qmd.settings import edit
 from qmd.settings.environment import Machine, Place
-from qmd.operations.engine import Engine
+from qmd.operations.index import Index
 from qmd.exchange import destination, exporter, manifest
 from qmd.exchange import parquet
 from qmd import files
@@ -41,7 +41,7 @@ def deadly(*arguments, **options):
         os.kill(os.getpid(), signal.SIGKILL)
     return real(*arguments, **options)
 
-engine = Engine(place, Machine(hub=home / "hub"))
+engine = Index(place, Machine(hub=home / "hub"))
 engine.settings()
 setattr(owner, name, deadly)
 if verb == "export":
@@ -127,7 +127,7 @@ def test_an_import_that_is_killed_leaves_the_old_index_or_the_new(
     two, library, tmp_path, module, name, nth, is_new
 ):
     killed(two.folder, module, name, nth, "import", tmp_path / "out")
-    engine = Engine(two.engine.place, Machine(hub=tmp_path / "hub"))
+    engine = Index(two.engine.place, Machine(hub=tmp_path / "hub"))
     names = [document.name for document in engine.documents(None)]
     assert names == (["notes/tea.md"] if is_new else ["notes/cake.md", "recipes/pie.md"])
     assert problems(engine) == []

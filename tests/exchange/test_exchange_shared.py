@@ -12,7 +12,7 @@ import pytest
 
 from qmd.errors import FolderTaken, JobRunning
 from qmd.exchange import destination, parquet
-from qmd.operations.engine import Engine
+from qmd.operations.index import Index
 from qmd.operations.exchange import run_export, run_import
 from qmd.storage.file_lock import errand
 from tests.exchange.indexes import LONG, problems
@@ -38,7 +38,7 @@ def test_an_export_is_of_one_state_while_others_write(library, target, tmp_path,
     monkeypatch.setattr("qmd.ingest.batches.BATCH_FILES", 5)
     for number in range(60):
         library.write(f"{number}.md", f"# Tea {number}\n\nCup {number} of tea.")
-    writer = Engine(library.engine.place)
+    writer = Index(library.engine.place)
     writer.stemmer = STEMMER
     with ThreadPoolExecutor(1) as thread:
         updated = thread.submit(anyio.run, writer.update)
@@ -74,12 +74,12 @@ READER = """
 import sys
 from pathlib import Path
 from qmd.settings.environment import Machine, Place
-from qmd.operations.engine import Engine
+from qmd.operations.index import Index
 from qmd.operations.search import search
 
 home = Path(sys.argv[1])
 place = Place("index", home / "index.yml", home / "index.duckdb", None, home / "trusted.json")
-engine = Engine(place, Machine(hub=home / "hub"), warm=True)
+engine = Index(place, Machine(hub=home / "hub"), warm=True)
 for line in sys.stdin:
     print([hit.file for hit in search(engine, line.strip())], flush=True)
 """

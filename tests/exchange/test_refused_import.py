@@ -20,7 +20,7 @@ from qmd.errors import (
 )
 from qmd.exchange import manifest
 from qmd.exchange.parquet import Unread
-from qmd.operations.engine import Engine
+from qmd.operations.index import Index
 from qmd.operations.exchange import run_export, run_import
 from qmd.operations.search import search
 from qmd.settings import edit
@@ -55,7 +55,7 @@ def test_an_index_that_changes_meanwhile_is_not_replaced(two, tmp_path, monkeypa
 
     def busy(*arguments):
         two.write("late.md", "# Late\n\nCame in between.")
-        writer = Engine(two.engine.place)
+        writer = Index(two.engine.place)
         writer.stemmer = STEMMER
         anyio.run(writer.update)
         writer.close()

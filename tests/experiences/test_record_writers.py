@@ -11,7 +11,7 @@ from subprocess import PIPE
 
 import pytest
 
-from qmd.operations.engine import Engine
+from qmd.operations.index import Index
 from qmd.operations.experiences import Experiences
 from qmd.settings.environment import Machine, Place
 from tests.experiences.submitting import DOCKER, REDIS, asked, submitted
@@ -21,13 +21,13 @@ import sys
 from itertools import pairwise
 from pathlib import Path
 from qmd.settings.environment import Place
-from qmd.operations.engine import Engine
+from qmd.operations.index import Index
 from qmd.operations.experiences import Experiences
 from qmd.storage.cursor import Cursor
 
 folder, name, count, stop = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]
 place = Place("index", folder / "index.yml", folder / "index.duckdb", None, folder / "trust")
-records = Experiences(Engine(place, warm=True))
+records = Experiences(Index(place, warm=True))
 run = Cursor.run
 
 def stopping(self, statement, /, **parameters):
@@ -87,7 +87,7 @@ def test_a_submission_that_is_killed_leaves_nothing(records, library, statement)
 
 
 def test_threads_may_submit_query_and_count_at_once(tmp_path, library):
-    engine = Engine(library.engine.place, Machine(hub=tmp_path / "hub"), warm=True)
+    engine = Index(library.engine.place, Machine(hub=tmp_path / "hub"), warm=True)
     records = Experiences(engine)
     seen = Counter()
 
@@ -110,7 +110,7 @@ def test_the_first_record_makes_an_index(tmp_path):
     place = Place(
         "index", tmp_path / "index.yml", tmp_path / "a" / "x.duckdb", None, tmp_path / "t"
     )
-    records = Experiences(Engine(place, Machine(hub=tmp_path / "hub")))
+    records = Experiences(Index(place, Machine(hub=tmp_path / "hub")))
     assert asked(records, "redis")["total"] == 0
     submitted(records, REDIS)
     assert asked(records, "redis")["total"] == 1

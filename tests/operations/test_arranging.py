@@ -8,7 +8,7 @@ import pytest
 from qmd import edit_lock
 from qmd.errors import AlreadyExists, CollectionNotFound
 from qmd.operations.curation import add_collection, remove_collection
-from qmd.operations.engine import Engine
+from qmd.operations.index import Index
 from qmd.operations.search import search
 from qmd.operations.update import compare_folders, run_update
 from qmd.types import Document
@@ -26,7 +26,7 @@ def shelf(library):
 @pytest.fixture
 def other(shelf):
     """Another process that uses the index."""
-    made = Engine(shelf.engine.place)
+    made = Index(shelf.engine.place)
     yield made
     made.close()
 

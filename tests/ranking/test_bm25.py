@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from qmd.ingest import inversion
-from qmd.operations.engine import Engine
+from qmd.operations.index import Index
 from qmd.operations.search import search
 from qmd.ranking import query
 from qmd.ranking.query_terms import COMMON, PREFIX_WEIGHT
@@ -115,7 +115,7 @@ def carry_out(library: Library, step: tuple[str, str, str]) -> None:
 def test_scores_are_those_of_the_formula_after_any_history(history):
     with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as other:
         library = Library(Path(name))
-        stays = Engine(library.engine.place, warm=True)
+        stays = Index(library.engine.place, warm=True)
         for batch in history:
             for step in batch:
                 carry_out(library, step)
@@ -191,7 +191,7 @@ def test_a_phrase_of_very_many_words_is_found(library):
 def test_what_was_found_before_is_found_until_something_is_written(library):
     """A reader that stays attached remembers rankings."""
     library.engine.close()
-    library.engine = Engine(library.engine.place, library.engine.models.machine, warm=True)
+    library.engine = Index(library.engine.place, library.engine.models.machine, warm=True)
     library.write("green.md", "green tea")
     for path, counts in (("black.md", [1, 1, 0, 0]), ("last.md", [1, 2, 1, 1])):
         library.update()

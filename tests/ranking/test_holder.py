@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from qmd.errors import QueryError
-from qmd.operations.engine import Engine
+from qmd.operations.index import Index
 from qmd.operations.search import prepare, search
 from qmd.ranking import bm25 as ranked
 from qmd.ranking import postings, postings_loader, postings_reader, query
@@ -54,7 +54,7 @@ def rested(library):
 
 def engine_of(library):
     """An engine that stays."""
-    made = Engine(library.engine.place, library.engine.models.machine, warm=True, stays=True)
+    made = Index(library.engine.place, library.engine.models.machine, warm=True, stays=True)
     made.stemmer = STEMMER
     return made
 

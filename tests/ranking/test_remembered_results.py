@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qmd.operations.engine import Engine
+from qmd.operations.index import Index
 from qmd.operations.search import search
 from qmd.ranking import bm25 as ranked
 
@@ -15,7 +15,7 @@ TEXT = "# Tea\n\n" + "\n".join(f"Green tea {number} in the pot" for number in ra
 def warm(library):
     """A library whose index stays attached."""
     library.engine.close()
-    library.engine = Engine(library.engine.place, library.engine.models.machine, warm=True)
+    library.engine = Index(library.engine.place, library.engine.models.machine, warm=True)
     library.write("tea.md", TEXT)
     library.update()
     yield library

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from qmd.errors import IndexFailure
-from qmd.operations.engine import Engine
+from qmd.operations.index import Index
 from qmd.operations.search import search
 from qmd.storage import compaction, maintenance
 from qmd.storage.file_lock import dictionary
@@ -43,7 +43,7 @@ def test_the_file_becomes_small_and_answers_as_before(worn):
     before, found = size(worn), list(search(worn.engine, "tea 11"))
     tables = worn.ask("from documents"), worn.ask("from postings"), worn.ask("from words")
     worn.engine.place.database.chmod(0o600)
-    stays = Engine(worn.engine.place, warm=True)
+    stays = Index(worn.engine.place, warm=True)
     assert list(search(stays, "tea 11")) == found
     assert compaction.compact(worn.engine.database)
     assert size(worn) < before / 2

@@ -11,7 +11,7 @@ from math import log
 
 import pytest
 
-from qmd.operations.engine import Engine
+from qmd.operations.index import Index
 from qmd.ranking import bm25, query
 from qmd.types import ALL, Filter
 from tests.library import STEMMER
@@ -62,7 +62,7 @@ def index(library, request):
             return of(library.engine)
         library.engine.close()
         place, machine = library.engine.place, library.engine.models.machine
-        engine = Engine(place, machine, warm=True, stays=True)
+        engine = Index(place, machine, warm=True, stays=True)
         engine.stemmer = STEMMER
         engines.append(engine)
         engine.read(lambda cursor: None)

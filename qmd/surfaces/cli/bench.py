@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from qmd.evaluation.fixtures import Fixture
     from qmd.evaluation.index_under_test import Bench, Progress
     from qmd.evaluation.runs import Run, Spread
-    from qmd.operations.engine import Engine
+    from qmd.operations.index import Index
 
 
 NAMED = 5
@@ -132,7 +132,7 @@ def bench(
 
 
 def _measured(
-    engine: Engine, fixture: Fixture, options: Options, others: list[Run], progress: Progress
+    engine: Index, fixture: Fixture, options: Options, others: list[Run], progress: Progress
 ) -> Outcome:
     """All runs and their figures."""
     import anyio

@@ -165,7 +165,7 @@ def rename(
 ) -> None:
     """Give a collection another name."""
     with state(context).engine() as engine:
-        engine.rename(old, new)
+        curation.rename_collection(engine, old, new)
     say(f"Renamed collection '{shown(old)}' to '{shown(new)}'.")
 
 

@@ -20,7 +20,7 @@ from qmd.visible import hidden, shown
 
 if TYPE_CHECKING:
     from qmd.analytics.sandbox_workers import Workers
-    from qmd.operations.engine import Engine
+    from qmd.operations.index import Index
     from qmd.settings.environment import Place
 
 PARTLY = 2
@@ -79,7 +79,7 @@ class State(NamedTuple):
         gpu: bool = True,
         new: bool = False,
         workers: Workers | None = None,
-    ) -> Iterator[Engine]:
+    ) -> Iterator[Index]:
         """The index that the command means.
 
         Args:
@@ -92,14 +92,14 @@ class State(NamedTuple):
             IndexNotFound: there is none, and the command makes none.
             IndexOutOfReach: nobody may look whether there is.
         """
-        from qmd.operations.engine import Engine
+        from qmd.operations.index import Index
         from qmd.settings import environment
 
         if not new:
             self.check_exists()
         environment.check_reach(self.place)
         machine = environment.machine(self.environ, gpu=gpu)
-        engine = Engine(self.place, machine, warm=warm, workers=workers)
+        engine = Index(self.place, machine, warm=warm, workers=workers)
         patience = None
         try:
             yield engine

@@ -9,6 +9,7 @@ import typer
 from qmd.errors import UsageError
 from qmd.operations import curation
 from qmd.operations.curation import shown as named
+from qmd.operations.documents import below
 from qmd.quoting import command
 from qmd.storage.catalog import folders
 from qmd.surfaces import formats
@@ -33,7 +34,7 @@ def add(
     with state(context).engine(new=path == "/") as engine:
         added = curation.add_context(engine, path, text)
         name = added.collection
-        empty = name is not None and not engine.documents(name, added.prefix)
+        empty = name is not None and not below(engine, name, added.prefix)
     place = shown(named((name, added.prefix)))
     say(f"Added context to {place}.")
     if empty and name is not None:

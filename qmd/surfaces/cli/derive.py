@@ -24,7 +24,7 @@ from qmd.operations.declaration import REQUIRED, Declared, Operation
 from qmd.surfaces.cli.common import READ, State, Text, collection_names, state
 
 if TYPE_CHECKING:
-    from qmd.operations.engine import Engine
+    from qmd.operations.index import Index
 
 COMPLETIONS: Mapping[str, Callable[[typer.Context], list[str]]] = {"collections": collection_names}
 """Completions that a declaration may name."""
@@ -58,7 +58,7 @@ class Call(NamedTuple):
     """
 
     here: State
-    engine: Engine
+    engine: Index
     operation: Operation
     given: Mapping[str, Any]
     arguments: dict[str, Any]
@@ -187,7 +187,7 @@ def _parameter(declared: Declared) -> Parameter:
         more = {**more, "click_type": READ}
     if declared.positional and not about.flags:
         if about.words:
-            kind, default = list[str], REQUIRED
+            kind, default = list[str], about.defaults.get("command", REQUIRED)
         if declared.kind == "text":
             more["click_type"] = Text()
         name = about.metavar or declared.name.upper()
@@ -256,7 +256,7 @@ def read(operation: Operation, values: Mapping[str, Any]) -> dict[str, Any]:
     for name, declared in operation.parameters_on("command").items():
         value = values[name]
         if declared.about.words:
-            value = _words(value)
+            value = words(value) if value is not None else None
         elif declared.kind == "flag" and (declared.optional or declared.default is True):
             value = False if value else None  # a flag such as --no-rerank
         elif declared.about.commas and value is not None:
@@ -282,14 +282,14 @@ def _listed(declared: Declared, values: list[str]) -> list[str]:
     return names
 
 
-def _words(words: list[str]) -> str:
+def words(given: list[str]) -> str:
     """Join the words of a query; `-` alone stands for stdin.
 
     Raises:
         UsageError: stdin is not UTF-8 text.
     """
-    if words != ["-"]:
-        return " ".join(words)
+    if given != ["-"]:
+        return " ".join(given)
     try:
         text = sys.stdin.read().rstrip("\n")
         text.encode()  # where bytes that are no UTF-8 are kept as halves of characters

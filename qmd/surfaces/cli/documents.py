@@ -1,151 +1,138 @@
-"""`qmd get`, `multi-get`, `ls`."""
+"""Output of `qmd get`, `multi-get` and `ls`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from qmd.errors import UsageError
+from qmd.operations import documents as operations
+from qmd.operations.documents import Document
 from qmd.surfaces import formats, render, wording
-from qmd.surfaces.cli.common import Json, collection_names, here, say, state
+from qmd.surfaces.cli.common import Json, State, here, say
+from qmd.surfaces.cli.derive import Call, command, interactive
 from qmd.surfaces.cli.search_options import FormatName, chosen_format
+from qmd.surfaces.formats import Format
 from qmd.text import paths
 from qmd.wording import on_one_line
 
 if TYPE_CHECKING:
-    from qmd.operations.engine import Engine
-
-LineNumbers = Annotated[bool, typer.Option("--line-numbers", help="Number the lines.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
-AsCsv = Annotated[bool, typer.Option("--csv", help="Write CSV.")]
-AsMd = Annotated[bool, typer.Option("--md", help="Write Markdown.")]
-AsXml = Annotated[bool, typer.Option("--xml", help="Write XML.")]
-AsFiles = Annotated[bool, typer.Option("--files", help="Write docid,file.")]
+    from qmd.operations.index import Index
+    from qmd.storage.catalog import Overview
+    from qmd.types import Passage
 
 
-def get(
-    context: typer.Context,
-    file: Annotated[
-        str, typer.Argument(help="collection/path, a docid, or a path; file:120:40 for lines.")
-    ],
-    first: Annotated[int | None, typer.Option("--from", help="Line to begin with.")] = None,
-    count: Annotated[int | None, typer.Option("-l", "--lines", help="Lines at most.")] = None,
-    line_numbers: LineNumbers = False,
-    form: FormatName = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
-    as_md: AsMd = False,
-    as_xml: AsXml = False,
-    as_files: AsFiles = False,
-) -> None:
-    """Show one document."""
-    chosen = chosen_format(form, json=as_json, csv=as_csv, md=as_md, xml=as_xml, files=as_files)
-    file, index = paths.of_index(file)
-    with state(context).of(index).engine() as engine:
-        passage = engine.get(file, first=first, count=count, folder=here())
+class DocumentOutput(NamedTuple):
+    """Options of the commands that show documents."""
+
+    line_numbers: Annotated[bool, typer.Option("--line-numbers", help="Number the lines.")] = False
+    form: FormatName = None
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False
+    as_csv: Annotated[bool, typer.Option("--csv", help="Write CSV.")] = False
+    as_md: Annotated[bool, typer.Option("--md", help="Write Markdown.")] = False
+    as_xml: Annotated[bool, typer.Option("--xml", help="Write XML.")] = False
+    as_files: Annotated[bool, typer.Option("--files", help="Write docid,file.")] = False
+
+    @property
+    def format(self) -> Format:
+        """Format that is meant."""
+        return chosen_format(
+            self.form,
+            json=self.as_json,
+            csv=self.as_csv,
+            md=self.as_md,
+            xml=self.as_xml,
+            files=self.as_files,
+        )
+
+
+@interactive(operations.get, options=DocumentOutput)
+def get(at: State, arguments: dict[str, Any], options: DocumentOutput) -> None:
+    """Write one document, of the index that its name may tell."""
+    chosen = options.format
+    file, index = paths.of_index(arguments.pop("name"))
+    with at.of(index).engine() as engine:
+        passage = operations.get(engine, file, folder=here(), **arguments)
     asked = paths.split_range(file)
     suffix = file.removeprefix(asked.name)
     if suffix and not passage.file.endswith(suffix):
-        if first is not None:
+        if "first" in arguments:
             raise UsageError(f"Give the first line either with {suffix} or with --from.")
-        if count is not None and asked.lines is not None:
+        if "count" in arguments and asked.lines is not None:
             raise UsageError(f"Give the number of lines either with {suffix} or with -l.")
-    say(render.passages([passage], chosen, numbered=line_numbers, single=True))
+    say(render.passages([passage], chosen, numbered=options.line_numbers, single=True))
 
 
-def multi_get(
-    context: typer.Context,
-    pattern: Annotated[
-        str,
-        typer.Argument(
-            help="A glob, a {brace,set}, or a comma list of paths and docids; *.md:1:10 for lines."
-        ),
-    ],
-    count: Annotated[
-        int | None, typer.Option("-l", "--lines", min=1, help="Lines of each at most.")
-    ] = None,
-    largest: Annotated[
-        int, typer.Option("--max-bytes", min=1, help="Leave out documents larger than this.")
-    ] = 10_240,
-    line_numbers: LineNumbers = False,
-    form: FormatName = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
-    as_md: AsMd = False,
-    as_xml: AsXml = False,
-    as_files: AsFiles = False,
-) -> None:
-    """Show several documents."""
-    chosen = chosen_format(form, json=as_json, csv=as_csv, md=as_md, xml=as_xml, files=as_files)
-    with state(context).engine() as engine:
-        passages = engine.multi_get(pattern, count=count, largest=largest, folder=here())
-    say(render.passages(passages, chosen, numbered=line_numbers))
+def _begin_here(call: Call) -> None:
+    assert call.options.format  # a wrong one is refused before anything is read
+    call.arguments["folder"] = here()
+
+
+@command(operations.multi_get, options=DocumentOutput, adjust=_begin_here)
+def multi_get(call: Call, passages: Sequence[Passage]) -> None:
+    """Write several documents."""
+    options: DocumentOutput = call.options
+    say(render.passages(passages, options.format, numbered=options.line_numbers))
     missing = [passage for passage in passages if passage.reason and not passage.docid]
     if missing:
         raise typer.Exit(1 if len(missing) == len(passages) else 2)
 
 
-def ls(
-    context: typer.Context,
-    path: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[COLLECTION[/PREFIX]]",
-            help="What to list; also a folder: ./drafts.",
-            autocompletion=collection_names,
-        ),
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """List collections, or the files of one."""
-    path, index = paths.of_index(path) if path is not None else (None, None)
-    with state(context).of(index).engine() as engine:
+class AsJson(NamedTuple):
+    """Option that writes JSON."""
+
+    as_json: Json = False
+
+
+@interactive(operations.documents, options=AsJson)
+def ls(at: State, arguments: dict[str, Any], options: AsJson) -> None:
+    """Write the collections, or the documents of one, of the index that the path may tell."""
+    given = arguments.get("path")
+    path, index = paths.of_index(given) if given is not None else (None, None)
+    with at.of(index).engine() as engine:
         if path is None:
-            collections = engine.overview()
-            if as_json:
-                say(
-                    formats.as_json(
-                        [
-                            {"name": c.name, "documents": c.documents, "path": c.root}
-                            for c in collections
-                        ]
-                    )
-                )
-            elif not collections:
-                say("No collections yet. Add one with 'qmd collection add PATH'.")
-            else:
-                rows = [
-                    (f"{c.name}/", wording.amount(c.documents, "file"), wording.folder(c.root))
-                    for c in collections
-                ]
-                say(formats.table(rows, right=frozenset({1})))
+            _list_collections(engine.overview(), as_json=options.as_json)
             return
-        collection, prefix = _listed(engine, path)
-        documents = engine.documents(collection, prefix)
-    if as_json:
-        say(
-            formats.as_json(
-                [
-                    {
-                        "docid": document.docid,
-                        "file": document.name,
-                        "title": document.title,
-                        "size": document.size,
-                        "date": document.dated.isoformat(),
-                        "modified": document.modified.isoformat(),
-                        "uri": paths.uri(document.collection, document.path),
-                    }
-                    for document in documents
-                ]
-            )
-        )
+        documents = operations.below(engine, *_listed(engine, path))
+    if options.as_json:
+        say(formats.as_json([_record(Document.of(each)) for each in documents]))
         return
     rows = [(wording.size(d.size), wording.day(d.modified), on_one_line(d.name)) for d in documents]
     say(formats.table(rows, right=frozenset({0})) if rows else f"No files below {path}.")
 
 
-def _listed(engine: Engine, path: str) -> tuple[str, str]:
+def _record(document: Document) -> dict[str, object]:
+    return {
+        "docid": document.docid,
+        "file": document.file,
+        "title": document.title,
+        "size": document.size,
+        "date": document.date.isoformat(),
+        "modified": document.modified.isoformat(),
+        "uri": document.uri,
+    }
+
+
+def _list_collections(collections: Sequence[Overview], *, as_json: bool) -> None:
+    if as_json:
+        say(
+            formats.as_json(
+                [{"name": c.name, "documents": c.documents, "path": c.root} for c in collections]
+            )
+        )
+    elif not collections:
+        say("No collections yet. Add one with 'qmd collection add PATH'.")
+    else:
+        rows = [
+            (f"{c.name}/", wording.amount(c.documents, "file"), wording.folder(c.root))
+            for c in collections
+        ]
+        say(formats.table(rows, right=frozenset({1})))
+
+
+def _listed(engine: Index, path: str) -> tuple[str, str]:
     """The collection that is meant, and what of it: by its name, or by a folder on the disk.
 
     Raises:
@@ -164,4 +151,4 @@ def _listed(engine: Engine, path: str) -> tuple[str, str]:
             raise UsageError(
                 f"{path} is in no collection.\n\n'qmd ls' lists the collections that there are."
             )
-    return engine.folder(path)
+    return operations.folder_named(engine, path)

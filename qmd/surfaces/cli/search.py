@@ -18,7 +18,7 @@ from qmd.text import paths
 from qmd.wording import DIGITS, lowest_shown_as, reaches
 
 if TYPE_CHECKING:
-    from qmd.operations.engine import Engine
+    from qmd.operations.index import Index
 
 NO_HELP = (
     "No model here expands or reranks: this is what --mode hybrid finds. "
@@ -90,7 +90,7 @@ vsearch = command(vector_search, options=SearchOutput, adjust=_adjust)(_show)
 query = command(hybrid, options=SearchOutput, adjust=_prepare)(_show)
 
 
-def _editor(here: State, engine: Engine) -> str:
+def _editor(here: State, engine: Index) -> str:
     """What a click on a path opens; what a project says of it counts if it was approved."""
     from qmd.settings import trust
 

@@ -107,11 +107,11 @@ def files_of(here: State) -> Files:
 
 @contextmanager
 def _toolbox(here: State, tools: Tools) -> Iterator[Toolbox]:
-    from qmd.operations.engine import Engine
+    from qmd.operations.index import Index
     from qmd.settings import environment
     from qmd.surfaces.tools.dispatch import Toolbox
 
-    engine = Engine(
+    engine = Index(
         here.place, environment.machine(here.environ), warm=True, stays=True, patience=PATIENCE
     )
     toolbox = Toolbox(engine, read_only=tools.read_only, allow_write=tools.allow_write)

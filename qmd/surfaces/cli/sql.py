@@ -1,4 +1,4 @@
-"""`qmd sql`: questions in SQL over views of the index."""
+"""Output of `qmd sql`, and its shell."""
 
 from __future__ import annotations
 
@@ -9,24 +9,28 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import copy_context
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 import typer
 
 from qmd.errors import UsageError
+from qmd.operations import declaration
+from qmd.operations.sql import run_sql
+from qmd.operations.sql import sql as operation
 from qmd.surfaces import formats
 from qmd.surfaces.cli.common import (
     INTERRUPTED,
     PATIENCE,
     READ,
     WRITTEN,
+    State,
     complain,
     is_interactive,
     is_text,
     notice,
     say,
-    state,
 )
+from qmd.surfaces.cli.derive import interactive, words
 from qmd.surfaces.cli.sql_output import (
     check_no_document,
     check_output,
@@ -41,7 +45,7 @@ if TYPE_CHECKING:
 
     from qmd.analytics.query_result import Answer
     from qmd.analytics.sandbox import Limits
-    from qmd.operations.engine import Engine
+    from qmd.operations.index import Index
     from qmd.storage.cancellation import Stop
 
 Found = TypeVar("Found")
@@ -50,24 +54,22 @@ AGAIN = 0.05
 """Seconds after which it is asked again: what has not begun cannot be stopped."""
 
 
-def sql(
-    context: typer.Context,
-    query: Annotated[
-        list[str] | None, typer.Argument(help="One query; - reads stdin. None: a shell.")
-    ] = None,
+class SqlOutput(NamedTuple):
+    """Options of `qmd sql` alone: where a query comes from, and how its rows are written."""
+
     file: Annotated[
         Path | None,
         typer.Option(
             "-f", "--file", metavar="FILE", click_type=READ, help="Read the query from here."
         ),
-    ] = None,
-    stdin: Annotated[bool, typer.Option("--stdin", help="Read the query from stdin.")] = False,
+    ] = None
+    stdin: Annotated[bool, typer.Option("--stdin", help="Read the query from stdin.")] = False
     parameter: Annotated[
         list[str] | None,
         typer.Option(
             "-p", "--param", metavar="NAME=VALUE", help="Value of $NAME; may be repeated."
         ),
-    ] = None,
+    ] = None
     form: Annotated[
         str | None,
         typer.Option(
@@ -76,13 +78,11 @@ def sql(
             help="table, json, jsonl, csv, md, parquet or arrow.",
             autocompletion=lambda: [form.value for form in TableFormat],
         ),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
-    as_jsonl: Annotated[
-        bool, typer.Option("--jsonl", help="Write an object in each line.")
-    ] = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Write CSV.")] = False,
-    as_md: Annotated[bool, typer.Option("--md", help="Write a Markdown table.")] = False,
+    ] = None
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False
+    as_jsonl: Annotated[bool, typer.Option("--jsonl", help="Write an object in each line.")] = False
+    as_csv: Annotated[bool, typer.Option("--csv", help="Write CSV.")] = False
+    as_md: Annotated[bool, typer.Option("--md", help="Write a Markdown table.")] = False
     output: Annotated[
         Path | None,
         typer.Option(
@@ -92,42 +92,46 @@ def sql(
             click_type=WRITTEN,
             help="Write here; the name tells the format.",
         ),
-    ] = None,
+    ] = None
     force: Annotated[
         bool, typer.Option("--force", help="Replace FILE even if it is a document of a collection.")
-    ] = False,
+    ] = False
     limit: Annotated[
         int | None,
         typer.Option(
             "-n", "--limit", min=0, help="Rows at most; 0: all. 100 on a terminal, else all."
         ),
-    ] = None,
-    timeout: Annotated[
-        float, typer.Option("--timeout", metavar="SECONDS", help="That the query may take.")
-    ] = 60.0,
-    memory: Annotated[
-        str, typer.Option("--memory", metavar="SIZE", help="That it may use, such as 500MB.")
-    ] = "1GB",
-    allow_files: Annotated[
-        bool, typer.Option("--allow-files", help="Let it read files: read_csv and others.")
-    ] = False,
+    ] = None
     tables: Annotated[
         bool, typer.Option("--tables", help="Show what can be asked: views and their columns.")
-    ] = False,
-    examples: Annotated[bool, typer.Option("--examples", help="Show useful questions.")] = False,
-) -> None:
-    """Ask in SQL: views of documents, links and vectors, with searches as functions. Read-only."""
-    from qmd.analytics.sandbox import Limits
+    ] = False
+    examples: Annotated[bool, typer.Option("--examples", help="Show useful questions.")] = False
+
+    @property
+    def format(self) -> TableFormat:
+        """Format that is meant."""
+        return _format(
+            self.form,
+            self.output,
+            json=self.as_json,
+            jsonl=self.as_jsonl,
+            csv=self.as_csv,
+            md=self.as_md,
+        )
+
+
+@interactive(operation, options=SqlOutput)
+def sql(here: State, arguments: dict[str, Any], options: SqlOutput) -> None:
+    """Answer one query, or open a shell."""
     from qmd.analytics.sandbox_workers import Workers
 
-    if tables or examples:
-        show = tables_text if tables else examples_text
-        say(show(as_json=as_json or form == TableFormat.JSON))
+    if options.tables or options.examples:
+        show = tables_text if options.tables else examples_text
+        say(show(as_json=options.as_json or options.form == TableFormat.JSON))
         return
-    chosen = _format(form, output, json=as_json, jsonl=as_jsonl, csv=as_csv, md=as_md)
-    limits = Limits(timeout, memory, allow_files)
-    here = state(context)
-    given = [bool(query), file is not None, stdin]
+    chosen, output, limit = options.format, options.output, options.limit
+    limits = _limits(arguments)
+    given = ["query" in arguments, options.file is not None, options.stdin]
     if not any(given) and is_interactive() and sys.stdout.isatty() and output is None:
         from qmd.surfaces.cli import sql_shell
 
@@ -135,7 +139,7 @@ def sql(
             ".tables": partial(tables_text, as_json=False),
             ".examples": partial(examples_text, as_json=False),
         }
-        given_to_all = _parameters(parameter or ())
+        given_to_all = _parameters(options.parameter or ())
         sql_shell.run(here, limits, chosen, given_to_all, limit, answered=answered, texts=texts)
         return
     if sum(given) != 1:
@@ -145,8 +149,8 @@ def sql(
             else "There is no query.\n\nTry: qmd sql 'from documents limit 5', or see --examples.\n"
             "With - it is read from stdin."
         )
-    text = _text(query or [], file, stdin)
-    parameters = _parameters(parameter or ())
+    text = arguments["query"] if "query" in arguments else _text(options.file)
+    parameters = _parameters(options.parameter or ())
     if output is not None:
         check_output(output, here)
     elif chosen.is_binary and sys.stdout.isatty():
@@ -156,7 +160,7 @@ def sql(
     workers = Workers()
     workers.prepare()  # as long as this process has no other threads
     with here.engine(workers=workers) as engine:
-        if output is not None and not force:
+        if output is not None and not options.force:
             check_no_document(output, engine)
         answer = answered(engine, text, parameters, limits)
         for each in answer.notices:
@@ -192,19 +196,30 @@ def _format(name: str | None, output: Path | None, **flags: bool) -> TableFormat
     return SUFFIXES[ending]
 
 
-def _text(words: Sequence[str], file: Path | None, stdin: bool) -> str:
+def _limits(arguments: Mapping[str, Any]) -> Limits:
+    """Return the limits of a query, with the defaults of the operation."""
+    from qmd.analytics.sandbox import Limits
+
+    declared = declaration.of(operation).parameters
+    return Limits(
+        *(arguments.get(name, declared[name].default) for name in ("timeout", "memory", "files"))
+    )
+
+
+def _text(file: Path | None) -> str:
+    """Read a query from a file, or from stdin if there is none.
+
+    Raises:
+        UsageError: the file cannot be read, or is not UTF-8.
+    """
+    if file is None:
+        return words(["-"])
     try:
-        if file is not None:
-            return file.read_text(encoding="utf-8-sig")
-        if stdin or list(words) == ["-"]:
-            text = sys.stdin.read()
-            text.encode()  # bytes that are no UTF-8 are kept as halves of characters
-            return text
+        return file.read_text(encoding="utf-8-sig")
     except UnicodeError as error:
         raise UsageError("The query is not valid UTF-8 text.") from error
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror or error}.") from error
-    return " ".join(words)
 
 
 def _parameters(given: Sequence[str]) -> dict[str, object]:
@@ -237,9 +252,9 @@ def _scalar(text: str) -> object:
 # -- what is answered ----------------------------------------------------------------
 
 
-def answered(engine: Engine, text: str, parameters: Mapping[str, object], limits: Limits) -> Answer:
+def answered(engine: Index, text: str, parameters: Mapping[str, object], limits: Limits) -> Answer:
     """The answer to a query, unless it is interrupted from the keyboard."""
-    return _interruptible(lambda: engine.sql_answer(text, dict(parameters), limits))
+    return _interruptible(lambda: run_sql(engine, text, dict(parameters), limits))
 
 
 def _interruptible(work: Callable[[], Found]) -> Found:

@@ -16,7 +16,7 @@ from qmd.surfaces.sql_tables import TableFormat
 
 if TYPE_CHECKING:
     from qmd.analytics.query_result import Answer
-    from qmd.operations.engine import Engine
+    from qmd.operations.index import Index
 
 ON_A_TERMINAL = 100
 """Rows that are shown on a terminal, if nothing else is asked for."""
@@ -59,7 +59,7 @@ def _is_of(path: Path, own: Path) -> bool:
     )
 
 
-def check_no_document(path: Path, engine: Engine) -> None:
+def check_no_document(path: Path, engine: Index) -> None:
     """Refuse to replace what somebody has written, and the index has."""
     from qmd.storage import document_lookup
 

@@ -25,10 +25,10 @@ from qmd.surfaces.cli.sql_output import show_answer
 if TYPE_CHECKING:
     from qmd.analytics.query_result import Answer
     from qmd.analytics.sandbox import Limits
-    from qmd.operations.engine import Engine
+    from qmd.operations.index import Index
     from qmd.surfaces.sql_tables import TableFormat
 
-    Answered = Callable[[Engine, str, Mapping[str, object], Limits], Answer]
+    Answered = Callable[[Index, str, Mapping[str, object], Limits], Answer]
 
 HELP = """\
 Write a query and end it with ; or ask for one of these:
@@ -86,7 +86,7 @@ def run(
 
 
 def _answer(
-    engine: Engine,
+    engine: Index,
     answered: Answered,
     limits: Limits,
     form: TableFormat,

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from qmd.errors import UsageError, extras
+from qmd.operations.statistics import map as draw
+from qmd.operations.statistics import stats as gather
 from qmd.surfaces import formats, wording
-from qmd.surfaces.cli.common import WRITTEN, Collections, Json, notice, say, state
+from qmd.surfaces.cli.common import WRITTEN, Json, notice, say
+from qmd.surfaces.cli.derive import Call, command
 from qmd.surfaces.cli.progress import busy
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from qmd.analytics.document_map import Map
     from qmd.analytics.report import Stats
 
 MONTHS = 24
@@ -32,49 +35,54 @@ Force = Annotated[
 ]
 
 
-class Method(StrEnum):
-    """How vectors become places."""
+class StatsOutput(NamedTuple):
+    """Options of `qmd stats` alone."""
 
-    PCA = "pca"
-    TSNE = "tsne"
-
-
-def stats(
-    context: typer.Context,
     file: Annotated[
         Path | None,
         typer.Argument(click_type=WRITTEN, help="With --plot: .svg or .png (qmd-stats.svg)."),
-    ] = None,
-    plot: Annotated[bool, typer.Option("--plot", help="Draw them, and say where.")] = False,
-    collection: Collections = None,
-    force: Force = False,
-    as_json: Json = False,
-) -> None:
-    """Show facts about the documents: over time, sizes, collections, frequent terms."""
-    from qmd.analytics import charts, picture_files
-    from qmd.analytics.report import gather
+    ] = None
+    plot: Annotated[bool, typer.Option("--plot", help="Draw them, and say where.")] = False
+    force: Force = False
+    as_json: Json = False
 
-    if file is not None and not plot:
-        raise UsageError(f"{file} would be a picture: qmd stats --plot {file}")
-    path = file or Path("qmd-stats.svg")
-    if plot:
-        picture_files.check(path, charts.FORMS)
-        if not force:
-            picture_files.check_replaceable(path)
+    @property
+    def picture(self) -> Path:
+        """File of the picture."""
+        return self.file or Path("qmd-stats.svg")
+
+
+def _check_picture(call: Call) -> None:
+    from qmd.analytics import charts, picture_files
+
+    options: StatsOutput = call.options
+    if options.file is not None and not options.plot:
+        raise UsageError(f"{options.file} would be a picture: qmd stats --plot {options.file}")
+    if options.plot:
+        picture_files.check(options.picture, charts.FORMS)
+        if not options.force:
+            picture_files.check_replaceable(options.picture)
         extras.check("matplotlib", "matplotlib", "draws the picture", extra="plots")
-    with state(context).engine() as engine:
-        found = gather(engine, collection or [])
-    if plot:
+
+
+@command(gather, options=StatsOutput, adjust=_check_picture)
+def stats(call: Call, found: Stats) -> None:
+    """Write the facts, or draw them."""
+    options: StatsOutput = call.options
+    if options.plot:
+        from qmd.analytics import charts
+
         title = wording.amount(found.documents, "document")
-        if collection:
-            title += " in " + ", ".join(collection)
-        told = charts.draw(found, path, title=title)
+        if names := call.given.get("collection"):
+            title += " in " + ", ".join(names)
+        told = charts.draw(found, options.picture, title=title)
         if told:
             notice(told)
-    if as_json:
-        say(formats.as_json(_record(found) | ({"picture": str(path)} if plot else {})))
+    if options.as_json:
+        drawn = {"picture": str(options.picture)} if options.plot else {}
+        say(formats.as_json(_record(found) | drawn))
     else:
-        say(str(path) if plot else _report(found))
+        say(str(options.picture) if options.plot else _report(found))
 
 
 def _record(found: Stats) -> dict[str, object]:
@@ -206,35 +214,41 @@ def _bar(count: int, most: int) -> str:
     return "█" * max(1, round(BAR * count / most))
 
 
-def map(
-    context: typer.Context,
+class MapOutput(NamedTuple):
+    """Options of `qmd map` alone."""
+
     file: Annotated[Path, typer.Argument(click_type=WRITTEN, help=".html or .svg.")] = Path(
         "qmd-map.html"
-    ),
-    collection: Collections = None,
-    method: Annotated[
-        Method,
-        typer.Option("--method", help="pca: overall likeness; tsne: who is next to whom."),
-    ] = Method.PCA,
-    force: Force = False,
-    as_json: Json = False,
-) -> None:
-    """Draw a map of the documents by what they mean: each a point, near to what is like it."""
-    from qmd.analytics import document_map as maps
-    from qmd.analytics import picture_files
+    )
+    force: Force = False
+    as_json: Json = False
 
-    picture_files.check(file, maps.FORMS)
-    if not force:
-        picture_files.check_replaceable(file)
-    maps.check_method(method.value)
-    with state(context).engine(warm=True) as engine, busy("Drawing the map"):
-        made = maps.make(engine, collection or [], method=method.value)
-        made.save(file)
+
+def _check_map(call: Call) -> None:
+    from qmd.analytics import document_map, picture_files
+
+    picture_files.check(call.options.file, document_map.FORMS)
+    if not call.options.force:
+        picture_files.check_replaceable(call.options.file)
+    document_map.check_method(call.given.get("method", "pca"))
+
+
+@command(
+    draw,
+    options=MapOutput,
+    adjust=_check_map,
+    progress=lambda _: busy("Drawing the map"),
+    warm=True,
+)
+def map(call: Call, made: Map) -> None:
+    """Write the map to its file."""
+    file = call.options.file
+    made.save(file)
     if len(made.points) < made.documents:
         notice(f"Of {made.documents} documents, {len(made.points)} are on the map: a sample.")
     if made.lacking:
         notice(f"Documents that lack vectors: {made.lacking}. Run 'qmd embed'.")
-    if as_json:
+    if call.options.as_json:
         say(
             formats.as_json(
                 {

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-import typer
-
+from qmd.operations.status import status as operation
 from qmd.surfaces import formats, wording
-from qmd.surfaces.cli.common import Json, say, state
+from qmd.surfaces.cli.common import Json, say
+from qmd.surfaces.cli.derive import Call, command
 from qmd.visible import shown
 
 if TYPE_CHECKING:
-    from qmd.operations.status import Vectors
+    from qmd.operations.status import Status, Vectors
 
 
-def status(context: typer.Context, as_json: Json = False) -> None:
-    """Show what is indexed."""
-    from qmd.operations.status import status as found
+class AsJson(NamedTuple):
+    """Option that writes JSON."""
 
-    with state(context).engine() as engine:
-        now = found(engine)
-    if as_json:
+    as_json: Json = False
+
+
+@command(operation, options=AsJson)
+def status(call: Call, now: Status) -> None:
+    """Write what is indexed."""
+    if call.options.as_json:
         say(
             formats.as_json(
                 {

@@ -29,7 +29,7 @@ from qmd.wording import on_one_line
 if TYPE_CHECKING:
     from qmd.ingest.compare import Comparison
     from qmd.ingest.hooks import Hooks
-    from qmd.operations.engine import Engine
+    from qmd.operations.index import Index
     from qmd.types import Collection, Report
 
 
@@ -68,7 +68,7 @@ def update(here: State, arguments: dict[str, Any], options: UpdateOutput) -> Non
 
 
 def report_updates(
-    engine: Engine,
+    engine: Index,
     names: Sequence[str],
     *,
     pull: bool = False,
@@ -111,7 +111,7 @@ def report_updates(
 
 
 def _in_pipeline(
-    engine: Engine,
+    engine: Index,
     names: Sequence[str],
     compared: Mapping[str, Comparison],
     hooks: Hooks,
@@ -137,7 +137,7 @@ def _in_pipeline(
 
 
 def _at_once(
-    engine: Engine, chosen: Sequence[Collection], compared: Mapping[str, Comparison]
+    engine: Index, chosen: Sequence[Collection], compared: Mapping[str, Comparison]
 ) -> bool:
     """Whether all has been compared, and little has to be done."""
     from qmd.ingest.compare import is_little
@@ -147,7 +147,7 @@ def _at_once(
 
 
 def _note(
-    engine: Engine,
+    engine: Index,
     before: fingerprint.Glance,
     compared: Mapping[str, Comparison],
     reports: Sequence[Report],
@@ -228,7 +228,7 @@ class _Telling:
             raise typer.Exit(PARTLY)
 
 
-def _lacking(engine: Engine) -> str:
+def _lacking(engine: Index) -> str:
     """How many documents need vectors, and what gives them some."""
     try:
         _, vectors = vector_status(engine)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from qmd.errors import QmdError, UsageError
 from qmd.operations.cleanup import Cleaned
 from qmd.operations.cleanup import cleanup as clean
+from qmd.operations.doctor import Finding
+from qmd.operations.doctor import doctor as examine
 from qmd.settings import environment
 from qmd.surfaces import formats, wording
 from qmd.surfaces.cli import common
@@ -74,22 +77,20 @@ def watch(
         )
 
 
-def doctor(
-    context: typer.Context,
-    deep: Annotated[
-        bool, typer.Option("--deep", help="Compare the index with its texts, word by word.")
-    ] = False,
-    as_json: Json = False,
-) -> None:
-    """Check the index, and say how to mend what is wrong."""
-    from qmd.operations.doctor import Finding, examine, prove
+class AsJson(NamedTuple):
+    """The option that writes JSON."""
 
-    with state(context).engine(warm=deep) as engine:
-        findings = examine(engine)
-        if deep and not any(finding.status == "problem" for finding in findings):
-            with bar("Comparing") as progress:
-                findings += prove(engine, progress=progress)
-    if as_json:
+    as_json: Json = False
+
+
+def _deep(call: Call) -> AbstractContextManager[Any]:
+    return bar("Comparing") if call.given.get("deep") else nullcontext()
+
+
+@command(examine, options=AsJson, progress=_deep)
+def doctor(call: Call, findings: Sequence[Finding]) -> None:
+    """Write the findings."""
+    if call.options.as_json:
         told = Finding._fields[:-1]
         say(formats.as_json([dict(zip(told, each, strict=False)) for each in findings]))
     else:
@@ -100,12 +101,6 @@ def doctor(
                 say(f"      {finding.mend}")
     if any(finding.status == "problem" for finding in findings):
         raise typer.Exit(3 if any(finding.stops for finding in findings) else 1)
-
-
-class AsJson(NamedTuple):
-    """The option that writes JSON."""
-
-    as_json: Json = False
 
 
 def _progress(call: Call) -> AbstractContextManager[None]:

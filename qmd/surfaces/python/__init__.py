@@ -13,13 +13,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from qmd.operations.engine import Engine
+from qmd.operations.index import Index
 from qmd.settings import environment
 from qmd.surfaces.python import given
-from qmd.surfaces.python.answers import Document
 from qmd.surfaces.python.clients import AsyncKnowledgeBase, KnowledgeBase
 
-__all__ = ["AsyncKnowledgeBase", "Document", "KnowledgeBase", "connect", "open"]
+__all__ = ["AsyncKnowledgeBase", "KnowledgeBase", "connect", "open"]
 
 
 def open(  # qmd.open
@@ -64,7 +63,7 @@ def _engine(
     *,
     gpu: bool,
     patience: float,
-) -> Engine:
+) -> Index:
     if index is not None and path is not None:
         raise TypeError("Give an index or a path, not both.")
     given.number(patience, "patience", least=0)
@@ -75,7 +74,7 @@ def _engine(
     else:
         place = environment.locate(os.environ, Path.cwd(), index=index)
     environment.check_reach(place)
-    return Engine(place, environment.machine(os.environ, gpu=gpu), warm=True, patience=patience)
+    return Index(place, environment.machine(os.environ, gpu=gpu), warm=True, patience=patience)
 
 
 def _is_name(text: str) -> bool:

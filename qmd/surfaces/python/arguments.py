@@ -30,9 +30,8 @@ def signature_of(operation: Operation) -> inspect.Signature:
     own = [kinds("self", kinds.POSITIONAL_ONLY)]
     for name, each in operation.parameters_on("python").items():
         kind = kinds.POSITIONAL_OR_KEYWORD if each.positional else kinds.KEYWORD_ONLY
-        annotation = hints[name].annotation if name in hints else kinds.empty
-        default = None if name not in hints else each.default_on("python")
-        own.append(kinds(name, kind, default=default, annotation=annotation))
+        annotation = hints[name].annotation if name in hints else each.annotation
+        own.append(kinds(name, kind, default=each.default_on("python"), annotation=annotation))
     return inspect.Signature(
         own, return_annotation=inspect.signature(operation.function).return_annotation
     )
@@ -170,21 +169,6 @@ def _json(value: Any, name: str, declared: Declared) -> Any:
     return value
 
 
-_CHECKS: Mapping[str, Callable[[Any, str, Declared], Any]] = {
-    "text": text,
-    "integer": _integer,
-    "number": _number,
-    "flag": _flag,
-    "choice": _choice,
-    "names": _names,
-    "day": _day,
-    "path": _path,
-    "place": _place,
-    "callback": _callback,
-    "json": _json,
-}
-
-
 def wrong_type(name: str, wanted: str, value: object) -> TypeError:
     """Make the error for an argument of the wrong type."""
     return TypeError(f"{name} takes {wanted}, not {_told(value)}.")
@@ -196,7 +180,9 @@ def _told(value: object) -> str:
     return told if len(told) <= 60 else f"{told[:57]}..."
 
 
-def check_sql_parameters(value: Mapping[str, Any] | Sequence[Any]) -> None:
+def _bindings(
+    value: Mapping[str, Any] | Sequence[Any], name: str, declared: Declared
+) -> Mapping[str, Any] | Sequence[Any]:
     """Check values by name, or in order.
 
     Raises:
@@ -204,10 +190,11 @@ def check_sql_parameters(value: Mapping[str, Any] | Sequence[Any]) -> None:
         ValueError: UTF-8 cannot write a text among them.
     """
     if not isinstance(value, Mapping | Sequence) or isinstance(value, str | bytes):
-        raise wrong_type("parameters", "a mapping by name, or a list in order", value)
+        raise wrong_type(name, "a mapping by name, or a list in order", value)
     named = value.items() if isinstance(value, Mapping) else enumerate(value, 1)
-    for name, each in named:
-        _check_texts(each, f"The parameter {_told(name)}")
+    for key, each in named:
+        _check_texts(each, f"The parameter {_told(key)}")
+    return value
 
 
 def _check_texts(value: object, name: str) -> None:
@@ -220,3 +207,19 @@ def _check_texts(value: object, name: str) -> None:
     elif isinstance(value, list | tuple):
         for each in value:
             _check_texts(each, name)
+
+
+_CHECKS: Mapping[str, Callable[[Any, str, Declared], Any]] = {
+    "text": text,
+    "integer": _integer,
+    "number": _number,
+    "flag": _flag,
+    "choice": _choice,
+    "names": _names,
+    "day": _day,
+    "path": _path,
+    "place": _place,
+    "callback": _callback,
+    "json": _json,
+    "bindings": _bindings,
+}

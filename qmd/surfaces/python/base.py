@@ -11,7 +11,7 @@ from typing import ParamSpec, Self, TypeVar
 import anyio
 from anyio import CapacityLimiter, to_thread
 
-from qmd.operations.engine import Engine
+from qmd.operations.index import Index
 from qmd.operations.threads import MODELS, READERS, stoppable
 
 Given = ParamSpec("Given")
@@ -21,7 +21,7 @@ Found = TypeVar("Found")
 class Base:
     """An index, and the threads that work on it."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Index) -> None:
         self._engine = engine
         self._readers = CapacityLimiter(READERS)
         self._models = CapacityLimiter(MODELS)

@@ -13,7 +13,7 @@ from typing import Any, Concatenate, Generic, Self
 import anyio
 from anyio.from_thread import BlockingPortalProvider
 
-from qmd.operations.engine import Engine
+from qmd.operations.index import Index
 from qmd.storage.cancellation import Stopped
 from qmd.storage.database import Database
 from qmd.surfaces.python.asking import Asking
@@ -84,7 +84,7 @@ class KnowledgeBase:
     (Jupyter). Without `with`, nothing has to be closed. Safe to share between threads.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Index) -> None:
         self._within = AsyncKnowledgeBase(engine)
         self._portal = BlockingPortalProvider()
         self._kept = ExitStack()

@@ -13,7 +13,7 @@ from qmd.operations.threads import stoppable
 from qmd.surfaces.python.arguments import checked, signature_of
 
 if TYPE_CHECKING:
-    from qmd.operations.engine import Engine as Index
+    from qmd.operations.index import Index
     from qmd.surfaces.python.base import Base
 
 P = ParamSpec("P")

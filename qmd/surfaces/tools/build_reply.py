@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from qmd.errors import (
     AlreadyExists,
@@ -30,11 +30,13 @@ from qmd.surfaces.tools import reply_text
 from qmd.surfaces.tools.reply import Code, Reply, Resource, refusal
 from qmd.surfaces.tools.schemas.experiences import QUERY_EXPERIENCES, SUBMIT_EXPERIENCE
 from qmd.surfaces.tools.schemas.tool import Tool
+from qmd.text import paths
 from qmd.types import Passage
 from qmd.wording import reaches
 
 if TYPE_CHECKING:
     from qmd.analytics.rows import Results
+    from qmd.operations.status import Status
     from qmd.types import Embedded, Report
 
 _OF_CONTRACT = {"DATABASE_ERROR": Code.DATABASE_BUSY, "TIMEOUT": Code.TIMEOUT}
@@ -196,3 +198,24 @@ CODES: tuple[tuple[type[QmdError], Code], ...] = (
     (UsageError, Code.INVALID_PARAMS),
 )
 """What programs are told of each error. The first that fits counts."""
+
+
+def facts(now: Status) -> dict[str, Any]:
+    """Return the structured content of `status`."""
+    vectors = now.vectors
+    return {
+        "totalDocuments": now.documents,
+        # Without the model, no document has vectors of it.
+        "needsEmbedding": now.documents if vectors.problem else vectors.lacking,
+        "hasVectorIndex": vectors.vectors > 0,
+        "collections": [
+            {
+                "name": each.name,
+                "path": each.root or f"{paths.SCHEME}{each.name}",
+                "pattern": each.mask,
+                "documents": each.documents,
+                "lastUpdated": reply_text.moment(each.modified),
+            }
+            for each in now.collections
+        ],
+    }

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import anyio
 from anyio import CapacityLimiter, to_thread
 
-from qmd.embedding.vector_status import vector_status
-from qmd.errors import InvalidArgument, ModelError, QmdError
+from qmd.errors import InvalidArgument, QmdError
 from qmd.operations import declaration
+from qmd.operations.documents import get, multi_get
 from qmd.operations.embed import embed
 from qmd.operations.search import prepare, search
 from qmd.operations.semantic_search import query, vector_search
+from qmd.operations.status import status
 from qmd.operations.threads import MODELS, READERS, stoppable
 from qmd.operations.update import update
 from qmd.storage import cancellation
@@ -33,8 +34,8 @@ from qmd.text import globs, paths
 from qmd.wording import lowest_shown_as
 
 if TYPE_CHECKING:
-    from qmd.operations.engine import Engine
     from qmd.operations.experiences import Experiences
+    from qmd.operations.index import Index
     from qmd.types import Embedded, Report
 
 Found = TypeVar("Found")
@@ -64,7 +65,7 @@ class Toolbox:
     """
 
     def __init__(
-        self, engine: Engine, *, read_only: bool = False, allow_write: bool = False
+        self, engine: Index, *, read_only: bool = False, allow_write: bool = False
     ) -> None:
         self.engine = engine
         self._read_only = read_only
@@ -152,7 +153,7 @@ class Toolbox:
 
         async def work() -> Resource:
             decoded = paths.decoded(name)
-            return reply_text.document(await self._read(self.engine.get, decoded), numbered=True)
+            return reply_text.document(await self._read(get, self.engine, decoded), numbered=True)
 
         with self._at_work(), anyio.fail_after(SOON):
             return await stoppable(work)
@@ -245,54 +246,21 @@ class Toolbox:
 
     async def _get(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
         asked = read(tool, given)
-        first = asked.get("fromLine")
-        passage = await self._read(
-            self.engine.get,
-            asked["file"],
-            first=max(1, first) if first is not None else None,
-            count=asked.get("maxLines"),
-        )
+        if asked.get("fromLine") is not None:
+            asked["fromLine"] = max(1, asked["fromLine"])
+        passage = await self._run(get, asked)
         return Reply((reply_text.document(passage, numbered=asked["lineNumbers"]),))
 
     async def _multi_get(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
         asked = read(tool, given)
         if len(globs.split_mask(asked["pattern"])) > MOST_NAMES:
             raise InvalidArguments(f'"pattern" may name at most {MOST_NAMES} documents.')
-        passages = await self._read(
-            self.engine.multi_get,
-            asked["pattern"],
-            count=asked.get("maxLines"),
-            largest=asked["maxBytes"],
-        )
+        passages = await self._run(multi_get, asked)
         return build_reply.documents(asked["pattern"], passages, numbered=asked["lineNumbers"])
 
     async def _status(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
-        read(tool, given)
-        facts = await self._read(self._facts)
+        facts = build_reply.facts(await self._run(status, read(tool, given)))
         return Reply((reply_text.status(facts),), facts)
-
-    def _facts(self) -> dict[str, Any]:
-        documents = self.engine.totals().documents
-        try:
-            _, pending = vector_status(self.engine)
-            lacking, vectors = pending.lacking, pending.vectors
-        except ModelError:  # not here: then nothing has vectors of it
-            lacking, vectors = documents, 0
-        return {
-            "totalDocuments": documents,
-            "needsEmbedding": lacking,
-            "hasVectorIndex": vectors > 0,
-            "collections": [
-                {
-                    "name": each.name,
-                    "path": each.root or f"{paths.SCHEME}{each.name}",
-                    "pattern": each.mask,
-                    "documents": each.documents,
-                    "lastUpdated": reply_text.moment(each.modified),
-                }
-                for each in self.engine.overview()
-            ],
-        }
 
     # -- experience records --------------------------------------------------------
 

@@ -10,7 +10,7 @@ from tests.library import STEMMER, turned
 @pytest.fixture(autouse=True)
 def _one_stemmer(monkeypatch):
     """To load it takes longer than all the rest."""
-    monkeypatch.setattr("qmd.operations.engine.Stemmer", lambda: STEMMER)
+    monkeypatch.setattr("qmd.operations.index.Stemmer", lambda: STEMMER)
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ DOCUMENTS = {
 @pytest.fixture(autouse=True)
 def _one_stemmer(monkeypatch):
     """To load it takes longer than all the rest."""
-    monkeypatch.setattr("qmd.operations.engine.Stemmer", lambda: STEMMER)
+    monkeypatch.setattr("qmd.operations.index.Stemmer", lambda: STEMMER)
 
 
 @pytest.fixture

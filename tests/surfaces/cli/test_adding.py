@@ -185,7 +185,7 @@ def test_in_python_a_note_says_what_is_left_and_the_same_call_goes_on(tmp_path, 
             raise IndexNotWritable(tmp_path, "No space left on device")
 
         with monkeypatch.context() as patch:
-            patch.setattr("qmd.operations.engine.Engine.update", fail)
+            patch.setattr("qmd.operations.index.Index.update", fail)
             with pytest.raises(IndexNotWritable) as caught:
                 kb.add_collection(folder)
         assert caught.value.__notes__[0].startswith(GO_ON)

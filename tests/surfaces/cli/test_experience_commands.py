@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qmd.operations.engine import Engine
+from qmd.operations.index import Index
 from qmd.operations.experiences import Experiences
 from qmd.settings.environment import Machine, Place
 
@@ -19,7 +19,7 @@ def recorded(qmd, tmp_path):
     place = Place(
         "index", config / "index.yml", tmp_path / "index.duckdb", None, tmp_path / "trust"
     )
-    engine = Engine(place, Machine(hub=tmp_path / "hub"))
+    engine = Index(place, Machine(hub=tmp_path / "hub"))
     given = {"title": "Redis", "problem_description": "It times out.", "solution": "Wait longer."}
     outcome = Experiences(engine).submit(given)
     engine.close()

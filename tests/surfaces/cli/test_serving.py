@@ -254,7 +254,7 @@ def test_a_signal_ends_the_server_and_that_is_no_failure(qmd, number):
 @pytest.mark.parametrize("words", [["--http", "--port", 0], []])
 def test_a_signal_that_comes_early_is_no_failure_either(qmd, monkeypatch, words):
     monkeypatch.setattr(
-        "qmd.operations.engine.Engine", lambda *given, **more: os.kill(os.getpid(), 15)
+        "qmd.operations.index.Index", lambda *given, **more: os.kill(os.getpid(), 15)
     )
     assert qmd("mcp", *words)[0] == 0
 

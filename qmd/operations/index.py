@@ -1,0 +1,331 @@
+"""Open index: its settings, its database and its models, as operations use them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from qmd.errors import ConfigEmptied, IndexNotWritable, UsageError
+from qmd.models.loader import Models
+from qmd.ranking import search_log
+from qmd.ranking.postings_loader import Holder
+from qmd.ranking.vector_indexes import VectorIndexes
+from qmd.settings import config
+from qmd.settings.config import Settings
+from qmd.settings.environment import Machine, Place
+from qmd.storage import catalog, document_lookup
+from qmd.storage.cursor import Cursor
+from qmd.storage.database import Database
+from qmd.storage.stemmer import Stemmer
+from qmd.types import EXPERIENCES, Collection, Context, Document, Filter
+
+if TYPE_CHECKING:
+    from qmd.analytics.sandbox_workers import Workers
+    from qmd.settings.edit import Parsed
+    from qmd.storage import maintenance
+    from qmd.storage.catalog import Overview
+
+Found = TypeVar("Found")
+
+
+class Stale(Exception):
+    """Tables that were made from an earlier index.yml."""
+
+
+class Index:
+    """Open index with its settings and models.
+
+    Args:
+        machine: what the environment says of models.
+        warm: keep the index attached between reads, for a process that reads more than once.
+        stays: make what takes minutes and is of use later, for a server.
+        workers: processes for queries in SQL; made at the first query if None.
+
+    Attributes:
+        log: log of searches; None keeps none, whatever index.yml says.
+        holder: postings in memory.
+    """
+
+    log: search_log.Log | None
+    _mirrored: tuple[Hashable, str | None] = None, None
+
+    def __init__(
+        self,
+        place: Place,
+        machine: Machine = Machine(),  # noqa: B008  # a named tuple
+        *,
+        warm: bool = False,
+        stays: bool = False,
+        patience: float = 30.0,
+        workers: Workers | None = None,
+    ) -> None:
+        self.place = place
+        self.models = Models(self._approved, machine, place.config.parent)
+        self.database = Database(place.database, warm=warm, patience=patience)
+        self.holder = Holder(self.database)
+        if warm:
+            self.database.missed = self.holder.missed
+        self.stemmer = Stemmer()
+        self.log = search_log.Log(place.database)
+        self._workers = workers
+        self.vector_indexes = VectorIndexes(self.database, place.database, stays=stays)
+        self._stays = stays
+
+    def close(self, patience: float | None = None) -> None:
+        """Let go of the index and of the models.
+
+        Args:
+            patience: seconds to wait for those who use the index; None for as long as they do.
+        """
+        if self.database.is_inherited:
+            return  # it is for the process that opened it
+        self.vector_indexes.close()
+        if self._workers is not None:
+            self._workers.close()
+        self.holder.close()
+        if self.holder.is_reader:
+            patience = 0.0  # for what this thread itself reads
+        self.models.close()
+        self.database.close(patience)
+
+    def load_postings(self) -> None:
+        """Read postings into memory in the background, in a process that stays."""
+        if self._stays:
+            self.holder.prepare()
+
+    @property
+    def workers(self) -> Workers:
+        """Processes that run queries in SQL."""
+        if self._workers is None:
+            from qmd.analytics.sandbox_workers import Workers
+
+            self._workers = Workers()
+        return self._workers
+
+    # -- settings and reads --------------------------------------------------------------
+
+    def settings(self) -> Settings:
+        """What index.yml says now."""
+        return config.load(self.place)
+
+    def _approved(self) -> Settings:
+        """The same, without models that a project wants and nobody approved."""
+        from qmd.settings import trust
+
+        return trust.approved(self.place, self.settings())
+
+    def sync(self) -> None:
+        """Make the tables say what index.yml says.
+
+        Raises:
+            ConfigError: it cannot be read, or was emptied; nothing is changed.
+        """
+        digest = config.digest(self.place)
+        if digest is None:
+            return
+        settings = self.settings()
+
+        def work(cursor: Cursor) -> None:
+            nonlocal digest, settings
+            # While this waited for its turn, another process may have changed both.
+            while (now := config.digest(self.place)) not in (digest, None):
+                digest, settings = now, self.settings()
+            assert digest is not None
+            if catalog.config_digest(cursor) != digest:
+                if not settings.collections:
+                    self.refuse_loss(catalog.collections(cursor))
+                catalog.mirror(cursor, settings.collections, settings.contexts, digest)
+                search_log.keep(cursor, on=settings.query_log)
+
+        self.database.write(work)
+
+    def refuse_loss(self, known: Sequence[Collection]) -> None:
+        """Let no index.yml that is empty take from an index what it has.
+
+        Raises:
+            ConfigEmptied: it would.
+        """
+        names = [collection.name for collection in known if collection.name != EXPERIENCES]
+        if names and config.is_blank(self.place):
+            raise ConfigEmptied(self.place.config, names)
+
+    def read(self, work: Callable[[Cursor], Found], *, key: Hashable | None = None) -> Found:
+        """What `work` finds, with the tables as index.yml says.
+
+        Args:
+            key: what is asked, if the answer may come from memory while nobody writes.
+        """
+        try:
+            stamp = config.stamp(self.place)
+        except FileNotFoundError:
+            return self.database.read(work)
+        known, digest = self._mirrored
+        is_known = stamp is not None and stamp == known
+        if not is_known:
+            digest = config.digest(self.place)
+
+        def checked(cursor: Cursor) -> Found:
+            # Again each time: in the place of an index another may have been put.
+            if catalog.config_digest(cursor) != digest:
+                raise Stale
+            return work(cursor)
+
+        try:
+            if key and is_known:
+                return self.database.remembered(key, checked)
+            found = self.database.read(checked)
+        except Stale:
+            try:
+                self.sync()
+            except IndexNotWritable:
+                return self.database.read(work)  # with the settings it has
+            found = self.database.read(work)
+        self._mirrored = stamp, digest
+        return found
+
+    def forget_settings(self) -> None:
+        """Compare the tables with index.yml again at the next read."""
+        self._mirrored = None, None
+
+    def described(self, cursor: Cursor) -> list[Context]:
+        """All contexts, the most general first."""
+        return self.database.remembered("contexts", catalog.contexts, cursor=cursor)
+
+    def with_default_collections(self, cursor: Cursor, among: Filter) -> Filter | None:
+        """The filter, without names with the collections that searches look into; None: none does.
+
+        Raises:
+            CollectionNotFound: one that it names does not exist.
+        """
+        if among.collections is not None:
+            document_lookup.check_collections(cursor, among.collections)
+            return among
+        known = self.database.remembered("collections", catalog.collections, cursor=cursor)
+        if all(collection.included for collection in known):
+            return among
+        included = tuple(c.name for c in known if c.included)
+        return among._replace(collections=included) if included else None
+
+    def context_of(self, cursor: Cursor, document: Document) -> str | None:
+        return catalog.matching(self.described(cursor), document.collection, document.path)
+
+    # -- collections and contexts --------------------------------------------------------
+
+    def collection(self, name: str) -> Collection:
+        """One collection.
+
+        Raises:
+            CollectionNotFound: there is none of this name.
+        """
+
+        def work(cursor: Cursor) -> Collection:
+            document_lookup.check_collections(cursor, [name])
+            return next(c for c in catalog.collections(cursor) if c.name == name)
+
+        return self.read(work)
+
+    def configured(self, name: str) -> Collection:
+        """One collection that index.yml has, and so can be changed.
+
+        Raises:
+            CollectionNotFound: there is none of this name.
+            UsageError: it is that of the experience records.
+        """
+        collection = self.collection(name)
+        if name == EXPERIENCES:
+            raise UsageError(
+                f"'{name}' is the collection of the records that agents submit. It is not in "
+                "index.yml, and cannot be changed."
+            )
+        return collection
+
+    def collections(self) -> list[Collection]:
+        """All collections, by name."""
+        return self.read(catalog.collections)
+
+    def contexts(self) -> list[Context]:
+        """All contexts, the most general first."""
+        return self.read(catalog.contexts)
+
+    def folders(self, names: Sequence[str] = ()) -> list[Collection]:
+        """Collections of files, by name: those that can be updated.
+
+        Args:
+            names: of collections; none means all.
+
+        Raises:
+            CollectionNotFound: there is none of one of the names.
+            UsageError: one has no files, but the experience records.
+        """
+
+        def read(cursor: Cursor) -> list[Collection]:
+            # At once: in between, another process may give one of them another name.
+            if names:
+                document_lookup.check_collections(cursor, names)
+            return catalog.collections(cursor)
+
+        known = self.read(read)
+        if EXPERIENCES in names:
+            raise UsageError(
+                f"'{EXPERIENCES}' has no folder to be updated from: agents submit its records."
+            )
+        return [each for each in known if each.root and (not names or each.name in names)]
+
+    def check_collections(self, names: Sequence[str]) -> None:
+        """Refuse names of collections that do not exist."""
+        if names:
+            self.read(partial(document_lookup.check_collections, names=list(names)))
+
+    def change(self, edit: Callable[[Settings, Parsed], None]) -> None:
+        """Change index.yml and the tables with it.
+
+        What qmd writes itself needs no approval, unless something else there still does.
+
+        Args:
+            edit: is given the settings and the document to change.
+        """
+        from qmd.settings import edit as editing
+        from qmd.settings import trust
+
+        is_there, recorded = self.place.config.exists(), self.recorded_settings()
+        trusted = False
+
+        def change(document: Parsed) -> None:
+            nonlocal trusted
+            if not document:
+                self.refuse_loss(recorded.collections)
+                editing.write_all(document, Settings() if is_there else recorded)
+            before = config.understood(document, self.place)
+            trusted = trust.is_trusted(self.place, before)
+            edit(before, document)
+
+        self.database.write(lambda _: None)  # an index that cannot follow stops it here
+        settings = editing.edit(self.place, change)
+        if trusted:
+            trust.approve(self.place, settings)
+        self.sync()
+
+    def recorded_settings(self) -> Settings:
+        """The settings as the tables have them: index.yml was lost or is kept elsewhere.
+
+        Without commands, which an index that came from elsewhere must not bring.
+        """
+        if not self.place.database.exists():
+            return Settings()
+        known = self.database.read(catalog.collections)
+        described = self.database.read(catalog.contexts)
+        return Settings(
+            tuple(each._replace(update_command=None) for each in known if each.name != EXPERIENCES),
+            tuple(each for each in described if each.collection != EXPERIENCES),
+        )
+
+    def overview(self) -> list[Overview]:
+        """Each collection with what is indexed of it."""
+        return list(self.read(catalog.overview, key="overview"))
+
+    def totals(self) -> maintenance.Totals:
+        """What the index holds."""
+        from qmd.storage import maintenance
+
+        return self.read(maintenance.totals, key="totals")
