@@ -29,8 +29,8 @@ import pyarrow as pa
 from qmd.embedding import vectors
 from qmd.experiences.contract import Submission
 from qmd.experiences.table import Record
-from qmd.operations.index import Index
 from qmd.operations.experiences import Experiences
+from qmd.operations.index import Index
 from qmd.settings.environment import Machine, Place
 from qmd.storage.cursor import Cursor
 

@@ -22,8 +22,8 @@ import anyio
 
 from qmd.exchange import manifest
 from qmd.exchange.exporter import Exported, Wish
-from qmd.operations.index import Index
 from qmd.operations.exchange import run_export
+from qmd.operations.index import Index
 from qmd.operations.update import run_update
 from qmd.settings.environment import Machine, Place
 from qmd.storage import maintenance

@@ -25,6 +25,7 @@ from qmd.embedding import vectors
 from qmd.embedding.vector_status import vector_status
 from qmd.errors import QueryError
 from qmd.evaluation.runner import plain
+from qmd.operations.documents import below
 from qmd.operations.embed import run_embed
 from qmd.operations.index import Index
 from qmd.operations.update import run_update
@@ -156,7 +157,7 @@ def lists(engine: Index, question: str) -> tuple[Scores, Scores]:
 def measured(folder: Path, work: Path, most: int) -> dict[str, float]:
     """nDCG@10 of each formula on one set, for so many of its queries."""
     engine = prepared(folder, work)
-    names = {d.document_id: Path(d.path).stem for d in engine.documents(None)}
+    names = {d.document_id: Path(d.path).stem for d in below(engine, None)}
     judged = [
         Qrel(*line.split("\t")[:2], int(line.split("\t")[2]))
         for line in (folder / "qrels.tsv").read_text(encoding="utf-8").splitlines()[1:]

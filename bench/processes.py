@@ -40,6 +40,7 @@ from typing import Any, TypeVar
 
 import anyio
 
+from qmd.operations.documents import below
 from qmd.operations.index import Index
 from qmd.operations.search import search
 from qmd.operations.update import run_update
@@ -308,7 +309,7 @@ def lost(shared: Shared, acknowledged: list[tuple[str, str]]) -> list[str]:
     engine = shared.engine()
     bodies = {
         document.path: body
-        for document in engine.documents(None)
+        for document in below(engine, None)
         for body in engine.read(partial(document_lookup.bodies, hashes=[document.hash])).values()
     }
     return [marker for marker, path in acknowledged if f"{marker}\n" not in bodies[path]]

@@ -19,6 +19,7 @@ from qmd.evaluation import Backend, fixtures
 from qmd.evaluation.index_under_test import Bench, missing
 from qmd.evaluation.metrics import score
 from qmd.evaluation.runner import ask
+from qmd.operations.documents import below
 from tests.library import STEMMER
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -61,7 +62,7 @@ def ndcg(bench, backend):
 def test_every_judged_note_is_there_and_every_note_is_judged(bench):
     assert missing(bench) == []
     judged = {name for question in bench.fixture.questions for name in question.judged}
-    assert len(judged) == len(bench.engine.documents(None)) == 50
+    assert len(judged) == len(below(bench.engine, None)) == 50
 
 
 def test_there_are_questions_of_every_kind(bench):

@@ -13,6 +13,7 @@ from typing import Any
 
 from bench.fuzz.library import library
 from bench.fuzz.sources import Bytes, Input, Target
+from qmd.operations.sql import sql
 
 
 def _all_bytes(source: Bytes) -> Input:
@@ -122,7 +123,7 @@ def searched() -> Iterator[Target]:
 
         def check(data: bytes) -> None:
             file.write_bytes(data + b"\n" + json.dumps(line).encode() + b"\n")
-            rows = engine.sql("from searches")
+            rows = sql(engine, "from searches")
             assert 1 <= rows.num_rows <= len(search_log.Log(engine.place.database).lines())
 
         examples = (b'{"query": 1}', b'{"at_most": 1e40}', b"[" * 2000, b'{"searched_at": "x"}')

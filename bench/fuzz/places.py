@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from bench.fuzz.library import library
 from bench.fuzz.sources import Bytes, Input, Target, only_text
+from qmd.operations.documents import get, multi_get
 
 
 def names() -> Iterator[Target]:
@@ -59,7 +60,7 @@ def resolve() -> Iterator[Target]:
 
         def check(name: str, several: int) -> None:
             with suppress(QmdError):
-                engine.multi_get(name) if several else engine.get(name)
+                multi_get(engine, name) if several else get(engine, name)
 
         def made(source: Bytes) -> Input:
             several = source.number(0, 1)

@@ -26,6 +26,7 @@ from bench.processes import append, generate, letters, named, vocabulary
 from bench.serving import running
 from bench.torture.kills import record, texts
 from bench.torture.proof import PARTLY, PATIENCE, Home
+from qmd.operations.documents import below, get
 
 OWN = 60
 """Files of each writer."""
@@ -233,9 +234,9 @@ class Crowd:
         engine = self.home.engine()
         try:
             for marker, file in self._markers:
-                if marker not in engine.get(file).body:
+                if marker not in get(engine, file).body:
                     self.wrong.append(f"lost: {marker} of {file}")
-            kept = [each.path for each in engine.documents("experiences")]
+            kept = [each.path for each in below(engine, "experiences")]
             lost = [key for key in self._records if f"{key}.md" not in kept]
             self.wrong += [f"lost: record {key}" for key in lost]
             if len(kept) != len(self._records):

@@ -15,6 +15,7 @@ import anyio
 from bench.agents import Agent
 from bench.crash import Corpus, killed
 from bench.torture.proof import Home
+from qmd.operations.documents import below
 from qmd.operations.update import run_update
 from qmd.storage.cursor import Cursor
 
@@ -210,7 +211,7 @@ def texts(home: Home) -> frozenset[tuple[str, str]]:
     """The documents of an index, with their hashes."""
     engine = home.engine()
     try:
-        return frozenset((each.name, each.hash) for each in engine.documents(None))
+        return frozenset((each.name, each.hash) for each in below(engine, None))
     finally:
         engine.close()
 

@@ -12,6 +12,7 @@ import pytest
 from qmd.analytics.sandbox import Limits
 from qmd.analytics.views import examples
 from qmd.operations.search import search
+from qmd.operations.sql import run_sql
 from qmd.settings.environment import Machine
 from tests.library import FakeEmbedder, Library
 from tools import docs
@@ -76,7 +77,7 @@ def test_there_are_twenty_questions():
 @pytest.mark.parametrize("example", examples(), ids=lambda each: each.name)
 def test_a_question_is_a_sentence_and_has_an_answer(example, embedded):
     assert re.fullmatch(r"[A-Z].+\?", example.question)
-    with closing(embedded.engine.sql_answer(example.query, (), Limits())) as answer:
+    with closing(run_sql(embedded.engine, example.query, (), Limits())) as answer:
         assert answer.count > 0
         assert len(list(answer.json())) == answer.count
 
@@ -84,7 +85,7 @@ def test_a_question_is_a_sentence_and_has_an_answer(example, embedded):
 @pytest.mark.parametrize("query", QUERIES)
 def test_a_query_in_the_documentation_runs(query, embedded):
     given = {"words": "tea"} if "$words" in query else {}
-    with closing(embedded.engine.sql_answer(query, given, Limits())) as answer:
+    with closing(run_sql(embedded.engine, query, given, Limits())) as answer:
         assert answer.headings
 
 

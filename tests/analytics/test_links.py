@@ -6,6 +6,7 @@ from unicodedata import normalize
 
 import pytest
 
+from qmd.operations.sql import sql
 from qmd.text.markdown import is_markdown
 
 
@@ -14,7 +15,7 @@ def asked(library):
     """Rows of a query, with a few notes."""
 
     def ask(text: str) -> list[tuple[object, ...]]:
-        return [tuple(row.values()) for row in library.engine.sql(text).to_pylist()]
+        return [tuple(row.values()) for row in sql(library.engine, text).arrow().to_pylist()]
 
     library.write("README.md", "# Notes\n\n[Tea](drinks/tea.md) [all drinks](drinks/)")
     library.write("drinks/README.md", "# Drinks")

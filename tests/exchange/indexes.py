@@ -9,8 +9,9 @@ from pathlib import Path
 import anyio
 
 from qmd.exchange import manifest
-from qmd.operations.index import Index
+from qmd.operations.documents import below, get
 from qmd.operations.experiences import Experiences
+from qmd.operations.index import Index
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query, vector_search
 from qmd.operations.update import run_update
@@ -90,8 +91,8 @@ def said(engine: Index) -> list[object]:
         *(search(engine, text, limit=50) for text in QUERIES),
         *(search(engine, text, limit=50, collection=names) for text in QUERIES),
         search(engine, "green", filter="status = open"),
-        [d._replace(document_id=0) for d in engine.documents(None)],
-        engine.get("notes/tea.md"),
+        [d._replace(document_id=0) for d in below(engine, None)],
+        get(engine, "notes/tea.md"),
         engine.collections(),
         engine.contexts(),
         engine.totals()._replace(postings=0),  # without those of documents that are gone

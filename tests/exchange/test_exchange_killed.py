@@ -10,8 +10,9 @@ from pathlib import Path
 import _duckdb
 import pytest
 
-from qmd.operations.index import Index
+from qmd.operations.documents import below
 from qmd.operations.exchange import run_export, run_import
+from qmd.operations.index import Index
 from qmd.operations.search import search
 from qmd.settings.environment import Machine
 from tests.exchange.indexes import LONG, contents, problems, said
@@ -128,11 +129,11 @@ def test_an_import_that_is_killed_leaves_the_old_index_or_the_new(
 ):
     killed(two.folder, module, name, nth, "import", tmp_path / "out")
     engine = Index(two.engine.place, Machine(hub=tmp_path / "hub"))
-    names = [document.name for document in engine.documents(None)]
+    names = [document.name for document in below(engine, None)]
     assert names == (["notes/tea.md"] if is_new else ["notes/cake.md", "recipes/pie.md"])
     assert problems(engine) == []
     run_import(engine, tmp_path / "out", replace=True)
-    assert [document.name for document in engine.documents(None)] == ["notes/tea.md"]
+    assert [document.name for document in below(engine, None)] == ["notes/tea.md"]
     assert search(engine, "tea") == search(library.engine, "tea")
     assert [collection.name for collection in engine.settings().collections] == ["notes"]
     assert not (two.folder / "index.duckdb.new").exists()

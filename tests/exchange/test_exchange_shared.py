@@ -12,8 +12,8 @@ import pytest
 
 from qmd.errors import FolderTaken, JobRunning
 from qmd.exchange import destination, parquet
-from qmd.operations.index import Index
 from qmd.operations.exchange import run_export, run_import
+from qmd.operations.index import Index
 from qmd.storage.file_lock import errand
 from tests.exchange.indexes import LONG, problems
 from tests.library import STEMMER

@@ -11,6 +11,7 @@ import pytest
 
 from qmd.exchange import parquet as exchange
 from qmd.exchange.exporter import Wish
+from qmd.operations.documents import below
 from qmd.operations.exchange import run_export
 from qmd.storage.statements import shipped
 from tests.exchange.indexes import filled, parquet, told
@@ -69,7 +70,7 @@ def test_tables_can_be_read_by_pyarrow(faked, tmp_path):
     run_export(faked.engine, tmp_path / "out", wish=Wish(parted=True))
     documents = dataset.dataset(tmp_path / "out/documents", partitioning="hive").to_table()
     names = zip(documents["collection"].to_pylist(), documents["path"].to_pylist(), strict=True)
-    assert sorted(f"{a}/{b}" for a, b in names) == [d.name for d in faked.engine.documents(None)]
+    assert sorted(f"{a}/{b}" for a, b in names) == [d.name for d in below(faked.engine, None)]
     vectors = dataset.dataset(tmp_path / "out/embeddings").to_table()
     assert str(vectors.schema.field("vector").type) == "list<element: float>"
     assert {len(vector) for vector in vectors["vector"].to_pylist()} == {16}
@@ -81,7 +82,7 @@ def test_tables_can_be_read_by_pandas(faked, tmp_path):
     run_export(faked.engine, tmp_path / "out")
     documents = pandas.read_parquet(tmp_path / "out/documents")
     assert sorted(documents["collection"] + "/" + documents["path"]) == [
-        d.name for d in faked.engine.documents(None)
+        d.name for d in below(faked.engine, None)
     ]
     assert str(documents["dated"].dtype).startswith("datetime64")
     vectors = pandas.read_parquet(tmp_path / "out/embeddings")
@@ -110,7 +111,7 @@ def test_tables_can_be_read_by_spark(faked, tmp_path):
     try:
         documents = spark.read.parquet(f"{tmp_path}/out/documents").collect()
         names = [f"{row.collection}/{row.path}" for row in documents]
-        assert sorted(names) == [d.name for d in faked.engine.documents(None)]
+        assert sorted(names) == [d.name for d in below(faked.engine, None)]
         vectors = spark.read.parquet(f"{tmp_path}/out/embeddings")
         assert dict(vectors.dtypes)["vector"] == "array<float>"
         assert {row.size for row in vectors.selectExpr("size(vector) as size").collect()} == {16}
@@ -127,7 +128,7 @@ def test_tables_can_be_read_by_the_command_line_of_duckdb(full, tmp_path):
     run_export(full.engine, tmp_path / "out")
     query = f"select count(*) from '{tmp_path}/out/documents/*.parquet'"
     done = subprocess.run(["duckdb", "-csv", "-c", query], capture_output=True, check=True)
-    assert done.stdout.split()[-1] == str(len(full.engine.documents(None))).encode()
+    assert done.stdout.split()[-1] == str(len(below(full.engine, None))).encode()
 
 
 def test_tables_can_be_read_by_duckdb(full, tmp_path):

@@ -16,6 +16,7 @@ from qmd.ingest.commit import Change
 from qmd.ingest.hooks import Hooks
 from qmd.ingest.reader import opened
 from qmd.ingest.walk import walk
+from qmd.operations.documents import below
 from qmd.storage import document_lookup, maintenance
 from qmd.surfaces import render
 from qmd.text import paths
@@ -124,7 +125,7 @@ def test_a_copied_index_reads_and_writes_nothing_outside(one, tmp_path, path):
     renamed(engine, path)
     roots = {each.name: each.root for each in engine.folders()}
     with watched(secret) as seen:
-        [document] = engine.documents(None)
+        [document] = below(engine, None)
         assert document.path == path
         # What is named is the text in the index, and no file.
         name = f"notes/{path}"
@@ -155,7 +156,7 @@ def test_a_copied_index_reads_and_writes_nothing_outside(one, tmp_path, path):
         one.update()
     assert seen == []
     assert one.found("swordfish") == []
-    assert [each.path for each in engine.documents(None)] == ["tea.md"]
+    assert [each.path for each in below(engine, None)] == ["tea.md"]
     assert {each.name for each in secret.iterdir()} == {"key.md"}
 
 

@@ -6,6 +6,7 @@ import shutil
 
 import anyio
 
+from qmd.operations.documents import below
 from qmd.operations.exchange import run_export, run_import
 from qmd.operations.search import search
 from qmd.operations.update import run_update
@@ -55,7 +56,7 @@ def test_comments_and_collections_of_index_yml_stay(library, target, tmp_path):
     assert "# Mine" in text
     assert "elsewhere  # moved" in text
     assert [c.name for c in engine.collections()] == ["notes", "other"]
-    assert [d.name for d in engine.documents(None)] == ["notes/tea.md"]
+    assert [d.name for d in below(engine, None)] == ["notes/tea.md"]
 
 
 def test_a_folder_that_is_only_here_is_kept_when_an_index_is_replaced(library, target, tmp_path):

@@ -20,8 +20,8 @@ from qmd.errors import (
 )
 from qmd.exchange import manifest
 from qmd.exchange.parquet import Unread
-from qmd.operations.index import Index
 from qmd.operations.exchange import run_export, run_import
+from qmd.operations.index import Index
 from qmd.operations.search import search
 from qmd.settings import edit
 from qmd.storage import migrations

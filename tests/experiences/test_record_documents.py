@@ -9,7 +9,9 @@ import pytest
 
 from qmd.errors import ConfigError, DocumentNotFound, UsageError
 from qmd.experiences.table import UNREVIEWED
+from qmd.operations.curation import rename_collection
 from qmd.operations.doctor import examine
+from qmd.operations.documents import get
 from qmd.operations.experiences import Experiences
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query
@@ -33,7 +35,7 @@ def test_a_record_is_a_document_that_every_search_finds_labelled_as_unreviewed(f
     assert anyio.run(query, faked.engine, "lex: keepalive")[0].file == found.file
     faked.embed("experiences")
     assert [each.file for each in faked.nearest("a question")] == [found.file]
-    passage = faked.engine.get(found.file)
+    passage = get(faked.engine, found.file)
     assert passage.body == (
         "# Redis times out after an upgrade\n\n"
         "## Problem description\n\nClients lose their connection every few minutes.\n\n"
@@ -44,7 +46,7 @@ def test_a_record_is_a_document_that_every_search_finds_labelled_as_unreviewed(f
         "## Keywords\n\nredis, timeout\n"
     )
     assert passage.context == UNREVIEWED
-    assert faked.engine.get(f"/{id_}.md").file == found.file
+    assert get(faked.engine, f"/{id_}.md").file == found.file
     assert faked.problems() == []
 
 
@@ -127,10 +129,10 @@ def test_the_name_is_refused_wherever_a_collection_could_get_it(records, library
     assert refused(records.query({"keywords": "redis"}))["code"] == "DATABASE_ERROR"
     library.configure()
     with pytest.raises(UsageError, match="The name 'experiences' is kept for"):
-        library.engine.rename("notes", "experiences")
+        rename_collection(library.engine, "notes", "experiences")
     submitted(records, REDIS)
     with pytest.raises(UsageError, match="cannot be changed"):
-        library.engine.rename("experiences", "others")
+        rename_collection(library.engine, "experiences", "others")
     with pytest.raises(UsageError, match="has no folder to be updated from"):
         compare_folders(library.engine, ["experiences"])
 
@@ -177,4 +179,4 @@ def test_nothing_outside_is_taken_for_a_record(records, library):
     """The collection has no root, so no path on disk lies below it."""
     id_ = submitted(records, REDIS)
     with pytest.raises(DocumentNotFound):
-        library.engine.get(str(Path.cwd() / f"{id_}.md"))
+        get(library.engine, str(Path.cwd() / f"{id_}.md"))

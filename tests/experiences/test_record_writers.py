@@ -11,8 +11,8 @@ from subprocess import PIPE
 
 import pytest
 
-from qmd.operations.index import Index
 from qmd.operations.experiences import Experiences
+from qmd.operations.index import Index
 from qmd.settings.environment import Machine, Place
 from tests.experiences.submitting import DOCKER, REDIS, asked, submitted
 

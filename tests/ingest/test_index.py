@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from qmd.ingest.reader import EPOCH
+from qmd.operations.documents import below
+from qmd.operations.sql import sql
 
 
 @pytest.mark.parametrize("moment", [None, -86_400, 0, 86_400, 4_102_444_800])
@@ -16,7 +18,7 @@ def test_a_document_has_the_time_of_its_file_from_the_first_update_on(library, m
     for _ in range(3):
         os.utime(library.root / "tea.md", None if moment is None else (moment, moment))
         library.update()
-        [document] = library.engine.documents("notes")
+        [document] = below(library.engine, "notes")
         of_file = (library.root / "tea.md").stat().st_mtime_ns
         assert document.modified == EPOCH + timedelta(microseconds=of_file // 1000)
         moment = None
@@ -61,7 +63,7 @@ def test_a_file_that_is_touched_has_its_new_date_unless_it_says_one(library):
             library.write(name, text)
             os.utime(library.root / name, (moment, moment))
         library.update()
-        rows = library.engine.sql("select path, date from documents where modified = $1", [day])
+        rows = sql(library.engine, "select path, date from documents where modified = $1", [day])
         assert {row["path"]: row["date"] for row in rows.to_pylist()} == {
             "tea.md": day,
             "said.md": datetime(2020, 5, 4),

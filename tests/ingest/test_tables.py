@@ -21,6 +21,7 @@ from qmd.ingest.reader import opened, parsed
 from qmd.ingest.vocabulary import Vocabulary
 from qmd.ingest.walk import Found, walk
 from qmd.operations import curation
+from qmd.operations.curation import rename_collection
 from qmd.operations.update import compare_folders, update_small
 from qmd.storage.cursor import Cursor
 from qmd.types import Collection
@@ -316,7 +317,7 @@ def test_of_several_collections_one_that_is_gone_keeps_no_other_from_its_update(
     names = ["notes", "other", "third"] if named else []
     compared = compare_folders(engine, names)
     begun, told = [], []
-    engine.rename("other", "another")
+    rename_collection(engine, "other", "another")
     reports, others = update_small(
         engine,
         names,

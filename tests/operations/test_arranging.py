@@ -7,7 +7,8 @@ import pytest
 
 from qmd import edit_lock
 from qmd.errors import AlreadyExists, CollectionNotFound
-from qmd.operations.curation import add_collection, remove_collection
+from qmd.operations.curation import add_collection, remove_collection, rename_collection
+from qmd.operations.documents import below
 from qmd.operations.index import Index
 from qmd.operations.search import search
 from qmd.operations.update import compare_folders, run_update
@@ -40,10 +41,10 @@ def renamed(before: dict[str, int], new: str) -> dict[str, int]:
 
 
 def test_a_collection_that_got_another_name_in_index_yml_keeps_its_documents(shelf):
-    before = numbers(shelf.engine.documents(None))
+    before = numbers(below(shelf.engine, None))
     text = shelf.engine.place.config.read_text()
     shelf.engine.place.config.write_text(text.replace("  notes:", "  drinks:"))
-    assert numbers(shelf.engine.documents(None)) == renamed(before, "drinks")
+    assert numbers(below(shelf.engine, None)) == renamed(before, "drinks")
     assert shelf.update().unchanged == 3
 
 
@@ -52,20 +53,20 @@ def test_a_collection_with_another_folder_is_another(shelf):
     text = shelf.engine.place.config.read_text()
     head, _, tail = text.partition("  notes:\n")
     shelf.engine.place.config.write_text(head + tail.partition("\n")[2])
-    assert shelf.engine.documents(None) == []
+    assert below(shelf.engine, None) == []
     assert [each.name for each in shelf.engine.collections()] == ["drinks"]
 
 
 def test_of_two_names_for_one_folder_each_is_given_once(shelf):
-    before = numbers(shelf.engine.documents(None))
+    before = numbers(below(shelf.engine, None))
     text = shelf.engine.place.config.read_text()
     _, entry = text.split("  notes:\n")
     shelf.engine.place.config.write_text(f"collections:\n  a:\n{entry}  b:\n{entry}")
-    assert numbers(shelf.engine.documents(None)) == renamed(before, "a")
+    assert numbers(below(shelf.engine, None)) == renamed(before, "a")
 
 
 def test_settings_that_another_changed_while_they_waited_are_read_again(shelf, other, monkeypatch):
-    before = numbers(shelf.engine.documents(None))
+    before = numbers(below(shelf.engine, None))
     read = shelf.engine.settings
     names = iter(["drinks"])
 
@@ -77,20 +78,20 @@ def test_settings_that_another_changed_while_they_waited_are_read_again(shelf, o
 
     monkeypatch.setattr(shelf.engine, "settings", overtaken)
     shelf.engine.place.config.write_text(shelf.engine.place.config.read_text() + "# edited\n")
-    assert numbers(shelf.engine.documents(None)) == renamed(before, "drinks")
+    assert numbers(below(shelf.engine, None)) == renamed(before, "drinks")
     assert [each.name for each in other.collections()] == ["drinks"]
 
 
 def test_documents_of_no_collection_do_not_stand_in_the_way_of_another_name(shelf):
-    before = numbers(shelf.engine.documents(None))
+    before = numbers(below(shelf.engine, None))
     shelf.engine.database.write(
         lambda cursor: cursor.connection.execute(
             "insert into documents select * replace (document_id + 100 as document_id, "
             "'drinks' as collection) from documents"
         )
     )
-    shelf.engine.rename("notes", "drinks")
-    assert numbers(shelf.engine.documents(None)) == renamed(before, "drinks")
+    rename_collection(shelf.engine, "notes", "drinks")
+    assert numbers(below(shelf.engine, None)) == renamed(before, "drinks")
     assert shelf.problems() == []
 
 
@@ -99,7 +100,7 @@ def test_a_collection_gets_no_name_that_another_has(shelf):
     before = shelf.engine.place.config.read_bytes()
     for new in ("drinks", "notes"):
         with pytest.raises(AlreadyExists, match=f"Collection '{new}' already exists"):
-            shelf.engine.rename("notes", new)
+            rename_collection(shelf.engine, "notes", new)
     assert shelf.engine.place.config.read_bytes() == before
     assert [each.name for each in shelf.engine.collections()] == ["drinks", "notes"]
 
@@ -125,7 +126,7 @@ def meanwhile(shelf, monkeypatch):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda engine, _: engine.rename("notes", "drinks"),
+        lambda engine, _: rename_collection(engine, "notes", "drinks"),
         lambda engine, folder: add_collection(engine, folder / "notes", name="drinks", mask="*"),
     ],
     ids=["rename", "add"],
@@ -139,13 +140,13 @@ def test_a_name_that_another_process_gave_away_meanwhile_is_not_given_again(
         change(shelf.engine, shelf.folder)
     roots = {each.name: each.root for each in shelf.engine.collections()}
     assert roots == {name: str(shelf.folder / name) for name in ("drinks", "notes")}
-    assert len(shelf.engine.documents("notes")) == 3
+    assert len(below(shelf.engine, "notes")) == 3
 
 
 def test_a_collection_that_another_process_removed_meanwhile_is_not_found(shelf, other, meanwhile):
     shelf.configure("drinks")
     for change in (
-        lambda: shelf.engine.rename("notes", "tea"),
+        lambda: rename_collection(shelf.engine, "notes", "tea"),
         lambda: remove_collection(shelf.engine, "notes"),
     ):
         shelf.configure("drinks")
@@ -178,7 +179,7 @@ def more(shelf):
 
 def test_an_update_goes_on_with_a_collection_that_gets_another_name_meanwhile(shelf, other, more):
     assert updated_while(shelf, lambda: other.rename("notes", "drinks")) == ["drinks"]
-    assert sorted(numbers(shelf.engine.documents(None))) == [
+    assert sorted(numbers(below(shelf.engine, None))) == [
         "drinks/cup.md",
         "drinks/jug.md",
         "drinks/pot.md",
@@ -191,7 +192,7 @@ def test_an_update_goes_on_with_a_collection_that_gets_another_name_meanwhile(sh
 
 def test_an_update_adds_nothing_to_a_collection_that_is_removed_meanwhile(shelf, other, more):
     assert updated_while(shelf, lambda: remove_collection(other, "notes")) == []
-    assert shelf.engine.documents(None) == []
+    assert below(shelf.engine, None) == []
     assert shelf.problems() == []
 
 

@@ -12,8 +12,10 @@ import anyio
 import pytest
 
 from qmd.errors import QueryError
+from qmd.operations.documents import get
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query
+from qmd.operations.sql import sql
 from qmd.ranking import search_log
 from qmd.ranking.search_log import Log, begin
 
@@ -28,7 +30,7 @@ def logged(library):
 
 
 def asked(library, text):
-    return [tuple(row.values()) for row in library.engine.sql(text).to_pylist()]
+    return [tuple(row.values()) for row in sql(library.engine, text).arrow().to_pylist()]
 
 
 def test_searches_are_noted_with_what_they_found(logged):
@@ -96,7 +98,7 @@ def test_it_stays_off_where_another_index_is_put_in_the_place_of_one(logged):
 def test_what_is_no_search_is_not_noted(logged):
     with pytest.raises(QueryError):
         search(logged.engine, '"tea')
-    logged.engine.get("notes/tea.md")
+    get(logged.engine, "notes/tea.md")
     assert logged.engine.log.lines() == []
 
 

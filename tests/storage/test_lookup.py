@@ -6,13 +6,13 @@ import pytest
 
 from qmd.errors import Ambiguous, DocumentNotFound
 from qmd.errors.usage import MOST_CANDIDATES
-from qmd.operations.documents import SUGGESTED
+from qmd.operations.documents import SUGGESTED, get, multi_get
 from qmd.storage.cursor import Cursor
 
 
 def similar(library, name):
     with pytest.raises(DocumentNotFound) as raised:
-        library.engine.get(name)
+        get(library.engine, name)
     return raised.value.similar
 
 
@@ -52,7 +52,7 @@ def test_names_like_a_glob_are_not_looked_for(library, statements):
     for path in ("tea.md", "odd[1].md"):
         library.write(path, "# Tea\n\nA cup.")
     library.update()
-    given = library.engine.multi_get("t*.md, none*.md, odd[1].md:3, {tee,coffee}.md:1")
+    given = multi_get(library.engine, "t*.md, none*.md, odd[1].md:3, {tee,coffee}.md:1")
     assert [each.reason or each.file for each in given] == [
         "No documents match: none*.md",
         "No documents match: {tee,coffee}.md:1",
@@ -60,22 +60,22 @@ def test_names_like_a_glob_are_not_looked_for(library, statements):
         "notes/odd[1].md",
     ]
     assert "documents/similar" not in statements
-    library.engine.multi_get("tee.md:2")
+    multi_get(library.engine, "tee.md:2")
     assert statements.count("documents/similar") == 1
 
 
 @pytest.mark.parametrize("name", ["/\0/*", "./\0{a,b}.md", "\0*", "a\0", "qmd://notes/%00*"])
 def test_a_name_that_no_path_can_have_names_nothing(library, name):
-    [missing] = library.engine.multi_get(name, folder=library.root)
+    [missing] = multi_get(library.engine, name, folder=library.root)
     assert missing.reason
     with pytest.raises(DocumentNotFound):
-        library.engine.get(name, folder=library.root)
+        get(library.engine, name, folder=library.root)
 
 
 def test_of_many_names_that_are_missing_only_the_first_are_compared(library, statements):
     library.write("tea.md", "# Tea")
     library.update()
-    given = library.engine.multi_get(",".join([*(f"te{n}.md" for n in range(9)), "tea.md"]))
+    given = multi_get(library.engine, ",".join([*(f"te{n}.md" for n in range(9)), "tea.md"]))
     hinted = [each.reason for each in given if "Did you mean" in (each.reason or "")]
     assert hinted == [
         f"Document not found: te{n}.md\n\nDid you mean one of these?\n  - notes/tea.md"
@@ -94,7 +94,7 @@ def test_a_name_that_very_many_have_is_told_with_the_first_of_them(library):
         library.write(path, f"# {path}")
     library.update()
     with pytest.raises(Ambiguous) as raised:
-        library.engine.get("index.md")
+        get(library.engine, "index.md")
     head, *listed, blank, last = str(raised.value).split("\n")
     assert head == f"index.md names {len(paths)} documents:"
     assert listed == [*(f"  - notes/{path}" for path in paths[:MOST_CANDIDATES]), "  - 10 more"]

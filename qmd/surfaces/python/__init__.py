@@ -15,7 +15,7 @@ from pathlib import Path
 
 from qmd.operations.index import Index
 from qmd.settings import environment
-from qmd.surfaces.python import given
+from qmd.surfaces.python.arguments import bounded, path_of
 from qmd.surfaces.python.clients import AsyncKnowledgeBase, KnowledgeBase
 
 __all__ = ["AsyncKnowledgeBase", "KnowledgeBase", "connect", "open"]
@@ -66,11 +66,11 @@ def _engine(
 ) -> Index:
     if index is not None and path is not None:
         raise TypeError("Give an index or a path, not both.")
-    given.number(patience, "patience", least=0)
+    bounded(patience, "patience", least=0)
     if index is not None and not (isinstance(index, str) and _is_name(index)):
-        place = environment.at(os.environ, given.file(index, "index"))
+        place = environment.at(os.environ, path_of(index, "index"))
     elif path is not None:
-        place = environment.at(os.environ, given.file(path, "path"))
+        place = environment.at(os.environ, path_of(path, "path"))
     else:
         place = environment.locate(os.environ, Path.cwd(), index=index)
     environment.check_reach(place)

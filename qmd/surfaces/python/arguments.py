@@ -8,7 +8,6 @@ write those, and a QmdError says what is wrong with them.
 from __future__ import annotations
 
 import inspect
-import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -93,24 +92,28 @@ def _integer(value: int, name: str, declared: Declared) -> int:
 
 
 def _number(value: float, name: str, declared: Declared) -> float:
-    number(value, name)
     if declared.about.problem is not None:
-        return value
-    least = -math.inf
-    if declared.about.least is not None and "python" not in declared.about.unbounded:
-        least = declared.about.least
-    if not -sys.float_info.max <= value <= sys.float_info.max or value < least:
-        bound = "a number" if least == -math.inf else f"{least:g} or more"
+        return _of_type(value, name)
+    is_bounded = declared.about.least is not None and "python" not in declared.about.unbounded
+    return bounded(value, name, least=declared.about.least if is_bounded else None)
+
+
+def bounded(value: float, name: str, *, least: float | None = None) -> float:
+    """Check a finite number.
+
+    Raises:
+        TypeError: it is none.
+        ValueError: it is not finite, or below `least`.
+    """
+    _of_type(value, name)
+    is_finite = -sys.float_info.max <= value <= sys.float_info.max
+    if not is_finite or (least is not None and value < least):
+        bound = "a number" if least is None else f"{least:g} or more"
         raise ValueError(f"{name} takes {bound}, not {_told(value)}.")
     return value
 
 
-def number(value: float, name: str) -> float:
-    """Check the type of a number.
-
-    Raises:
-        TypeError: it is none.
-    """
+def _of_type(value: float, name: str) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise wrong_type(name, "a number", value)
     return value
@@ -146,6 +149,16 @@ def _day(value: date | str, name: str, declared: Declared) -> date | str:
 
 
 def _path(value: str | os.PathLike[str], name: str, declared: Declared) -> Path:
+    return path_of(value, name)
+
+
+def path_of(value: str | os.PathLike[str], name: str) -> Path:
+    """Check a path.
+
+    Raises:
+        TypeError: it is none.
+        ValueError: it is empty.
+    """
     if not isinstance(value, str | os.PathLike) or not isinstance(os.fspath(value), str):
         raise wrong_type(name, "a path", value)
     if not text(os.fspath(value), name):
@@ -155,7 +168,7 @@ def _path(value: str | os.PathLike[str], name: str, declared: Declared) -> Path:
 
 def _place(value: str | os.PathLike[str], name: str, declared: Declared) -> str:
     """Check the place of a context. `qmd://` is no path, of which two slashes are one."""
-    _path(value, name, declared)
+    path_of(value, name)
     return os.fspath(value)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 
 from qmd.analytics.sandbox import Limits
+from qmd.operations.sql import run_sql
 from tests.library import Library
 
 
@@ -15,5 +16,5 @@ def fill(library: Library) -> None:
 
 
 def rows_of(library: Library, query: str, parameters=(), **limits):
-    with closing(library.engine.sql_answer(query, parameters, Limits(**limits))) as answer:
+    with closing(run_sql(library.engine, query, parameters, Limits(**limits))) as answer:
         return list(answer.texts())

@@ -12,6 +12,7 @@ from qmd.analytics import sandbox_workers as workers
 from qmd.analytics.duckdb_messages import without_advice
 from qmd.analytics.sandbox import Limits
 from qmd.errors import SqlError, SqlOutOfMemory, SqlTimeout
+from qmd.operations.sql import run_sql, sql
 from tests.analytics.sandbox.querying import rows_of
 
 BIG = 2_000_000_000
@@ -66,7 +67,7 @@ def test_a_query_that_does_not_look_up_from_its_work_is_ended_in_time(query, ans
 def test_the_time_counts_while_an_answer_is_made_into_text(shared):
     limits = Limits()
     query = "select list_transform(range(500_000), lambda x: x * 1000) as long"
-    with closing(shared.engine.sql_answer(query, (), limits)) as answer:
+    with closing(run_sql(shared.engine, query, (), limits)) as answer:
         answer._worker._left = 0.0
         with pytest.raises(SqlTimeout):
             list(answer.texts())
@@ -132,7 +133,7 @@ def test_a_process_stays_for_the_next_query_and_ends_with_the_index(filled):
     first = filled.engine.workers._idle._process
     rows_of(filled, "select 2")
     assert filled.engine.workers._idle._process == first
-    assert filled.engine.sql("select 3 as x").to_pylist() == [{"x": 3}]
+    assert sql(filled.engine, "select 3 as x").arrow().to_pylist() == [{"x": 3}]
     assert filled.engine.workers._idle._process == first
     filled.engine.close()
     with pytest.raises(ProcessLookupError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qmd.errors import CollectionNotFound, NotEmbedded, QueryError, SqlError
+from qmd.operations.sql import sql
 
 
 def test_a_search_stands_wherever_a_table_can(answered):
@@ -82,7 +83,7 @@ def test_meaning_is_searched_alone_and_together_with_words(faked):
         join embeddings using (file)
         order by near.rank
     """
-    found = faked.engine.sql(query).to_pylist()
+    found = sql(faked.engine, query).arrow().to_pylist()
     wanted = [hit.file for hit in faked.nearest("a drink")]
     assert [row["file"] for row in found] == wanted
     assert {row["rank_1"] for row in found} == {1, 2}

@@ -17,6 +17,7 @@ from qmd import files
 from qmd.analytics import sandbox_workers as workers
 from qmd.analytics.sandbox import Limits
 from qmd.analytics.sandbox_workers import Worker
+from qmd.operations.sql import run_sql
 from qmd.storage import cancellation
 from qmd.storage.database import Database
 from tests.analytics.sandbox.querying import rows_of
@@ -109,7 +110,7 @@ def test_a_query_that_is_quick_is_not_disturbed(filled, runs, monkeypatch):
 
 
 def test_an_answer_holds_up_nobody_while_it_is_read(filled):
-    with closing(filled.engine.sql_answer("from documents", (), Limits())) as answer:
+    with closing(run_sql(filled.engine, "from documents", (), Limits())) as answer:
         filled.write("water.md", "# Water")
         filled.update()
         assert answer.count == 2

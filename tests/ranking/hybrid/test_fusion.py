@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from qmd.models.registry import MINILM
+from qmd.operations.documents import below
 from qmd.operations.search import search
 from qmd.operations.semantic_search import vector_search
 from qmd.ranking.expansion import FIRST, FURTHER
@@ -219,7 +220,7 @@ def test_places_and_judgements_are_blended_as_the_header_says(town, judged):
 
 @pytest.mark.parametrize("fusion", ["scores", "ranks"])
 def test_half_of_what_a_new_document_gets_goes_with_each_half_life(town, fusion):
-    dated = {d.path: d.document_id for d in town.engine.documents("work")}
+    dated = {d.path: d.document_id for d in below(town.engine, "work")}
     rows = [
         {"list": 0, "kind": "vec", "weight": 1, "document_id": number, "rank": 9, "score": 0.5}
         for number in dated.values()
@@ -236,7 +237,7 @@ def test_half_of_what_a_new_document_gets_goes_with_each_half_life(town, fusion)
 
 
 def test_a_new_document_that_fits_has_no_score_above_1(town):
-    dated = {d.path: d.document_id for d in town.engine.documents("work")}
+    dated = {d.path: d.document_id for d in below(town.engine, "work")}
     scores = {"0.md": 0.97, "1.md": 1.0, "2.md": 0.98, "3.md": 0.9}
     rows = [
         {"list": 0, "kind": "vec", "weight": 1, "document_id": dated[path], "rank": 1, "score": s}

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from qmd.operations.index import Index
 from qmd.operations.experiences import Experiences
+from qmd.operations.index import Index
 from qmd.settings.environment import Machine, Place
 
 
