@@ -124,7 +124,7 @@ def searched() -> Iterator[Target]:
         def check(data: bytes) -> None:
             file.write_bytes(data + b"\n" + json.dumps(line).encode() + b"\n")
             rows = sql(engine, "from searches")
-            assert 1 <= rows.num_rows <= len(search_log.Log(engine.place.database).lines())
+            assert 1 <= len(rows) <= len(search_log.Log(engine.place.database).lines())
 
         examples = (b'{"query": 1}', b'{"at_most": 1e40}', b"[" * 2000, b'{"searched_at": "x"}')
         yield Target(made, check, (), examples, linear=False)

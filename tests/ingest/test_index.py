@@ -64,7 +64,7 @@ def test_a_file_that_is_touched_has_its_new_date_unless_it_says_one(library):
             os.utime(library.root / name, (moment, moment))
         library.update()
         rows = sql(library.engine, "select path, date from documents where modified = $1", [day])
-        assert {row["path"]: row["date"] for row in rows.to_pylist()} == {
+        assert {row["path"]: row["date"] for row in rows} == {
             "tea.md": day,
             "said.md": datetime(2020, 5, 4),
             "2020-05-04.md": datetime(2020, 5, 4),
