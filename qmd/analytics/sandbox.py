@@ -208,7 +208,7 @@ class Sandbox:
                     "search": call.search,
                     "query_text": call.query,
                     "at_most": call.n,
-                    "among": call.collection,
+                    "among": list(call.among),
                 }
                 for number, call in enumerate(request.calls)
             ]

@@ -6,10 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from qmd.declaration.operation import members
+from qmd.declaration.parameters import Selection
 from qmd.errors import SqlError
 
 SEARCHES = ("bm25", "vsearch", "hybrid")
 """Searches that a statement can call. See sql/views/."""
+
+CHOOSING = tuple(each.name for each in members(Selection))
+"""Parameters that choose documents, the same as in all searches."""
 
 DEFAULT_N = 100
 """Documents that a search gives at most if it is not told; as the macros say."""
@@ -25,13 +30,22 @@ class Call(NamedTuple):
     Attributes:
         search: one of `SEARCHES`.
         n: documents at most.
-        collection: None: those that searches look into by default.
+        among: values of `CHOOSING`, in order; None: not given.
     """
 
     search: str
     query: str
     n: int
-    collection: str | None
+    among: tuple[str | None, ...]
+
+    @property
+    def selection(self) -> dict[str, str]:
+        """Parameters of a search that choose documents, as far as they are given."""
+        return {
+            name: value
+            for name, value in zip(CHOOSING, self.among, strict=True)
+            if value is not None
+        }
 
 
 def call(search: str, arguments: Sequence[dict[str, Any]], parameters: Parameters) -> Call:
@@ -44,24 +58,29 @@ def call(search: str, arguments: Sequence[dict[str, Any]], parameters: Parameter
         SqlError: the search does not take them.
     """
     given: dict[str, object] = {}
-    names = ["query", "n", "collection"]
+    names = ("query", "n", *CHOOSING)
     for place, argument in enumerate(arguments):
-        name = str(argument.get("alias", "")).lower() or names[min(place, 2)]
-        if name not in names or place > 2:
+        name = str(argument.get("alias", "")).lower() or names[min(place, len(names) - 1)]
+        if name not in names or place >= len(names):
             raise SqlError(f"{search} takes {_usage(search)}.")
         given[name] = _value(search, name, argument, parameters)
-    query, n, collection = given.get("query"), given.get("n", DEFAULT_N), given.get("collection")
+    query, n = given.get("query"), given.get("n", DEFAULT_N)
     if not isinstance(query, str):
         raise SqlError(f"{search} takes {_usage(search)}: what to look for is a text.")
     if not isinstance(n, int) or isinstance(n, bool) or not 1 <= n <= LARGEST_N:
         raise SqlError(f"n of {search} is a number of documents: a whole number, 1 to {LARGEST_N}.")
-    if collection is not None and not isinstance(collection, str):
-        raise SqlError(f"collection of {search} is the name of one.")
-    return Call(search, query, n, collection)
+    among: list[str | None] = []
+    for name in CHOOSING:
+        value = given.get(name)
+        if value is not None and not isinstance(value, str):
+            raise SqlError(f"{name} of {search} is a text.")
+        among.append(value)
+    return Call(search, query, n, tuple(among))
 
 
 def _usage(search: str) -> str:
-    return f"{search}('words', n := {DEFAULT_N}, collection := 'name')"
+    more = ", ".join(f"{name} := '…'" for name in CHOOSING)
+    return f"{search}('words', n := {DEFAULT_N}, {more})"
 
 
 def _value(search: str, name: str, argument: dict[str, Any], parameters: Parameters) -> object:

@@ -15,8 +15,10 @@ made from, with commas; they are created before it:
     create view headings as
     select …
 
-A macro has a line `in` for each of its parameters. Every file in the folder is taken: a new
-view is a new file, and a run of `python -m tools.docs`, which describes it in docs/sql.md.
+A macro has a line `in` for each of its parameters. `$selection` stands for the parameters that
+choose documents, as they are declared for all searches, and `$chosen` for their names. Every file
+in the folder is taken: a new view is a new file, and a run of `python -m tools.docs`, which
+describes it in docs/sql.md.
 """
 
 from __future__ import annotations
@@ -27,6 +29,8 @@ from functools import cache
 from graphlib import TopologicalSorter
 from typing import NamedTuple
 
+from qmd.declaration.operation import members
+from qmd.declaration.parameters import Selection
 from qmd.storage.statements import shipped
 
 _CALL = re.compile(r"^create macro (.+\)) as table$", re.M)
@@ -97,13 +101,17 @@ def needed(names: Iterable[str]) -> set[str]:
 
 
 def _read(name: str, text: str) -> View:
+    chosen = members(Selection) if "$selection" in text else ()
+    more = tuple(Column(each.name, "text?", each.about.help) for each in chosen)
+    text = text.replace("$selection", ", ".join(f"{each.name} := null" for each in more))
+    text = text.replace("$chosen", ", ".join(each.name for each in more))
     call = _CALL.search(text)
     return View(
         name,
         call[1] if call else name,
         text.partition("\n")[0].removeprefix("-- "),
         tuple(each.strip() for line in _NEEDS.findall(text) for each in line.split(",")),
-        tuple(Column(*found) for found in _TAKEN.findall(text)),
+        (*(Column(*found) for found in _TAKEN.findall(text)), *more),
         tuple(Column(*found) for found in _COLUMN.findall(text)),
         text,
     )

@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from qmd.declaration.operation import Parameter, operation
 from qmd.embedding import vectors
 from qmd.embedding.vector_status import active_fingerprint
 from qmd.errors import IndexFailure
-from qmd.operations.declaration import Parameter, operation
 from qmd.storage import compaction, maintenance, scratch
 from qmd.storage.cursor import Cursor
 from qmd.storage.file_lock import errand, is_at_work

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from qmd.analytics.rows import Rows
-from qmd.operations.declaration import Parameter, operation
-from qmd.operations.parameters import File
+from qmd.declaration.operation import Parameter, operation
+from qmd.declaration.parameters import File
 from qmd.operations.update import update
 from qmd.storage.catalog import Overview
 from qmd.types import Context, Report

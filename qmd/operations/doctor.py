@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from qmd.analytics.rows import Rows
+from qmd.declaration.operation import Parameter, operation
+from qmd.declaration.parameters import StepProgress
 from qmd.embedding.vector_status import vector_status
 from qmd.errors import NOT_REBUILT, IndexFailure, ModelError, QmdError, extras
 from qmd.models.registry import is_installed
-from qmd.operations.declaration import Parameter, operation
-from qmd.operations.parameters import StepProgress
 from qmd.quoting import command
 from qmd.settings import trust
 from qmd.storage import maintenance, scratch

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from qmd.analytics.rows import Rows
+from qmd.declaration.operation import Parameter, operation
 from qmd.errors import Ambiguous, DocumentNotFound, UsageError
-from qmd.operations.declaration import Parameter, operation
 from qmd.quoting import line
 from qmd.storage import catalog, document_lookup
 from qmd.storage.cursor import Cursor

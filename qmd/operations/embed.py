@@ -7,8 +7,8 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-from qmd.operations.declaration import Parameter, operation
-from qmd.operations.parameters import ByteProgress, WatchedCollections, named
+from qmd.declaration.operation import Parameter, operation
+from qmd.declaration.parameters import ByteProgress, WatchedCollections, named
 from qmd.settings import config
 
 if TYPE_CHECKING:

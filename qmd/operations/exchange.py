@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from qmd.operations.declaration import Parameter, operation
-from qmd.operations.parameters import (
+from qmd.declaration.operation import Parameter, operation
+from qmd.declaration.parameters import (
     Collections,
     File,
     Names,

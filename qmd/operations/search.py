@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Unpack
 
 from qmd.analytics.rows import Results
-from qmd.operations.declaration import operation
-from qmd.operations.parameters import (
+from qmd.declaration.operation import operation
+from qmd.declaration.parameters import (
     UNLIMITED,
     Full,
     Keywords,

@@ -7,10 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Unpack
 
 from qmd.analytics.rows import Results
-from qmd.embedding.vector_status import other_vectors_notice, vector_status
-from qmd.errors import InvalidArgument, NotEmbedded, QueryError
-from qmd.operations.declaration import operation
-from qmd.operations.parameters import (
+from qmd.declaration.operation import operation
+from qmd.declaration.parameters import (
     UNLIMITED,
     Candidates,
     Expand,
@@ -33,6 +31,8 @@ from qmd.operations.parameters import (
     TypedQueries,
     selected,
 )
+from qmd.embedding.vector_status import other_vectors_notice, vector_status
+from qmd.errors import InvalidArgument, NotEmbedded, QueryError
 from qmd.operations.search import NONE_INCLUDED, empty_index_notice, note, presented
 from qmd.ranking import search_log as searches
 from qmd.storage import cancellation

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 from qmd.analytics.rows import Table
-from qmd.operations.declaration import Parameter, operation
+from qmd.declaration.operation import Parameter, operation
 from qmd.settings import config
 
 if TYPE_CHECKING:
@@ -142,18 +142,15 @@ def _called(index: Index, number: int, call: Call) -> tuple[list[Found], str | N
     from qmd.operations.search import search
     from qmd.operations.semantic_search import query, vector_search
 
+    asked: dict[str, Any] = {"limit": call.n, **call.selection}
     if call.search == "bm25":
-        results = search(index, call.query, limit=call.n, collection=call.collection)
+        results = search(index, call.query, **asked)
     elif call.search == "vsearch":
-        results = vector_search(
-            index, call.query, limit=call.n, min_score=-1.0, collection=call.collection
-        )
+        results = vector_search(index, call.query, min_score=-1.0, **asked)
     else:
         import anyio
 
-        results = anyio.run(
-            lambda: query(index, call.query, limit=call.n, collection=call.collection)
-        )
+        results = anyio.run(lambda: query(index, call.query, **asked))
     rows = []
     for rank, result in enumerate(results, 1):
         collection, _, path = result.file.partition("/")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from qmd.operations.declaration import Parameter, operation
-from qmd.operations.parameters import WatchedCollections, named
+from qmd.declaration.operation import Parameter, operation
+from qmd.declaration.parameters import WatchedCollections, named
 
 if TYPE_CHECKING:
     from qmd.analytics.document_map import Map

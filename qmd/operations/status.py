@@ -7,10 +7,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from qmd.declaration.operation import operation
 from qmd.embedding import vectors as embeddings
 from qmd.embedding.vector_status import vector_status
 from qmd.errors import ModelError
-from qmd.operations.declaration import operation
 from qmd.settings import trust
 from qmd.storage.catalog import Overview
 

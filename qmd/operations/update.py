@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated
 
 from qmd.analytics.rows import Rows
-from qmd.operations.declaration import Parameter, operation
-from qmd.operations.parameters import WatchedCollections, named
+from qmd.declaration.operation import Parameter, operation
+from qmd.declaration.parameters import WatchedCollections, named
 from qmd.types import Collection, Report
 
 if TYPE_CHECKING:

@@ -207,16 +207,17 @@ def allowed_ids(cursor: Cursor, among: Filter, *, banned: Sequence[int] = ()) ->
     """The documents that may answer, ascending. See `allowed`."""
     rows = cursor.run(
         "search/allowed",
-        collections=None if among.collections is None else as_json(among.collections),
-        since=_moment(among.since),
-        before=_moment(among.before),
-        conditions=as_json([condition._asdict() for condition in among.conditions])
-        if among.conditions
-        else None,
+        among=as_json(_record(among)),
         banned=as_json(banned),
     )
     return [document_id for (document_id,) in rows]
 
 
-def _moment(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat(sep=" ")
+def _record(among: Filter) -> dict[str, object]:
+    """Return what a filter asks for, as JSON has it."""
+    asked = {name: value for name, value in among._asdict().items() if value is not None}
+    for name, value in asked.items():
+        if isinstance(value, datetime):
+            asked[name] = value.isoformat(sep=" ")
+    asked["conditions"] = [each._asdict() for each in among.conditions]
+    return asked

@@ -6,7 +6,7 @@ select unnest(
     from_json(
         $calls,
         '[{"call": "INTEGER", "search": "VARCHAR", "query_text": "VARCHAR", "at_most": "BIGINT",
-           "among": "VARCHAR"}]'
+           "among": ["VARCHAR"]}]'
     ),
-    recursive := true
+    max_depth := 2
 )

@@ -4,5 +4,5 @@ create table memory.qmd.calls (
     search text not null,          -- bm25, vsearch or hybrid
     query_text text not null,
     at_most bigint not null,       -- documents
-    among text                     -- a collection; null: none was named
+    among text[] not null          -- values of the parameters that choose documents, in order
 )

@@ -1,20 +1,25 @@
 -- The documents that a search may answer with.
 --
--- in   $collections  json?       array of names
--- in   $since        timestamp?  of this moment or later
--- in   $before       timestamp?  from before this moment
--- in   $conditions   json?       array of {path, operator, value, quoted} on the frontmatter, all to hold
--- in   $banned       json        array of document_id: not these
--- out  document_id   integer
+-- in   $among       json  what has to hold, each if it is there:
+--                          {collections: array of names,
+--                           since: timestamp, of this moment or later,
+--                           before: timestamp, from before this moment,
+--                           conditions: array of {path, operator, value, quoted} on the
+--                               frontmatter, all to hold; always there}
+-- in   $banned      json  array of document_id: not these
+-- out  document_id  integer
 select document_id
 from documents
 where
-    ($collections is null or list_contains(from_json($collections, '["VARCHAR"]'), collection))
-    and ($since::timestamp is null or dated >= $since::timestamp)
-    and ($before::timestamp is null or dated < $before::timestamp)
+    (
+        ($among -> 'collections') is null
+        or list_contains(from_json($among -> 'collections', '["VARCHAR"]'), collection)
+    )
+    and (($among ->> 'since') is null or dated >= ($among ->> 'since')::timestamp)
+    and (($among ->> 'before') is null or dated < ($among ->> 'before')::timestamp)
     and document_id not in (select unnest(from_json($banned, '["UINTEGER"]')))
     and (
-        $conditions is null
+        json_array_length($among -> 'conditions') = 0
         or (
             select bool_and(
                 coalesce(
@@ -73,7 +78,7 @@ where
                     from (
                         select unnest(
                             from_json(
-                                $conditions,
+                                $among -> 'conditions',
                                 '[{
                                     "path": "VARCHAR", "operator": "VARCHAR",
                                     "value": "VARCHAR", "quoted": "BOOLEAN"

@@ -5,7 +5,8 @@
 --
 -- in   query       text     as 'qmd query' takes it
 -- in   n           integer  documents at most
--- in   collection  text?    one collection; null: those that searches look into by default
+-- in   $selection  put in as text: the parameters that choose documents, each null if not given
+-- in   $chosen     put in as text: their names
 -- out  rank        integer  1 is the best
 -- out  score       double   0 to 1, higher is better
 -- out  docid       text     of `documents`
@@ -15,7 +16,7 @@
 -- out  title       text
 -- out  line        integer  the first that matches, from 1
 -- out  snippet     text     lines around the match, each with its number
-create macro hybrid(query, n := 100, collection := null) as table
+create macro hybrid(query, n := 100, $selection) as table
 select
     found.rank,
     found.score,
@@ -38,6 +39,6 @@ where found.call = (
         calls.search = 'hybrid'
         and calls.query_text = query
         and calls.at_most = n
-        and calls.among is not distinct from collection
+        and calls.among = [$chosen]::text[]
 )
 order by found.rank

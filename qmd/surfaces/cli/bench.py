@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from qmd.declaration.parameters import UNLIMITED
 from qmd.errors import UsageError, extras
 from qmd.evaluation import Backend
-from qmd.operations.parameters import UNLIMITED
 from qmd.surfaces import formats, wording
 from qmd.surfaces.cli.bench_report import Outcome, amount_of_queries, record, report
 from qmd.surfaces.cli.common import PARTLY, READ, WRITTEN, Collections, Json, notice, say, state

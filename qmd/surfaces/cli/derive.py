@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
 
 import typer
 
+from qmd.declaration import operation as declaration
+from qmd.declaration.operation import REQUIRED, Declared, Operation
 from qmd.errors import InvalidArgument, UsageError
-from qmd.operations import declaration
-from qmd.operations.declaration import REQUIRED, Declared, Operation
 from qmd.surfaces.cli.common import READ, State, Text, collection_names, state
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import Annotated, NamedTuple
 
 import typer
 
+from qmd.declaration.parameters import UNLIMITED
 from qmd.errors import UsageError
-from qmd.operations.parameters import UNLIMITED
 from qmd.surfaces import formats
 from qmd.surfaces.formats import Format
 

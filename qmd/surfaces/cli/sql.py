@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 import typer
 
+from qmd.declaration import operation as declaration
 from qmd.errors import UsageError
-from qmd.operations import declaration
 from qmd.operations.sql import run_sql
 from qmd.operations.sql import sql as operation
 from qmd.surfaces import formats

@@ -15,8 +15,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from qmd.operations.declaration import Declared, Operation
-from qmd.operations.parameters import UNLIMITED
+from qmd.declaration.operation import Declared, Operation
+from qmd.declaration.parameters import UNLIMITED
 
 MOST = (1 << 31) - 1
 """Largest whole number that is passed on; larger ones mean "all" as well."""

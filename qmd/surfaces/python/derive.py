@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, overload
 
 from anyio import to_thread
 
-from qmd.operations import declaration
+from qmd.declaration import operation as declaration
 from qmd.operations.threads import stoppable
 from qmd.surfaces.python.arguments import checked, signature_of
 

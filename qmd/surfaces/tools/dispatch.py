@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import anyio
 from anyio import CapacityLimiter, to_thread
 
+from qmd.declaration import operation as declaration
 from qmd.errors import InvalidArgument, QmdError
-from qmd.operations import declaration
 from qmd.operations.documents import get, multi_get
 from qmd.operations.embed import embed
 from qmd.operations.search import prepare, search

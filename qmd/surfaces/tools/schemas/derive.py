@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from qmd.operations import declaration
-from qmd.operations.declaration import REQUIRED, Declared, Operation
+from qmd.declaration import operation as declaration
+from qmd.declaration.operation import REQUIRED, Declared, Operation
 from qmd.surfaces.tools.schemas.tool import Schema, Tool, takes
 
 _TYPES: Mapping[str, Schema] = {

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable
 from datetime import date, datetime
 from typing import Annotated, Literal, TypedDict
 
+from qmd.declaration.operation import Parameter
 from qmd.errors import InvalidArgument
-from qmd.operations.declaration import Parameter
 from qmd.types import Filter
 
 UNLIMITED = 1_000_000

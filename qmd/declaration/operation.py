@@ -257,14 +257,19 @@ def _declared(function: Callable[..., Any]) -> Iterator[Declared]:
     for each in parameters:
         if each.kind is inspect.Parameter.VAR_KEYWORD:
             [group] = get_args(hints[each.name])  # Unpack[Group]
-            module = vars(inspect.getmodule(group))
-            for name, hint in _hints(group.__annotations__, module).items():
-                written = group.__annotations__[name]
-                declared = _of_hint(name, hint, None, positional=False)
-                yield declared._replace(annotation=getattr(written, "__forward_arg__", written))
+            yield from members(group)
         else:
             positional = each.kind is not inspect.Parameter.KEYWORD_ONLY
             yield _of_hint(each.name, hints[each.name], each.default, positional=positional)
+
+
+def members(group: type) -> Iterator[Declared]:
+    """Read the parameters of a group, which is a typed dictionary."""
+    module = vars(inspect.getmodule(group))
+    for name, hint in _hints(group.__annotations__, module).items():
+        written = group.__annotations__[name]
+        declared = _of_hint(name, hint, None, positional=False)
+        yield declared._replace(annotation=getattr(written, "__forward_arg__", written))
 
 
 def _hints(annotations: Mapping[str, Any], module: dict[str, Any]) -> dict[str, Any]:
