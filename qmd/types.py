@@ -125,12 +125,17 @@ class Condition(NamedTuple):
 
 
 class Filter(NamedTuple):
-    """Documents that may answer. None stands for all."""
+    """Documents that may answer. None stands for all.
+
+    Attributes:
+        path: regular expression for `collection/path`; see `globs.below`.
+    """
 
     collections: tuple[str, ...] | None = None
     since: datetime | None = None
     before: datetime | None = None
     conditions: tuple[Condition, ...] = ()
+    path: str | None = None
 
 
 ALL = Filter()

@@ -68,6 +68,14 @@ FrontmatterFilter = Annotated[
     str | None, Parameter(help="On frontmatter: 'status = open'.", metavar="TEST")
 ]
 
+PathGlob = Annotated[
+    str | None,
+    Parameter(
+        help="Documents under a folder, or that a glob matches: docs/api, 'journal/2024-*'.",
+        metavar="GLOB",
+    ),
+]
+
 
 class Selection(TypedDict, total=False):
     """Parameters that choose documents; without any, those that searches look into by default."""
@@ -76,17 +84,24 @@ class Selection(TypedDict, total=False):
     since: Since
     before: Before
     filter: FrontmatterFilter
+    path: PathGlob
 
 
 def selected(
-    *, collection: Names = None, since: Day = None, before: Day = None, filter: str | None = None
+    *,
+    collection: Names = None,
+    since: Day = None,
+    before: Day = None,
+    filter: str | None = None,
+    path: str | None = None,
 ) -> Filter:
     """Make the filter that a selection means.
 
     Raises:
         InvalidArgument: a date cannot be read.
-        UsageError: the frontmatter filter cannot be read.
+        UsageError: the frontmatter filter or the path cannot be read.
     """
+    from qmd.text import globs
     from qmd.text.filters import parse_filter
 
     return Filter(
@@ -94,6 +109,7 @@ def selected(
         _moment(since, "since"),
         _moment(before, "before"),
         parse_filter(filter) if filter is not None else (),
+        globs.below(path) if path is not None else None,
     )
 
 
@@ -381,6 +397,7 @@ __all__ = [
     "MinScore",
     "Mode",
     "Names",
+    "PathGlob",
     "PerFile",
     "QueryDocument",
     "Question",

@@ -158,3 +158,57 @@ def _too_many(patterns: Sequence[str], what: str) -> UsageError:
     shown = ",".join(patterns)
     shown = shown if len(shown) <= 60 else shown[:60] + "…"
     return UsageError(f"The glob '{shown}' has {what}.\n\nWrite a simpler one, such as '**/*.md'.")
+
+
+_TOKEN = re.compile(
+    r"\\.|\*\*/?|\*|\?|\[(?P<not>[!^])?(?P<set>\]?[^\]/]*)\]|[{},]|[^\\*?\[{},]+|.", re.S
+)
+
+_TRANSLATED = {"*": "[^/]*", "?": "[^/]", "**": ".*", "**/": "(?:.*/)?", "{": "(?:", "}": ")"}
+
+
+def below(pattern: str) -> str:
+    """Return a regular expression for documents under a folder, or that a glob matches.
+
+    It is for `collection/path`, and of the kind that RE2 understands. The pattern begins in the
+    collection, or with its name; a glob without `/` matches at any depth, as in a .gitignore.
+    What lies below a folder that matches, matches as well.
+
+    Raises:
+        UsageError: the pattern is empty or too long, names a path on disk, or is never closed.
+    """
+    parts = [part.removesuffix("/") for part in split_mask(unicodedata.normalize("NFC", pattern))]
+    if not any(parts) or len(pattern) > LONGEST:
+        problem = f"is longer than {LONGEST} characters" if any(parts) else "is empty"
+        raise UsageError(
+            f"The path {problem}.\n\nName a folder or a glob, such as 'journal/2024-*'."
+        )
+    check_closed(pattern)
+    found = []
+    for part in filter(None, parts):
+        if part.startswith(("/", "~", "./")) or ".." in part.split("/"):
+            raise UsageError(
+                f"'{part}' is a path on disk.\n\nName a folder as it is called below that of its "
+                "collection, such as 'docs/api', or a glob such as 'journal/2024-*'."
+            )
+        anywhere = "/" not in part and any(mark in part for mark in "*?[")
+        found.append(("(?:.*/)?" if anywhere else "(?:[^/]*/)?") + _regular(part))
+    return f"(?s:(?:{'|'.join(found)})(?:/.*)?)"
+
+
+def _regular(glob: str) -> str:
+    """Translate a glob to a regular expression."""
+    parts, depth = [], 0
+    for token in _TOKEN.finditer(glob):
+        text = token[0]
+        if token["set"] is not None:
+            marks = re.sub(r"([\\\[\]^])", r"\\\1", token["set"])
+            parts.append(f"[{'^/' if token['not'] else ''}{marks}]")
+        elif text == "," and depth:
+            parts.append("|")
+        elif text in _TRANSLATED and (text != "}" or depth):
+            depth += {"{": 1, "}": -1}.get(text, 0)
+            parts.append(_TRANSLATED[text])
+        else:
+            parts.append(re.escape(text.removeprefix("\\")))
+    return "".join(parts)

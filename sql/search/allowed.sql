@@ -5,7 +5,8 @@
 --                           since: timestamp, of this moment or later,
 --                           before: timestamp, from before this moment,
 --                           conditions: array of {path, operator, value, quoted} on the
---                               frontmatter, all to hold; always there}
+--                               frontmatter, all to hold; always there,
+--                           path: regular expression for collection/path}
 -- in   $banned      json  array of document_id: not these
 -- out  document_id  integer
 select document_id
@@ -17,6 +18,10 @@ where
     )
     and (($among ->> 'since') is null or dated >= ($among ->> 'since')::timestamp)
     and (($among ->> 'before') is null or dated < ($among ->> 'before')::timestamp)
+    and (
+        ($among ->> 'path') is null
+        or regexp_full_match(nfc_normalize(collection || '/' || path), $among ->> 'path')
+    )
     and document_id not in (select unnest(from_json($banned, '["UINTEGER"]')))
     and (
         json_array_length($among -> 'conditions') = 0
