@@ -147,7 +147,8 @@ class Operation:
 
     Attributes:
         function: takes the index, then the parameters; plain, or a coroutine function.
-        name: on the command line and as a tool; in Python the function has its own.
+        name: on the command line and as a tool, as in `collection add`; in Python the function has
+            its own.
         title: of the tool, for people.
         description: of the tool, for language models; none: the docstring's first paragraph.
         writes: it changes the index.
@@ -173,6 +174,11 @@ class Operation:
     def python(self) -> str:
         """Name of the Python method."""
         return self.function.__name__
+
+    @property
+    def command(self) -> str:
+        """Words of the command."""
+        return self.name.replace("_", "-")
 
     @property
     def is_async(self) -> bool:

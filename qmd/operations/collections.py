@@ -42,13 +42,15 @@ ContextFolder = Annotated[
 ContextText = Annotated[str, Parameter(help="The description.")]
 
 
-@operation(title="Collections", absent={"tool": LISTED})
+@operation(name="collection list", title="Collections", absent={"tool": LISTED})
 def collections(index: Index) -> Rows[Overview]:
     """List the collections."""
     return Rows(Overview, index.overview())
 
 
-@operation(title="Add a collection", writes=True, absent={"tool": OF_THE_USER})
+@operation(
+    name="collection add", title="Add a collection", writes=True, absent={"tool": OF_THE_USER}
+)
 async def add_collection(
     index: Index, path: CollectionFolder, *, name: NewName = None, mask: Mask = "**/*.md"
 ) -> Report:
@@ -83,7 +85,9 @@ async def add_collection(
     return report
 
 
-@operation(title="Remove a collection", writes=True, absent={"tool": OF_THE_USER})
+@operation(
+    name="collection remove", title="Remove a collection", writes=True, absent={"tool": OF_THE_USER}
+)
 def remove_collection(index: Index, name: Name) -> None:
     """Forget a collection. Its files stay where they are.
 
@@ -98,13 +102,17 @@ def remove_collection(index: Index, name: Name) -> None:
     curation.remove_collection(index, name)
 
 
-@operation(title="Contexts", absent={"tool": "Results carry the contexts that apply to them."})
+@operation(
+    name="context list",
+    title="Contexts",
+    absent={"tool": "Results carry the contexts that apply to them."},
+)
 def contexts(index: Index) -> Rows[Context]:
     """List all contexts."""
     return Rows(Context, index.contexts())
 
 
-@operation(title="Add a context", writes=True, absent={"tool": OF_THE_USER})
+@operation(name="context add", title="Add a context", writes=True, absent={"tool": OF_THE_USER})
 def add_context(index: Index, path: ContextFolder, text: ContextText) -> None:
     """Describe a folder; results from there carry the text.
 
@@ -121,7 +129,7 @@ def add_context(index: Index, path: ContextFolder, text: ContextText) -> None:
     curation.add_context(index, os.fspath(path), text)
 
 
-@operation(title="Remove a context", writes=True, absent={"tool": OF_THE_USER})
+@operation(name="context rm", title="Remove a context", writes=True, absent={"tool": OF_THE_USER})
 def remove_context(index: Index, path: ContextFolder) -> None:
     """Remove a context.
 

@@ -36,9 +36,10 @@ def test_both_spellings_of_a_parameter_are_understood(served):
         assert served.post("/search", {"query": "boil", name: 1}).json()["results"] == []
 
 
-def test_query_takes_typed_searches(served):
+@pytest.mark.parametrize("route", ["/query", "/search"])
+def test_typed_searches_are_taken(served, route):
     body = {"searches": [{"type": "lex", "query": "swim"}], "rerank": False}
-    assert [each["file"] for each in served.post("/query", body).json()["results"]] == [
+    assert [each["file"] for each in served.post(route, body).json()["results"]] == [
         "notes/pool.md"
     ]
 

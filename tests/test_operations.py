@@ -1,0 +1,122 @@
+"""Each operation on each surface, with all of its parameters."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+
+import click
+import pytest
+import typer.main
+
+from qmd import operations
+from qmd.analytics.views import views
+from qmd.declaration.operation import OPERATIONS
+from qmd.declaration.parameters import Selection
+from qmd.surfaces.cli import application
+from qmd.surfaces.python.clients import AsyncKnowledgeBase, KnowledgeBase
+from qmd.surfaces.tools import schemas
+
+for module in pkgutil.iter_modules(operations.__path__):
+    importlib.import_module(f"qmd.operations.{module.name}")
+
+ALL = sorted(OPERATIONS)
+TAKEN_OTHERWISE = {"context add": {"path", "text"}}
+"""Parameters that a command takes in a way of its own: here, the first of two may be left out."""
+
+TOOLS = {tool.name: tool for tool in schemas.TOOLS}
+
+
+def commands():
+    """Commands of the command line by their words, as in `collection add`."""
+    root = typer.main.get_command(application([]))
+    found = {}
+    for name, command in root.commands.items():
+        inner = getattr(command, "commands", None)
+        if inner is None:
+            found[name] = command
+        else:
+            found |= {f"{name} {each}": inner[each] for each in inner}
+    return found
+
+
+COMMANDS = commands()
+
+
+def test_operations_are_found():
+    assert {"search", "query", "vector_search", "get", "update", "embed", "sql"} <= set(ALL)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_what_a_surface_lacks_has_a_reason(name):
+    operation = OPERATIONS[name]
+    reasons = dict(operation.absent)
+    for each in operation.parameters.values():
+        reasons |= {(each.name, surface): reason for surface, reason in each.about.absent.items()}
+    short = {at: reason for at, reason in reasons.items() if len(reason.split()) < 3}
+    assert short == {}
+    assert [at for at, reason in reasons.items() if reason.strip()[-1] not in ".!"] == []
+
+
+@pytest.mark.parametrize("client", [AsyncKnowledgeBase, KnowledgeBase])
+@pytest.mark.parametrize("name", ALL)
+def test_python_has_each_operation_with_its_parameters(name, client):
+    operation = OPERATIONS[name]
+    if "python" in operation.absent:
+        assert not hasattr(client, name)
+        return
+    for method in (name, *operation.aliases):
+        taken = list(inspect.signature(getattr(client, method)).parameters)
+        assert taken[1:] == list(operation.parameters_on("python"))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_command_line_has_each_operation_with_its_parameters(name):
+    operation = OPERATIONS[name]
+    words = operation.command
+    if "command" in operation.absent:
+        assert words not in COMMANDS
+        return
+    options = {flag for each in COMMANDS[words].params for flag in (each.name, *each.opts)}
+    for each in operation.parameters_on("command").values():
+        if each.name in TAKEN_OTHERWISE.get(words, ()):
+            continue
+        asked = set(each.about.flags) or {each.name, "--" + each.name.replace("_", "-")}
+        assert asked & options, f"{words} lacks {each.name}"
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_there_is_a_tool_for_each_operation_with_its_parameters(name):
+    operation = OPERATIONS[name]
+    if "tool" in operation.absent:
+        assert operation.name not in TOOLS
+        return
+    properties = TOOLS[operation.name].input["properties"]
+    for each in operation.parameters_on("tool").values():
+        assert properties[each.json]["description"].startswith(
+            each.about.help_on("tool").partition("{")[0]
+        )
+
+
+@pytest.mark.parametrize("function", ["bm25", "vsearch", "hybrid"])
+def test_searches_in_sql_take_what_chooses_documents(function):
+    [view] = [view for view in views() if view.name == function]
+    assert set(Selection.__annotations__) <= {each.name for each in view.parameters}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_an_operation_says_what_it_does_and_what_each_parameter_is(name):
+    operation = OPERATIONS[name]
+    text = inspect.getdoc(operation.function)
+    assert text
+    assert text.splitlines()[0].endswith(".")
+    listed = text.partition("Args:")[2]
+    group = "among" if set(Selection.__annotations__) <= set(operation.parameters) else None
+    own = [
+        each for each in operation.parameters if not (group and each in Selection.__annotations__)
+    ]
+    assert [each for each in own if f"{each}:" not in listed and f"{each}," not in listed] == []
+    for each in operation.parameters.values():
+        assert each.about.help
+        assert click.unstyle(each.about.help) == each.about.help
