@@ -7,7 +7,6 @@ import json
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
-from html import escape
 from pathlib import Path
 from types import MappingProxyType, NoneType, UnionType
 from typing import (
@@ -21,7 +20,7 @@ from typing import (
     overload,
 )
 
-from qmd.errors import UsageError, extras
+from qmd.errors import UsageError
 from qmd.text.display_width import columns_of, padded
 
 if TYPE_CHECKING:
@@ -59,6 +58,8 @@ class Tabular(Sequence[Row]):
         try:
             import polars
         except ImportError as error:
+            from qmd.errors import extras
+
             raise UsageError(
                 "Polars is not installed.\n\n"
                 f"Install it with: {extras.command('polars')}, or use .arrow()."
@@ -100,6 +101,8 @@ class Tabular(Sequence[Row]):
         return "\n".join([f"<{type(self).__name__}: {count}>", *lines, *self._rest()])
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         head, *rows = [[escape(cell) for cell in row] for row in self._shown(WIDE)]
         lines = [
             "<table>",

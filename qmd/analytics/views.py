@@ -102,7 +102,8 @@ def needed(names: Iterable[str]) -> set[str]:
 
 def _read(name: str, text: str) -> View:
     chosen = members(Selection) if "$selection" in text else ()
-    more = tuple(Column(each.name, "text?", each.about.help) for each in chosen)
+    more = tuple(Column(each.name, "text?", each.about.help_on("sql")) for each in chosen)
+    taken = [Column(*found) for found in _TAKEN.findall(text)]
     text = text.replace("$selection", ", ".join(f"{each.name} := null" for each in more))
     text = text.replace("$chosen", ", ".join(each.name for each in more))
     call = _CALL.search(text)
@@ -111,7 +112,7 @@ def _read(name: str, text: str) -> View:
         call[1] if call else name,
         text.partition("\n")[0].removeprefix("-- "),
         tuple(each.strip() for line in _NEEDS.findall(text) for each in line.split(",")),
-        (*(Column(*found) for found in _TAKEN.findall(text)), *more),
+        (*taken, *more),
         tuple(Column(*found) for found in _COLUMN.findall(text)),
         text,
     )

@@ -40,7 +40,10 @@ Collections = Annotated[
     Names,
     Parameter(
         help="Only this collection; may be repeated.",
-        helps={"tool": "Search only these collections (OR). Omit for the default collections."},
+        helps={
+            "tool": "Search only these collections (OR). Omit for the default collections.",
+            "sql": "One collection; null: those that searches look into by default.",
+        },
         flags=("-c", "--collection"),
         metavar="NAME",
         json="collections",
@@ -101,16 +104,19 @@ def selected(
         InvalidArgument: a date cannot be read.
         UsageError: the frontmatter filter or the path cannot be read.
     """
-    from qmd.text import globs
-    from qmd.text.filters import parse_filter
+    # A search without filters loads none of what reads them.
+    chosen = Filter(named(collection) or None)
+    if since is not None or before is not None:
+        chosen = chosen._replace(since=_moment(since, "since"), before=_moment(before, "before"))
+    if filter is not None:
+        from qmd.text.filters import parse_filter
 
-    return Filter(
-        named(collection) or None,
-        _moment(since, "since"),
-        _moment(before, "before"),
-        parse_filter(filter) if filter is not None else (),
-        globs.below(path) if path is not None else None,
-    )
+        chosen = chosen._replace(conditions=parse_filter(filter))
+    if path is not None:
+        from qmd.text import globs
+
+        chosen = chosen._replace(path=globs.below(path))
+    return chosen
 
 
 def named(names: Names) -> tuple[str, ...]:

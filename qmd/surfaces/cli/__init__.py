@@ -19,8 +19,8 @@ from qmd.wording import readable
 
 COMMANDS = {
     "search": "search",
-    "vsearch": "search",
-    "query": "search",
+    "vsearch": "semantic_search",
+    "query": "semantic_search",
     "embed": "embed",
     "get": "documents",
     "multi-get": "documents",

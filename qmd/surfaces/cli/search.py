@@ -1,4 +1,4 @@
-"""Output of `qmd search`, `vsearch` and `query`."""
+"""Output of `qmd search`, and what it shares with `vsearch` and `query`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 from qmd.analytics.rows import Results
 from qmd.operations.search import search as keyword
-from qmd.operations.semantic_search import query as hybrid
-from qmd.operations.semantic_search import vector_search
 from qmd.surfaces import formats, render
 from qmd.surfaces.cli.common import State, notice, say
 from qmd.surfaces.cli.derive import Call, command
@@ -20,13 +18,8 @@ from qmd.wording import DIGITS, lowest_shown_as, reaches
 if TYPE_CHECKING:
     from qmd.operations.index import Index
 
-NO_HELP = (
-    "No model here expands or reranks: this is what --mode hybrid finds. "
-    "'qmd models list' shows models that do."
-)
 
-
-def _adjust(call: Call) -> None:
+def adjust(call: Call) -> None:
     """Ask for as much as the output format shows, and for scores that are shown as high enough."""
     options: SearchOutput = call.options
     arguments = call.arguments
@@ -48,22 +41,13 @@ def _digits(options: SearchOutput) -> int:
     return 4 if options.format is formats.Format.CSV else DIGITS
 
 
-def _prepare(call: Call) -> None:
-    _adjust(call)
-    call.engine.database.missed = None  # all postings are read for the sake of later searches
-
-
-def _show(call: Call, results: Results) -> None:
+def show(call: Call, results: Results) -> None:
     """Write results."""
     here, engine, options = call.here, call.engine, call.options
     roots = {}
     if options.full_path or here.colour:
         roots = {each.name: each.root for each in engine.folders()}
     template = _editor(here, engine) if here.colour else None
-    if call.given.get("mode") == "full" and not any(
-        engine.models.chosen(role) for role in ("generate", "rerank")
-    ):
-        notice(NO_HELP)
     if results.notice:
         notice(results.notice)
     least, digits = _least(call), _digits(options)
@@ -85,9 +69,7 @@ def _show(call: Call, results: Results) -> None:
     )
 
 
-search = command(keyword, options=SearchOutput, adjust=_adjust)(_show)
-vsearch = command(vector_search, options=SearchOutput, adjust=_adjust)(_show)
-query = command(hybrid, options=SearchOutput, adjust=_prepare)(_show)
+search = command(keyword, options=SearchOutput, adjust=adjust)(show)
 
 
 def _editor(here: State, engine: Index) -> str:
