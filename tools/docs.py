@@ -1,22 +1,41 @@
-"""Writes the parts of docs/sql.md that the headers in sql/views and sql/examples say.
+"""Parts of pages that follow from declarations.
 
 python -m tools.docs
+
+In docs/sql.md: the views and examples, from the headers in sql/views and sql/examples. In
+docs/python.md: the operations with their names on each surface. In the skill: the options that all
+searches share.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from qmd import operations
 from qmd.analytics.views import Column, examples, views
+from qmd.declaration.operation import OPERATIONS
 
-PAGE = Path(__file__).parents[1] / "docs" / "sql.md"
+ROOT = Path(__file__).parents[1]
 
 
-def page(text: str) -> str:
-    """The page with its generated parts as they should be."""
-    text = replaced(text, "views", "\n".join(_views()))
-    return replaced(text, "examples", "\n".join(_examples()))
+def pages() -> dict[Path, dict[str, Callable[[], Iterable[str]]]]:
+    """Return what writes each generated part of each page."""
+    return {
+        ROOT / "docs" / "sql.md": {"views": _views, "examples": _examples},
+        ROOT / "docs" / "python.md": {"operations": _operations},
+        ROOT / "qmd" / "surfaces" / "skill" / "SKILL.md": {"options": _options},
+    }
+
+
+def page(path: Path) -> str:
+    """Return a page with its generated parts as they should be."""
+    text = path.read_text(encoding="utf-8")
+    for name, lines in pages()[path].items():
+        text = replaced(text, name, "\n".join(lines()))
+    return text
 
 
 def replaced(text: str, name: str, part: str) -> str:
@@ -51,12 +70,34 @@ def _examples() -> Iterator[str]:
         yield f"**{number}. {each.question}**\n\n```sql\n{each.query}```\n"
 
 
+def _operations() -> Iterator[str]:
+    for module in pkgutil.iter_modules(operations.__path__):
+        importlib.import_module(f"qmd.operations.{module.name}")
+    yield "| | Python | command | MCP tool |"
+    yield "|---|---|---|---|"
+    for each in sorted(OPERATIONS.values(), key=lambda each: (each.writes, each.python)):
+        command = "" if "command" in each.absent else f"`qmd {each.command}`"
+        tool = "" if "tool" in each.absent else f"`{each.name}`"
+        method = "" if "python" in each.absent else f"`{each.python}`"
+        yield f"| {_escaped(each.title)} | {method} | {command} | {tool} |"
+    yield ""
+
+
+def _options() -> Iterator[str]:
+    for each in OPERATIONS["search"].parameters_on("command").values():
+        if each.positional:
+            continue
+        flags = ", ".join(each.about.flags) or "--" + each.name.replace("_", "-")
+        value = each.about.metavar or {"integer": "N", "number": "NUMBER"}.get(each.kind, "")
+        yield f"- `{f'{flags} {value}'.strip()}` {each.about.help}"
+
+
 def main() -> None:
-    """Write the page, if it changes."""
-    before = PAGE.read_text(encoding="utf-8")
-    after = page(before)
-    if after != before:
-        PAGE.write_text(after, encoding="utf-8")
+    """Write the pages that change."""
+    for path in pages():
+        after = page(path)
+        if after != path.read_text(encoding="utf-8"):
+            path.write_text(after, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -101,6 +101,6 @@ def test_a_command_in_the_documentation_runs(command, qmd, tmp_path, monkeypatch
     assert out or "-o" in command
 
 
-def test_the_page_says_what_the_headers_say():
-    text = docs.PAGE.read_text("utf-8")
-    assert docs.page(text) == text, "run: python -m tools.docs"
+@pytest.mark.parametrize("path", docs.pages(), ids=lambda path: path.name)
+def test_a_page_says_what_is_declared(path):
+    assert docs.page(path) == path.read_text("utf-8"), "run: python -m tools.docs"
