@@ -46,12 +46,12 @@ if sys.argv.pop(1) == "indexing":
     from qmd.surfaces.cli import update as updating
     updating._at_once = lambda *_: False
 else:
-    from qmd.operations.arranging import Arranging
-    change = Arranging.change
+    from qmd.operations.index import Index
+    change = Index.change
     def changed(*given):
         change(*given)
         os.kill(os.getpid(), int(signal_number))
-    Arranging.change = changed
+    Index.change = changed
 signal_number = sys.argv.pop(1)
 from qmd.__main__ import main
 main()
@@ -100,7 +100,7 @@ def test_a_folder_that_cannot_be_listed_is_not_added(qmd, notes, monkeypatch):
         raise PermissionError(13, "Permission denied", str(path))
 
     with monkeypatch.context() as patch:
-        patch.setattr("qmd.operations.collections.os.scandir", refuse)
+        patch.setattr("qmd.operations.curation.os.scandir", refuse)
         said = qmd("collection", "add", notes)
     assert (said.code, said.out) == (1, "")
     assert said.err.startswith(f"{notes} cannot be read: Permission denied.\n\nNothing was added.")
@@ -185,7 +185,7 @@ def test_in_python_a_note_says_what_is_left_and_the_same_call_goes_on(tmp_path, 
             raise IndexNotWritable(tmp_path, "No space left on device")
 
         with monkeypatch.context() as patch:
-            patch.setattr("qmd.operations.index.Index.update", fail)
+            patch.setattr("qmd.operations.update.run_update", fail)
             with pytest.raises(IndexNotWritable) as caught:
                 kb.add_collection(folder)
         assert caught.value.__notes__[0].startswith(GO_ON)
