@@ -8,7 +8,7 @@ import typer
 
 from qmd.errors import UsageError
 from qmd.surfaces import formats, render, wording
-from qmd.surfaces.cli.common import Json, collection_names, here, say, state
+from qmd.surfaces.cli.common import Json, RawCsv, collection_names, here, say, state
 from qmd.surfaces.cli.search_options import FormatName, chosen_format
 from qmd.text import paths
 from qmd.wording import on_one_line
@@ -35,6 +35,7 @@ def get(
     form: FormatName = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
+    raw_csv: RawCsv = False,
     as_md: AsMd = False,
     as_xml: AsXml = False,
     as_files: AsFiles = False,
@@ -51,7 +52,8 @@ def get(
             raise UsageError(f"Give the first line either with {suffix} or with --from.")
         if count is not None and asked.lines is not None:
             raise UsageError(f"Give the number of lines either with {suffix} or with -l.")
-    say(render.passages([passage], chosen, numbered=line_numbers, single=True))
+    text = render.passages([passage], chosen, numbered=line_numbers, single=True, raw_csv=raw_csv)
+    say(text)
 
 
 def multi_get(
@@ -72,6 +74,7 @@ def multi_get(
     form: FormatName = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
+    raw_csv: RawCsv = False,
     as_md: AsMd = False,
     as_xml: AsXml = False,
     as_files: AsFiles = False,
@@ -80,7 +83,7 @@ def multi_get(
     chosen = chosen_format(form, json=as_json, csv=as_csv, md=as_md, xml=as_xml, files=as_files)
     with state(context).engine() as engine:
         passages = engine.multi_get(pattern, count=count, largest=largest, folder=here())
-    say(render.passages(passages, chosen, numbered=line_numbers))
+    say(render.passages(passages, chosen, numbered=line_numbers, raw_csv=raw_csv))
     missing = [passage for passage in passages if passage.reason and not passage.docid]
     if missing:
         raise typer.Exit(1 if len(missing) == len(passages) else 2)

@@ -235,6 +235,7 @@ def show(here: State, engine: Engine, answer: Answer, options: Options, *, lowes
             numbered=options.line_numbers,
             names=on_disk if options.full_path else str,
             below_threshold=bool(answer.results),
+            raw_csv=options.raw_csv,
         )
     )
 

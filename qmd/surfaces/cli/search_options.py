@@ -12,7 +12,7 @@ import typer
 
 from qmd.errors import UsageError
 from qmd.surfaces import formats
-from qmd.surfaces.cli.common import Collections, parsed_day
+from qmd.surfaces.cli.common import Collections, RawCsv, parsed_day
 from qmd.surfaces.formats import Format
 
 if TYPE_CHECKING:
@@ -109,6 +109,7 @@ class Options(NamedTuple):
     form: FormatName = None
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False
     as_csv: Annotated[bool, typer.Option("--csv", help="Write CSV.")] = False
+    raw_csv: RawCsv = False
     as_md: Annotated[bool, typer.Option("--md", help="Write Markdown.")] = False
     as_xml: Annotated[bool, typer.Option("--xml", help="Write XML.")] = False
     as_files: Annotated[bool, typer.Option("--files", help="Write docid,score,file.")] = False

@@ -20,6 +20,7 @@ from qmd.surfaces.cli.common import (
     PATIENCE,
     READ,
     WRITTEN,
+    RawCsv,
     complain,
     is_interactive,
     is_text,
@@ -82,6 +83,7 @@ def sql(
         bool, typer.Option("--jsonl", help="Write an object in each line.")
     ] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Write CSV.")] = False,
+    raw_csv: RawCsv = False,
     as_md: Annotated[bool, typer.Option("--md", help="Write a Markdown table.")] = False,
     output: Annotated[
         Path | None,
@@ -136,7 +138,8 @@ def sql(
             ".examples": partial(examples_text, as_json=False),
         }
         given_to_all = _parameters(parameter or ())
-        sql_shell.run(here, limits, chosen, given_to_all, limit, answered=answered, texts=texts)
+        written = partial(show_answer, form=chosen, limit=limit, raw_csv=raw_csv)
+        sql_shell.run(here, limits, given_to_all, answered=answered, show=written, texts=texts)
         return
     if sum(given) != 1:
         raise UsageError(
@@ -162,11 +165,11 @@ def sql(
         for each in answer.notices:
             notice(each)
         if output is not None:
-            write_file(answer, chosen, output, limit or None)
+            write_file(answer, chosen, output, limit or None, raw_csv=raw_csv)
         elif chosen.is_binary:
             write_binary(answer, chosen, sys.stdout.buffer, limit or None, whole=False)
         else:
-            show_answer(answer, chosen, limit)
+            show_answer(answer, chosen, limit, raw_csv=raw_csv)
         answer.close()
 
 

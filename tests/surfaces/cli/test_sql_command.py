@@ -90,7 +90,7 @@ def test_json_keeps_types_nests_and_knows_no_nan(indexed):
 def test_the_same_rows_come_as_lines_csv_and_markdown(indexed):
     query = "select title, body from documents order by title desc"
     lines = [json.loads(line) for line in indexed("sql", "--jsonl", query)[1].splitlines()]
-    rows = list(csv.reader(io.StringIO(indexed("sql", "--csv", query)[1])))
+    rows = list(csv.reader(io.StringIO(indexed("sql", "--csv", "--raw-csv", query)[1])))
     assert rows[0] == ["title", "body"]
     assert rows[1:] == [[each["title"], each["body"]] for each in lines]
     assert lines[0]["title"] == "Tea, green"
