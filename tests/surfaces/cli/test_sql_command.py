@@ -323,6 +323,7 @@ def test_ctrl_c_while_the_query_is_being_begun_stops_it(indexed, monkeypatch):
                 raise KeyboardInterrupt
 
     monkeypatch.setattr(threading, "Thread", Interrupted)
+    monkeypatch.setattr("qmd.surfaces.cli.sql.PATIENCE", LONG)  # it would end this process
     code, _, err = indexed("sql", ENDLESS)
     assert (code, err) == (130, "Interrupted.\n")
     begun[0].join(LONG)
