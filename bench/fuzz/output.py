@@ -9,6 +9,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Iterator
+from contextlib import suppress
 from html.parser import HTMLParser
 from types import SimpleNamespace
 from typing import Any
@@ -21,6 +22,22 @@ ORDERS = (
     "\r¦\r\n¦\x08¦\x7f¦\t¦\n¦\u202e¦\u2066¦\u200b¦<script>¦</style>¦]]>¦<!--¦&amp;¦\"¦'¦|¦,¦=1+1¦\0"
 ).split("¦")
 COLOURS = re.compile(r"\x1b\[[0-9;]*m|\x1b\]8;;[!-~]*\x1b\\")
+FORMULAS = ("=1+1", "\uff1d1", "\ufe63x", "-5", "+4.2e3", "-1e", "\ufeff", "\xa0")
+"""Texts that a spreadsheet runs, and some that are near to one."""
+
+
+def check_cell(given: str, found: str) -> None:
+    """Check that a cell of CSV is the text or number that was written, and no formula."""
+    assert found in (given, f"'{given}")
+    if re.fullmatch(r"[+-][0-9.]+([eE][+-]?[0-9]+)?", given):
+        with suppress(ValueError):
+            float(given)
+            assert found == given
+            return
+    visible = [mark for mark in found if unicodedata.category(mark)[0] not in "CZ"]
+    begins = unicodedata.normalize("NFKC", "".join(visible[:1]))
+    assert not begins.startswith(("=", "+", "-", "@", "\u2212"))
+    assert not found.startswith(("\t", "\r", "\n", "\0"))
 
 
 def widths() -> Iterator[Target]:
@@ -77,10 +94,13 @@ def formats() -> Iterator[Target]:
 
     def check(text: str, other: str) -> None:
         assert json.loads(ours.as_json({text: other})) == {text: other}
-        rows = list(csv.reader(io.StringIO(ours.as_csv(["a", "b"], [[text, other], ["x", text]]))))
-        assert [len(row) for row in rows] == [2, 2, 2]
-        for given, found in zip((text, other, text), (*rows[1], rows[2][1]), strict=True):
-            assert found.endswith(given)  # after what keeps a spreadsheet from running it
+        table = [[other, "b"], [text, other], ["x", text]]
+        rows = list(csv.reader(io.StringIO(ours.as_csv(table[0], table[1:]))))
+        for given, found in zip(table, rows, strict=True):
+            for cells in zip(given, found, strict=True):
+                check_cell(*cells)
+        raw = ours.as_csv(table[0], table[1:], raw_csv=True)
+        assert list(csv.reader(io.StringIO(raw))) == table
         root = ElementTree.fromstring(ours.as_xml([({"name": text, "x": other or None}, other)]))
         (one,) = root
         assert set(one.attrib) <= {"name", "x"}
@@ -88,7 +108,7 @@ def formats() -> Iterator[Target]:
         assert len(one.text or "") == len(other.replace("\r\n", "\n"))
 
     csv.field_size_limit(1 << 30)
-    yield Target(made, check, ORDERS, (b'a,"b"\n\xff=cmd|x',))
+    yield Target(made, check, (*ORDERS, *FORMULAS), (b'a,"b"\n\xff=cmd|x',))
 
 
 def sql_answers() -> Iterator[Target]:
@@ -118,11 +138,14 @@ def sql_answers() -> Iterator[Target]:
         assert table.count("\n") == 4
         markdown = "".join(sql_tables._markdown(answer, None))
         assert markdown.count("\n") == 4
-        found = list(csv.reader(io.StringIO("".join(sql_tables._csv(answer, None)))))
-        assert [len(row) for row in found] == [2, 2, 2]
+        form = sql_tables.TableFormat.CSV
+        found = list(csv.reader(io.StringIO("".join(sql_tables.written(answer, form)))))
+        for given, row in zip((["a", other], [text, other], [other, ""]), found, strict=True):
+            for cells in zip(given, row, strict=True):
+                check_cell(*cells)
 
     csv.field_size_limit(1 << 30)
-    yield Target(made, check, ORDERS, (b"green\xfftea",))
+    yield Target(made, check, (*ORDERS, *FORMULAS), (b"green\xfftea",))
 
 
 class _Page(HTMLParser):

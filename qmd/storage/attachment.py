@@ -20,6 +20,9 @@ ROW_GROUP_SIZE = 4096
 document's text is the widest of them); not smaller, since each group has to be pruned
 in a search. It is no property of the file, so every writing attach has to say it."""
 
+HEADERS = 3 * 4096
+"""Bytes that DuckDB writes when it makes a file. Source: DuckDB 1.5.5."""
+
 LEAST_MEMORY = "32MB"
 """What DuckDB keeps of a file whose parts are held elsewhere: what was read last."""
 
@@ -80,6 +83,8 @@ class Attachment:
         Raises:
             IndexFailure: it is busy, unreadable, or cannot be written.
         """
+        if is_unfinished(self._path):
+            self._path.resolve().unlink()
         name = "store/attach_to_write"
         attach(self._engine(), self._path, name, patience=self._patience, began=began)
 
@@ -157,6 +162,21 @@ def attach(
                 raise IndexBusy(path, holder=holder_in(problem), waited=waited) from error
             cancellation.check()
             time.sleep(5 * POLL)
+
+
+def is_unfinished(path: Path) -> bool:
+    """Return whether a process was killed while it made this file: nothing can be in it yet.
+
+    DuckDB opens no file whose headers are cut off. It writes them before anything else.
+    """
+    try:
+        if not path.is_file() or path.stat().st_size >= HEADERS or log_of(path).exists():
+            return False
+        with path.open("rb") as file:
+            begins = file.read(12)
+    except OSError:
+        return False  # what is wrong with it is told by who attaches it
+    return not begins or begins[8:] == b"DUCK"
 
 
 def check_files(path: Path) -> None:

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from qmd.errors import IndexBusy, IndexNotWritable, IndexUnreadable, OfAnotherProcess
 from qmd.storage import cancellation, migrations
-from qmd.storage.attachment import Attachment
+from qmd.storage.attachment import Attachment, is_unfinished
 from qmd.storage.cursor import Cursor, DatabaseError, Memory
 from qmd.storage.duckdb_errors import in_words
 from qmd.storage.file_lock import Gate
@@ -175,7 +175,7 @@ class Occupancy:
     def _attach_to_read(self, began: float) -> None:
         """Attach for reading; make the index, or bring it up to date, if need be."""
         for _ in range(2):
-            if self.path.exists():
+            if self.path.exists() and not is_unfinished(self.path):
                 self._gate.enter_to_read(began)
                 seen = version_of(self.path) or GONE
                 try:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import TypeVar
 
@@ -52,18 +53,69 @@ def as_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
 
 
-def as_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Rows by RFC 4180, with line feeds."""
+def as_csv(
+    header: Sequence[str], rows: Iterable[Sequence[object]], *, raw_csv: bool = False
+) -> str:
+    """Write rows as CSV. See `csv_lines`."""
+    return "".join(csv_lines(header, rows, raw_csv=raw_csv))
+
+
+def csv_lines(
+    header: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    numeric: Sequence[bool] | None = None,
+    raw_csv: bool = False,
+) -> Iterator[str]:
+    """Write rows by RFC 4180, each with a line feed at its end.
+
+    Args:
+        numeric: of each column, whether its values are numbers, also those that are strings.
+        raw_csv: write text cells as they are, not by `defused`.
+    """
     import csv
 
-    lines = CsvLines()
+    lines = _CsvLines()
     writer = csv.writer(lines)
-    writer.writerow(header)
-    writer.writerows(rows)
-    return "".join(lines)
+    kept = numeric or [False] * len(header)
+
+    def cells(row: Sequence[object]) -> Sequence[object]:
+        if raw_csv:
+            return row
+        return [
+            defused(value) if isinstance(value, str) and not number else value
+            for value, number in zip(row, kept, strict=True)
+        ]
+
+    writer.writerow(header if raw_csv else [defused(name) for name in header])
+    yield lines.pop()
+    for row in rows:
+        writer.writerow(cells(row))
+        yield lines.pop()
 
 
-class CsvLines(list[str]):
+_FORMULA = frozenset("=+-@\N{MINUS SIGN}")
+"""Characters that begin a formula. Source: OWASP, "CSV Injection", which adds full-width forms."""
+
+_NUMBER = re.compile(r"[+-](?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+"""Number with a sign, which a spreadsheet reads as its value."""
+
+
+def defused(text: str) -> str:
+    """Put an apostrophe before a text that a spreadsheet would take for a formula.
+
+    Spreadsheets skip blank and invisible characters at the start, and some read full-width and
+    small forms as the ASCII characters. A tab, a line break or another control character at the
+    start may end the cell before. A number stays as it is.
+    """
+    if not text or text[0].isalnum() or _NUMBER.fullmatch(text):
+        return text
+    first = next((mark for mark in text if mark.isprintable() and not mark.isspace()), "")
+    begins = unicodedata.normalize("NFKC", first)[:1] in _FORMULA
+    return f"'{text}" if begins or text[0] < " " else text
+
+
+class _CsvLines(list[str]):
     """Lines that a CSV writer has written, each with a line feed at its end.
 
     The writer ends lines with CR LF: before Python 3.13 it quotes a value with a carriage return

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from qmd.surfaces import terminal
-from qmd.surfaces.formats import Format, as_csv, as_json, as_xml
+from qmd.surfaces.formats import Format, as_csv, as_json, as_xml, defused
 from qmd.text import paths
 from qmd.types import Passage, Result
 from qmd.visible import shown
@@ -86,6 +86,7 @@ def results(
     numbered: bool = False,
     names: Callable[[str], str] = str,
     below_threshold: bool = False,
+    raw_csv: bool = False,
 ) -> str:
     """Search results.
 
@@ -93,6 +94,7 @@ def results(
         numbered: give the lines of whole bodies their numbers; snippets have them.
         names: what to show for `collection/path`.
         below_threshold: there are results, but all score too low.
+        raw_csv: write cells as they are, also those that a spreadsheet would run.
     """
     listed = [
         (result, names(result.file), _shown_text(result, numbered=numbered)) for result in found
@@ -107,11 +109,14 @@ def results(
                     [r.docid, f"{r.score:.4f}", name, r.title, r.context or "", r.line, text]
                     for r, name, text in listed
                 ),
+                raw_csv=raw_csv,
             )
         case Format.FILES:
             return "".join(
                 _row(
-                    [r.docid, f"{r.score:.2f}", on_one_line(name), _one_line(r.context or "")], {3}
+                    [r.docid, f"{r.score:.2f}", on_one_line(name), _one_line(r.context or "")],
+                    always_quoted={3},
+                    raw_csv=raw_csv,
                 )
                 for r, name, _ in listed
             )
@@ -211,12 +216,18 @@ def explained(explain: Mapping[str, Any]) -> list[str]:
 
 
 def passages(
-    found: Sequence[Passage], form: Format, *, numbered: bool = False, single: bool = False
+    found: Sequence[Passage],
+    form: Format,
+    *,
+    numbered: bool = False,
+    single: bool = False,
+    raw_csv: bool = False,
 ) -> str:
     """Documents.
 
     Args:
         single: exactly one was asked for: nothing but its text for people.
+        raw_csv: write cells as they are, also those that a spreadsheet would run.
     """
     texts = [with_numbers(p.body, p.first) if numbered and not p.reason else p.body for p in found]
     listed = list(zip(found, texts, strict=True))
@@ -239,13 +250,15 @@ def passages(
                     ]
                     for p, text in listed
                 ),
+                raw_csv=raw_csv,
             )
         case Format.FILES:
             return "".join(
                 _row(
                     [p.docid, on_one_line(p.file), _one_line(p.context or "")]
                     + ([f"[SKIPPED: {_told(p.reason)}]"] if p.reason else []),
-                    {2},
+                    always_quoted={2},
+                    raw_csv=raw_csv,
                 )
                 for p, _ in listed
             )
@@ -321,14 +334,15 @@ def with_numbers(text: str, first: int = 1) -> str:
     return "\n".join(numbered) + ("\n" if last is not None else "")
 
 
-def _row(fields: Sequence[str], always_quoted: set[int]) -> str:
-    """One line of RFC 4180 in which some fields are quoted whether they need it or not."""
+def _row(fields: Sequence[str], *, always_quoted: set[int], raw_csv: bool) -> str:
+    """Write one line of RFC 4180 in which some fields are quoted whether they need it or not."""
+    cells = fields if raw_csv else [defused(text) for text in fields]
     return (
         ",".join(
             '"' + text.replace('"', '""') + '"'
             if at in always_quoted or any(mark in text for mark in ',"')
             else text
-            for at, text in enumerate(fields)
+            for at, text in enumerate(cells)
         )
         + "\n"
     )

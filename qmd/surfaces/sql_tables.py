@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from qmd.surfaces.formats import CsvLines
+from qmd.surfaces.formats import csv_lines
 from qmd.text.display_width import columns_of, padded
 from qmd.visible import one_line
 
@@ -59,13 +59,19 @@ _NO_NUMBER = re.compile(r"\b(NaN|Infinity)\b")
 
 
 def written(
-    answer: Answer, form: TableFormat, *, limit: int | None = None, width: int | None = None
+    answer: Answer,
+    form: TableFormat,
+    *,
+    limit: int | None = None,
+    width: int | None = None,
+    raw_csv: bool = False,
 ) -> Iterator[str]:
     """An answer, piece by piece.
 
     Args:
         limit: rows at most.
         width: columns of the terminal; None: it is none, and nothing is cut off.
+        raw_csv: write cells of CSV as they are, also those that a spreadsheet would run.
     """
     match form:
         case TableFormat.JSON:
@@ -73,7 +79,7 @@ def written(
         case TableFormat.JSONL:
             return (f"{each}\n" for each in _objects(answer, limit))
         case TableFormat.CSV:
-            return _csv(answer, limit)
+            return _csv(answer, limit, raw_csv)
         case TableFormat.MD:
             return _markdown(answer, limit)
         case TableFormat.TABLE if _is_plan(answer):
@@ -92,9 +98,14 @@ def _is_plan(answer: Answer) -> bool:
 # -- for people ----------------------------------------------------------------------
 
 
+def _numeric(answer: Answer) -> list[bool]:
+    """Tell of each column whether its values are numbers."""
+    return [_NUMBERS.fullmatch(heading.kind) is not None for heading in answer.headings]
+
+
 def _table(answer: Answer, limit: int | None, width: int | None) -> Iterator[str]:
     names = [_shown(heading.name) for heading in answer.headings]
-    right = [_NUMBERS.fullmatch(heading.kind) is not None for heading in answer.headings]
+    right = _numeric(answer)
     widths = [columns_of(name) for name in names]
     for row in answer.texts(limit):
         for at, value in enumerate(row):
@@ -152,8 +163,7 @@ def _markdown(answer: Answer, limit: int | None) -> Iterator[str]:
         return "| " + " | ".join(values) + " |\n"
 
     yield line([_in_markdown(heading.name) for heading in answer.headings])
-    right = [_NUMBERS.fullmatch(heading.kind) is not None for heading in answer.headings]
-    yield line(["--:" if each else "---" for each in right])
+    yield line(["--:" if each else "---" for each in _numeric(answer)])
     for row in answer.texts(limit):
         yield line(["" if value is None else _in_markdown(value) for value in row])
 
@@ -166,17 +176,9 @@ def _in_markdown(text: str) -> str:
 # -- for programs --------------------------------------------------------------------
 
 
-def _csv(answer: Answer, limit: int | None) -> Iterator[str]:
-    """By RFC 4180, with line feeds."""
-    import csv
-
-    lines = CsvLines()
-    writer = csv.writer(lines)
-    writer.writerow([heading.name for heading in answer.headings])
-    yield lines.pop()
-    for row in answer.texts(limit):
-        writer.writerow(row)
-        yield lines.pop()
+def _csv(answer: Answer, limit: int | None, raw_csv: bool) -> Iterator[str]:
+    names = [heading.name for heading in answer.headings]
+    return csv_lines(names, answer.texts(limit), numeric=_numeric(answer), raw_csv=raw_csv)
 
 
 def _array(answer: Answer, limit: int | None) -> Iterator[str]:

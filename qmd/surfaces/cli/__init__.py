@@ -260,7 +260,7 @@ def run(arguments: Sequence[str], begin: Callable[[], None] = lambda: None) -> i
 
 def _refused(error: Exception) -> str | None:
     """What the system refused, in words; None: it is a mistake in qmd."""
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryException":  # DuckDB's
         return "There is not enough memory.\n\nEnd other programs, or raise the limit (ulimit -v)."
     if not isinstance(error, OSError) or error.errno is None:
         return None

@@ -161,6 +161,9 @@ READ, WRITTEN = NamedPath(path_type=Path), NamedPath(path_type=Path, readable=Fa
 """Of an option or argument that is a path."""
 
 Json = Annotated[bool, typer.Option("--json", help="Write JSON.")]
+RawCsv = Annotated[
+    bool, typer.Option("--raw-csv", help="Leave cells of CSV as they are: no ' before formulas.")
+]
 Collections = Annotated[
     list[str] | None,
     typer.Option(

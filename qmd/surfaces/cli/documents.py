@@ -11,7 +11,7 @@ from qmd.errors import UsageError
 from qmd.operations import documents as operations
 from qmd.operations.documents import Document
 from qmd.surfaces import formats, render, wording
-from qmd.surfaces.cli.common import Json, State, here, say
+from qmd.surfaces.cli.common import Json, RawCsv, State, here, say
 from qmd.surfaces.cli.derive import Call, command, interactive
 from qmd.surfaces.cli.search_options import FormatName, chosen_format
 from qmd.surfaces.formats import Format
@@ -31,6 +31,7 @@ class DocumentOutput(NamedTuple):
     form: FormatName = None
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False
     as_csv: Annotated[bool, typer.Option("--csv", help="Write CSV.")] = False
+    raw_csv: RawCsv = False
     as_md: Annotated[bool, typer.Option("--md", help="Write Markdown.")] = False
     as_xml: Annotated[bool, typer.Option("--xml", help="Write XML.")] = False
     as_files: Annotated[bool, typer.Option("--files", help="Write docid,file.")] = False
@@ -62,7 +63,10 @@ def get(at: State, arguments: dict[str, Any], options: DocumentOutput) -> None:
             raise UsageError(f"Give the first line either with {suffix} or with --from.")
         if "count" in arguments and asked.lines is not None:
             raise UsageError(f"Give the number of lines either with {suffix} or with -l.")
-    say(render.passages([passage], chosen, numbered=options.line_numbers, single=True))
+    text = render.passages(
+        [passage], chosen, numbered=options.line_numbers, single=True, raw_csv=options.raw_csv
+    )
+    say(text)
 
 
 def _begin_here(call: Call) -> None:
@@ -74,7 +78,10 @@ def _begin_here(call: Call) -> None:
 def multi_get(call: Call, passages: Sequence[Passage]) -> None:
     """Write several documents."""
     options: DocumentOutput = call.options
-    say(render.passages(passages, options.format, numbered=options.line_numbers))
+    text = render.passages(
+        passages, options.format, numbered=options.line_numbers, raw_csv=options.raw_csv
+    )
+    say(text)
     missing = [passage for passage in passages if passage.reason and not passage.docid]
     if missing:
         raise typer.Exit(1 if len(missing) == len(passages) else 2)

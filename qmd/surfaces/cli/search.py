@@ -65,6 +65,7 @@ def show(call: Call, results: Results) -> None:
             numbered=options.line_numbers,
             names=on_disk if options.full_path else str,
             below_threshold=bool(results.below or len(results) > len(shown)),
+            raw_csv=options.raw_csv,
         )
     )
 

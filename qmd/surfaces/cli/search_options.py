@@ -10,6 +10,7 @@ import typer
 from qmd.declaration.parameters import UNLIMITED
 from qmd.errors import UsageError
 from qmd.surfaces import formats
+from qmd.surfaces.cli.common import RawCsv
 from qmd.surfaces.formats import Format
 
 FEW, MANY = 5, 20
@@ -58,6 +59,8 @@ class SearchOutput(NamedTuple):
     form: FormatName = None
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False
     as_csv: Annotated[bool, typer.Option("--csv", help="Write CSV.")] = False
+    raw_csv: RawCsv = False
+    raw_csv: RawCsv = False
     as_md: Annotated[bool, typer.Option("--md", help="Write Markdown.")] = False
     as_xml: Annotated[bool, typer.Option("--xml", help="Write XML.")] = False
     as_files: Annotated[bool, typer.Option("--files", help="Write docid,score,file.")] = False

@@ -23,6 +23,7 @@ from qmd.surfaces.cli.common import (
     PATIENCE,
     READ,
     WRITTEN,
+    RawCsv,
     State,
     complain,
     is_interactive,
@@ -82,6 +83,7 @@ class SqlOutput(NamedTuple):
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False
     as_jsonl: Annotated[bool, typer.Option("--jsonl", help="Write an object in each line.")] = False
     as_csv: Annotated[bool, typer.Option("--csv", help="Write CSV.")] = False
+    raw_csv: RawCsv = False
     as_md: Annotated[bool, typer.Option("--md", help="Write a Markdown table.")] = False
     output: Annotated[
         Path | None,
@@ -140,7 +142,8 @@ def sql(here: State, arguments: dict[str, Any], options: SqlOutput) -> None:
             ".examples": partial(examples_text, as_json=False),
         }
         given_to_all = _parameters(options.parameter or ())
-        sql_shell.run(here, limits, chosen, given_to_all, limit, answered=answered, texts=texts)
+        written = partial(show_answer, form=chosen, limit=limit, raw_csv=options.raw_csv)
+        sql_shell.run(here, limits, given_to_all, answered=answered, show=written, texts=texts)
         return
     if sum(given) != 1:
         raise UsageError(
@@ -166,11 +169,11 @@ def sql(here: State, arguments: dict[str, Any], options: SqlOutput) -> None:
         for each in answer.notices:
             notice(each)
         if output is not None:
-            write_file(answer, chosen, output, limit or None)
+            write_file(answer, chosen, output, limit or None, raw_csv=options.raw_csv)
         elif chosen.is_binary:
             write_binary(answer, chosen, sys.stdout.buffer, limit or None, whole=False)
         else:
-            show_answer(answer, chosen, limit)
+            show_answer(answer, chosen, limit, raw_csv=options.raw_csv)
         answer.close()
 
 

@@ -22,14 +22,17 @@ ON_A_TERMINAL = 100
 """Rows that are shown on a terminal, if nothing else is asked for."""
 
 
-def show_answer(answer: Answer, form: TableFormat, limit: int | None) -> None:
+def show_answer(
+    answer: Answer, form: TableFormat, limit: int | None, *, raw_csv: bool = False
+) -> None:
     """Write an answer to stdout as text."""
     from qmd.surfaces import sql_tables, wording
 
     seen = sys.stdout.isatty()
     most = limit if limit is not None else ON_A_TERMINAL if seen else 0
     width = shutil.get_terminal_size().columns if seen else None
-    for piece in sql_tables.written(answer, form, limit=most or None, width=width):
+    pieces = sql_tables.written(answer, form, limit=most or None, width=width, raw_csv=raw_csv)
+    for piece in pieces:
         terminal.out(piece)
     if most and answer.count > most:
         sys.stdout.flush()
@@ -71,7 +74,9 @@ def check_no_document(path: Path, engine: Index) -> None:
         )
 
 
-def write_file(answer: Answer, form: TableFormat, path: Path, limit: int | None) -> None:
+def write_file(
+    answer: Answer, form: TableFormat, path: Path, limit: int | None, *, raw_csv: bool = False
+) -> None:
     """Write a file, all of it or nothing; or a stream."""
     from qmd import files
     from qmd.surfaces import sql_tables
@@ -80,9 +85,8 @@ def write_file(answer: Answer, form: TableFormat, path: Path, limit: int | None)
         if form.is_binary:
             write_binary(answer, form, file, limit, whole=not files.is_stream(path))
         else:
-            file.writelines(
-                piece.encode() for piece in sql_tables.written(answer, form, limit=limit)
-            )
+            pieces = sql_tables.written(answer, form, limit=limit, raw_csv=raw_csv)
+            file.writelines(piece.encode() for piece in pieces)
 
 
 def write_binary(

@@ -20,13 +20,11 @@ from qmd.analytics.views import views
 from qmd.errors import QmdError
 from qmd.settings import environment
 from qmd.surfaces.cli.common import State, complain, notice, say
-from qmd.surfaces.cli.sql_output import show_answer
 
 if TYPE_CHECKING:
     from qmd.analytics.query_result import Answer
     from qmd.analytics.sandbox import Limits
     from qmd.operations.index import Index
-    from qmd.surfaces.sql_tables import TableFormat
 
     Answered = Callable[[Index, str, Mapping[str, object], Limits], Answer]
 
@@ -46,17 +44,17 @@ COMMANDS = (".help", ".tables", ".examples", ".quit")
 def run(
     here: State,
     limits: Limits,
-    form: TableFormat,
     parameters: Mapping[str, object],
-    limit: int | None,
     *,
     answered: Answered,
+    show: Callable[[Answer], None],
     texts: Mapping[str, Callable[[], str]],
 ) -> None:
     """Ask for queries and answer them, until nobody asks any more.
 
     Args:
         answered: runs one statement.
+        show: writes what it answers.
         texts: gives what a command such as `.tables` shows.
     """
     gc.enable()
@@ -81,7 +79,7 @@ def run(
             if text in (".quit", ".exit"):
                 return
             if text:
-                ask = partial(_answer, engine, answered, limits, form, parameters, limit)
+                ask = partial(_answer, engine, answered, limits, parameters, show)
                 _tell(text, texts) if text.startswith(".") else ask(text)
 
 
@@ -89,9 +87,8 @@ def _answer(
     engine: Index,
     answered: Answered,
     limits: Limits,
-    form: TableFormat,
     parameters: Mapping[str, object],
-    limit: int | None,
+    show: Callable[[Answer], None],
     text: str,
 ) -> None:
     """Run one statement and show what comes of it; parameters that it does not have wait."""
@@ -102,7 +99,7 @@ def _answer(
         try:
             for each in answer.notices:
                 notice(each)
-            show_answer(answer, form, limit)
+            show(answer)
         finally:
             answer.close()
     except QmdError as error:

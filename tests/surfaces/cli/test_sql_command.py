@@ -90,7 +90,7 @@ def test_json_keeps_types_nests_and_knows_no_nan(indexed):
 def test_the_same_rows_come_as_lines_csv_and_markdown(indexed):
     query = "select title, body from documents order by title desc"
     lines = [json.loads(line) for line in indexed("sql", "--jsonl", query)[1].splitlines()]
-    rows = list(csv.reader(io.StringIO(indexed("sql", "--csv", query)[1])))
+    rows = list(csv.reader(io.StringIO(indexed("sql", "--csv", "--raw-csv", query)[1])))
     assert rows[0] == ["title", "body"]
     assert rows[1:] == [[each["title"], each["body"]] for each in lines]
     assert lines[0]["title"] == "Tea, green"
@@ -323,6 +323,7 @@ def test_ctrl_c_while_the_query_is_being_begun_stops_it(indexed, monkeypatch):
                 raise KeyboardInterrupt
 
     monkeypatch.setattr(threading, "Thread", Interrupted)
+    monkeypatch.setattr("qmd.surfaces.cli.sql.PATIENCE", LONG)  # it would end this process
     code, _, err = indexed("sql", ENDLESS)
     assert (code, err) == (130, "Interrupted.\n")
     begun[0].join(LONG)
