@@ -60,7 +60,6 @@ class SearchOutput(NamedTuple):
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False
     as_csv: Annotated[bool, typer.Option("--csv", help="Write CSV.")] = False
     raw_csv: RawCsv = False
-    raw_csv: RawCsv = False
     as_md: Annotated[bool, typer.Option("--md", help="Write Markdown.")] = False
     as_xml: Annotated[bool, typer.Option("--xml", help="Write XML.")] = False
     as_files: Annotated[bool, typer.Option("--files", help="Write docid,score,file.")] = False
