@@ -112,6 +112,20 @@ class NotFound(QmdError):
     """Nothing has this name."""
 
 
+class CommandNotFound(NotFound):
+    """The command line has no such command."""
+
+    exit_code = 2
+
+    def __init__(self, program: str, name: str, tries: Sequence[str]) -> None:
+        message = f"{program} has no command '{shown(name)}'."
+        if tries:
+            message += f" Try: {', or '.join(tries)}"
+        super().__init__(f"{message}\n\nSee '{program} --help'.")
+        self.name = name
+        self.tries = tuple(tries)
+
+
 class DocumentNotFound(NotFound):
     """No document has this path or docid."""
 

@@ -172,6 +172,14 @@ class Document:
     title="Get document",
     description="Get one document by path, docid (#abc123) or qmd:// URI. 'file.md:120' starts at "
     "line 120, 'file.md:120:40' reads 40 lines. Suggests similar files when not found.",
+    examples=(
+        ("Read a document", "qmd get notes/tea.md"),
+        (
+            "Three lines from line 5 on, with their numbers",
+            "qmd get notes/tea.md:5:3 --line-numbers",
+        ),
+        ("Several, as JSON", "qmd get notes/tea.md work/plan.md --json"),
+    ),
 )
 def get(
     index: Index,
@@ -218,6 +226,14 @@ def _get(
     title="Get several documents",
     description="Get several documents by glob ('journals/2025-05*.md') or comma-separated list of "
     "paths/docids. Files over maxBytes are skipped with a notice.",
+    examples=(
+        ("All documents of a folder", "qmd multi-get 'notes/journal/*.md'"),
+        ("Files that a shell names", "cd ~/notes && qmd multi-get *.md"),
+        (
+            "The first ten lines of each, as Markdown",
+            "qmd multi-get '{notes,work}/*.md' -l 10 --md",
+        ),
+    ),
 )
 def multi_get(
     index: Index,
@@ -345,6 +361,11 @@ def folder_named(index: Index, name: str) -> tuple[str, str]:
     title="Documents",
     aliases=("ls",),
     absent={"tool": "`status` lists the collections, and `multi_get` takes globs."},
+    examples=(
+        ("List the collections", "qmd ls"),
+        ("List the files of a folder in one", "qmd ls notes/journal"),
+        ("As JSON, with their dates and docids", "qmd ls notes --json"),
+    ),
 )
 def documents(index: Index, path: ListedPath = None) -> Rows[Document]:
     """List collections, or the files of one.

@@ -42,6 +42,18 @@ NO_DOCUMENTS = "Nothing is indexed yet. Run 'qmd update'."
     title="Keyword search (BM25)",
     description='Fast BM25 keyword search. Supports "quoted phrases" and -negation. '
     "No model needed.",
+    examples=(
+        ("Documents that have these words", "qmd search green tea"),
+        (
+            "A phrase, without another word, of one collection",
+            "qmd search '\"green tea\" -coffee' -c notes",
+        ),
+        (
+            "What is open, of this year on, as JSON",
+            "qmd search tea --filter 'status = open' --since 2025 --json",
+        ),
+        ("Whole documents for a program", "qmd search tea --all --full --json"),
+    ),
 )
 def search(
     index: Index,

@@ -21,7 +21,7 @@ import typer
 from qmd.declaration import operation as declaration
 from qmd.declaration.operation import REQUIRED, Declared, Operation
 from qmd.errors import InvalidArgument, UsageError
-from qmd.surfaces.cli.common import READ, State, Text, collection_names, state
+from qmd.surfaces.cli.common import READ, State, Text, bounds, collection_names, state
 
 if TYPE_CHECKING:
     from qmd.operations.index import Index
@@ -144,6 +144,7 @@ def _declare(
             Parameter("no_gpu", Parameter.KEYWORD_ONLY, default=False, annotation=NoGpu)
         )
     run.__name__, run.__doc__ = operation.python, operation.summary
+    vars(run).update(operation=operation, examples=operation.examples)
     run.__annotations__ = {each.name: each.annotation for each in parameters}
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
     return run
@@ -312,5 +313,4 @@ def _check(declared: Declared, value: Any) -> None:
     least, most = about.least, about.most
     too_small = least is not None and not value >= least
     if value != value or too_small or (most is not None and not value <= most):
-        bounds = f"{least:g} to {most:g}" if most is not None else f"{least or 0:g} or more"
-        raise InvalidArgument(label, f"takes {bounds}, not {value:g}.")
+        raise InvalidArgument(label, f"takes {bounds(least, most)}, not {value:g}.")

@@ -11,7 +11,14 @@ from qmd.errors import InvalidArgument, UsageError
 from qmd.operations.embed import embed as operation
 from qmd.operations.search import empty_index_notice
 from qmd.surfaces import formats, wording
-from qmd.surfaces.cli.common import PARTLY, Json, notice, say, state
+from qmd.surfaces.cli.common import (
+    PARTLY,
+    Json,
+    examples,
+    notice,
+    say,
+    state,
+)
 from qmd.surfaces.cli.derive import Call, command
 from qmd.surfaces.cli.progress import bar
 from qmd.visible import shown
@@ -105,6 +112,10 @@ def summary(report: Embedded) -> str:
 
 
 @app.command("list")
+@examples(
+    ("See which models there are, and which are used", "qmd models list"),
+    ("For a program", "qmd models list --json"),
+)
 def list_models(context: typer.Context, as_json: Json = False) -> None:
     """Show the models that can be used, and which are."""
     from qmd.models import hub, registry
@@ -162,6 +173,10 @@ def list_models(context: typer.Context, as_json: Json = False) -> None:
 
 
 @app.command("pull")
+@examples(
+    ("Fetch the best model for each role", "qmd models pull"),
+    ("Fetch one by its name", "qmd models pull embeddinggemma"),
+)
 def pull_models(
     context: typer.Context,
     names: Annotated[

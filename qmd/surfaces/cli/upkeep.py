@@ -18,7 +18,7 @@ from qmd.operations.doctor import doctor as examine
 from qmd.settings import environment
 from qmd.surfaces import formats, wording
 from qmd.surfaces.cli import common
-from qmd.surfaces.cli.common import Collections, Json, notice, say, state
+from qmd.surfaces.cli.common import Collections, Json, examples, notice, say, state
 from qmd.surfaces.cli.derive import Call, command
 from qmd.surfaces.cli.progress import bar, busy
 from qmd.visible import shown
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from qmd.types import Collection, Embedded, Report
 
 
+@examples(
+    ("Follow all collections", "qmd watch"),
+    ("One of them, and make vectors of what changes", "qmd watch -c notes --embed"),
+)
 def watch(
     context: typer.Context,
     collection: Collections = None,
@@ -139,6 +143,13 @@ def cleanup(call: Call, done: Cleaned) -> None:
         say(f"The index takes {wording.size(done.after)}; it was {wording.size(done.before)}.")
 
 
+@examples(
+    ("Give a project its own index", "cd ~/project && qmd init"),
+    (
+        "And index the project",
+        "cd ~/project && qmd init && qmd collection add . --mask '**/*.{md,txt}'",
+    ),
+)
 def init(context: typer.Context) -> None:
     """Give the current folder an index of its own, in .qmd/."""
     here = state(context)
