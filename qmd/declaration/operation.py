@@ -81,6 +81,7 @@ class Parameter(NamedTuple):
         complete: name of the completion of the command line, such as `collections`.
         words: the command line takes it as several words, or from stdin for `-`.
         commas: names may stand in one value on the command line, with commas between.
+        several: surfaces on which any number of values may be given.
         problem: returns what is wrong with a value of the right type, or None.
     """
 
@@ -104,6 +105,7 @@ class Parameter(NamedTuple):
     complete: str | None = None
     words: bool = False
     commas: bool = False
+    several: frozenset[Surface] = frozenset()
     problem: Callable[[Any], str | None] | None = None
 
     def help_on(self, surface: Surface) -> str:

@@ -68,7 +68,7 @@ Something = Annotated[
     guarded=True,
     examples=(
         ("Make the vectors that are missing", "qmd embed"),
-        ("Of one collection, for ten minutes at most", "qmd embed -c notes --timeout 10"),
+        ("Of one collection, for ten minutes at most", "qmd embed notes --timeout 10"),
         ("Make all of them again", "qmd embed --force"),
     ),
 )

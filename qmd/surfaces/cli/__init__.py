@@ -268,7 +268,7 @@ def run(arguments: Sequence[str], begin: Callable[[], None] = lambda: None) -> i
     except QmdError as error:
         if os.environ.get("QMD_DEBUG") == "1":
             raise
-        complain(str(error))
+        complain(error.told("command"))
         return error.exit_code
     except Exception as error:
         if _is_of_interrupt(error):

@@ -245,6 +245,17 @@ Collections = Annotated[
 ]
 
 
+CollectionNames = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[NAME]...",
+        help="Only these collections; as with -c.",
+        autocompletion=collection_names,
+    ),
+]
+"""Collections that a command is for, named without an option."""
+
+
 def here() -> Path:
     """The folder that the user is in.
 

@@ -187,13 +187,14 @@ def _parameter(declared: Declared) -> Parameter:
     if declared.kind == "path":
         more = {**more, "click_type": READ}
     if declared.positional and not about.flags:
-        if about.words:
+        several = about.words or "command" in about.several
+        if several:
             kind, default = list[str], about.defaults.get("command", REQUIRED)
         if declared.kind == "text":
             more["click_type"] = Text()
         name = about.metavar or declared.name.upper()
         info: Any = typer.Argument(
-            help=about.help, metavar=f"{name}..." if about.words else name, **more
+            help=about.help, metavar=f"{name}..." if several else name, **more
         )
     else:
         metavar = about.metavar or _METAVARS.get(declared.kind)
@@ -267,7 +268,7 @@ def read(operation: Operation, values: Mapping[str, Any]) -> dict[str, Any]:
         if value is None or (declared.kind == "names" and not value):
             continue
         _check(declared, value)
-        arguments[name] = tuple(value) if declared.kind == "names" else value
+        arguments[name] = tuple(value) if isinstance(value, list) else value
     return arguments
 
 

@@ -13,6 +13,7 @@ from qmd.operations.search import empty_index_notice
 from qmd.surfaces import formats, wording
 from qmd.surfaces.cli.common import (
     PARTLY,
+    CollectionNames,
     Json,
     examples,
     notice,
@@ -34,6 +35,7 @@ app = typer.Typer(no_args_is_help=True, help="Show and fetch the models that qmd
 class EmbedOutput(NamedTuple):
     """Options of `qmd embed` alone."""
 
+    names: CollectionNames = None
     no_gpu: Annotated[bool, typer.Option("--no-gpu", help="Run the model on the CPU.")] = False
     as_json: Json = False
 
@@ -43,7 +45,10 @@ FEWEST_TOKENS = 256
 
 
 def _adjust(call: Call) -> None:
-    """Turn minutes into seconds."""
+    """Turn minutes into seconds, and join the names of collections."""
+    named = (*call.arguments.get("collection", ()), *(call.options.names or ()))
+    if named:
+        call.arguments["collection"] = tuple(dict.fromkeys(named))
     if call.arguments.get("batch_tokens", FEWEST_TOKENS) < FEWEST_TOKENS:
         raise InvalidArgument("--batch-tokens", f"takes {FEWEST_TOKENS} or more.")
     if "within" in call.arguments:
