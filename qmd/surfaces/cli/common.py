@@ -10,17 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 import typer
-from typer._click.types import IntParamType, StringParamType
+from typer._click.types import IntParamType
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 from typer.models import TyperPath
 
 from qmd.errors import UsageError
 from qmd.surfaces import terminal
 from qmd.visible import hidden, shown
+from qmd.wording import bounds
 
 if TYPE_CHECKING:
     from qmd.analytics.sandbox_workers import Workers
-    from qmd.operations.declaration import Example
+    from qmd.declaration.operation import Example
     from qmd.operations.index import Index
     from qmd.settings.environment import Place
 
@@ -192,11 +193,6 @@ class Group(TyperGroup):
         say(help_page.ending(self))
 
 
-def bounds(least: float | None, most: float | None) -> str:
-    """Return the bounds of a number in words: `1 or more`, `0 to 1`."""
-    return f"{least or 0:g} to {most:g}" if most is not None else f"{least or 0:g} or more"
-
-
 class Whole(IntParamType):
     """Whole number with bounds, which messages and the help state in words."""
 
@@ -209,14 +205,6 @@ class Whole(IntParamType):
         if found < self.min or (self.max is not None and found > self.max):
             self.fail(f"it takes {bounds(self.min, self.max)}, not {found}.", param, ctx)
         return found
-
-
-class Text(StringParamType):
-    """Text, which the help does not call `<str>`."""
-
-    def get_metavar(self, param: Any, ctx: Any) -> str:
-        """Return nothing: the argument has a name."""
-        return ""
 
 
 class NamedPath(TyperPath):

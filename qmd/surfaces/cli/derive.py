@@ -21,7 +21,8 @@ import typer
 from qmd.declaration import operation as declaration
 from qmd.declaration.operation import REQUIRED, Declared, Operation
 from qmd.errors import InvalidArgument, UsageError
-from qmd.surfaces.cli.common import READ, State, Text, bounds, collection_names, state
+from qmd.surfaces.cli.common import READ, State, collection_names, state
+from qmd.wording import bounds
 
 if TYPE_CHECKING:
     from qmd.operations.index import Index
@@ -190,8 +191,6 @@ def _parameter(declared: Declared) -> Parameter:
         several = about.words or "command" in about.several
         if several:
             kind, default = list[str], about.defaults.get("command", REQUIRED)
-        if declared.kind == "text":
-            more["click_type"] = Text()
         name = about.metavar or declared.name.upper()
         info: Any = typer.Argument(
             help=about.help, metavar=f"{name}..." if several else name, **more

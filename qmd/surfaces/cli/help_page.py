@@ -6,19 +6,27 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from typer._click.types import FloatParamType, IntParamType
+from typer._click.types import FloatParamType, IntParamType, StringParamType
 from typer.core import TyperArgument
 
 from qmd.surfaces import terminal
-from qmd.surfaces.cli.common import Text, bounds
+from qmd.wording import bounds
 
 if TYPE_CHECKING:
-    from qmd.operations.declaration import Example
+    from qmd.declaration.operation import Example
 
 MOST = 4
 """Examples in the help of a group that has none of its own."""
 
 GREY = "2"
+
+
+class _Unnamed(StringParamType):
+    """Type that the help does not name."""
+
+    def get_metavar(self, param: Any, ctx: Any) -> str:
+        """See `StringParamType`."""
+        return ""
 
 
 def prepare(command: Any, context: Any) -> None:
@@ -33,11 +41,11 @@ def prepare(command: Any, context: Any) -> None:
         if least is not None or most is not None:
             each.help = f"{each.help} [{bounds(least, most)}]"
         if isinstance(each, TyperArgument):
-            each.type = Text()
+            each.type = _Unnamed()
         elif each.name == "help":
             each.help = "Show this help."
         elif not each.is_flag:
-            each.metavar, each.type = _value(each), Text()
+            each.metavar, each.type = _value(each), _Unnamed()
 
 
 def _bounds(parameter: Any, declared: Any) -> tuple[float | None, float | None]:
