@@ -94,14 +94,13 @@ def _begin_here(call: Call) -> None:
 def multi_get(call: Call, passages: Sequence[Passage]) -> None:
     """Write several documents; what is not found is told on stderr.
 
-    Formats for programs have a record of it, too, if anything is found.
+    Formats for programs have a record of it, too.
     """
     options: DocumentOutput = call.options
     missing = [passage for passage in passages if not passage.docid]
     found = [passage for passage in passages if passage.docid]
-    if found:
-        written = found if options.format is Format.CLI else passages
-        say(render.passages(written, options.format, numbered=options.line_numbers))
+    written = found if options.format in (Format.CLI, Format.MD) else passages
+    say(render.passages(written, options.format, numbered=options.line_numbers))
     for passage in missing:
         complain(str(passage.reason))
     if missing:
