@@ -34,9 +34,13 @@ class QmdError(Exception):
 
     def told(self, surface: str) -> str:
         """Return the message for a user of a surface: what happened, then what to do."""
-        message = super().__str__()
         advice = self._advice.get(surface) if self._advice else None
-        return f"{message}\n\n{advice}" if advice else message
+        return f"{self.message}\n\n{advice}" if advice else self.message
+
+    @property
+    def message(self) -> str:
+        """Message without the advice that each surface has in words of its own."""
+        return super().__str__()
 
 
 def advised(text: str, **options: str) -> dict[str, str]:

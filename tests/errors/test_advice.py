@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import qmd
+from qmd.analytics.channel import packed, unpacked
 from qmd.errors import DocumentNotFound, FolderTaken, IndexTaken, SqlOutOfMemory, SqlTimeout
 from qmd.errors.base import QmdError, advised
 
@@ -20,8 +21,10 @@ def test_each_surface_has_its_own_advice_and_python_that_of_the_text():
 
 
 def test_an_error_keeps_its_advice_on_its_way_between_processes():
-    error = QmdError("It failed.", advice={"command": "Use --x."})
-    assert pickle.loads(pickle.dumps(error)).told("command") == "It failed.\n\nUse --x."
+    for error in (SqlTimeout(2), QmdError("It failed.", advice={"command": "Use --x."})):
+        passed_on = unpacked(pickle.loads(pickle.dumps(packed(error))))
+        assert passed_on.told("command") == error.told("command")
+        assert str(passed_on) == str(error)
 
 
 @pytest.mark.parametrize(
