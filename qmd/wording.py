@@ -75,3 +75,8 @@ def on_one_line(name: str) -> str:
     from urllib.parse import quote
 
     return re.sub(f"%|{_CONTROL.pattern}", lambda mark: quote(mark[0]), name)
+
+
+def bounds(least: float | None, most: float | None) -> str:
+    """Return the bounds of a number in words: `1 or more`, `0 to 1`."""
+    return f"{least or 0:g} to {most:g}" if most is not None else f"{least or 0:g} or more"

@@ -66,7 +66,9 @@ def _read(descriptor: int, size: int, wait: Callable[[], None]) -> bytearray:
 
 def packed(error: Exception) -> tuple[type[Exception], str, dict[str, Any]]:
     """An error as a message: its class may take other arguments than its text."""
-    return type(error), str(error), vars(error) if isinstance(error, QmdError) else {}
+    if isinstance(error, QmdError):
+        return type(error), error.message, vars(error)
+    return type(error), str(error), {}
 
 
 def unpacked(message: tuple[type[Exception], str, dict[str, Any]]) -> Exception:

@@ -14,6 +14,7 @@ from qmd.analytics.picture_files import check, write
 from qmd.analytics.rows import Rows
 from qmd.embedding.vector_status import Index, other_vectors_notice, vector_status
 from qmd.errors import NotEmbedded, UsageError, extras
+from qmd.errors.base import advised
 from qmd.quoting import command
 from qmd.storage import document_lookup
 from qmd.storage.cursor import Cursor
@@ -123,8 +124,8 @@ def make(index: Index, names: Sequence[str] = (), *, method: Method = "pca") -> 
         raise NotEmbedded(other_vectors_notice(index))
     if method == "tsne" and len(found) < projection.FEWEST:
         raise UsageError(
-            f"t-SNE needs {projection.FEWEST} documents with vectors; there are {len(found)}.\n\n"
-            "Use --method pca."
+            f"t-SNE needs {projection.FEWEST} documents with vectors; there are {len(found)}.",
+            advice=advised("Use {}.", command="--method pca", python='method="pca"'),
         )
     points, share = projection.tsne(vectors) if method == "tsne" else projection.pca(vectors)
     labels, groups = [], [0] * len(found)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from qmd.analytics.channel import Heading
 from qmd.errors import SqlError
+from qmd.errors.usage import MORE_MEMORY
 from qmd.storage.cursor import Connection, Cursor
 from qmd.storage.statements import statement
 
@@ -81,8 +82,8 @@ class Kept:
             if max(sizes) > self._widest:
                 raise SqlError(
                     f"A row of the answer has {max(sizes):,} characters as text, which takes too "
-                    "much memory to write.\n\n"
-                    "Ask for less, or allow it more with --memory SIZE. In Python: memory=SIZE."
+                    "much memory to write.",
+                    advice=MORE_MEMORY,
                 )
             yield piece
             left -= some

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from qmd.declaration.operation import members
 from qmd.declaration.parameters import Selection
 from qmd.errors import SqlError
+from qmd.errors.base import advised
 
 SEARCHES = ("bm25", "vsearch", "hybrid")
 """Searches that a statement can call. See sql/views/."""
@@ -119,8 +120,10 @@ def check(names: Iterable[str], parameters: Parameters) -> None:
     if missing := taken.keys() - given.keys():
         name = taken[min(missing)]
         raise SqlError(
-            f"There is no value for ${name}.\n\n"
-            f"Give one with -p {name}=VALUE. In Python it is one of the parameters."
+            f"There is no value for ${name}.",
+            advice=advised(
+                "Give one {}.", command=f"with -p {name}=VALUE", python="among the parameters"
+            ),
         )
     if unknown := given.keys() - taken.keys():
         name = given[min(unknown)]

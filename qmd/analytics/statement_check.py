@@ -19,6 +19,7 @@ from qmd.analytics import lexer
 from qmd.analytics.duckdb_messages import without_advice
 from qmd.analytics.search_calls import SEARCHES, Call, Parameters, call, check, parameter
 from qmd.errors import SqlError
+from qmd.errors.base import advised
 from qmd.storage.cursor import Cursor, DatabaseError
 
 OF_VALUES = frozenset(
@@ -50,9 +51,10 @@ OF_FILES = frozenset(
 )
 """Functions that read files."""
 
-_MORE_FILES = (
-    "A query reads the index and nothing else. "
-    "Allow it to read files with --allow-files. In Python: files=True."
+_MORE_FILES = advised(
+    "A query reads the index and nothing else. Allow it to read files with {}.",
+    command="--allow-files",
+    python="files=True",
 )
 
 _QUALIFIERS = frozenset("memory qmd_index main temp system information_schema pg_catalog".split())
@@ -181,7 +183,7 @@ class Reader:
         if name in HARMLESS or name in self._functions or (name in OF_FILES and self._files):
             return
         if name in OF_FILES:
-            raise SqlError(f"{name} reads files.\n\n{_MORE_FILES}")
+            raise SqlError(f"{name} reads files.", advice=_MORE_FILES)
         raise SqlError(
             f"A query may not call {name} for rows.\n\n"
             f"It may call {', '.join(sorted(self._functions))}, range, unnest, json_each and "
@@ -207,7 +209,9 @@ class Reader:
         if len(named) > 1 and named[0].lower() not in _QUALIFIERS:
             is_file = True  # DuckDB takes a.csv for the file, even without quotes
         if is_file and not self._files:
-            raise SqlError(f"There is no table '{name}', and a file is not read.\n\n{_MORE_FILES}")
+            raise SqlError(
+                f"There is no table '{name}', and a file is not read.", advice=_MORE_FILES
+            )
         self._check_not_index(name)
 
     def _check_file(self, name: str) -> None:
@@ -234,9 +238,12 @@ class Reader:
 def not_here(name: str) -> SqlError:
     """Why a file of another machine is not read."""
     return SqlError(
-        f"'{name}' is not on this machine, and a query does not reach the network.\n\n"
-        "Fetch the file first, and let the query read it with --allow-files. "
-        "In Python: files=True."
+        f"'{name}' is not on this machine, and a query does not reach the network.",
+        advice=advised(
+            "Fetch the file first, and let the query read it with {}.",
+            command="--allow-files",
+            python="files=True",
+        ),
     )
 
 

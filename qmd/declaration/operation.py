@@ -33,6 +33,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 Surface = Literal["command", "tool", "python", "sql"]
 """A way in: command line; MCP and REST, which share tools; Python; functions in SQL."""
 
+Example = tuple[str, str]
+"""What a command is run for, in a few words, and the line that does it."""
+
 Kind = Literal[
     "text",
     "integer",
@@ -78,6 +81,7 @@ class Parameter(NamedTuple):
         complete: name of the completion of the command line, such as `collections`.
         words: the command line takes it as several words, or from stdin for `-`.
         commas: names may stand in one value on the command line, with commas between.
+        several: surfaces on which any number of values may be given.
         problem: returns what is wrong with a value of the right type, or None.
     """
 
@@ -101,6 +105,7 @@ class Parameter(NamedTuple):
     complete: str | None = None
     words: bool = False
     commas: bool = False
+    several: frozenset[Surface] = frozenset()
     problem: Callable[[Any], str | None] | None = None
 
     def help_on(self, surface: Surface) -> str:
@@ -157,6 +162,7 @@ class Operation:
         asks_models: it may take longer than one that reads the index.
         aliases: other names of the Python method.
         absent: surfaces that do not have it, with the reason.
+        examples: two to four of the command, which its help ends with.
     """
 
     function: Callable[..., Any]
@@ -169,6 +175,7 @@ class Operation:
     asks_models: bool = False
     aliases: tuple[str, ...] = ()
     absent: Mapping[Surface, str] = field(default_factory=dict)
+    examples: tuple[Example, ...] = ()
 
     @property
     def python(self) -> str:
@@ -218,6 +225,7 @@ def operation(
     asks_models: bool = False,
     aliases: tuple[str, ...] = (),
     absent: Mapping[Surface, str] = _NOTHING,
+    examples: tuple[Example, ...] = (),
 ) -> Callable[[Function], Function]:
     """Record a function as an operation; see `Operation`. The function itself stays as it is."""
 
@@ -233,6 +241,7 @@ def operation(
             asks_models,
             aliases,
             absent,
+            examples,
         )
         return function
 

@@ -275,7 +275,7 @@ Intent = Annotated[
     Parameter(
         help="What the question is about.",
         helps={"tool": "Background that disambiguates the query. Not searched on its own."},
-        metavar="TEXT",
+        metavar="WORDS",
     ),
 ]
 

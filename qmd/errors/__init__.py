@@ -11,6 +11,7 @@
     │   │   └── ConfigEmptied     it has lost what it said
     │   └── CommandRefused        an update command with characters that cannot be seen
     ├── NotFound
+    │   ├── CommandNotFound       exit code 2: qmd has no such command
     │   ├── DocumentNotFound
     │   ├── CollectionNotFound
     │   ├── ContextNotFound
@@ -110,6 +111,7 @@ if TYPE_CHECKING:
         AlreadyExists,
         Ambiguous,
         CollectionNotFound,
+        CommandNotFound,
         CommandRefused,
         ConfigEmptied,
         ConfigError,
@@ -132,6 +134,7 @@ __all__ = [
     "Ambiguous",
     "CannotUpdate",
     "CollectionNotFound",
+    "CommandNotFound",
     "CommandRefused",
     "ConfigEmptied",
     "ConfigError",

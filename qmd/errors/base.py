@@ -4,15 +4,45 @@ from __future__ import annotations
 
 from qmd.wording import readable
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 
 class QmdError(Exception):
     """Base of all errors that qmd raises on purpose.
 
     Args:
-        message: what happened; values in it that are very long are cut in the middle.
+        message: what happened, and what to do if that is the same on each surface; values in it
+            that are very long are cut in the middle.
+        advice: what to do, by surface (`command`, `tool`, `python`), where each has its own words.
     """
 
     exit_code = 1
+    _advice: Mapping[str, str] | None = None
 
-    def __init__(self, message: str = "", *more: object) -> None:
+    def __init__(
+        self, message: str = "", *more: object, advice: Mapping[str, str] | None = None
+    ) -> None:
         super().__init__(readable(message), *more)
+        if advice:
+            self._advice = advice
+
+    def __str__(self) -> str:
+        """Return the message for a Python program."""
+        return self.told("python")
+
+    def told(self, surface: str) -> str:
+        """Return the message for a user of a surface: what happened, then what to do."""
+        advice = self._advice.get(surface) if self._advice else None
+        return f"{self.message}\n\n{advice}" if advice else self.message
+
+    @property
+    def message(self) -> str:
+        """Message without the advice that each surface has in words of its own."""
+        return super().__str__()
+
+
+def advised(text: str, **options: str) -> dict[str, str]:
+    """Make advice of a sentence with a gap for an option, and of its name on each surface."""
+    return {surface: text.format(option) for surface, option in options.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from qmd.errors.base import QmdError
@@ -17,8 +17,10 @@ class ExchangeError(QmdError):
 class FolderTaken(ExchangeError):
     """A folder that would be replaced has something in it that is not of an export."""
 
-    def __init__(self, folder: Path, problem: str, *, mend: str) -> None:
-        super().__init__(f"{shown(folder)} cannot be replaced: {shown(problem)}\n\n{mend}")
+    def __init__(self, folder: Path, problem: str, *, mend: str | Mapping[str, str]) -> None:
+        super().__init__(
+            f"{shown(folder)} cannot be replaced: {shown(problem)}", advice=_on_each(mend)
+        )
         self.folder = folder
 
 
@@ -78,7 +80,7 @@ class ExportIncomplete(ExchangeError):
     def __init__(self, folder: Path, missing: Sequence[str]) -> None:
         super().__init__(
             f"No index can be made of {shown(folder)}: it is without {', '.join(missing)}.\n\n"
-            "Export again without --tables."
+            "Export all tables again."
         )
         self.folder = folder
         self.missing = tuple(missing)
@@ -108,6 +110,15 @@ class ExportTooNew(ExchangeError):
 class IndexTaken(ExchangeError):
     """An import would replace what is in an index."""
 
-    def __init__(self, path: Path, problem: str, *, mend: str) -> None:
-        super().__init__(f"The index {shown(path)} {problem}\n\nNothing was imported. {mend}")
+    def __init__(self, path: Path, problem: str, *, mend: str | Mapping[str, str]) -> None:
+        advice = _on_each(mend)
+        super().__init__(
+            f"The index {shown(path)} {problem}",
+            advice={name: f"Nothing was imported. {text}" for name, text in advice.items()},
+        )
         self.path = path
+
+
+def _on_each(mend: str | Mapping[str, str]) -> Mapping[str, str]:
+    """Return advice by surface; a text is for all of them."""
+    return dict.fromkeys(("command", "tool", "python"), mend) if isinstance(mend, str) else mend

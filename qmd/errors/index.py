@@ -134,7 +134,7 @@ class IndexTooNew(IndexFailure):
     def __init__(self, path: Path, *, schema: int, known: int, written_by: str, this: str) -> None:
         super().__init__(
             f"The index {shown(path)} has schema {schema}; this qmd {this} knows schemas up to "
-            f"{known}.\n\n{newer(written_by, this)}, or choose another index with --index NAME."
+            f"{known}.\n\n{newer(written_by, this)}, or choose another index."
         )
         self.path = path
         self.schema = schema
@@ -194,9 +194,9 @@ class HookFailed(CannotUpdate):
     """
 
     def __init__(self, collection: str, command: str, problem: str, *, pulls: bool = False) -> None:
-        what = "What --pull runs in" if pulls else "The update command of"
+        what = "The pull from git in" if pulls else "The update command of"
         mend = (
-            "See what git says in its folder, or leave --pull out"
+            "See what git says in its folder, or update without pulling"
             if pulls
             else f"Mend it with {suggested('qmd', 'collection', 'update-cmd', collection, 'CMD')}"
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from qmd.errors.base import QmdError
+from qmd.errors.base import QmdError, advised
 from qmd.quoting import command, line
 from qmd.visible import shown
 from qmd.wording import amount, on_one_line
@@ -49,10 +49,20 @@ class SqlTimeout(SqlError):
 
     def __init__(self, seconds: float) -> None:
         super().__init__(
-            f"The query was stopped after {amount(seconds, 'second')}.\n\n"
-            "Ask for less, or give it more time with --timeout SECONDS. In Python: timeout=SECONDS."
+            f"The query was stopped after {amount(seconds, 'second')}.",
+            advice=advised(
+                "Ask for less, or give it more time with {}.",
+                command="--timeout SECONDS",
+                python="timeout=SECONDS",
+            ),
         )
         self.seconds = seconds
+
+
+MORE_MEMORY = advised(
+    "Ask for less, or allow it more with {}.", command="--memory SIZE", python="memory=SIZE"
+)
+"""Advice about a query that needs more memory than it may use."""
 
 
 class SqlOutOfMemory(SqlError):
@@ -60,10 +70,7 @@ class SqlOutOfMemory(SqlError):
 
     def __init__(self, memory: str, *, disk: str | None = None) -> None:
         also = f", and {disk} on disk" if disk else ""
-        super().__init__(
-            f"The query needs more than {memory} of memory{also}.\n\n"
-            "Ask for less, or allow it more with --memory SIZE. In Python: memory=SIZE."
-        )
+        super().__init__(f"The query needs more than {memory} of memory{also}.", advice=MORE_MEMORY)
         self.memory = memory
         self.disk = disk
 
@@ -112,6 +119,20 @@ class NotFound(QmdError):
     """Nothing has this name."""
 
 
+class CommandNotFound(NotFound):
+    """The command line has no such command."""
+
+    exit_code = 2
+
+    def __init__(self, program: str, name: str, tries: Sequence[str]) -> None:
+        message = f"{program} has no command '{shown(name)}'."
+        if tries:
+            message += f" Try: {', or '.join(tries)}"
+        super().__init__(f"{message}\n\nSee '{program} --help'.")
+        self.name = name
+        self.tries = tuple(tries)
+
+
 class DocumentNotFound(NotFound):
     """No document has this path or docid."""
 
@@ -125,10 +146,22 @@ class DocumentNotFound(NotFound):
             message += "\n\nDid you mean one of these?\n" + "\n".join(
                 f"  - {on_one_line(s)}" for s in similar
             )
-        super().__init__(message)
+        super().__init__(message, advice=None if on_disk else {"command": _searched(name)})
         self.name = name
         self.similar = tuple(similar)
         self.on_disk = on_disk
+
+
+def _searched(name: str) -> str:
+    """Return how to find a document whose name is not known."""
+    import re
+
+    words = re.findall(r"\w+", re.sub(r"\.\w+$", "", name.rpartition("/")[2]))
+    if name.startswith("#") or not words:
+        words = ["WORDS"]
+    return (
+        f"See what there is with 'qmd ls', or look for it with {command('qmd', 'search', *words)}."
+    )
 
 
 class CollectionNotFound(NotFound):

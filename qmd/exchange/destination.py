@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from qmd import files, processes
 from qmd.errors import ExportDamaged, ExportTooNew, FolderTaken
+from qmd.errors.base import advised
 from qmd.exchange import manifest
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 MARK = ".of-qmd"
 """In a folder that becomes an export: what else there may be is of one that was cut off."""
+
+FORCE = {"command": "--force", "python": "force=True"}
+"""Option that replaces what is there."""
 
 DROPPINGS = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
 """What systems leave in folders that somebody has looked at."""
@@ -71,7 +75,7 @@ def before(
     """
     if not target.exists() or (target.is_dir() and not _contents(target)):
         return None
-    mend = "Name another folder, or replace this one with --force."
+    mend = advised("Name another folder, or replace this one with {}.", **FORCE)
     if not target.is_dir():
         raise FolderTaken(target, "it is a file.", mend="Name another folder.")
     if not manifest.is_ours(target):
@@ -94,7 +98,7 @@ def before(
             target,
             f"it has files that are not of the export: {', '.join(strange[:3])}"
             + (f" and {len(strange) - 3} more." if len(strange) > 3 else "."),
-            mend="Move them away, or replace them with --force.",
+            mend=advised("Move them away, or replace them with {}.", **FORCE),
         )
     return found
 

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qmd import files
 from qmd.errors import ExportFailed, FolderTaken, UsageError
+from qmd.errors.base import advised
 from qmd.exchange import destination, manifest, parquet
 from qmd.exchange.manifest import File, Manifest, Part
 from qmd.exchange.parquet import Column, Table
@@ -270,7 +271,9 @@ def _check_kept(before: Manifest | None, target: Path, everything: bool) -> None
         raise FolderTaken(
             target,
             f"it has {amount(had, 'document')}, and {now} any more.",
-            mend="Bring them back with 'qmd import', or replace it with --force.",
+            mend=advised(
+                "Bring them back with 'qmd import', or replace it with {}.", **destination.FORCE
+            ),
         )
 
 

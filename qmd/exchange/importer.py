@@ -211,7 +211,11 @@ def _next_ids(cursor: Cursor, *, path: Path, replace: bool) -> NextIds:
         raise IndexTaken(
             path,
             f"has {amount(documents, 'document')}.",
-            mend="Import into another one with --index NAME, or replace it with --replace.",
+            mend={
+                "command": "Import into another one with --index NAME, or replace it with "
+                "--replace.",
+                "python": "Import into another one, or replace it with replace=True.",
+            },
         )
     return parquet.next_ids(cursor)
 

@@ -90,6 +90,18 @@ def walk(collection: Collection) -> Found:
     return found
 
 
+def has_files(collection: Collection) -> bool:
+    """Return whether a folder has a file of its collection with anything in it.
+
+    Raises:
+        RootMissing, RootUnreadable: as `walk` does.
+    """
+    if not Path(collection.root).is_dir():
+        raise RootMissing(collection.name, collection.root)
+    files = _files(os.path.realpath(collection.root), collection, Found())
+    return any(0 < size <= LARGEST for _, size, *_ in files)
+
+
 def same(collection: Collection, found: Found, unusable: Sequence[tuple[str, str]] = ()) -> Report:
     """The report of a collection in which nothing has changed.
 

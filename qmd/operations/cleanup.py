@@ -46,6 +46,10 @@ class Cleaned:
     title="Clean up",
     writes=True,
     absent={"tool": "It holds the index for long, which is for the user to decide."},
+    examples=(
+        ("Remove what is unused", "qmd cleanup"),
+        ("Only show what would be removed", "qmd cleanup --dry-run"),
+    ),
 )
 def cleanup(index: Index, *, dry_run: DryRun = False) -> Cleaned:
     """Remove unused data, put the index in order, and make its file small.

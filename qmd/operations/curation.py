@@ -58,9 +58,12 @@ def add_collection(
             return each
     if any(collection.name == chosen for collection in known):
         raise AlreadyExists(
-            f"Collection '{chosen}' already exists.\n\n"
-            "Choose another name with --name, or index it with "
-            f"{command('qmd', 'update', '-c', chosen)}. In Python: name=NAME, or update(NAME)."
+            f"Collection '{chosen}' already exists.",
+            advice={
+                "command": "Choose another name with --name NAME, or index it with "
+                f"{command('qmd', 'update', chosen)}.",
+                "python": f"Choose another with name=NAME, or index it with update({chosen!r}).",
+            },
         )
     for collection in known:
         if collection.root == str(root) and collection.mask == mask:

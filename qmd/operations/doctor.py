@@ -59,7 +59,14 @@ Deep = Annotated[
 ]
 
 
-@operation(title="Check the index", absent={"tool": "The user mends an index, not an agent."})
+@operation(
+    title="Check the index",
+    absent={"tool": "The user mends an index, not an agent."},
+    examples=(
+        ("Check the index", "qmd doctor"),
+        ("Compare it with its texts, word by word", "qmd doctor --deep"),
+    ),
+)
 def doctor(index: Index, *, deep: Deep = False, progress: StepProgress = None) -> Rows[Finding]:
     """Check the index, and say how to mend what is wrong.
 

@@ -43,6 +43,7 @@ DocumentName = Annotated[
         },
         json="file",
         metavar="FILE",
+        several=frozenset({"command"}),
         aliases=("path", "docid", "id", "name"),
     ),
 ]
@@ -83,11 +84,13 @@ LinesOfEach = Annotated[
 ]
 
 Pattern = Annotated[
-    str,
+    str | Sequence[str],
     Parameter(
         help="A glob, a {brace,set}, or a comma list of paths and docids; *.md:1:10 for lines.",
         helps={"tool": "Glob, or comma-separated paths/docids."},
         metavar="PATTERN",
+        kind="text",
+        several=frozenset({"command", "python"}),
         aliases=("files", "paths"),
     ),
 ]
@@ -172,6 +175,14 @@ class Document:
     title="Get document",
     description="Get one document by path, docid (#abc123) or qmd:// URI. 'file.md:120' starts at "
     "line 120, 'file.md:120:40' reads 40 lines. Suggests similar files when not found.",
+    examples=(
+        ("Read a document", "qmd get notes/tea.md"),
+        (
+            "Three lines from line 5 on, with their numbers",
+            "qmd get notes/tea.md:5:3 --line-numbers",
+        ),
+        ("Several, as JSON", "qmd get notes/tea.md work/plan.md --json"),
+    ),
 )
 def get(
     index: Index,
@@ -218,6 +229,14 @@ def _get(
     title="Get several documents",
     description="Get several documents by glob ('journals/2025-05*.md') or comma-separated list of "
     "paths/docids. Files over maxBytes are skipped with a notice.",
+    examples=(
+        ("All documents of a folder", "qmd multi-get 'notes/journal/*.md'"),
+        ("Files that a shell names", "cd ~/notes && qmd multi-get *.md"),
+        (
+            "The first ten lines of each, as Markdown",
+            "qmd multi-get '{notes,work}/*.md' -l 10 --md",
+        ),
+    ),
 )
 def multi_get(
     index: Index,
@@ -234,30 +253,33 @@ def multi_get(
     place of its text.
 
     Args:
-        pattern: glob, brace set, or comma list of paths and docids, with `:first:count`.
+        pattern: glob, brace set, or comma list of paths and docids, with `:first:count`; or several
+            of these.
         count: lines of each at most.
         largest: bytes of a document at most.
         folder: where paths such as `./tea.md` and `./*.md` begin; see `document_lookup.found`.
     """
-    work = partial(_multi_get, index, pattern, count=count, largest=largest, folder=folder)
+    patterns = [pattern] if isinstance(pattern, str) else list(pattern)
+    work = partial(_multi_get, index, patterns, count=count, largest=largest, folder=folder)
     return Rows(Passage, index.read(work))
 
 
 def _multi_get(
     index: Index,
-    pattern: str,
+    patterns: Sequence[str],
     cursor: Cursor,
     *,
     count: int | None,
     largest: int,
     folder: Path | None,
 ) -> list[Passage]:
-    parts = [_of_this(index, part) for part in globs.split_mask(pattern)]
+    parts: list[str] = []
+    for pattern in patterns:
+        own = [_of_this(index, part) for part in globs.split_mask(pattern)]
+        is_odd = "," in pattern or pattern != pattern.strip()
+        parts += [pattern] if is_odd and _is_one(cursor, pattern, folder) else own
     if not parts:
         raise UsageError("Name documents by a glob such as 'notes/2025-*.md' or by a list.")
-    is_odd = "," in pattern or pattern != pattern.strip()
-    if is_odd and _is_one(cursor, pattern, folder):
-        parts = [pattern]
     chosen: dict[tuple[object, ...], tuple[Indexed, paths.Range]] = {}
     missing: list[Passage] = []
     everything: list[Indexed] | None = None
@@ -345,6 +367,11 @@ def folder_named(index: Index, name: str) -> tuple[str, str]:
     title="Documents",
     aliases=("ls",),
     absent={"tool": "`status` lists the collections, and `multi_get` takes globs."},
+    examples=(
+        ("List the collections", "qmd ls"),
+        ("List the files of a folder in one", "qmd ls notes/journal"),
+        ("As JSON, with their dates and docids", "qmd ls notes --json"),
+    ),
 )
 def documents(index: Index, path: ListedPath = None) -> Rows[Document]:
     """List collections, or the files of one.

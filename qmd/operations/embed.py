@@ -66,6 +66,11 @@ Something = Annotated[
     "progress; may take long.",
     writes=True,
     guarded=True,
+    examples=(
+        ("Make the vectors that are missing", "qmd embed"),
+        ("Of one collection, for ten minutes at most", "qmd embed notes --timeout 10"),
+        ("Make all of them again", "qmd embed --force"),
+    ),
 )
 async def embed(
     index: Index,

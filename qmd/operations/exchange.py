@@ -66,7 +66,19 @@ Trusting = Annotated[
 ]
 
 
-@operation(title="Export", writes=False, absent={"tool": NOT_OVER_A_WIRE})
+@operation(
+    title="Export",
+    writes=False,
+    absent={"tool": NOT_OVER_A_WIRE},
+    examples=(
+        ("Write the whole index", "qmd export ~/export"),
+        ("One collection, without vectors", "qmd export ~/shared -c notes --no-vectors"),
+        (
+            "Only what is tagged, in a folder for each collection",
+            "qmd export ~/open --filter 'status = open' --partition-by collection",
+        ),
+    ),
+)
 def export(
     index: Index,
     folder: ExportFolder,
@@ -104,7 +116,16 @@ def export(
     return run_export(index, Path(folder), wish=wish, force=force, progress=progress)
 
 
-@operation(title="Import", name="import", writes=True, absent={"tool": NOT_OVER_A_WIRE})
+@operation(
+    title="Import",
+    name="import",
+    writes=True,
+    absent={"tool": NOT_OVER_A_WIRE},
+    examples=(
+        ("Make an index of its own of an export", "qmd --index restored import ~/backup"),
+        ("Replace the index", "qmd import ~/backup --replace"),
+    ),
+)
 def import_(
     index: Index,
     folder: ImportFolder,

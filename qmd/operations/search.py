@@ -27,21 +27,37 @@ if TYPE_CHECKING:
     from qmd.ranking.query import Query
     from qmd.ranking.results import Form, Match
     from qmd.storage.cursor import Cursor
-    from qmd.types import Filter, Result
+    from qmd.types import Collection, Filter, Result
 
 NONE_INCLUDED = (
     "All collections are excluded from searches that name none. "
-    "Name one with -c, or run 'qmd collection include NAME'."
+    "Name one, or run 'qmd collection include NAME'."
 )
 
 NO_COLLECTIONS = "Nothing is indexed yet. Add a folder with 'qmd collection add PATH'."
 NO_DOCUMENTS = "Nothing is indexed yet. Run 'qmd update'."
+NO_FILES = (
+    "Nothing is indexed: no collection has a file that matches its mask. "
+    "'qmd collection list' shows their folders and masks."
+)
 
 
 @operation(
     title="Keyword search (BM25)",
     description='Fast BM25 keyword search. Supports "quoted phrases" and -negation. '
     "No model needed.",
+    examples=(
+        ("Documents that have these words", "qmd search green tea"),
+        (
+            "A phrase, without another word, of one collection",
+            "qmd search '\"green tea\" -coffee' -c notes",
+        ),
+        (
+            "What is open, of this year on, as JSON",
+            "qmd search tea --filter 'status = open' --since 2025 --json",
+        ),
+        ("Whole documents for a program", "qmd search tea --all --full --json"),
+    ),
 )
 def search(
     index: Index,
@@ -156,7 +172,21 @@ def _empty_notice(index: Index, cursor: Cursor) -> str | None:
     if not cursor.one("documents/is_empty"):
         return None
     known = index.database.remembered("collections", catalog.collections, cursor=cursor)
-    return NO_DOCUMENTS if known else NO_COLLECTIONS
+    if not known:
+        return NO_COLLECTIONS
+    return NO_DOCUMENTS if any(_may_have_files(index, each) for each in known) else NO_FILES
+
+
+def _may_have_files(index: Index, collection: Collection) -> bool:
+    """Return whether an update finds a file in a collection, or has something else to report."""
+    from qmd.errors import CannotUpdate, UsageError
+    from qmd.ingest.walk import has_files
+    from qmd.operations.update import may_read
+
+    try:
+        return not may_read(index, collection) or has_files(collection)
+    except (CannotUpdate, UsageError):  # a missing folder, or a mask that cannot be read
+        return True
 
 
 def presented(

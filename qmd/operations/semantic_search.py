@@ -59,6 +59,14 @@ if TYPE_CHECKING:
     description="Semantic similarity search over embeddings. Needs `qmd embed` to have been run.",
     asks_models=True,
     aliases=("vsearch",),
+    examples=(
+        ("Passages that mean the same in other words", "qmd vsearch 'how hot should the water be'"),
+        ("Several passages of each document", "qmd vsearch 'brewing a drink' --per-file 3"),
+        (
+            "Only passages that are very near",
+            "qmd vsearch 'brewing a drink' --min-score 0.5 --json",
+        ),
+    ),
 )
 def vector_search(
     index: Index,
@@ -190,6 +198,15 @@ def _nearest(
     "expanded automatically) or `searches` (1-10 typed sub-queries lex/vec/hyde; the first counts "
     "double), not both.",
     asks_models=True,
+    examples=(
+        ("Ask in your own words", "qmd query 'how hot should tea water be'"),
+        ("Prefer what was written of late", "qmd query 'what is planned' -c work --recent 90"),
+        ("See how each score came about", "qmd query 'green tea' --explain"),
+        (
+            "Say which words and which meaning to look for",
+            "printf 'lex: tea\\nvec: temperature of water\\n' | qmd query -",
+        ),
+    ),
 )
 async def query(
     index: Index,

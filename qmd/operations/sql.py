@@ -57,6 +57,15 @@ Files = Annotated[
 @operation(
     title="SQL",
     absent={"tool": "SQL is for the user: an agent has searches, and an answer of fixed size."},
+    examples=(
+        (
+            "The ten largest documents",
+            "qmd sql 'select file, size from documents order by size desc limit 10'",
+        ),
+        ("What can be asked, and useful questions", "qmd sql --tables && qmd sql --examples"),
+        ("With a value of your own", "qmd sql 'select file, score from bm25($words)' -p words=tea"),
+        ("Into a file, whose name tells the format", "qmd sql 'from documents' -o documents.csv"),
+    ),
 )
 def sql(
     index: Index,

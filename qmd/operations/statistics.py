@@ -30,7 +30,15 @@ MapMethod = Annotated[
 ]
 
 
-@operation(title="Statistics", absent={"tool": FOR_PEOPLE})
+@operation(
+    title="Statistics",
+    absent={"tool": FOR_PEOPLE},
+    examples=(
+        ("Show sizes, months and frequent terms", "qmd stats"),
+        ("Of one collection, for a program", "qmd stats -c notes --json"),
+        ("Draw them", "qmd stats --plot notes.svg"),
+    ),
+)
 def stats(
     index: Index,
     collection: WatchedCollections = None,
@@ -53,7 +61,15 @@ def stats(
     return gather(index, named(collection), terms=terms, longest=longest)
 
 
-@operation(title="Map of documents", absent={"tool": FOR_PEOPLE})
+@operation(
+    title="Map of documents",
+    absent={"tool": FOR_PEOPLE},
+    examples=(
+        ("Draw a map to look at in a browser", "qmd map"),
+        ("Of one collection, as a picture", "qmd map notes.svg -c notes"),
+        ("Put the nearest neighbours together", "qmd map neighbours.html --method tsne"),
+    ),
+)
 def map(index: Index, collection: WatchedCollections = None, *, method: MapMethod = "pca") -> Map:
     """Draw a map of the documents by what they mean: each a point, near to what is like it.
 

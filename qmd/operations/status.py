@@ -66,6 +66,11 @@ class Status:
 @operation(
     title="Index status",
     description="Collections, document counts and embedding status of the index.",
+    examples=(
+        ("Show what is indexed", "qmd status"),
+        ("For a program", "qmd status --json"),
+        ("Of another index", "qmd --index archive status"),
+    ),
 )
 def status(index: Index) -> Status:
     """Show what is indexed."""

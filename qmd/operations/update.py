@@ -46,6 +46,11 @@ UpdateProgress = Annotated[
     description="Index what has changed in the files of the collections. Reports progress.",
     writes=True,
     guarded=True,
+    examples=(
+        ("Index what has changed in all collections", "qmd update"),
+        ("In one collection only", "qmd update notes"),
+        ("Pull from git first where a collection is a clone", "qmd update --pull"),
+    ),
 )
 async def update(
     index: Index,

@@ -46,7 +46,7 @@ def unchanged(index: Library, folder: Path, error: type[Exception], match: str) 
 def test_an_index_with_documents_is_not_replaced_unasked(two, tmp_path):
     with pytest.raises(IndexTaken, match="has 2 documents") as raised:
         run_import(two.engine, tmp_path / "out")
-    assert "--replace" in str(raised.value)
+    assert "replace=True" in str(raised.value)
     assert two.found("cake") == ["cake.md"]
 
 

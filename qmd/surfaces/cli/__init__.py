@@ -12,7 +12,17 @@ from typing import Annotated, Any
 import typer
 
 from qmd.errors import QmdError, UsageError
-from qmd.surfaces.cli.common import INTERRUPTED, Command, State, complain, is_text, say, state
+from qmd.surfaces.cli.common import (
+    INTERRUPTED,
+    Command,
+    Group,
+    State,
+    complain,
+    examples,
+    is_text,
+    say,
+    state,
+)
 from qmd.version import __version__
 from qmd.visible import hidden, shown
 from qmd.wording import readable
@@ -38,6 +48,8 @@ COMMANDS = {
     "import": "exchange",
     "bench": "bench",
     "server": "serve",
+    "help": "help",
+    "version": "help",
 }
 """Each command and the module of its function, which has its name, or that and an underscore."""
 
@@ -59,12 +71,14 @@ GROUPS = {
 
 PANELS = {
     "Search": "search vsearch query sql",
-    "Read": "get multi-get ls",
-    "Keep an index": "collection context update watch embed models init trust",
-    "Serve agents": "mcp server skill",
-    "See all of it": "stats map bench",
-    "Take it elsewhere": "export import",
-    "Upkeep": "status doctor cleanup",
+    "Read documents": "get multi-get ls",
+    "Choose what is indexed": "collection context init trust",
+    "Keep the index up to date": "update watch embed models",
+    "Check the index": "status doctor cleanup",
+    "Look at all documents": "stats map bench",
+    "Move the index": "export import",
+    "Connect agents": "mcp server skill",
+    "Get help": "help version",
 }
 """The parts of the help, and the commands in each."""
 
@@ -81,22 +95,35 @@ def application(arguments: Sequence[str]) -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    app.callback()(options)
+    app.callback(cls=Group)(options)
     called = _called(arguments)
     if called in ALIASES:
         function = getattr(_module(COMMANDS[ALIASES[called]]), ALIASES[called])
         app.command(name=called, cls=Command)(function)
     known = called in COMMANDS or called in GROUPS or called in ALIASES
-    panels = {name: panel for panel, names in PANELS.items() for name in names.split()}
-    for name, module in COMMANDS.items():
-        if not known or name == called:
-            own = name.replace("-", "_")
-            function = getattr(_module(module), f"{own}_" if iskeyword(own) else own)
-            app.command(name=name, cls=Command, rich_help_panel=panels[name])(function)
-    for name, module in GROUPS.items():
-        if not known or name == called:
-            app.add_typer(_module(module).app, name=name, rich_help_panel=panels[name])
+    if not known and called is not None and not called.startswith("-"):
+        from qmd.surfaces.cli import guesses
+
+        words = arguments[_options_before(arguments) :]
+        raise guesses.not_found("qmd", words, [*COMMANDS, *GROUPS])
+    for panel, names in PANELS.items():
+        for name in names.split():
+            if not known or name == called:
+                _add(app, name, panel)
     return app
+
+
+def _add(app: typer.Typer, name: str, panel: str) -> None:
+    """Add a command, or a group of commands, to a part of the help."""
+    if name in GROUPS:
+        group = _module(GROUPS[name]).app
+        for each in group.registered_commands:
+            each.cls = Command
+        app.add_typer(group, name=name, cls=Group, rich_help_panel=panel)
+        return
+    own = name.replace("-", "_")
+    function = getattr(_module(COMMANDS[name]), f"{own}_" if iskeyword(own) else own)
+    app.command(name=name, cls=Command, rich_help_panel=panel)(function)
 
 
 def _called(arguments: Sequence[str]) -> str | None:
@@ -172,6 +199,12 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+@examples(
+    ("Index a folder", "qmd collection add ~/notes"),
+    ("Find documents that have both words", "qmd search green tea"),
+    ("Prepare search by meaning, then ask", "qmd embed && qmd query 'how hot should tea be?'"),
+    ("Read what was found", "qmd get notes/tea.md"),
+)
 def options(
     context: typer.Context,
     index: Annotated[
@@ -185,7 +218,7 @@ def options(
     ] = None,
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+        typer.Option("-V", "--version", callback=_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
     """Search everything you have written down, on your own machine."""
@@ -199,8 +232,8 @@ def run(arguments: Sequence[str], begin: Callable[[], None] = lambda: None) -> i
         begin: called when the command has been loaded, before it does anything.
 
     Returns:
-        The exit code: 0 done, 1 usage or not found, 2 partly done, 3 the index is busy or
-        unreadable, 130 interrupted.
+        The exit code: 0 done, 1 usage or not found, 2 partly done or no such command, 3 the index
+        is busy or unreadable, 130 interrupted.
     """
     from typer._click import exceptions as click  # the errors that typer itself raises
 
@@ -235,7 +268,7 @@ def run(arguments: Sequence[str], begin: Callable[[], None] = lambda: None) -> i
     except QmdError as error:
         if os.environ.get("QMD_DEBUG") == "1":
             raise
-        complain(str(error))
+        complain(error.told("command"))
         return error.exit_code
     except Exception as error:
         if _is_of_interrupt(error):

@@ -15,7 +15,18 @@ from qmd.errors import UsageError, extras
 from qmd.evaluation import Backend
 from qmd.surfaces import formats, wording
 from qmd.surfaces.cli.bench_report import Outcome, amount_of_queries, record, report
-from qmd.surfaces.cli.common import PARTLY, READ, WRITTEN, Collections, Json, notice, say, state
+from qmd.surfaces.cli.common import (
+    PARTLY,
+    READ,
+    WRITTEN,
+    Collections,
+    Json,
+    Whole,
+    examples,
+    notice,
+    say,
+    state,
+)
 from qmd.surfaces.cli.progress import bars, unseen
 
 if TYPE_CHECKING:
@@ -39,6 +50,14 @@ class Options(NamedTuple):
     runs: Path | None
 
 
+@examples(
+    ("Ask questions whose answers are known", "qmd bench questions.json"),
+    (
+        "Keyword search alone, on 20 questions by chance",
+        "qmd bench questions.json --backend bm25 --queries 20",
+    ),
+    ("Draw quality against time", "qmd bench questions.json --chart quality.svg"),
+)
 def bench(
     context: typer.Context,
     fixture: Annotated[
@@ -53,12 +72,14 @@ def bench(
     ] = None,
     queries: Annotated[
         int | None,
-        typer.Option("--queries", min=1, metavar="N", help="So many of the queries, by chance."),
+        typer.Option("--queries", click_type=Whole(1), help="So many of the queries, by chance."),
     ] = None,
     collection: Collections = None,
     depth: Annotated[
         int | None,
-        typer.Option("--depth", min=1, help="Results of a query (100; of JSON what it needs)."),
+        typer.Option(
+            "--depth", click_type=Whole(1), help="Results of a query (100; of JSON what it needs)."
+        ),
     ] = None,
     run: Annotated[
         Path | None,

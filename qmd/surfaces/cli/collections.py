@@ -14,7 +14,15 @@ from qmd.settings import trust
 from qmd.settings.config import DEFAULT_MASK, Settings
 from qmd.settings.edit import Parsed, entry
 from qmd.surfaces import formats, wording
-from qmd.surfaces.cli.common import READ, Json, collection_names, notice, say, state
+from qmd.surfaces.cli.common import (
+    READ,
+    Json,
+    collection_names,
+    examples,
+    notice,
+    say,
+    state,
+)
 from qmd.surfaces.cli.update import report_updates
 from qmd.visible import shown
 
@@ -27,6 +35,14 @@ Name = Annotated[
 
 
 @app.command()
+@examples(
+    ("Index the Markdown files of a folder", "qmd collection add ~/journal"),
+    (
+        "Under another name, with other files",
+        "qmd collection add ~/journal --name diary --mask '**/*.{md,txt}'",
+    ),
+    ("The current folder", "cd ~/journal && qmd collection add ."),
+)
 def add(
     context: typer.Context,
     path: Annotated[
@@ -60,6 +76,10 @@ def add(
 
 
 @app.command(name="list")
+@examples(
+    ("List the collections", "qmd collection list"),
+    ("For a program", "qmd collection list --json"),
+)
 def list_(context: typer.Context, as_json: Json = False) -> None:
     """List the collections."""
     with state(context).engine() as engine:
@@ -99,6 +119,10 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
 
 
 @app.command()
+@examples(
+    ("Show the folder, the mask and the contexts of one", "qmd collection show notes"),
+    ("For a program", "qmd collection show notes --json"),
+)
 def show(context: typer.Context, name: Name, as_json: Json = False) -> None:
     """Show one collection."""
     with state(context).engine() as engine:
@@ -142,6 +166,10 @@ app.command(name="info", hidden=True)(show)
 
 
 @app.command()
+@examples(
+    ("Forget a collection, but keep its files", "qmd collection remove work"),
+    ("And free the space that it took", "qmd collection remove work && qmd cleanup"),
+)
 def remove(context: typer.Context, name: Name) -> None:
     """Forget a collection. Its files stay where they are."""
     with state(context).engine() as engine:
@@ -153,6 +181,10 @@ app.command(name="rm", hidden=True)(remove)
 
 
 @app.command()
+@examples(
+    ("Give a collection another name", "qmd collection rename work job"),
+    ("And see the result", "qmd collection rename work job && qmd ls job"),
+)
 def rename(
     context: typer.Context,
     old: Annotated[
@@ -193,6 +225,10 @@ def _set(context: typer.Context, name: str, key: str, value: object) -> bool:
 
 
 @app.command()
+@examples(
+    ("Search it again without naming it", "qmd collection include work"),
+    ("See which are searched", "qmd collection include work && qmd collection list"),
+)
 def include(context: typer.Context, name: Name) -> None:
     """Let searches that name no collection look into this one."""
     _set(context, name, "includeByDefault", None)
@@ -200,6 +236,10 @@ def include(context: typer.Context, name: Name) -> None:
 
 
 @app.command()
+@examples(
+    ("Leave a collection out, unless it is named", "qmd collection exclude work"),
+    ("And search in it all the same", "qmd collection exclude work && qmd search plan -c work"),
+)
 def exclude(context: typer.Context, name: Name) -> None:
     """Let only searches that name this collection look into it."""
     _set(context, name, "includeByDefault", False)
@@ -207,6 +247,10 @@ def exclude(context: typer.Context, name: Name) -> None:
 
 
 @app.command(name="update-cmd")
+@examples(
+    ("Run a command before each update", "qmd collection update-cmd notes 'git pull --ff-only'"),
+    ("Run none any more", "qmd collection update-cmd notes"),
+)
 def update_command(
     context: typer.Context,
     name: Name,

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 import typer
-from typer._click.types import StringParamType
-from typer.core import TyperCommand
+from typer._click.types import IntParamType
+from typer.core import TyperArgument, TyperCommand, TyperGroup
 from typer.models import TyperPath
 
 from qmd.errors import UsageError
 from qmd.surfaces import terminal
 from qmd.visible import hidden, shown
+from qmd.wording import bounds
 
 if TYPE_CHECKING:
     from qmd.analytics.sandbox_workers import Workers
+    from qmd.declaration.operation import Example
     from qmd.operations.index import Index
     from qmd.settings.environment import Place
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 PARTLY = 2
 """Exit code when some of several things could not be done."""
@@ -127,8 +131,24 @@ def collection_names(context: typer.Context) -> list[str]:
         return []
 
 
+def examples(*found: Example) -> Callable[[Function], Function]:
+    """Declare the examples of a command that is made of no operation."""
+
+    def declare(function: Function) -> Function:
+        vars(function)["examples"] = found
+        return function
+
+    return declare
+
+
 class Command(TyperCommand):
-    """Command whose usage names its arguments in the usual way: `QUERY...`, not `{query}...`."""
+    """Command that names its arguments in the usual way: `QUERY...`, not `{query}...`."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        for each in self.params:
+            if isinstance(each, TyperArgument) and each.metavar is None:
+                each.metavar = f"{each.name}{'...' if each.nargs < 0 else ''}".upper()
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """See `TyperCommand`."""
@@ -138,13 +158,53 @@ class Command(TyperCommand):
             for piece in pieces
         ]
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """See `TyperCommand`."""
+        from qmd.surfaces.cli import help_page
 
-class Text(StringParamType):
-    """Text, which the help does not call `<str>`."""
+        help_page.prepare(self, ctx)
+        super().format_help(ctx, formatter)
+        say(help_page.ending(self))
 
-    def get_metavar(self, param: Any, ctx: Any) -> str:
-        """Return nothing: the argument has a name."""
-        return ""
+
+class Group(TyperGroup):
+    """Group of commands that says which of them does what an unknown one is called for."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """See `TyperGroup`.
+
+        Raises:
+            CommandNotFound: there is no command of this name.
+        """
+        name = args[0]
+        unknown = not name.startswith("-") and self.get_command(ctx, name) is None
+        if unknown and not ctx.resilient_parsing:
+            from qmd.surfaces.cli import guesses
+
+            raise guesses.not_found(ctx.command_path, args, self.commands)
+        return super().resolve_command(ctx, args)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """See `TyperGroup`."""
+        from qmd.surfaces.cli import help_page
+
+        help_page.prepare(self, ctx)
+        super().format_help(ctx, formatter)
+        say(help_page.ending(self))
+
+
+class Whole(IntParamType):
+    """Whole number with bounds, which messages and the help state in words."""
+
+    def __init__(self, least: int, most: int | None = None) -> None:
+        self.min, self.max = least, most
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """See `IntParamType`."""
+        found = super().convert(value, param, ctx)
+        if found < self.min or (self.max is not None and found > self.max):
+            self.fail(f"it takes {bounds(self.min, self.max)}, not {found}.", param, ctx)
+        return found
 
 
 class NamedPath(TyperPath):
@@ -174,6 +234,17 @@ Collections = Annotated[
         autocompletion=collection_names,
     ),
 ]
+
+
+CollectionNames = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[NAME]...",
+        help="Only these collections; as with -c.",
+        autocompletion=collection_names,
+    ),
+]
+"""Collections that a command is for, named without an option."""
 
 
 def here() -> Path:
@@ -228,19 +299,3 @@ def is_text(argument: str) -> bool:
 def is_interactive() -> bool:
     """Whether a person can be asked."""
     return sys.stdin.isatty() and sys.stderr.isatty()
-
-
-def parsed_day(value: str | None, option: str) -> object:
-    """A date of an option as a moment in UTC, or None.
-
-    Raises:
-        UsageError: it is no date.
-    """
-    if value is None:
-        return None
-    from qmd.text.dates import DAYS, named_day
-
-    found = named_day(value)
-    if found is None:
-        raise UsageError(f"{option} takes a date such as {DAYS}, not '{value}'.")
-    return found

@@ -13,13 +13,27 @@ from qmd.operations.documents import below
 from qmd.quoting import command
 from qmd.storage.catalog import folders
 from qmd.surfaces import formats
-from qmd.surfaces.cli.common import Json, notice, say, state
+from qmd.surfaces.cli.common import (
+    Json,
+    examples,
+    notice,
+    say,
+    state,
+)
 from qmd.visible import shown
 
 app = typer.Typer(no_args_is_help=True, help="Texts that describe folders, shown with results.")
 
 
 @app.command()
+@examples(
+    ("Describe all that is indexed", "qmd context add / 'Notes and plans of mine'"),
+    (
+        "Describe a folder of a collection",
+        "qmd context add qmd://notes/journal 'What happened, day by day'",
+    ),
+    ("Describe the current folder", "cd ~/notes && qmd context add 'What I know of drinks'"),
+)
 def add(
     context: typer.Context,
     words: Annotated[
@@ -43,6 +57,10 @@ def add(
 
 
 @app.command(name="list")
+@examples(
+    ("List the contexts", "qmd context list"),
+    ("For a program", "qmd context list --json"),
+)
 def list_(context: typer.Context, as_json: Json = False) -> None:
     """List all contexts."""
     with state(context).engine() as engine:
@@ -60,6 +78,10 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
 
 
 @app.command()
+@examples(
+    ("Remove the context of a collection", "qmd context rm qmd://work"),
+    ("Remove that of everything", "qmd context rm /"),
+)
 def rm(
     context: typer.Context,
     path: Annotated[str, typer.Argument(help="/, qmd://collection/folder, or a folder.")],
@@ -71,6 +93,10 @@ def rm(
 
 
 @app.command()
+@examples(
+    ("See what nothing is said of", "qmd context check"),
+    ("For a program", "qmd context check --json"),
+)
 def check(context: typer.Context, as_json: Json = False) -> None:
     """List collections and top folders that have no context."""
     with state(context).engine() as engine:

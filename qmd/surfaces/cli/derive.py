@@ -21,7 +21,8 @@ import typer
 from qmd.declaration import operation as declaration
 from qmd.declaration.operation import REQUIRED, Declared, Operation
 from qmd.errors import InvalidArgument, UsageError
-from qmd.surfaces.cli.common import READ, State, Text, collection_names, state
+from qmd.surfaces.cli.common import READ, State, collection_names, state
+from qmd.wording import bounds
 
 if TYPE_CHECKING:
     from qmd.operations.index import Index
@@ -144,6 +145,7 @@ def _declare(
             Parameter("no_gpu", Parameter.KEYWORD_ONLY, default=False, annotation=NoGpu)
         )
     run.__name__, run.__doc__ = operation.python, operation.summary
+    vars(run).update(operation=operation, examples=operation.examples)
     run.__annotations__ = {each.name: each.annotation for each in parameters}
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
     return run
@@ -186,13 +188,12 @@ def _parameter(declared: Declared) -> Parameter:
     if declared.kind == "path":
         more = {**more, "click_type": READ}
     if declared.positional and not about.flags:
-        if about.words:
+        several = about.words or "command" in about.several
+        if several:
             kind, default = list[str], about.defaults.get("command", REQUIRED)
-        if declared.kind == "text":
-            more["click_type"] = Text()
         name = about.metavar or declared.name.upper()
         info: Any = typer.Argument(
-            help=about.help, metavar=f"{name}..." if about.words else name, **more
+            help=about.help, metavar=f"{name}..." if several else name, **more
         )
     else:
         metavar = about.metavar or _METAVARS.get(declared.kind)
@@ -266,7 +267,7 @@ def read(operation: Operation, values: Mapping[str, Any]) -> dict[str, Any]:
         if value is None or (declared.kind == "names" and not value):
             continue
         _check(declared, value)
-        arguments[name] = tuple(value) if declared.kind == "names" else value
+        arguments[name] = tuple(value) if isinstance(value, list) else value
     return arguments
 
 
@@ -312,5 +313,4 @@ def _check(declared: Declared, value: Any) -> None:
     least, most = about.least, about.most
     too_small = least is not None and not value >= least
     if value != value or too_small or (most is not None and not value <= most):
-        bounds = f"{least:g} to {most:g}" if most is not None else f"{least or 0:g} or more"
-        raise InvalidArgument(label, f"takes {bounds}, not {value:g}.")
+        raise InvalidArgument(label, f"takes {bounds(least, most)}, not {value:g}.")

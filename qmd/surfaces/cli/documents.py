@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from qmd.errors import UsageError
+from qmd.errors import Ambiguous, DocumentNotFound, UsageError
 from qmd.operations import documents as operations
 from qmd.operations.documents import Document
 from qmd.surfaces import formats, render, wording
-from qmd.surfaces.cli.common import Json, RawCsv, State, here, say
+from qmd.surfaces.cli.common import PARTLY, Json, RawCsv, State, complain, here, notice, say
 from qmd.surfaces.cli.derive import Call, command, interactive
 from qmd.surfaces.cli.search_options import FormatName, chosen_format
 from qmd.surfaces.formats import Format
 from qmd.text import paths
+from qmd.visible import shown
 from qmd.wording import on_one_line
 
 if TYPE_CHECKING:
@@ -51,11 +54,27 @@ class DocumentOutput(NamedTuple):
 
 @interactive(operations.get, options=DocumentOutput)
 def get(at: State, arguments: dict[str, Any], options: DocumentOutput) -> None:
-    """Write one document, of the index that its name may tell."""
+    """Write documents, each of the index that its name may tell."""
     chosen = options.format
-    file, index = paths.of_index(arguments.pop("name"))
-    with at.of(index).engine() as engine:
-        passage = operations.get(engine, file, folder=here(), **arguments)
+    names: tuple[str, ...] = arguments.pop("name")
+    passages: list[Passage] = []
+    for index, files in groupby(map(paths.of_index, names), itemgetter(1)):
+        with at.of(index).engine() as engine:
+            for file, _ in files:
+                try:
+                    passages.append(_passage(engine, file, arguments))
+                except (DocumentNotFound, Ambiguous, UsageError) as error:
+                    if len(names) == 1:
+                        raise
+                    complain(error.told("command"))
+    if passages:
+        say(_rendered(passages, options, single=len(names) == 1))
+    if len(passages) < len(names):
+        raise typer.Exit(PARTLY if passages else 1)
+
+
+def _passage(engine: Index, file: str, arguments: dict[str, Any]) -> Passage:
+    passage = operations.get(engine, file, folder=here(), **arguments)
     asked = paths.split_range(file)
     suffix = file.removeprefix(asked.name)
     if suffix and not passage.file.endswith(suffix):
@@ -63,10 +82,17 @@ def get(at: State, arguments: dict[str, Any], options: DocumentOutput) -> None:
             raise UsageError(f"Give the first line either with {suffix} or with --from.")
         if "count" in arguments and asked.lines is not None:
             raise UsageError(f"Give the number of lines either with {suffix} or with -l.")
-    text = render.passages(
-        [passage], chosen, numbered=options.line_numbers, single=True, raw_csv=options.raw_csv
+    return passage
+
+
+def _rendered(passages: Sequence[Passage], options: DocumentOutput, *, single: bool = False) -> str:
+    return render.passages(
+        passages,
+        options.format,
+        numbered=options.line_numbers,
+        single=single,
+        raw_csv=options.raw_csv,
     )
-    say(text)
 
 
 def _begin_here(call: Call) -> None:
@@ -76,15 +102,20 @@ def _begin_here(call: Call) -> None:
 
 @command(operations.multi_get, options=DocumentOutput, adjust=_begin_here)
 def multi_get(call: Call, passages: Sequence[Passage]) -> None:
-    """Write several documents."""
+    """Write several documents; what is not found is told on stderr.
+
+    Formats for programs have a record of it, too.
+    """
     options: DocumentOutput = call.options
-    text = render.passages(
-        passages, options.format, numbered=options.line_numbers, raw_csv=options.raw_csv
-    )
-    say(text)
-    missing = [passage for passage in passages if passage.reason and not passage.docid]
+    missing = [passage for passage in passages if not passage.docid]
+    found = [passage for passage in passages if passage.docid]
+    written = found if options.format in (Format.CLI, Format.MD) else passages
+    say(_rendered(written, options))
+    for passage in missing:
+        complain(str(passage.reason))
     if missing:
-        raise typer.Exit(1 if len(missing) == len(passages) else 2)
+        notice("\nSee what there is with 'qmd ls', or look for words with 'qmd search WORDS'.")
+        raise typer.Exit(PARTLY if found else 1)
 
 
 class AsJson(NamedTuple):
@@ -106,8 +137,10 @@ def ls(at: State, arguments: dict[str, Any], options: AsJson) -> None:
     if options.as_json:
         say(formats.as_json([_record(Document.of(each)) for each in documents]))
         return
+    if not documents:
+        notice(f"No files below {shown(path)}.\n\n'qmd ls' lists the collections.")
     rows = [(wording.size(d.size), wording.day(d.modified), on_one_line(d.name)) for d in documents]
-    say(formats.table(rows, right=frozenset({0})) if rows else f"No files below {path}.")
+    say(formats.table(rows, right=frozenset({0})))
 
 
 def _record(document: Document) -> dict[str, object]:

@@ -11,7 +11,15 @@ from qmd.errors import InvalidArgument, UsageError
 from qmd.operations.embed import embed as operation
 from qmd.operations.search import empty_index_notice
 from qmd.surfaces import formats, wording
-from qmd.surfaces.cli.common import PARTLY, Json, notice, say, state
+from qmd.surfaces.cli.common import (
+    PARTLY,
+    CollectionNames,
+    Json,
+    examples,
+    notice,
+    say,
+    state,
+)
 from qmd.surfaces.cli.derive import Call, command
 from qmd.surfaces.cli.progress import bar
 from qmd.visible import shown
@@ -27,6 +35,7 @@ app = typer.Typer(no_args_is_help=True, help="Show and fetch the models that qmd
 class EmbedOutput(NamedTuple):
     """Options of `qmd embed` alone."""
 
+    names: CollectionNames = None
     no_gpu: Annotated[bool, typer.Option("--no-gpu", help="Run the model on the CPU.")] = False
     as_json: Json = False
 
@@ -36,7 +45,10 @@ FEWEST_TOKENS = 256
 
 
 def _adjust(call: Call) -> None:
-    """Turn minutes into seconds."""
+    """Turn minutes into seconds, and join the names of collections."""
+    named = (*call.arguments.get("collection", ()), *(call.options.names or ()))
+    if named:
+        call.arguments["collection"] = tuple(dict.fromkeys(named))
     if call.arguments.get("batch_tokens", FEWEST_TOKENS) < FEWEST_TOKENS:
         raise InvalidArgument("--batch-tokens", f"takes {FEWEST_TOKENS} or more.")
     if "within" in call.arguments:
@@ -105,6 +117,10 @@ def summary(report: Embedded) -> str:
 
 
 @app.command("list")
+@examples(
+    ("See which models there are, and which are used", "qmd models list"),
+    ("For a program", "qmd models list --json"),
+)
 def list_models(context: typer.Context, as_json: Json = False) -> None:
     """Show the models that can be used, and which are."""
     from qmd.models import hub, registry
@@ -162,6 +178,10 @@ def list_models(context: typer.Context, as_json: Json = False) -> None:
 
 
 @app.command("pull")
+@examples(
+    ("Fetch the best model for each role", "qmd models pull"),
+    ("Fetch one by its name", "qmd models pull embeddinggemma"),
+)
 def pull_models(
     context: typer.Context,
     names: Annotated[

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, NamedTuple
 
 import typer
@@ -37,13 +36,6 @@ def chosen_format(name: str | None, **flags: bool) -> Format:
         UsageError: it is unknown, or several are meant.
     """
     return formats.chosen(Format, name, flags) or Format.CLI
-
-
-def a_number(value: float | None) -> float | None:
-    """The value of an option, if it is a number: the bounds of an option let NaN pass."""
-    if value is not None and math.isnan(value):
-        raise typer.BadParameter("nan is not a number.")
-    return value
 
 
 class SearchOutput(NamedTuple):

@@ -9,7 +9,16 @@ from typing import Annotated
 import typer
 
 from qmd.surfaces import formats, wording
-from qmd.surfaces.cli.common import READ, Json, State, notice, say, state
+from qmd.surfaces.cli.common import (
+    READ,
+    Json,
+    State,
+    Whole,
+    examples,
+    notice,
+    say,
+    state,
+)
 from qmd.surfaces.cli.server_options import (
     Access,
     ToolNames,
@@ -69,6 +78,12 @@ AllowWrite = Annotated[
 
 
 @app.callback()
+@examples(
+    ("Serve a client that starts it", "qmd mcp"),
+    ("Print what a client has to be told", "qmd mcp --print-config claude"),
+    ("Serve MCP and JSON over HTTP", "qmd mcp --http --port 8282"),
+    ("The same in the background", "qmd mcp --http --daemon"),
+)
 def mcp(
     context: typer.Context,
     http: Annotated[
@@ -77,7 +92,9 @@ def mcp(
     host: Host = None,
     port: Annotated[
         int | None,
-        typer.Option("--port", min=0, max=65535, help=f"Port of the HTTP server ({PORT})."),
+        typer.Option(
+            "--port", click_type=Whole(0, 65535), help=f"Port of the HTTP server ({PORT})."
+        ),
     ] = None,
     daemon: Annotated[
         bool, typer.Option("--daemon", help="Serve in the background. Ends with 'qmd mcp stop'.")
@@ -131,6 +148,10 @@ def mcp(
         serve(here, tools, None, stdio=True)
 
 
+@examples(
+    ("Serve a client that starts it", "qmd server"),
+    ("Serve over HTTP", "qmd server --transport http --port 8383"),
+)
 def server(
     context: typer.Context,
     transport: Annotated[
@@ -140,7 +161,9 @@ def server(
     host: Host = None,
     port: Annotated[
         int | None,
-        typer.Option("--port", min=0, max=65535, help=f"Port of the HTTP server ({LONG_PORT})."),
+        typer.Option(
+            "--port", click_type=Whole(0, 65535), help=f"Port of the HTTP server ({LONG_PORT})."
+        ),
     ] = None,
     allow_host: AllowHost = None,
     allow_origin: AllowOrigin = None,
@@ -179,6 +202,10 @@ def server(
 
 
 @app.command()
+@examples(
+    ("End the server in the background", "qmd mcp stop"),
+    ("That of another index", "qmd --index archive mcp stop"),
+)
 def stop(context: typer.Context) -> None:
     """End the server in the background."""
     from qmd.surfaces.http import daemon
@@ -191,6 +218,10 @@ def stop(context: typer.Context) -> None:
 
 
 @app.command()
+@examples(
+    ("See whether a server runs", "qmd mcp status"),
+    ("For a program", "qmd mcp status --json"),
+)
 def status(context: typer.Context, as_json: Json = False) -> None:
     """Show whether a server runs in the background."""
     import time

@@ -14,7 +14,14 @@ import typer
 
 from qmd.errors import UsageError
 from qmd.settings import environment
-from qmd.surfaces.cli.common import READ, here, notice, say, state
+from qmd.surfaces.cli.common import (
+    READ,
+    examples,
+    here,
+    notice,
+    say,
+    state,
+)
 
 app = typer.Typer(no_args_is_help=True, help="The skill that teaches an assistant to use qmd.")
 
@@ -24,12 +31,20 @@ NAME = Path("qmd") / "SKILL.md"
 
 
 @app.command()
+@examples(
+    ("Print the skill", "qmd skill show"),
+    ("Write it where you like", "qmd skill show > SKILL.md"),
+)
 def show() -> None:
     """Print the skill."""
     say(SKILL.read_text(encoding="utf-8"))
 
 
 @app.command()
+@examples(
+    ("For this project", "qmd skill install"),
+    ("For all projects", "qmd skill install --global"),
+)
 def install(
     context: typer.Context,
     everywhere: Annotated[

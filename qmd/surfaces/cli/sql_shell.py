@@ -103,7 +103,7 @@ def _answer(
         finally:
             answer.close()
     except QmdError as error:
-        complain(str(error))
+        complain(error.told("command"))
     except KeyboardInterrupt:
         complain("Interrupted.")
 

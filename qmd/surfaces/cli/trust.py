@@ -11,7 +11,16 @@ import typer
 from qmd.errors import UsageError
 from qmd.settings import trust
 from qmd.surfaces import formats, terminal
-from qmd.surfaces.cli.common import READ, Json, confirmed, is_interactive, notice, say, state
+from qmd.surfaces.cli.common import (
+    READ,
+    Json,
+    confirmed,
+    examples,
+    is_interactive,
+    notice,
+    say,
+    state,
+)
 from qmd.text import paths
 from qmd.text.display_width import columns_of
 from qmd.visible import one_line, shown
@@ -32,6 +41,10 @@ app = typer.Typer(
 
 
 @app.callback()
+@examples(
+    ("See what a project wants, and approve it", "qmd trust"),
+    ("Approve it without being asked", "qmd trust --yes"),
+)
 def ask(
     context: typer.Context,
     yes: Annotated[bool, typer.Option("-y", "--yes", help="Do not ask.")] = False,
@@ -104,6 +117,10 @@ def _wrapped(line: str, width: int | None) -> list[str]:
 
 
 @app.command(name="list")
+@examples(
+    ("List what was approved", "qmd trust list"),
+    ("For a program", "qmd trust list --json"),
+)
 def list_(context: typer.Context, as_json: Json = False) -> None:
     """List the projects that were approved."""
     found = sorted(trust.approvals(state(context).place))
@@ -115,6 +132,10 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
 
 
 @app.command()
+@examples(
+    ("Take back the approval of this project", "qmd trust revoke"),
+    ("Of another one", "qmd trust revoke ~/clone"),
+)
 def revoke(
     context: typer.Context,
     project: Annotated[

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
 from textwrap import indent
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
@@ -20,7 +20,7 @@ from qmd.operations.update import compare_folders, needs_backfill, run_update, u
 from qmd.operations.update import update as operation
 from qmd.settings import environment
 from qmd.surfaces import formats, wording
-from qmd.surfaces.cli.common import PARTLY, Json, State, collection_names, notice, say
+from qmd.surfaces.cli.common import PARTLY, CollectionNames, Json, State, notice, say
 from qmd.surfaces.cli.derive import interactive
 from qmd.surfaces.cli.progress import bars, unseen
 from qmd.visible import shown
@@ -36,14 +36,7 @@ if TYPE_CHECKING:
 class UpdateOutput(NamedTuple):
     """Options of `qmd update` alone."""
 
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[NAME]...",
-            help="Only these collections; as with -c.",
-            autocompletion=collection_names,
-        ),
-    ] = None
+    names: CollectionNames = None
     as_json: Json = False
 
 

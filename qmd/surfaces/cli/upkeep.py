@@ -18,7 +18,7 @@ from qmd.operations.doctor import doctor as examine
 from qmd.settings import environment
 from qmd.surfaces import formats, wording
 from qmd.surfaces.cli import common
-from qmd.surfaces.cli.common import Collections, Json, notice, say, state
+from qmd.surfaces.cli.common import CollectionNames, Collections, Json, examples, notice, say, state
 from qmd.surfaces.cli.derive import Call, command
 from qmd.surfaces.cli.progress import bar, busy
 from qmd.visible import shown
@@ -27,8 +27,13 @@ if TYPE_CHECKING:
     from qmd.types import Collection, Embedded, Report
 
 
+@examples(
+    ("Follow all collections", "qmd watch"),
+    ("One of them, and make vectors of what changes", "qmd watch notes --embed"),
+)
 def watch(
     context: typer.Context,
+    names: CollectionNames = None,
     collection: Collections = None,
     embed: Annotated[
         bool, typer.Option("--embed", help="Make vectors of what has changed, too.")
@@ -42,8 +47,9 @@ def watch(
     from qmd.surfaces.cli.update import summary
 
     here = state(context)
+    named = [*(collection or ()), *(names or ())]
     with here.engine(warm=True) as engine:
-        chosen = engine.folders(collection or [])
+        chosen = engine.folders(named)
         if not chosen:
             raise UsageError("There is nothing to watch. Add one with 'qmd collection add PATH'.")
         notice(f"Watching {', '.join(shown(each.name) for each in chosen)}. Stop with Ctrl-C.")
@@ -62,14 +68,15 @@ def watch(
 
         def failed(error: QmdError) -> None:
             nonlocal before
-            if str(error) != before:  # it is tried again and again
-                notice(str(error))
-            before = str(error)
+            said = error.told("command")
+            if said != before:  # it is tried again and again
+                notice(said)
+            before = said
 
         anyio.run(
             lambda: watched(
                 engine,
-                collection or [],
+                named,
                 told=told,
                 embedded=embedded if embed else None,
                 failed=failed,
@@ -139,6 +146,13 @@ def cleanup(call: Call, done: Cleaned) -> None:
         say(f"The index takes {wording.size(done.after)}; it was {wording.size(done.before)}.")
 
 
+@examples(
+    ("Give a project its own index", "cd ~/project && qmd init"),
+    (
+        "And index the project",
+        "cd ~/project && qmd init && qmd collection add . --mask '**/*.{md,txt}'",
+    ),
+)
 def init(context: typer.Context) -> None:
     """Give the current folder an index of its own, in .qmd/."""
     here = state(context)

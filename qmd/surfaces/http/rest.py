@@ -112,7 +112,7 @@ def _embedding(toolbox: Toolbox) -> Endpoint:
             work = partial(toolbox.embed_texts, texts)
             vectors = await _while_connected(request, work) if texts else []
         except QmdError as error:
-            return failure(code_of(error).status, str(error))
+            return failure(code_of(error).status, error.told("tool"))
         return JSONResponse({"embeddings": vectors})
 
     return endpoint

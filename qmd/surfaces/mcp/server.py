@@ -157,7 +157,7 @@ class _Served:
             if isinstance(error, Ambiguous):
                 data["suggestions"] = list(error.candidates)
             number = types.INVALID_PARAMS if code in _OF_CALLER else types.INTERNAL_ERROR
-            raise MCPError(number, str(error), data) from error
+            raise MCPError(number, error.told("tool"), data) from error
         except TimeoutError as error:
             raise MCPError(types.INTERNAL_ERROR, "Timed out.", data) from error
         return types.ReadResourceResult(contents=[_contents(found, uri=uri)])

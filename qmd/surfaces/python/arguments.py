@@ -64,7 +64,13 @@ def _checked(declared: Declared, value: Any, name: str) -> Any:
     return float(found) if declared.kind == "number" else found
 
 
-def text(value: str, name: str, declared: Declared | None = None) -> str:
+def _text(value: Any, name: str, declared: Declared) -> str | tuple[str, ...]:
+    if "python" in declared.about.several and isinstance(value, list | tuple):
+        return tuple(text(each, name) for each in value)
+    return text(value, name)
+
+
+def text(value: str, name: str) -> str:
     """Check a text.
 
     Raises:
@@ -223,7 +229,7 @@ def _check_texts(value: object, name: str) -> None:
 
 
 _CHECKS: Mapping[str, Callable[[Any, str, Declared], Any]] = {
-    "text": text,
+    "text": _text,
     "integer": _integer,
     "number": _number,
     "flag": _flag,

@@ -170,7 +170,7 @@ def timed_out(tool: Tool, seconds: float, busy: IndexBusy | None) -> Reply:
 
         return outcome(experiences.failed(busy) if busy else experiences.timed_out(seconds))
     error = busy or TimedOut(seconds)
-    return refusal(code_of(error), str(error))
+    return refusal(code_of(error), error.told("tool"))
 
 
 def code_of(error: QmdError) -> Code:

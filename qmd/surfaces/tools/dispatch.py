@@ -123,7 +123,7 @@ class Toolbox:
             busy = self.engine.database.busy_for(limit)
             return replies[0] if replies else build_reply.timed_out(tool, limit, busy)
         except QmdError as error:
-            return refusal(code_of(error), str(error))
+            return refusal(code_of(error), error.told("tool"))
         except Exception:
             log.exception("%s failed", name)
             return refusal(Code.INTERNAL, f"Internal error in {name}. See the server log.")

@@ -44,7 +44,7 @@ def test_a_value_that_takes_too_much_ends_its_query_and_nothing_else(query, answ
     with pytest.raises((SqlOutOfMemory, SqlTimeout)) as raised:
         answered(query, memory="64MB", timeout=20)
     said = str(raised.value)
-    assert "--memory SIZE" in said or "--timeout SECONDS" in said
+    assert "memory=SIZE" in said or "timeout=SECONDS" in said
     assert not any(each in said for each in SETTINGS)
     assert answered("select count(*) from documents") == [("2",)]
 
@@ -74,7 +74,7 @@ def test_the_time_counts_while_an_answer_is_made_into_text(shared):
 
 
 def test_a_row_too_wide_to_be_written_is_refused(answered):
-    with pytest.raises(SqlError, match=r"(?s)row .* has 9,000,000 characters.*--memory SIZE"):
+    with pytest.raises(SqlError, match=r"(?s)row .* has 9,000,000 characters.*memory=SIZE"):
         answered("select repeat('x', 9_000_000)", memory="64MB")
 
 

@@ -37,7 +37,6 @@ def test_no_arguments_print_the_help(qmd):
         (["search", "tea", "--nonsense"], "No such option: --nonsense"),
         (["search", "tea", "-green"], "comes after --: qmd search -- tea -green\nSee 'qmd search"),
         (["search", "tea", "--all", "-n", 1], "Choose one: --all, or so many with -n."),
-        (["serch", "tea"], "Did you mean"),
         (["collection", "add"], "Missing argument"),
         (["collection", "show", "absent"], "Collection not found: absent."),
         (["get", "notes/te.md"], "Did you mean one of these?\n  - notes/tea.md"),

@@ -111,9 +111,9 @@ def test_multi_get_takes_a_name_that_has_a_comma_in_it(indexed, notes):
         (notes / folder).mkdir(exist_ok=True)
         (notes / folder / "milk, warm.md").write_text(f"# Milk at {folder}\n")
     assert indexed("update")[0] == 0
-    code, out, _ = indexed("multi-get", "milk, warm.md")
+    code, _, err = indexed("multi-get", "milk, warm.md")
     assert code == 1
-    assert "milk, warm.md names 2 documents" in out
+    assert "milk, warm.md names 2 documents" in err
 
 
 def test_multi_get_tells_of_a_document_that_is_too_large_all_but_its_text(indexed):

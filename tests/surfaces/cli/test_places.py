@@ -178,7 +178,7 @@ def test_what_multi_get_did_not_find_has_no_facts_and_a_reason_of_one_line(insid
         "skipped": True,
         "reason": "Document not found: te.md",
     }
-    assert "Did you mean one of these?" in inside("multi-get", "te.md")[1]
+    assert "Did you mean one of these?" in inside("multi-get", "te.md")[2]
 
 
 @pytest.mark.parametrize(

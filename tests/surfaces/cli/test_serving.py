@@ -85,7 +85,7 @@ def url_of(started):
         (["--http", "--host", ""], "Other machines could read the index at this address."),
         (["--http", "--host", "no such host"], "There is no host 'no such host'."),
         (["--http", "--host", "192.0.2.1", "--token", "x"], "A server cannot listen at 192.0.2.1"),
-        (["--http", "--port", 70000], "70000 is not in the range"),
+        (["--http", "--port", 70000], "it takes 0 to 65535, not 70000."),
         (["--http", "--token", ""], "A token has one or more letters"),
         (["--http", "--token", "two words"], "A token has one or more letters"),
         (["--http", "--token", "é"], "A token has one or more letters"),

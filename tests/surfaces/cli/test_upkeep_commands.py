@@ -258,8 +258,8 @@ def test_what_pull_could_not_do_is_not_laid_to_an_update_command(indexed, notes,
     subprocess.run(["git", "init", "-q", str(notes / followed)], check=True)
     code, out, err = indexed("update", "--pull")
     assert (code, err.splitlines()[-1]) == (2, "Not updated: notes")
-    assert "Failed: What --pull runs in 'notes' failed (exit code 1): git pull --ff-only" in out
-    assert "See what git says in its folder, or leave --pull out." in out
+    assert "Failed: The pull from git in 'notes' failed (exit code 1): git pull --ff-only" in out
+    assert "See what git says in its folder, or update without pulling." in out
 
 
 def test_doctor_tells_of_what_may_not_be_read_or_changed(indexed, notes, tmp_path, monkeypatch):
