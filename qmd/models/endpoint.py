@@ -81,24 +81,24 @@ class Refused(ModelFailure):
     """The endpoint cannot do what it was asked, nor could it the next time.
 
     Attributes:
-        told: why, in its own words.
+        reason: in the words of the server.
         answer: all that it said.
     """
 
-    def __init__(self, message: str, *, told: str, answer: str) -> None:
+    def __init__(self, message: str, *, reason: str, answer: str) -> None:
         super().__init__(message)
-        self.told = told
+        self.reason = reason
         self.answer = answer
 
     @property
     def is_about_length(self) -> bool:
         """Whether a text was too long."""
-        return _TOO_LONG.search(self.told) is not None
+        return _TOO_LONG.search(self.reason) is not None
 
     @property
     def numbers(self) -> TextTooLong | None:
         """The same in numbers, if it names two: the tokens of the text, and the limit."""
-        named = {int(digits) for digits in re.findall(r"\d+", self.told)}
+        named = {int(digits) for digits in re.findall(r"\d+", self.reason)}
         named = {number for number in named if number >= SHORTEST}
         if not self.is_about_length or len(named) != 2:
             return None
@@ -224,7 +224,7 @@ class Line:
             httpx.codes.UNPROCESSABLE_ENTITY,
         )
         if status in refusals or _TOO_LONG.search(told):
-            return Refused(message, told=told, answer=response.text)
+            return Refused(message, reason=told, answer=response.text)
         return ModelFailure(message)
 
     def _told(self, response: httpx.Response) -> str:

@@ -55,7 +55,7 @@ class DocumentOutput(NamedTuple):
 @interactive(operations.get, options=DocumentOutput)
 def get(at: State, arguments: dict[str, Any], options: DocumentOutput) -> None:
     """Write documents, each of the index that its name may tell."""
-    chosen = options.format
+    assert options.format  # a wrong one is refused before anything is read
     names: tuple[str, ...] = arguments.pop("name")
     passages: list[Passage] = []
     for index, files in groupby(map(paths.of_index, names), itemgetter(1)):
