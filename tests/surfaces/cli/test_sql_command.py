@@ -178,7 +178,7 @@ def test_a_query_on_stdin_that_is_not_utf_8_is_refused(indexed, monkeypatch):
     for option, errors in (("-", "strict"), ("--stdin", "surrogateescape")):
         typed = io.TextIOWrapper(io.BytesIO(b"\xff\xfe"), encoding="utf-8", errors=errors)
         monkeypatch.setattr(sys, "stdin", typed)
-        assert indexed("sql", option) == (1, "", "The query is not valid UTF-8 text.\n")
+        assert indexed("sql", option) == (1, "", "What came on stdin is not valid UTF-8 text.\n")
 
 
 def test_parameters_are_json_scalars_or_text(indexed):
@@ -278,7 +278,7 @@ def test_binary_formats_are_not_for_a_terminal(indexed, terminal):
 
 def test_views_and_questions_are_shown_with_what_they_mean(indexed):
     _, out, _ = indexed("sql", "--tables")
-    assert "bm25(query, n := 100, collection := null)" in out
+    assert "bm25(query, n := 100, collection := null" in out
     assert "  hash         text       SHA-256 of the body, 64 hex digits" in out
     shown = {view["name"]: view for view in json.loads(indexed("sql", "--tables", "--json")[1])}
     assert {"documents", "frontmatter", "bm25", "vsearch", "hybrid", "terms"} <= set(shown)
