@@ -14,7 +14,7 @@ from qmd.types import ALL
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from qmd.analytics.channel import Heading
+    from qmd.analytics.heading import Heading
     from qmd.analytics.query_result import Answer as SqlAnswer
     from qmd.analytics.sandbox import Found as SqlFound
     from qmd.analytics.sandbox import Limits
