@@ -15,7 +15,11 @@ SIMILAR = 0.3
 
 
 class Collection(NamedTuple):
-    """A folder whose files are indexed; without a root, documents that are in the index alone."""
+    """A folder whose files are indexed; without a root, documents that are in the index alone.
+
+    Attributes:
+        converted: globs of files for which index.yml has a command that converts them.
+    """
 
     name: str
     root: str
@@ -25,6 +29,7 @@ class Collection(NamedTuple):
     included: bool = True
     follow_symlinks: bool = False
     respect_gitignore: bool = False
+    converted: tuple[str, ...] = ()
 
 
 class Context(NamedTuple):
@@ -145,6 +150,7 @@ class Report:
         skipped: (path, reason) of files that could not be indexed.
         notes: (path, remark) of files that were indexed all the same.
         failure: why the collection could not be updated at all.
+        passing: (path, reason) of those of `skipped` that may be read the next time.
     """
 
     collection: str
@@ -157,6 +163,7 @@ class Report:
     skipped: list[tuple[str, str]] = field(default_factory=list)
     notes: list[tuple[str, str]] = field(default_factory=list)
     failure: str | None = None
+    passing: list[tuple[str, str]] = field(default_factory=list)
 
 
 @dataclass(slots=True)

@@ -29,6 +29,8 @@ def documents(collection: str, parsed: Sequence[Parsed]) -> dict[str, list[Any]]
         "dated": [_microseconds(item.dated) for item in parsed],
         "modified": [_microseconds(item.modified) for item in parsed],
         "lossy": [file.lossy for file in files],
+        "reader": [file.reader for file in files],
+        "container": [file.container for file in files],
         **stats(files),
     }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from qmd.storage.arrow import Relation, numbers, texts
@@ -24,6 +24,34 @@ class Change(NamedTuple):
     checksum: str | None
 
 
+class Made(NamedTuple):
+    """What a reader has made of a file, to be kept.
+
+    Attributes:
+        hash: of the content; None: it could not be read.
+    """
+
+    digest: str
+    reader: str
+    hash: str | None
+    said: str
+
+
+class Known(NamedTuple):
+    """What a reader has made of a file before.
+
+    Attributes:
+        said: JSON.
+        body: None: it could not be read.
+    """
+
+    digest: str
+    reader: str
+    hash: str | None
+    said: str
+    body: str | None
+
+
 AT_A_GLANCE = 100_000
 """Files that are compared at once, held twice, to see at a glance which are the same: mostly all
 are, or nearly all, and to join them takes three times as long; to join a million, twenty times."""
@@ -43,6 +71,7 @@ class Batch(NamedTuple):
         learnt: words never met before.
         documents: in all.
         replaces: whether some document takes the place of another.
+        places: of texts; None: there are none.
     """
 
     incoming: Relation
@@ -51,6 +80,7 @@ class Batch(NamedTuple):
     learnt: list[Learnt]
     documents: int
     replaces: bool
+    places: Relation | None = None
 
 
 def changes(
@@ -100,6 +130,40 @@ def _differing(
     return cursor.run("documents/changes", **asked, files="\0".join(files), among=among)
 
 
+def outdated(
+    cursor: Cursor, *, collection: str, current: Callable[[], Sequence[str]]
+) -> list[Change]:
+    """Files that a reader has read of which there is another version now, or none.
+
+    Args:
+        current: gives the readers that there are, with their versions; called if it matters.
+    """
+    found = {reader for (reader,) in cursor.run("documents/readers", collection=collection)}
+    if not found:
+        return []
+    old = sorted(found.difference(current()))
+    if not old:
+        return []
+    rows = cursor.run("documents/outdated", collection=collection, readers=as_json(old))
+    return [Change(None, document_id, path, None, None) for path, document_id in rows]
+
+
+def readings(cursor: Cursor, asked: Sequence[str]) -> dict[tuple[str, str], Known]:
+    """What readers have made of files before.
+
+    Args:
+        asked: digest and reader, with a blank between.
+    """
+    rows = cursor.rows(Known, "documents/readings", asked=as_json(list(asked)))
+    return {(each.digest, each.reader): each for each in rows}
+
+
+def keep_readings(cursor: Cursor, made: Relation) -> None:
+    """Keep what readers have made of files."""
+    with cursor.staged(made=made):
+        cursor.run("documents/add_readings")
+
+
 def put(cursor: Cursor, batch: Batch) -> set[int]:
     """Commit a batch.
 
@@ -120,6 +184,9 @@ def put(cursor: Cursor, batch: Batch) -> set[int]:
         cursor.run("documents/replace")
     with cursor.staged(texts=batch.texts):
         cursor.run("documents/add_content")
+    if batch.places is not None:
+        with cursor.staged(places_found=batch.places):
+            cursor.run("documents/add_places")
     cursor.run("documents/add")
     first, document_id = accepted[0]
     some = len(accepted) < batch.documents or None  # to look for them triples the time of the rest

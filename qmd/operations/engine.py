@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from qmd.exchange.exporter import Exported, Wish
     from qmd.exchange.importer import Imported
     from qmd.ingest.compare import Comparison
+    from qmd.ingest.extraction import Extraction, Readers
     from qmd.ingest.walk import Found
     from qmd.ranking.hnsw import Shortcut
     from qmd.ranking.vector_matrix import Matrix
@@ -75,6 +76,7 @@ class Engine(Asking, Reading, Arranging):
         self._matrix: Matrix | None = None
         self._shortcut: tuple[str, Shortcut] | None = None
         self._making = threading.Lock()
+        self._extraction: Extraction | None = None
 
     def close(self, patience: float | None = None) -> None:
         """Let go of the index and of the models.
@@ -91,6 +93,7 @@ class Engine(Asking, Reading, Arranging):
             self._matrix = None
         if self._workers is not None:
             self._workers.close()
+        self._end_readers()
         self.holder.close()
         if self.holder.is_reader:
             patience = 0.0  # for what this thread itself reads
@@ -122,7 +125,7 @@ class Engine(Asking, Reading, Arranging):
             with suppress(CollectionNotFound, CannotUpdate, UsageError):  # told of by the update
                 self._check_approved(collection)
                 compared[collection.name] = compare(
-                    self.database, collection, found.get(collection)
+                    self.database, collection, found.get(collection), self._readers(collection)
                 )
         return compared
 
@@ -146,6 +149,22 @@ class Engine(Asking, Reading, Arranging):
             from qmd.errors import NotApproved
 
             raise NotApproved(collection.name, collection.root)
+
+    def _readers(self, collection: Collection) -> Readers:
+        """What reads the files of a collection that are no text."""
+        from qmd.ingest.extraction import Extraction, Readers
+
+        if self._extraction is None:
+            self._extraction = Extraction(self.place.database)
+        if not collection.converted:
+            return Readers(self._extraction)
+        from qmd.ingest.converters import converters
+
+        return Readers(self._extraction, converters(self.place, self.settings(), collection))
+
+    def _end_readers(self) -> None:
+        if self._extraction is not None:
+            self._extraction.close()
 
     def update_at_once(
         self,
@@ -179,7 +198,8 @@ class Engine(Asking, Reading, Arranging):
                 from qmd.ingest.at_once import carry_out
 
                 try:
-                    report = carry_out(self.database, comparison, self.stemmer)
+                    readers = self._readers(collection)
+                    report = carry_out(self.database, comparison, self.stemmer, readers)
                 except (CollectionNotFound, CannotUpdate) as error:
                     if isinstance(error, CollectionNotFound) and not names:
                         # It was removed, or has another name by now.
@@ -189,6 +209,7 @@ class Engine(Asking, Reading, Arranging):
                     report = Report(collection.name, collection.mask, failure=str(error))
             reports.append(report)
             told(collection, report)
+        self._end_readers()
         if any(comparison.changes for comparison in compared.values()):
             maintenance.merge(self.database)
         return reports, others
@@ -238,6 +259,7 @@ class Engine(Asking, Reading, Arranging):
                     self.database,
                     collection,
                     self.stemmer,
+                    self._readers(collection),
                     comparison=comparison,
                     progress=progress(collection) if progress else None,
                 )
@@ -253,6 +275,7 @@ class Engine(Asking, Reading, Arranging):
             reports.append(report)
             if told is not None:
                 told(collection, report)
+        await to_thread.run_sync(self._end_readers)
         await to_thread.run_sync(fill, self.database)
         await to_thread.run_sync(maintenance.merge, self.database)
         return reports

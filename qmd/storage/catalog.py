@@ -38,8 +38,8 @@ def collections(cursor: Cursor) -> list[Collection]:
 
 def _all(cursor: Cursor) -> list[Collection]:
     return [
-        Collection(name, root, mask, tuple(ignored), *rest)
-        for name, root, mask, ignored, *rest in cursor.run("collections/all")
+        each._replace(ignored=tuple(each.ignored), converted=tuple(each.converted))
+        for each in cursor.rows(Collection, "collections/all")
     ]
 
 
