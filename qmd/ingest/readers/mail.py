@@ -41,7 +41,8 @@ def read(data: bytes, name: str) -> Reading:
         if subject is None and sender is None and date is None:
             raise Unreadable("no mail: it has neither subject, sender nor date")
         identity = {
-            key: header(message, key) for key in ("message-id", "in-reply-to", "to", "cc", "list-id")
+            key: header(message, key)
+            for key in ("message-id", "in-reply-to", "to", "cc", "list-id")
         }
         add(out, message)
     return out.reading(title=subject, date=date, author=sender, metadata=identity)
@@ -86,9 +87,8 @@ def _parts(message: Message) -> Iterator[Message]:
     while waiting:
         part = waiting.pop()
         inner = part.get_payload()
-        if not part.is_multipart() or not isinstance(inner, list):
-            yield part
-        elif part.get_content_type() == "message/rfc822" and part is not message:
+        attached = part.get_content_type() == "message/rfc822" and part is not message
+        if attached or not isinstance(inner, list):
             yield part
         elif part.get_content_type() == "multipart/alternative":
             waiting.append(_best([each for each in inner if isinstance(each, Message)]))
@@ -140,21 +140,24 @@ def _decoded(part: Message) -> str:
 
 
 def _attached(part: Message) -> bytes:
-    if part.get_content_type() == "message/rfc822":
-        inner = part.get_payload()
-        return inner[0].as_bytes() if isinstance(inner, list) and inner else b""
+    if (inner := _forwarded(part)) is not None:
+        return inner.as_bytes()
     data = part.get_payload(decode=True)
     return data if isinstance(data, bytes) else b""
+
+
+def _forwarded(part: Message) -> Message | None:
+    """Give the message that is attached as a whole."""
+    inner = part.get_payload() if part.get_content_type() == "message/rfc822" else None
+    return inner[0] if isinstance(inner, list) and inner and isinstance(inner[0], Message) else None
 
 
 def _name(part: Message, number: int) -> str:
     """Give a file name for an attachment: its own, without folders, or one by its number."""
     given = part.get_filename()
     name = one_line(_words(collapse_rfc2231_value(given))) if given else ""
-    if not name and part.get_content_type() == "message/rfc822":
-        inner = part.get_payload()
-        if isinstance(inner, list) and inner and isinstance(inner[0], Message):
-            name = f"{header(inner[0], 'subject') or 'message'}.eml"
+    if not name and (message := _forwarded(part)) is not None:
+        name = f"{header(message, 'subject') or 'message'}.eml"
     name = _UNSAFE.sub("_", name).strip(". ")
     if len(name.encode()) > 200:
         stem, dot, suffix = name.rpartition(".")

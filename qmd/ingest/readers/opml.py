@@ -43,5 +43,7 @@ def _outlines(out: Builder, parent: Any, depth: int) -> None:
         lines = [f"[{text}]({target})" if target and text else text or target or ""]
         lines += (each.get("_note") or each.get("description") or "").strip().split("\n")
         indent = "\n" + "  " * (min(depth, 20) + 1)
-        out.item(indent.join(line for line in lines if line.strip()), depth=depth, tight=not out.empty)
+        out.item(
+            indent.join(line for line in lines if line.strip()), depth=depth, tight=not out.empty
+        )
         _outlines(out, each, depth + 1)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterable
 from pathlib import PurePosixPath
+from typing import Any
 
 from qmd.ingest.readers import trees
 from qmd.ingest.readers.building import Builder
@@ -49,28 +51,28 @@ def read(data: bytes, name: str) -> Reading:
     return out.reading(title=title, language=language or _language(name))
 
 
-def _cues(out: Builder, cues: list[object]) -> None:
+def _cues(out: Builder, cues: Iterable[Any]) -> None:
     last, end = "", -_PAUSE
     for number, cue in enumerate(cues):
         if number >= MOST_CUES:
             out.remark = f"only the first {MOST_CUES} cues were read"
             return
-        if cue.is_comment or cue.is_drawing:  # type: ignore[attr-defined]
+        if cue.is_comment or cue.is_drawing:
             continue
         lines = [line.strip() for line in _spoken(cue).split("\n")]
         # Captions that roll say each line twice.
         fresh = [line for line in lines if line and line != last]
         if fresh:
-            out.place("second", clock(cue.start / 1000))  # type: ignore[attr-defined]
-            out.block(" ".join(fresh), tight=cue.start - end < _PAUSE)  # type: ignore[attr-defined]
+            out.place("second", clock(cue.start / 1000))
+            out.block(" ".join(fresh), tight=cue.start - end < _PAUSE)
             last = fresh[-1]
-        end = max(end, cue.end)  # type: ignore[attr-defined]
+        end = max(end, cue.end)
 
 
-def _spoken(cue: object) -> str:
+def _spoken(cue: Any) -> str:
     """Give the words of a cue, with the name of the speaker before them."""
-    text = html.unescape(_TAGS.sub("", cue.plaintext))  # type: ignore[attr-defined]
-    speaker = cue.name.strip()  # type: ignore[attr-defined]
+    text = html.unescape(_TAGS.sub("", cue.plaintext))
+    speaker = cue.name.strip()
     return f"{speaker}: {text}" if speaker else text
 
 

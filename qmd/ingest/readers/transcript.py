@@ -119,10 +119,10 @@ def _order(days: list[str], *, american: bool) -> str:
 def _moment(day: str, clock: str, half: str | None, order: str) -> datetime | None:
     numbers = dict(zip(order, map(int, re.split("[./-]", day)), strict=True))
     year = numbers["y"] + (2000 if numbers["y"] < 100 else 0)
-    hour, minute, *second = map(int, re.split("[:.]", clock))
+    hour, minute, second, *_ = [*map(int, re.split("[:.]", clock)), 0]
     if half:
         hour = hour % 12 + (12 if half in "pP" else 0)
     try:
-        return datetime(year, numbers["m"], numbers["d"], hour, minute, *second)
+        return datetime(year, numbers["m"], numbers["d"], hour, minute, second)
     except ValueError:
         return None
