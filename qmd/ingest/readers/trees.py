@@ -1,0 +1,91 @@
+"""XML and HTML trees of hostile bytes: no entities, no network, bounded depth."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import Any, TypeAlias
+
+from lxml import etree
+
+from qmd.ingest.readers.reading import Unreadable
+
+Element: TypeAlias = Any
+
+_DECLARED = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([-\w.:]+)""", re.I)
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+def xml(data: bytes) -> tuple[Element, bool]:
+    """Parse XML.
+
+    Returns:
+        The root, and whether all of it could be read. Nesting deeper than 256 levels is left out.
+
+    Raises:
+        Unreadable: it is no XML, or declares entities.
+    """
+    parser = etree.XMLParser(
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        recover=True,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    try:
+        root = etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as error:
+        raise Unreadable("damaged XML") from error
+    if root is None:
+        raise Unreadable("damaged XML")
+    dtd = root.getroottree().docinfo.internalDTD
+    if dtd is not None and next(dtd.iterentities(), None) is not None:
+        raise Unreadable("XML that declares entities")
+    return root, not parser.error_log.filter_from_errors()
+
+
+def html(data: bytes) -> Element | None:
+    """Parse HTML; None if there is no element in it."""
+    parser = etree.HTMLParser(
+        encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True
+    )
+    text = decoded(data, declared=True).replace("\x00", "")
+    if not text.strip():
+        return None
+    root: Element | None = etree.fromstring(text.encode("utf-8", "replace"), parser)
+    return root
+
+
+def decoded(data: bytes, *, declared: bool = False) -> str:
+    """Decode a text: by its byte order mark, its declaration, as UTF-8, else as Windows-1252.
+
+    Args:
+        declared: the head of the text may name its encoding.
+    """
+    for mark, encoding in _BOMS:
+        if data.startswith(mark):
+            return data[len(mark) :].decode(encoding, "replace")
+    if declared and (found := _DECLARED.search(data[:2048])):
+        try:
+            return data.decode(found[1].decode("ascii"))
+        except (LookupError, ValueError):
+            pass
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if error.start >= len(data) - 3:  # cut within the last character
+            return data.decode("utf-8", "replace")
+        return data.decode("cp1252", "replace")
+
+
+def local(element: Any) -> str:
+    """Give the name of an element without its namespace; "" for what is no element."""
+    tag = element.tag
+    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
