@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 from qmd.ingest.batches import ROUNDS, Batches
 from qmd.ingest.compare import Comparison, compare
-from qmd.ingest.extraction import Readers
+from qmd.ingest.extractor import Readers
 from qmd.storage.database import Database
 from qmd.storage.stemmer import Stemmer
 from qmd.types import Report

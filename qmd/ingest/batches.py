@@ -25,7 +25,7 @@ from qmd.storage.stemmer import Stemmer
 from qmd.types import Collection, Report
 
 if TYPE_CHECKING:
-    from qmd.ingest.extraction import Readers
+    from qmd.ingest.extractor import Readers
 
 BATCH_BYTES = 12_000_000 if inversion.IS_COMPILED else 4_000_000
 """Bytes of text that are committed at once: about a third of a second with the lock held. In
@@ -111,7 +111,7 @@ class Batches:
         from qmd.ingest.extracted import extracted
 
         reading = self._reading
-        return extracted(files, reading.extraction, self._database, reading.converters)
+        return extracted(files, reading.extractor, self._database, reading.converters)
 
     def prepared(self, files: list[File]) -> Batch | None:
         """Documents, contents and postings of a batch; None: it has no text."""

@@ -18,7 +18,7 @@ from qmd.text import kinds
 from qmd.types import Collection, Report
 
 if TYPE_CHECKING:
-    from qmd.ingest.extraction import Readers
+    from qmd.ingest.extractor import Readers
 
 LITTLE_BYTES, LITTLE_FILES = 2_000_000, 2_000
 """Changed files that are less than one batch, so that a pipeline has nothing to do side by side,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from qmd.ingest.readers.worker import Task
+from qmd.ingest.readers.tasks import Task
 from qmd.settings import trust
 from qmd.settings.config import Settings
 from qmd.settings.environment import Place

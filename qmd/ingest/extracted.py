@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 from qmd.ingest import commit
 from qmd.ingest.commit import Made
-from qmd.ingest.extraction import Extraction, Job
+from qmd.ingest.extractor import Extractor
 from qmd.ingest.reader import EMPTY, File, understood
 from qmd.ingest.readers.reading import Place, Reading, Unreadable
+from qmd.ingest.readers.tasks import Job
 from qmd.storage.arrow import Relation
 from qmd.storage.arrow import texts as column
 from qmd.storage.database import Database
@@ -33,7 +34,7 @@ DEEPEST = 3
 
 def extracted(
     files: Sequence[File],
-    extraction: Extraction,
+    extractor: Extractor,
     database: Database,
     converters: Converters | None = None,
 ) -> list[File]:
@@ -45,7 +46,7 @@ def extracted(
     found: list[File] = []
     waiting, depth = list(files), 0
     while waiting:
-        done = _read(waiting, extraction, database)
+        done = _read(waiting, extractor, database)
         found += done
         waiting = []
         if depth < DEEPEST:
@@ -54,7 +55,7 @@ def extracted(
     return found
 
 
-def _read(files: list[File], extraction: Extraction, database: Database) -> list[File]:
+def _read(files: list[File], extractor: Extractor, database: Database) -> list[File]:
     waiting = {n: (content_hash(f.data), f.task.tag) for n, f in enumerate(files) if f.task}
     if not waiting:
         return files
@@ -65,7 +66,7 @@ def _read(files: list[File], extraction: Extraction, database: Database) -> list
         for number, key in waiting.items()
         if (file := files[number]).task and key not in known
     }
-    results = dict(zip(jobs, extraction.read(list(jobs.values())), strict=True))
+    results = dict(zip(jobs, extractor.read(list(jobs.values())), strict=True))
     done = list(files)
     for number, (digest, tag) in waiting.items():
         if number not in results:

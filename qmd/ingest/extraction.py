@@ -12,17 +12,13 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.ingest.readers.reading import Reading, Unreadable
-from qmd.ingest.readers.worker import Limits, Task
+from qmd.ingest.readers.tasks import Job, Limits
 from qmd.storage import scratch
 from qmd.storage.cancellation import Stopped
 from qmd.workers import channel
 from qmd.workers.process import Ended, OverMemory, OverTime, Process, spawned
-
-if TYPE_CHECKING:
-    from qmd.ingest.converters import Converters
 
 LIMITS = Limits()
 
@@ -39,18 +35,6 @@ _START = """\
 from qmd.ingest.readers.worker import serve
 serve()
 """
-
-
-class Job(NamedTuple):
-    """A file to be read.
-
-    Attributes:
-        name: without its folder.
-    """
-
-    task: Task
-    data: bytes
-    name: str
 
 
 class _Worker(Process):
@@ -163,17 +147,6 @@ class Extraction:
             idle, self._idle = self._idle, []
         for worker in idle:
             worker.kill()
-
-
-class Readers(NamedTuple):
-    """What reads the files that are no text.
-
-    Attributes:
-        converters: commands of the user; None: there are none.
-    """
-
-    extraction: Extraction
-    converters: Converters | None = None
 
 
 def _crashed(by: int | None) -> str:

@@ -17,7 +17,7 @@ from anyio import CapacityLimiter, create_task_group, sleep_forever, to_thread
 from qmd.ingest.batches import ROUNDS, Batches
 from qmd.ingest.commit import Batch, Change
 from qmd.ingest.compare import Comparison, compare
-from qmd.ingest.extraction import Extraction, Readers
+from qmd.ingest.extractor import Extractor, Readers
 from qmd.ingest.memory import SPARING
 from qmd.ingest.reader import File
 from qmd.stages import each, flow
@@ -56,7 +56,7 @@ async def update(
             comparison = await to_thread.run_sync(compared)
         with SPARING, ExitStack() as held:
             batches = Batches(database, collection, stemmer, report, comparison, held, readers)
-            settled = await _carried_out(batches, progress, readers.extraction)
+            settled = await _carried_out(batches, progress, readers.extractor)
         if settled:
             break
         comparison = None
@@ -64,7 +64,7 @@ async def update(
 
 
 @asynccontextmanager
-async def _interrupting(extraction: Extraction) -> AsyncGenerator[None, None]:
+async def _interrupting(extractor: Extractor) -> AsyncGenerator[None, None]:
     """End what reads files as soon as this is cancelled: threads wait for it."""
 
     is_over = False
@@ -74,7 +74,7 @@ async def _interrupting(extraction: Extraction) -> AsyncGenerator[None, None]:
             await sleep_forever()
         finally:
             if not is_over:
-                extraction.interrupt()
+                extractor.interrupt()
 
     async with create_task_group() as tasks:
         tasks.start_soon(interrupt)
@@ -83,7 +83,7 @@ async def _interrupting(extraction: Extraction) -> AsyncGenerator[None, None]:
         tasks.cancel_scope.cancel()
 
 
-async def _carried_out(batches: Batches, progress: Progress | None, extraction: Extraction) -> bool:
+async def _carried_out(batches: Batches, progress: Progress | None, extractor: Extractor) -> bool:
     """Commit all batches; one is read and one made ready while another is committed.
 
     Returns:
@@ -108,7 +108,7 @@ async def _carried_out(batches: Batches, progress: Progress | None, extraction: 
     settled = True
     if batches.changed:
         done = 0
-        async with flow() as stage, _interrupting(extraction):
+        async with flow() as stage, _interrupting(extractor):
             async for files, batch in stage(prepared(stage(read(each(batches.cut()))))):
                 settled &= await to_thread.run_sync(batches.commit, files, batch, limiter=cores)
                 done += sum(file.container is None for file in files)

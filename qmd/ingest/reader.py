@@ -24,7 +24,7 @@ from qmd.types import Collection
 if TYPE_CHECKING:
     from qmd.ingest.converters import Converters
     from qmd.ingest.readers.reading import Reading
-    from qmd.ingest.readers.worker import Task
+    from qmd.ingest.readers.tasks import Task
 
 FRESH_NS = 50_000_000
 """Nanoseconds. A file changed so shortly before the walk may change again within the same
@@ -176,7 +176,7 @@ def understood(file: File, converters: Converters | None = None) -> File:
 
 
 def _left_to(file: File, choice: Choice) -> File:
-    from qmd.ingest.readers.worker import Task
+    from qmd.ingest.readers.tasks import Task
 
     assert choice.kind is not None
     task = Task(choice.kind.tag, choice.kind.reader)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from qmd.exchange.exporter import Exported, Wish
     from qmd.exchange.importer import Imported
     from qmd.ingest.compare import Comparison
-    from qmd.ingest.extraction import Extraction, Readers
+    from qmd.ingest.extractor import Extractor, Readers
     from qmd.ingest.walk import Found
     from qmd.ranking.hnsw import Shortcut
     from qmd.ranking.vector_matrix import Matrix
@@ -76,7 +76,7 @@ class Engine(Asking, Reading, Arranging):
         self._matrix: Matrix | None = None
         self._shortcut: tuple[str, Shortcut] | None = None
         self._making = threading.Lock()
-        self._extraction: Extraction | None = None
+        self._extractor: Extractor | None = None
 
     def close(self, patience: float | None = None) -> None:
         """Let go of the index and of the models.
@@ -152,19 +152,19 @@ class Engine(Asking, Reading, Arranging):
 
     def _readers(self, collection: Collection) -> Readers:
         """What reads the files of a collection that are no text."""
-        from qmd.ingest.extraction import Extraction, Readers
+        from qmd.ingest.extractor import Extractor, Readers
 
-        if self._extraction is None:
-            self._extraction = Extraction(self.place.database)
+        if self._extractor is None:
+            self._extractor = Extractor(self.place.database)
         if not collection.converted:
-            return Readers(self._extraction)
+            return Readers(self._extractor)
         from qmd.ingest.converters import converters
 
-        return Readers(self._extraction, converters(self.place, self.settings(), collection))
+        return Readers(self._extractor, converters(self.place, self.settings(), collection))
 
     def _end_readers(self) -> None:
-        if self._extraction is not None:
-            self._extraction.close()
+        if self._extractor is not None:
+            self._extractor.close()
 
     def update_at_once(
         self,

@@ -7,6 +7,7 @@ that it reads, without the dot; what it names is a function `read(data, name) ->
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
@@ -54,6 +55,24 @@ class Kind(NamedTuple):
 KINDS = (
     Kind("Markdown", ".md .markdown .mdx .mdown .mkd .qmd .rmd"),
     Kind("text", ".txt .text"),
+    Kind("PDF", ".pdf", DOCUMENT, "pdf"),
+    Kind("Word", ".docx .docm .dotx .dotm", DOCUMENT, "docx"),
+    Kind("PowerPoint", ".pptx .pptm .ppsx .ppsm .potx", DOCUMENT, "pptx"),
+    Kind("Excel", ".xlsx .xlsm .xltx .xltm", DOCUMENT, "xlsx"),
+    Kind("OpenDocument", ".odt .ods .odp .ott .ots .otp", DOCUMENT, "odf"),
+    Kind("EPUB", ".epub", DOCUMENT, "epub"),
+    Kind("RTF", ".rtf", DOCUMENT, "rtf"),
+    Kind("HTML", ".html .htm .xhtml", DOCUMENT, "html"),
+    Kind("mail", ".eml", DOCUMENT, "mail"),
+    Kind("mailbox", ".mbox .mbx", DOCUMENT, "mbox"),
+    Kind("notebook", ".ipynb", DOCUMENT, "notebook"),
+    Kind("subtitles", ".vtt .srt .ass .ssa", DOCUMENT, "subtitles"),
+    Kind("Org", ".org", DOCUMENT, "org"),
+    Kind("reStructuredText", ".rst .rest", DOCUMENT, "restructuredtext"),
+    Kind("AsciiDoc", ".adoc .asciidoc .asc", DOCUMENT, "asciidoc"),
+    Kind("LaTeX", ".tex .latex .ltx", DOCUMENT, "latex"),
+    Kind("canvas", ".canvas", DOCUMENT, "canvas"),
+    Kind("outline", ".opml", DOCUMENT, "opml"),
     Kind("log", ".log", DATA),
     Kind("CSV", ".csv .tsv", DATA, "csv_rows"),
     Kind("JSON", ".json .jsonl .ndjson .geojson", DATA, "json_text"),
@@ -95,6 +114,15 @@ KINDS = (
 TEXT = Kind("text", "", DOCUMENT, "text")
 """Text that is not UTF-8."""
 
+MAIL = next(kind for kind in KINDS if kind.reader == "mail")
+BOOKMARKS = Kind("bookmarks", "", DOCUMENT, "bookmarks")
+TRANSCRIPT = Kind("transcript", "", DOCUMENT, "transcript")
+UNNAMED = (TEXT, BOOKMARKS, TRANSCRIPT)
+"""Kinds that no suffix says."""
+
+_MAILDIR = re.compile(r"(?:^|/)(?:cur|new)/\d{6,}\.[^/]+")
+"""Message of a Maildir. Source: maildir(5), of the names of files."""
+
 CONVERTED = "converter"
 """Reader of files that a command of the user converts."""
 
@@ -117,7 +145,10 @@ def kind_of(path: str) -> Kind | None:
     """Return the kind that the name of a file says, or None."""
     suffix = suffix_of(path)
     kind = _BUILT_IN.get(suffix)
-    return kind if kind is not None and not kind.reader else by_suffix().get(suffix)
+    if kind is not None and not kind.reader:
+        return kind
+    kind = by_suffix().get(suffix)
+    return MAIL if kind is None and _MAILDIR.search(path) else kind
 
 
 _BUILT_IN = {suffix: kind for kind in KINDS for suffix in kind.suffixes.split()}
@@ -125,7 +156,7 @@ _BUILT_IN = {suffix: kind for kind in KINDS for suffix in kind.suffixes.split()}
 
 def current() -> list[str]:
     """Return the readers with their versions, as the index notes them."""
-    return sorted({kind.tag for kind in (*by_suffix().values(), TEXT) if kind.reader})
+    return sorted({kind.tag for kind in (*by_suffix().values(), *UNNAMED) if kind.reader})
 
 
 def is_group(part: str) -> bool:
@@ -144,6 +175,8 @@ def taking(groups: Sequence[str]) -> Callable[[str], bool]:
 
     def is_taken(path: str) -> bool:
         known = path[path.rfind(".") :].lower() in suffixes
+        if not known and DOCUMENT in among:
+            known = _MAILDIR.search(path) is not None
         return known and not path.startswith(".") and "/." not in path
 
     return is_taken

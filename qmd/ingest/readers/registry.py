@@ -7,6 +7,7 @@ a PDF. What is no text and no kind that is known is never taken for text.
 from __future__ import annotations
 
 import codecs
+import re
 from typing import NamedTuple
 
 from qmd.text import kinds
@@ -56,9 +57,17 @@ _PDF_WITHIN = 1024
 
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
 
-_MADE_OF = {".pdf": "PDF", ".rtf": "RTF"}
-_OFFICE = (".docx", ".pptx", ".xlsx")
-_ARCHIVES = (*_OFFICE, ".epub", ".odt", ".ods", ".odp")
+_ARCHIVES = frozenset({"docx", "pptx", "xlsx", "odf", "epub"})
+_OFFICE = frozenset({"docx", "pptx", "xlsx"})
+"""Readers of kinds that are archives."""
+
+_BOOKMARKS = b"<!DOCTYPE NETSCAPE-Bookmark-file"
+
+_CLOCK = re.compile(rb"\d{1,2}:\d\d")
+"""Time of the day, without which a text is no transcript."""
+
+_HEAD = 4000
+"""Bytes at the beginning of a text in which these are looked for."""
 
 
 class Choice(NamedTuple):
@@ -86,23 +95,26 @@ def chosen(path: str, data: bytes) -> Choice:
         path: its name, with or without folders.
     """
     named = kinds.kind_of(path)
+    if not data or data.isspace():
+        return PLAIN
     if named is not None and named.package:
         return Choice(named)
     if not data.startswith(_STARTS):
         if named is not None and named.reader:
             return _named(named, path, data)
         if b"\0" not in data:
-            return PLAIN
+            is_chat = path.lower().endswith(".txt") and _is_transcript(data)
+            return Choice(kinds.TRANSCRIPT) if is_chat else PLAIN
         return Choice(kinds.TEXT) if _is_wide(data) else Choice(problem=NO_TEXT)
     suffix = kinds.suffix_of(path)
     if data.startswith(_OLE):
-        if suffix in _OFFICE:
+        if named is not None and named.reader in _OFFICE:
             return Choice(problem="encrypted, or of an Office from before 2007")
         return Choice(problem="a file of an Office from before 2007: save it as .docx or the like")
     is_one = _content_suffix(data)
     if is_one is None:
         what = next((what for start, what in _BINARY if data.startswith(start)), "a zip archive")
-        if suffix in _ARCHIVES and data.startswith(_ZIP):
+        if named is not None and named.reader in _ARCHIVES and data.startswith(_ZIP):
             what = f"a zip archive, but no {suffix[1:].upper()}"
         return Choice(problem=f"{NO_TEXT} but {what}")
     kind = kinds.by_suffix().get(is_one)
@@ -117,11 +129,22 @@ def _named(kind: Kind, path: str, data: bytes) -> Choice:
     suffix = kinds.suffix_of(path)
     if suffix == ".pdf" and b"%PDF-" not in data[:_PDF_WITHIN]:
         return Choice(problem="not a PDF, in spite of its name")
-    if suffix in _ARCHIVES or suffix == ".rtf":
+    if kind.reader in _ARCHIVES or suffix == ".rtf":
         return Choice(problem=f"not {_article(suffix)} file, in spite of its name")
     if suffix != ".pdf" and b"\0" in data and not _is_wide(data):
         return Choice(problem=NO_TEXT)
+    if kind.reader == "html" and _BOOKMARKS.lower() in data[:_HEAD].lower():
+        return Choice(kinds.BOOKMARKS)
     return Choice(kind)
+
+
+def _is_transcript(data: bytes) -> bool:
+    """Tell whether a text is a chat or a transcript that a program has exported."""
+    if len(_CLOCK.findall(data[:_HEAD])) < 2:
+        return False
+    from qmd.ingest.readers.transcript import is_transcript
+
+    return is_transcript(data[:_HEAD])
 
 
 def _article(suffix: str) -> str:

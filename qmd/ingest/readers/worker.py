@@ -11,10 +11,9 @@ import subprocess
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
 
 from qmd.ingest.readers.reading import Attachment, Reading, Unreadable
-from qmd.text import kinds
+from qmd.ingest.readers.tasks import Limits, Task
 from qmd.workers import serving
 
 GRACE = 5.0
@@ -24,38 +23,6 @@ UNTOUCHED = 512 << 20
 """Bytes that may be mapped besides the memory of a file: libraries map more than they use."""
 
 MOST_ATTACHMENTS = 2000
-
-
-class Limits(NamedTuple):
-    """What the reading of one file may take.
-
-    Attributes:
-        memory: bytes.
-        output: bytes of its text and its attachments together.
-    """
-
-    seconds: float = 60.0
-    memory: int = 1 << 30
-    output: int = 64 << 20
-
-
-class Task(NamedTuple):
-    """What reads a file.
-
-    Attributes:
-        tag: reader and version, as the index notes them.
-        reader: as in `Kind`; of a converter the command, with `{path}` for the file.
-        folder: that a converter runs in; None: it is none.
-    """
-
-    tag: str
-    reader: str
-    folder: str | None = None
-
-    @property
-    def says_itself(self) -> bool:
-        """Whether the text that comes out says by itself what it is, as a Markdown file does."""
-        return self.folder is not None or self.reader == kinds.TEXT.reader
 
 
 def serve() -> None:
