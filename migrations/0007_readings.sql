@@ -24,7 +24,7 @@ create table readings (
 -- What was not indexed of a folder, by suffix.
 create table left_out (
     collection text not null,
-    suffix text not null,                  -- in lower case, '' for none
+    suffix text,                           -- in lower case, '' for none; null: they are of any
     why text not null,
     files ubigint not null
 );

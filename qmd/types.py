@@ -142,6 +142,18 @@ ALL = Filter()
 """No document is left out but those of collections that are excluded by default."""
 
 
+class LeftOut(NamedTuple):
+    """Files of a folder that are not indexed.
+
+    Attributes:
+        suffix: in lower case, '' for none; None: they are of any.
+    """
+
+    suffix: str | None
+    files: int
+    why: str
+
+
 @dataclass(slots=True)
 class Report:
     """What an update did to one collection.
@@ -151,6 +163,8 @@ class Report:
         notes: (path, remark) of files that were indexed all the same.
         failure: why the collection could not be updated at all.
         passing: (path, reason) of those of `skipped` that may be read the next time.
+        kinds: how many of each kind were read.
+        left_out: files that the mask does not take, or that are too large.
     """
 
     collection: str
@@ -164,6 +178,8 @@ class Report:
     notes: list[tuple[str, str]] = field(default_factory=list)
     failure: str | None = None
     passing: list[tuple[str, str]] = field(default_factory=list)
+    kinds: dict[str, int] = field(default_factory=dict)
+    left_out: list[LeftOut] = field(default_factory=list)
 
 
 @dataclass(slots=True)

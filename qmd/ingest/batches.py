@@ -22,6 +22,7 @@ from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
 from qmd.storage.file_lock import dictionary
 from qmd.storage.stemmer import Stemmer
+from qmd.text import kinds
 from qmd.types import Collection, Report
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ class Batches:
         self._report = report
         self._found = comparison.found
         report.skipped[:] = comparison.found.skipped
+        report.left_out[:] = comparison.found.left_out
+        self._is_told = comparison.is_told
         self._began = comparison.found.began
         self._met: int | None = None  # words in the index when this began
         self._indexed: set[str] = set()  # those of them that were asked for
@@ -172,6 +175,9 @@ class Batches:
         report = self._report
         reported = report.new + report.updated + report.renamed + self._unusable
         report.unchanged = max(0, len(self._found.paths) - reported)
+        if not self._is_told:
+            note = partial(documents.note_left_out, collection=report.collection)
+            self._database.write(partial(note, found=report.left_out))
 
     def _unread(self, change: Change) -> bool:
         """Whether a document lies where nothing could be listed, so that nobody knows."""
@@ -215,13 +221,19 @@ class Batches:
                 continue
             elif file.path not in accepted:
                 settled = False
-            elif file.container is not None:
-                continue
-            elif file.change.document_id is not None:
-                report.updated += 1
-            elif self._moved.pop(file.hash, None) is not None:
-                report.renamed += 1
-                self._renamed += 1
-            else:
-                report.new += 1
+            elif file.container is None:
+                self._count_one(file)
         return settled
+
+    def _count_one(self, file: File) -> None:
+        """Add a file that was read to the report."""
+        report = self._report
+        kind = kinds.named(file.path, file.reader)
+        report.kinds[kind] = report.kinds.get(kind, 0) + 1
+        if file.change.document_id is not None:
+            report.updated += 1
+        elif self._moved.pop(file.hash, None) is not None:
+            report.renamed += 1
+            self._renamed += 1
+        else:
+            report.new += 1

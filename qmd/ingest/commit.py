@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from qmd.storage.arrow import Relation, numbers, texts
 from qmd.storage.cursor import Cursor, as_json
+from qmd.types import LeftOut
 
 
 class Change(NamedTuple):
@@ -162,6 +163,18 @@ def keep_readings(cursor: Cursor, made: Relation) -> None:
     """Keep what readers have made of files."""
     with cursor.staged(made=made):
         cursor.run("documents/add_readings")
+
+
+def left_out(cursor: Cursor, collection: str) -> list[LeftOut]:
+    """Files of a collection that are not indexed, as they were noted."""
+    return cursor.rows(LeftOut, "documents/left_out", collection=collection)
+
+
+def note_left_out(cursor: Cursor, collection: str, found: Sequence[LeftOut]) -> None:
+    """Note what is not indexed of a collection."""
+    cursor.run("documents/forget_left_out", collection=collection)
+    rows = [[each.suffix, each.files, each.why] for each in found]
+    cursor.run("documents/add_left_out", collection=collection, found=as_json(rows))
 
 
 def put(cursor: Cursor, batch: Batch) -> set[int]:

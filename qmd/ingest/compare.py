@@ -26,16 +26,21 @@ and are done before a bar would say much."""
 
 
 class Comparison(NamedTuple):
-    """A folder beside the index."""
+    """A folder beside the index.
+
+    Attributes:
+        is_told: the index knows what is left out of the folder.
+    """
 
     collection: Collection
     found: Found
     changes: list[Change]
+    is_told: bool = True
 
     @property
     def nothing_changed(self) -> Report | None:
         """The report, if there is nothing to do."""
-        return None if self.changes else same(self.collection, self.found)
+        return None if self.changes or not self.is_told else same(self.collection, self.found)
 
     def unusable(self, report: Report) -> list[tuple[str, str]] | None:
         """Files that cannot be indexed as long as they stay the same, with the reasons.
@@ -92,7 +97,7 @@ def compare(
         converters = readers.converters if readers is not None else None
         return [*kinds.current(), *(converters.tags if converters is not None else ())]
 
-    def work(cursor: Cursor) -> list[Change]:
+    def work(cursor: Cursor) -> tuple[list[Change], bool]:
         check_collections(cursor, [collection.name])
         outdated = commit.outdated(cursor, collection=collection.name, current=current)
         changes = commit.changes(
@@ -103,13 +108,14 @@ def compare(
             mtimes=files.mtimes,
             inodes=files.inodes,
         )
-        return _with_outdated(changes, outdated, files) if outdated else changes
+        told = commit.left_out(cursor, collection.name) == files.left_out
+        return _with_outdated(changes, outdated, files) if outdated else changes, told
 
-    changes = database.read(work)
+    changes, is_told = database.read(work)
     if any(change.place is None for change in changes):
         here = set(walk(collection).paths)
         changes = [each for each in changes if each.place is not None or each.path not in here]
-    return Comparison(collection, files, changes)
+    return Comparison(collection, files, changes, is_told)
 
 
 def _with_outdated(changes: list[Change], outdated: list[Change], files: Found) -> list[Change]:

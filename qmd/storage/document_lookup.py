@@ -194,7 +194,7 @@ def _on_disk(cursor: Cursor, name: str, folder: Path) -> str | None:
         return None
     inside = list(_inside(cursor, place)) or list(_inside(cursor, os.path.realpath(place)))
     for collection, path in inside:
-        if globs.taking(collection.mask, collection.ignored)(path):
+        if globs.taking(collection.mask, collection.ignored, collection.converted)(path):
             update = command("qmd", "update", "-c", collection.name)
             return (
                 f"It is not indexed. Run {update}, which passes over files that are empty, "

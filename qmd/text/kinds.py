@@ -154,6 +154,19 @@ def kind_of(path: str) -> Kind | None:
 _BUILT_IN = {suffix: kind for kind in KINDS for suffix in kind.suffixes.split()}
 
 
+def named(path: str, tag: str | None) -> str:
+    """Return what people call the kind of a file.
+
+    Args:
+        tag: of the reader that has read it, or None.
+    """
+    kind = kind_of(path)
+    if tag and (kind is None or kind.tag != tag):
+        every = (*by_suffix().values(), *UNNAMED)
+        kind = next((each for each in every if each.tag == tag), kind)
+    return kind.name if kind is not None else "text"
+
+
 def current() -> list[str]:
     """Return the readers with their versions, as the index notes them."""
     return sorted({kind.tag for kind in (*by_suffix().values(), *UNNAMED) if kind.reader})
