@@ -220,6 +220,7 @@ class Result(NamedTuple):
         snippet: lines around the match, each with its number.
         body: the whole text, if it was asked for.
         explain: how the score came about, if it was asked for.
+        place: page, slide or moment that the line is in, as people write it; None: there is none.
     """
 
     docid: str
@@ -232,6 +233,7 @@ class Result(NamedTuple):
     uri: str
     body: str | None = None
     explain: Mapping[str, object] | None = None
+    place: str | None = None
 
 
 class Passage(NamedTuple):

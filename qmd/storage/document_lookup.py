@@ -12,6 +12,7 @@ from qmd.storage.catalog import collections
 from qmd.storage.cursor import Cursor, as_json
 from qmd.text import globs, paths
 from qmd.text.hashes import docid_digits
+from qmd.text.places import Places
 from qmd.types import Collection, Document
 
 LONGEST = 20_000
@@ -282,3 +283,9 @@ def bodies(cursor: Cursor, hashes: Sequence[str]) -> dict[str, str]:
     """Contents by their hashes."""
     rows = cursor.again("documents/bodies", hashes=as_json(list(dict.fromkeys(hashes))))
     return {str(key): str(body) for key, body in rows}
+
+
+def places(cursor: Cursor, hashes: Sequence[str]) -> dict[str, Places]:
+    """Places of contents by their hashes; without those that have none."""
+    rows = cursor.run("documents/places", hashes=as_json(list(dict.fromkeys(hashes))))
+    return {key: Places.unpacked(*packed) for key, *packed in rows}

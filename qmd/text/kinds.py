@@ -172,6 +172,12 @@ def current() -> list[str]:
     return sorted({kind.tag for kind in (*by_suffix().values(), *UNNAMED) if kind.reader})
 
 
+def may_have_places(path: str) -> bool:
+    """Tell whether a file of that name may have been read by a reader that knows places."""
+    kind = _BUILT_IN.get(suffix_of(path))
+    return kind is None or bool(kind.reader) or kind.suffixes.startswith(".txt")
+
+
 def is_group(part: str) -> bool:
     """Tell whether a part of a mask is a word that stands for a group of kinds."""
     return part in GROUPS

@@ -87,6 +87,13 @@ class Places(NamedTuple):
         end = next(following, None)
         return first, None if end is None else end - first
 
+    @property
+    def described(self) -> str:
+        """The first and the last of them, as people write them."""
+        if len(self.labels) == 1:
+            return self._shown(0)
+        return f"{self._shown(0)} to {self._shown(len(self.labels) - 1)}"
+
     def _found(self, asked: str) -> int | None:
         for number, label in enumerate(self.labels):
             if asked in (label, self._shown(number)):
