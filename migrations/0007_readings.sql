@@ -15,7 +15,7 @@ create table places (
 
 -- What readers have made of files, kept for files that move or come back.
 create table readings (
-    digest text not null,                  -- SHA-256 of the bytes of the file
+    digest text not null,                  -- SHA-256 of the bytes and the suffixes of the file
     reader text not null,                  -- and its version
     hash text,                             -- of the content; null: it could not be read
     said json not null                     -- what the reader said of the file, or why it failed

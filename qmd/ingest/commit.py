@@ -29,6 +29,7 @@ class Made(NamedTuple):
     """What a reader has made of a file, to be kept.
 
     Attributes:
+        digest: of the bytes and the suffixes of the file.
         hash: of the content; None: it could not be read.
     """
 

@@ -9,6 +9,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from qmd.ingest import commit
@@ -56,7 +57,7 @@ def extracted(
 
 
 def _read(files: list[File], extractor: Extractor, database: Database) -> list[File]:
-    waiting = {n: (content_hash(f.data), f.task.tag) for n, f in enumerate(files) if f.task}
+    waiting = {n: (_digest(file), file.task.tag) for n, file in enumerate(files) if file.task}
     if not waiting:
         return files
     asked = [f"{digest} {tag}" for digest, tag in waiting.values()]
@@ -76,6 +77,12 @@ def _read(files: list[File], extractor: Extractor, database: Database) -> list[F
         made = _kept(digest, tag, file.hash or None, results[number])
         done[number] = file._replace(made=made)
     return done
+
+
+def _digest(file: File) -> str:
+    """What a reader is given: the bytes of a file, and the suffixes of its name."""
+    suffixes = "".join(PurePosixPath(file.path).suffixes).lower()
+    return content_hash(file.data + b"\0" + suffixes.encode(errors="replace"))
 
 
 def _with(file: File, result: Reading | Unreadable) -> File:

@@ -223,9 +223,10 @@ def parsed(file: File) -> Parsed:
     if reading is not None:
         return _read(file, reading, modified)
     matter = markdown.frontmatter(text)
+    is_converted = file.reader is not None and file.reader.startswith(kinds.CONVERTED)
     return Parsed(
         file,
-        markdown.title(text, file.path, matter),
+        markdown.title(text, _as_markdown(file) if is_converted else file.path, matter),
         markdown.metadata_json(matter.metadata),
         markdown.dated(file.path, modified, matter),
         modified,
@@ -234,16 +235,21 @@ def parsed(file: File) -> Parsed:
     )
 
 
+def _as_markdown(file: File) -> str:
+    """The path of a file whose text is Markdown by now."""
+    return PurePosixPath(file.path).with_suffix(".md").as_posix()
+
+
 def _read(file: File, reading: Reading, modified: datetime) -> Parsed:
     """What the reader of a file says of it."""
     text, nothing = file.text or "", markdown.Frontmatter({}, 0)
-    as_markdown = PurePosixPath(file.path).with_suffix(".md").as_posix()
     given = {"author": reading.author, "language": reading.language}
     metadata = {key: value for key, value in given.items() if value} | dict(reading.metadata)
     dated = markdown.parsed_date(reading.date) if reading.date else None
+    given_title = " ".join((reading.title or "").split())
     return Parsed(
         file,
-        " ".join((reading.title or "").split()) or markdown.title(text, as_markdown, nothing),
+        given_title or markdown.title(text, _as_markdown(file), nothing),
         markdown.metadata_json(metadata),
         dated or markdown.dated(file.path, modified, nothing),
         modified,

@@ -49,7 +49,8 @@ class Kind(NamedTuple):
     @property
     def tag(self) -> str:
         """Reader and version, as the index notes them; '' for plain text."""
-        return f"{self.package or self.reader} {self.version}" if self.reader else ""
+        reader = f"{self.package}/{self.name}" if self.package else self.reader
+        return f"{reader} {self.version}" if reader else ""
 
 
 KINDS = (
@@ -230,12 +231,13 @@ def _folders() -> Iterator[str]:
 def _mentions(folder: str) -> bool:
     """Tell whether a package in a folder has entry points of the group."""
     mark = f"[{PLUGINS}]".encode()
-    for entry in os.scandir(folder):
-        if entry.name.endswith(".dist-info"):
-            try:
-                with open(f"{entry.path}/entry_points.txt", "rb") as file:
-                    if mark in file.read():
-                        return True
-            except OSError:
-                continue
+    with os.scandir(folder) as entries:
+        packages = [entry.path for entry in entries if entry.name.endswith(".dist-info")]
+    for package in packages:
+        try:
+            with open(f"{package}/entry_points.txt", "rb") as file:
+                if mark in file.read():
+                    return True
+        except OSError:
+            continue
     return False

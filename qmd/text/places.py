@@ -24,7 +24,7 @@ LETTERS = {
 _NAMES = {letter: kind for kind, letter in LETTERS.items()}
 _SHORT = {"page": "p. ", "second": "", "sheet": ""}
 _ASKED = re.compile(
-    r"(?:(?P<kind>p|pp|page|s|slide|c|cell|m|msg|message|r|row|sheet)\.?[ =]?)?(?P<label>.+)", re.I
+    r"(?:(?P<kind>page|pp|p|slide|s|cell|c|message|msg|m|row|r|sheet)\.?[ =]?)?(?P<label>.+)", re.I
 )
 _KINDS = {
     "p": "page",

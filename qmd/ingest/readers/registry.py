@@ -172,4 +172,4 @@ def _is_wide(data: bytes) -> bool:
     if data.startswith(_WIDE):
         return True
     even, odd = data[0:2000:2].count(0), data[1:2000:2].count(0)
-    return min(even, odd) == 0 and max(even, odd) > min(len(data), 2000) // 2 * 0.4
+    return min(even, odd) == 0 and max(even, odd) > min(len(data), 2000) // 2 * 0.7
