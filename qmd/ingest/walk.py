@@ -70,7 +70,7 @@ class Found:
         """What is not indexed, by suffix, the most frequent first."""
         counts = Counter(map(kinds.suffix_of, self.passed_over))
         found = [
-            LeftOut(suffix, count, _why(suffix))
+            LeftOut(suffix, count, kinds.why_left_out(f"a{suffix}"))
             for suffix, count in sorted(counts.items(), key=lambda each: (-each[1], each[0]))
         ]
         if self.too_large:
@@ -107,14 +107,6 @@ def walk(collection: Collection) -> Found:
             found.mtimes.append(mtime if -LATEST < mtime < LATEST else _bounded(mtime))
             found.inodes.append(inode)
     return found
-
-
-def _why(suffix: str) -> str:
-    """Why files of a suffix are not indexed."""
-    kind = kinds.by_suffix().get(suffix)
-    if kind is None:
-        return "no reader"
-    return "not in the mask" if kind.group == kinds.DOCUMENT else kind.group
 
 
 def same(collection: Collection, found: Found, unusable: Sequence[tuple[str, str]] = ()) -> Report:

@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 
 from qmd.errors import NOT_REBUILT, IndexFailure, ModelError, QmdError, extras
 from qmd.models.registry import is_installed
+from qmd.operations import left_out
 from qmd.operations.engine import Engine
 from qmd.quoting import command
 from qmd.settings import trust
@@ -198,7 +199,7 @@ def _index(engine: Engine) -> Iterator[Finding]:
 
 def _folders(engine: Engine) -> Iterator[Finding]:
     try:
-        overview = engine.overview()
+        overview, passed_over = engine.overview(), left_out.counted(engine)
     except QmdError:
         return  # told of as a problem of the index
     for collection in overview:
@@ -231,7 +232,9 @@ def _folders(engine: Engine) -> Iterator[Finding]:
             )
         else:
             files = amount(collection.documents, "file")
-            yield Finding(f"collection {collection.name}", "ok", files)
+            rest = left_out.in_words(passed_over.get(collection.name, ()))
+            told = f"{files}; not indexed: {rest}" if rest else files
+            yield Finding(f"collection {collection.name}", "ok", told)
 
 
 def _ignored(engine: Engine) -> Iterator[Finding]:

@@ -9,9 +9,11 @@ from typing import NamedTuple
 
 from qmd.embedding import vectors as embeddings
 from qmd.errors import ModelError
+from qmd.operations import left_out
 from qmd.operations.engine import Engine
 from qmd.settings import trust
 from qmd.storage.catalog import Overview
+from qmd.types import LeftOut
 
 
 class Vectors(NamedTuple):
@@ -43,6 +45,7 @@ class Status:
         bytes: of the DuckDB file.
         contents: different texts that documents have.
         modified: UTC, of the file that changed last.
+        not_indexed: of each collection, when it was last looked at.
     """
 
     index: Path
@@ -57,6 +60,7 @@ class Status:
     modified: datetime | None
     vectors: Vectors
     collections: list[Overview]
+    not_indexed: dict[str, list[LeftOut]]
 
 
 def status(engine: Engine) -> Status:
@@ -76,6 +80,7 @@ def status(engine: Engine) -> Status:
         totals.modified,
         vectors(engine),
         engine.overview(),
+        left_out.counted(engine),
     )
 
 

@@ -26,6 +26,11 @@ from qmd.visible import hidden, one_line, shown
 from qmd.wording import on_one_line
 
 DEFAULT_MASK = "**/*.md"
+"""Of a collection whose lines in index.yml have no pattern."""
+
+NEW_MASK = "documents"
+"""Of a collection that is added: all kinds of documents that have readers."""
+
 CHUNK_STRATEGIES = ("auto", "plain")
 
 LARGEST = 1 << 20

@@ -124,6 +124,9 @@ UNNAMED = (TEXT, BOOKMARKS, TRANSCRIPT)
 _MAILDIR = re.compile(r"(?:^|/)(?:cur|new)/\d{6,}\.[^/]+")
 """Message of a Maildir. Source: maildir(5), of the names of files."""
 
+NO_READER = "no reader"
+"""Why a file is left out whose suffix is none of these."""
+
 CONVERTED = "converter"
 """Reader of files that a command of the user converts."""
 
@@ -171,6 +174,14 @@ def named(path: str, tag: str | None) -> str:
 def current() -> list[str]:
     """Return the readers with their versions, as the index notes them."""
     return sorted({kind.tag for kind in (*by_suffix().values(), *UNNAMED) if kind.reader})
+
+
+def why_left_out(path: str) -> str:
+    """Say why a mask may not take a file of that name."""
+    kind = by_suffix().get(suffix_of(path))
+    if kind is None:
+        return NO_READER
+    return "not in the mask" if kind.group == DOCUMENT else kind.group
 
 
 def may_have_places(path: str) -> bool:

@@ -96,9 +96,15 @@ def ls(
             autocompletion=collection_names,
         ),
     ] = None,
+    left_out: Annotated[
+        bool, typer.Option("--left-out", help="List the files that are not indexed, and why.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """List collections, or the files of one."""
+    if left_out:
+        _list_left_out(context, path, as_json=as_json)
+        return
     path, index = paths.of_index(path) if path is not None else (None, None)
     with state(context).of(index).engine() as engine:
         if path is None:
@@ -143,6 +149,22 @@ def ls(
         return
     rows = [(wording.size(d.size), wording.day(d.modified), on_one_line(d.name)) for d in documents]
     say(formats.table(rows, right=frozenset({0})) if rows else f"No files below {path}.")
+
+
+def _list_left_out(context: typer.Context, path: str | None, *, as_json: bool) -> None:
+    from qmd.operations import left_out
+
+    name, index = paths.of_index(path) if path is not None else (None, None)
+    with state(context).of(index).engine() as engine:
+        collection, prefix = _listed(engine, name) if name is not None else (None, "")
+        below = f"{collection}/{prefix}/" if prefix else ""
+        found = [each for each in left_out.files(engine, collection) if each[0].startswith(below)]
+    if as_json:
+        say(formats.as_json([{"file": file, "reason": why} for file, why in found]))
+    elif found:
+        say(formats.table([(on_one_line(file), why) for file, why in found]))
+    else:
+        say("No file is left out.")
 
 
 def _listed(engine: Engine, path: str) -> tuple[str, str]:

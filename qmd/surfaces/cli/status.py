@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from qmd.operations import left_out
 from qmd.surfaces import formats, wording
 from qmd.surfaces.cli.common import Json, say, state
 from qmd.visible import shown
@@ -43,6 +44,7 @@ def status(context: typer.Context, as_json: Json = False) -> None:
                             "documents": c.documents,
                             "bytes": c.bytes,
                             "included": c.included,
+                            "notIndexed": left_out.as_records(now.not_indexed.get(c.name, ())),
                             "lastUpdated": c.modified.isoformat() if c.modified else None,
                         }
                         for c in now.collections
@@ -78,6 +80,9 @@ def status(context: typer.Context, as_json: Json = False) -> None:
         for c in now.collections
     ]
     say(formats.table(rows, right=frozenset({1, 2})))
+    for name, files in now.not_indexed.items():
+        if files:
+            say(f"  {shown(name)}: not indexed: {shown(left_out.in_words(files))}")
 
 
 def _told(vectors: Vectors) -> str:

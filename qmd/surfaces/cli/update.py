@@ -15,6 +15,7 @@ import typer
 from qmd.errors import ModelError, QmdError
 from qmd.ingest import fingerprint
 from qmd.models import loader
+from qmd.operations import left_out
 from qmd.settings import environment
 from qmd.surfaces import formats, wording
 from qmd.surfaces.cli.common import PARTLY, Collections, Json, notice, say, state
@@ -244,6 +245,11 @@ def summary(report: Report) -> str:
             f"  {verb} {shown(on_one_line(f'{report.collection}/{path}'))}: {shown(what)}"
             for path, what in told
         ]
+    if set(report.kinds) - {"Markdown"}:
+        counts = sorted(report.kinds.items(), key=lambda each: (-each[1], each[0]))
+        lines.append("  read: " + ", ".join(f"{count} {shown(kind)}" for kind, count in counts))
+    if report.left_out:
+        lines.append("  not indexed: " + shown(left_out.in_words(report.left_out)))
     return "\n".join(lines)
 
 
@@ -251,4 +257,6 @@ def _as_record(report: Report) -> dict[str, object]:
     record = asdict(report)
     record["skipped"] = [{"file": path, "reason": why} for path, why in report.skipped]
     record["notes"] = [{"file": path, "note": what} for path, what in report.notes]
+    record["left_out"] = left_out.as_records(report.left_out)
+    del record["passing"]
     return record

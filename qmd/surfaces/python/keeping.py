@@ -94,7 +94,7 @@ class Keeping(Base):
         return Rows(Overview, await self._run(self._engine.overview))
 
     async def add_collection(
-        self, path: str | os.PathLike[str], *, name: str | None = None, mask: str = "**/*.md"
+        self, path: str | os.PathLike[str], *, name: str | None = None, mask: str = "documents"
     ) -> Report:
         """Register a folder and index it.
 
@@ -103,7 +103,7 @@ class Keeping(Base):
 
         Args:
             name: else that of the folder.
-            mask: which files; a comma list of globs.
+            mask: which files; a comma list of globs and of documents, code, data, all.
 
         Raises:
             UsageError: there is no such folder, it cannot be read, or the name or mask is none.
