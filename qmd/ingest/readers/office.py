@@ -73,12 +73,11 @@ class Office:
 
     def reading(self, out: Builder) -> Reading:
         """Give the reading, with the properties of the package."""
-        root = self.related("", "core-properties")
-        told = (
-            {trees.local(each): (each.text or "").strip() for each in root}
-            if root is not None
-            else {}
-        )
+        told: dict[str, str] = {}
+        with out.filling():
+            root = self.related("", "core-properties")
+            for each in root if root is not None else ():
+                told[trees.local(each)] = (each.text or "").strip()
         return out.reading(
             title=given_title(told.get("title")),
             date=iso(told.get("created")) or iso(told.get("modified")),

@@ -140,7 +140,8 @@ _HTML = f"""<!doctype html><html lang=en-GB><head><title>Tea &#104;andbook</titl
 _RTF = (
     rb"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0 zzhidden;}}{\info{\title Tea handbook}{\creatim\yr2024"
     rb"\mo5\dy17\hr9\min31}}{\*\generator zzhidden}\pard\outlinelevel0 Tea\par\pard The "
-    rb"{\b kettle} sings at four & the leaves wait.{\v zzhidden}{\pict 7a7a68}{\field{\*\fldinst HYPERLINK "
+    rb"{\b kettle} sings at four & the leaves wait."
+    rb"{\v zzhidden}{\pict 7a7a68}{\field{\*\fldinst HYPERLINK "
     rb'"https://example.org/pot"}{\fldrslt pot}}\par}'
 )
 _ORG = f"""#+TITLE: {TITLE}
