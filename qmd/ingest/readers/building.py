@@ -72,13 +72,13 @@ class Builder:
         remark: what could not be read, or None.
     """
 
-    def __init__(self, kind: str, *, most: int = MOST_CHARACTERS) -> None:
+    def __init__(self, kind: str, *, most: int | None = None) -> None:
         self.kind = kind
         self.links: list[str] = []
         self.attachments: list[Attachment] = []
         self.remark: str | None = None
         self._heading: str | None = None
-        self._most = most
+        self._most = MOST_CHARACTERS if most is None else most
         self._parts: list[str] = []
         self._size = 0
         self._lines = 0
@@ -99,8 +99,10 @@ class Builder:
         """
         try:
             yield
-        except Unreadable:
-            raise
+        except Unreadable as reason:
+            if self.empty:
+                raise
+            self.remark = f"{reason}: only a part of it could be read"
         except Full:
             self.remark = f"only the first {self._most // 1_000_000} million characters were read"
         except Exception as error:

@@ -25,10 +25,7 @@ def lines_of(data: bytes) -> list[str]:
     """
     if not data.strip():
         raise Unreadable("no text" if data else "empty file")
-    if b"\x00" in data[:4096] and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise Unreadable("no text: it holds zero bytes")
-    text = trees.decoded(data).replace("\r\n", "\n").replace("\r", "\n")
-    return [cleaned(line).replace("\n", " ") for line in text.split("\n")]
+    return [cleaned(line).replace("\n", " ") for line in trees.text_of(data).split("\n")]
 
 
 def reading(

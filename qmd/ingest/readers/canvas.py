@@ -16,7 +16,7 @@ def read(data: bytes, name: str) -> Reading:
     if not data.strip():
         raise Unreadable("empty file")
     with out.filling():
-        canvas = json.loads(trees.decoded(data))
+        canvas = json.loads(trees.text_of(data))
         if not isinstance(canvas, dict) or not isinstance(canvas.get("nodes", []), list):
             raise Unreadable("no canvas")
         nodes = [each for each in canvas.get("nodes", []) if isinstance(each, dict)]

@@ -59,7 +59,7 @@ class _Document:
             for note in notes.iterchildren(f"{{*}}{each}") if notes is not None else ():
                 if value(note, "type") not in (None, "normal"):
                     continue  # the rule above the notes
-                text = " ".join(self._text(inner) for inner in note.iter("{*}p")).strip()
+                text = " ".join(map(self._text, trees.within(note, "p"))).strip()
                 author = value(note, "author")
                 mark = (
                     f"{author or 'Comment'}:" if each == "comment" else f"[^{value(note, 'id')}]:"
@@ -114,15 +114,10 @@ class _Document:
             self._code = []
 
     def _table(self, element: Any) -> None:
-        rows = []
-        for row in element.iter("{*}tr"):
-            if next(row.iterancestors("{*}tbl"), None) is not element:
-                continue
-            cells = []
-            for cell in row.iter("{*}tc"):
-                if next(cell.iterancestors("{*}tr"), None) is row:
-                    cells.append(" ".join(self._text(each) for each in cell.iter("{*}p")))
-            rows.append(cells)
+        rows = [
+            [" ".join(map(self._text, trees.within(cell, "p"))) for cell in trees.within(row, "tc")]
+            for row in trees.within(element, "tr")
+        ]
         self._out.table(rows)
         boxes, self._boxes = self._boxes, []
         for box in boxes:

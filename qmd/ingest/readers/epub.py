@@ -24,7 +24,7 @@ def read(data: bytes, name: str) -> Reading:
     with out.filling():
         package = Package(data, "EPUB")
         book = _book(package)
-        root, _ = trees.xml(package.read(book))
+        root = trees.xml(package.read(book))
         for each in root.iterfind("{*}metadata//"):
             text = (each.text or "").strip()
             told.setdefault(trees.local(each), text)
@@ -55,7 +55,7 @@ def _book(package: Package) -> str:
     """Give the path of the package document."""
     container = package.get("META-INF/container.xml")
     if container is not None:
-        for each in trees.xml(container)[0].iter("{*}rootfile"):
+        for each in trees.xml(container).iter("{*}rootfile"):
             if each.get("full-path") in package.names:
                 return str(each.get("full-path"))
     found = sorted(name for name in package.names if name.endswith(".opf"))

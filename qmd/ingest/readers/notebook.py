@@ -28,7 +28,7 @@ def read(data: bytes, name: str) -> Reading:
     if not data.strip():
         raise Unreadable("empty file")
     with out.filling():
-        notebook = json.loads(trees.decoded(data))
+        notebook = json.loads(trees.text_of(data))
         if not isinstance(notebook, dict) or not _cells(notebook):
             is_notebook = isinstance(notebook, dict) and "nbformat" in notebook
             raise Unreadable("no text" if is_notebook else "no notebook")

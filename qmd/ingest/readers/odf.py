@@ -35,16 +35,12 @@ def read(data: bytes, name: str) -> Reading:
             raise Unreadable("encrypted OpenDocument")
         if "content.xml" not in package.names:
             raise Unreadable("no OpenDocument file")
-        meta = package.get("meta.xml")
-        if meta:
-            root, _ = trees.xml(meta)
-            for each in root.iter():
-                told.setdefault(trees.local(each), (each.text or "").strip())
-        root, whole = trees.xml(package.read("content.xml"))
+        root = trees.xml(package.read("content.xml"))
         styles = package.get("styles.xml")
-        _Document(out, root, trees.xml(styles)[0] if styles else None).read()
-        if not whole:
-            out.damaged()
+        _Document(out, root, trees.xml(styles) if styles else None).read()
+        meta = package.get("meta.xml")
+        for each in trees.xml(meta).iter() if meta else ():
+            told.setdefault(trees.local(each), (each.text or "").strip())
     return out.reading(
         title=given_title(told.get("title")),
         date=iso(told.get("creation-date")) or iso(told.get("date")),

@@ -39,26 +39,17 @@ class Relation(NamedTuple):
 
 
 class Office:
-    """Package of Office Open XML.
-
-    Attributes:
-        whole: all XML that was asked for could be parsed to its end.
-    """
+    """Package of Office Open XML."""
 
     def __init__(self, data: bytes, kind: str) -> None:
         self.package = Package(data, kind)
-        self.whole = True
         targets = [each for each in self.relations("").values() if each.kind == "officeDocument"]
         self.main = targets[0].target if targets else ""
 
     def tree(self, path: str) -> trees.Element | None:
         """Parse a part; None if there is none."""
         data = self.package.get(path)
-        if data is None:
-            return None
-        root, whole = trees.xml(data)
-        self.whole = self.whole and whole
-        return root
+        return None if data is None else trees.xml(data)
 
     def relations(self, path: str) -> dict[str, Relation]:
         """Give the relations of a part by their ids."""
@@ -82,14 +73,11 @@ class Office:
 
     def reading(self, out: Builder) -> Reading:
         """Give the reading, with the properties of the package."""
-        root = self.related("", "core-properties")
-        told = (
-            {trees.local(each): (each.text or "").strip() for each in root}
-            if root is not None
-            else {}
-        )
-        if not self.whole:
-            out.damaged()
+        told: dict[str, str] = {}
+        with out.filling():
+            root = self.related("", "core-properties")
+            for each in root if root is not None else ():
+                told[trees.local(each)] = (each.text or "").strip()
         return out.reading(
             title=given_title(told.get("title")),
             date=iso(told.get("created")) or iso(told.get("modified")),

@@ -47,9 +47,7 @@ class _Slide:
         root = self._office.tree(self._path)
         if root is None:
             return
-        shapes = [
-            each for each in root.iter("{*}sp", "{*}graphicFrame", "{*}pic") if not _old(each)
-        ]
+        shapes = list(trees.within(root, "sp", "graphicFrame", "pic"))
         titles = [each for each in shapes if _role(each) in _TITLES]
         for shape in titles:
             self._out.heading(1, " ".join(self._lines(shape)))
@@ -68,19 +66,18 @@ class _Slide:
                     if _role(shape) == "body":
                         self._out.block("\n".join(self._lines(shape)))
             else:
-                for each in part.iter("{*}p"):
+                for each in trees.within(part, "p"):
                     self._out.block(self._text(each), tight=True)
 
     def _shape(self, shape: Any) -> None:
-        for table in shape.iter("{*}tbl"):
+        for table in trees.within(shape, "tbl"):
             self._out.table(
                 [
-                    " ".join(self._text(each) for each in cell.iter("{*}p"))
-                    for cell in row.iter("{*}tc")
+                    " ".join(map(self._text, trees.within(cell, "p")))
+                    for cell in trees.within(row, "tc")
                 ]
-                for row in table.iter("{*}tr")
+                for row in trees.within(table, "tr")
             )
-            return
         if trees.local(shape) == "pic":
             for each in shape.iterfind("{*}nvPicPr/{*}cNvPr"):
                 self._out.block(each.get("descr") or "")
@@ -122,8 +119,3 @@ def _role(shape: Any, default: str | None = "") -> str | None:
     """Give the type of a placeholder, `default` for a shape that is none."""
     holder = next(iter(shape.iterfind("*/{*}nvPr/{*}ph")), None)
     return default if holder is None else holder.get("type") or "obj"
-
-
-def _old(shape: Any) -> bool:
-    """Tell whether a shape stands in for another in programs that cannot show that one."""
-    return next(shape.iterancestors("{*}Fallback"), None) is not None

@@ -34,7 +34,7 @@ def read(data: bytes, name: str) -> Reading:
     with out.filling():
         import pysubs2
 
-        text = trees.decoded(data).replace("\r\n", "\n").replace("\r", "\n")
+        text = trees.text_of(data)
         if not _CUE.search(text):
             raise Unreadable("no subtitles: there are no times in it")
         head = _HEAD.match(text)

@@ -48,7 +48,7 @@ def read(data: bytes, name: str) -> Reading:
     if not data.strip():
         raise Unreadable("empty file")
     with out.filling():
-        text = trees.decoded(data).replace("\r\n", "\n").replace("\r", "\n").replace("\u200e", "")
+        text = trees.text_of(data).replace("\u200e", "")
         lines = text.split("\n")
         chats = sum(_CHAT.match(line) is not None for line in lines[:200])
         spoken = sum(_SPOKEN.match(line) is not None for line in lines[:200])

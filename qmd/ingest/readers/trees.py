@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 from lxml import etree
@@ -20,29 +21,50 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_BINARY = {
+    b"%PDF-": "a PDF file",
+    b"PK\x03\x04": "a zip archive",
+    b"\x1f\x8b": "a gzip archive",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"GIF8": "a picture",
+    b"\x7fELF": "a program",
+    b"{\\rtf": "an RTF file",
+}
 
 
-def xml(data: bytes) -> tuple[Element, bool]:
+def xml(data: bytes) -> Element:
     """Parse XML.
 
+    Raises:
+        Unreadable: it declares entities.
+        etree.XMLSyntaxError: it is damaged, or nests deeper than 256 levels.
+    """
+    return _parsed(data, recover=False)[0]
+
+
+def damaged_xml(data: bytes) -> tuple[Element, bool]:
+    """Parse as much of XML as can be read.
+
     Returns:
-        The root, and whether all of it could be read. Nesting deeper than 256 levels is left out.
+        The root, and whether all of it could be read.
 
     Raises:
-        Unreadable: it is no XML, or declares entities.
+        Unreadable: it declares entities, or there is no element in it.
     """
+    return _parsed(data, recover=True)
+
+
+def _parsed(data: bytes, *, recover: bool) -> tuple[Element, bool]:
     parser = etree.XMLParser(
         resolve_entities=False,
         no_network=True,
         load_dtd=False,
-        recover=True,
+        recover=recover,
         remove_comments=True,
         remove_pis=True,
     )
-    try:
-        root = etree.fromstring(data, parser)
-    except etree.XMLSyntaxError as error:
-        raise Unreadable("damaged XML") from error
+    root = etree.fromstring(data, parser)
     if root is None:
         raise Unreadable("damaged XML")
     dtd = root.getroottree().docinfo.internalDTD
@@ -56,7 +78,7 @@ def html(data: bytes) -> Element | None:
     parser = etree.HTMLParser(
         encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True
     )
-    text = decoded(data, declared=True).replace("\x00", "")
+    text = text_of(data, declared=True).replace("\x00", "")
     if not text.strip():
         return None
     root: Element | None = etree.fromstring(text.encode("utf-8", "replace"), parser)
@@ -83,6 +105,32 @@ def decoded(data: bytes, *, declared: bool = False) -> str:
         if error.start >= len(data) - 3:  # cut within the last character
             return data.decode("utf-8", "replace")
         return data.decode("cp1252", "replace")
+
+
+def text_of(data: bytes, *, declared: bool = False) -> str:
+    """Decode a text file; its line breaks become `\\n`.
+
+    Raises:
+        Unreadable: it is a binary file, whatever its name says.
+    """
+    for mark, kind in _BINARY.items():
+        if data.startswith(mark):
+            raise Unreadable(f"no text but {kind}")
+    wide = data.startswith(tuple(mark for mark, _ in _BOMS[1:]))
+    if b"\x00" in data[:8192] and not wide:
+        raise Unreadable("no text: it holds zero bytes")
+    text = decoded(data, declared=declared)
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def within(parent: Element, *names: str) -> Iterator[Element]:
+    """Give the elements of some names below another, without those within each other."""
+    for element in parent:
+        name = local(element)
+        if name in names:
+            yield element
+        elif name != "Fallback":  # the same drawing again, for old programs
+            yield from within(element, *names)
 
 
 def local(element: Any) -> str:

@@ -130,7 +130,6 @@ def _elements(part: bytes, name: str) -> Iterator[Any]:
         resolve_entities=False,
         no_network=True,
         load_dtd=False,
-        recover=True,
     )
     for _, element in found:
         yield element
