@@ -2,12 +2,13 @@
 
 alter table documents add column reader text;     -- that has read the file, and its version; null: text
 alter table documents add column container text;  -- path of the file that it is inside of; null: none
+alter table documents add column places text;     -- id of its places; null: it has none
 
 alter table collections add column converted text[];  -- globs of files that a command converts
 
--- Places in content that has no lines of its own: pages, slides, moments.
+-- Places in documents that have no lines of their own: pages, slides, moments.
 create table places (
-    hash text not null,                    -- of the content; unique
+    id text not null,                      -- XXH3-128 of the others; unique
     kinds text not null,                   -- a letter each: qmd/text/places.py
     labels text not null,                  -- as people write them, U+001E between two
     lines text not null                    -- where each begins, from 1, a blank between two

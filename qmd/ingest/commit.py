@@ -73,7 +73,7 @@ class Batch(NamedTuple):
         learnt: words never met before.
         documents: in all.
         replaces: whether some document takes the place of another.
-        places: of texts; None: there are none.
+        places: of documents; None: there are none.
     """
 
     incoming: Relation

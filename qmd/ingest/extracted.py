@@ -163,17 +163,17 @@ def _restored(known: commit.Known) -> Reading | Unreadable:
 
 
 def of_places(files: Sequence[File]) -> Relation | None:
-    """The places of texts, as rows; None: there are none."""
+    """The places of documents, as rows; None: there are none."""
     found = {}
     for file in files:
         if file.reading is not None and file.reading.places:
-            places = [(each.kind, each.label, each.line) for each in file.reading.places]
-            found[file.hash] = Places.of(places).packed()
+            places = Places.of([(each.kind, each.label, each.line) for each in file.reading.places])
+            found[places.id] = places.packed()
     if not found:
         return None
     packed = list(found.values())
     return Relation(
-        hash=column(list(found)),
+        id=column(list(found)),
         kinds=column([kinds for kinds, _, _ in packed]),
         labels=column([labels for _, labels, _ in packed]),
         lines=column([lines for _, _, lines in packed]),

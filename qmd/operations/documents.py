@@ -245,7 +245,8 @@ def _at_place(
         document = document_lookup.found(cursor, name, folder) if name.strip() and place else None
         if document is None:
             continue
-        places = document_lookup.places(cursor, [document.hash]).get(document.hash)
+        number = document.document_id
+        places = document_lookup.places(cursor, [number]).get(number)
         if places is None:
             return None
         lines = places.lines_of(place)

@@ -66,17 +66,13 @@ def results(
         shown = {
             each: presenter.result(texts[each.match.document_id], each.match) for each in there
         }
-        parted = {
-            each: texts[each.match.document_id].hash
-            for each, result in shown.items()
-            if kinds.may_have_places(result.file)
-        }
+        parted = [each for each in shown if kinds.may_have_places(shown[each].file)]
         if parted:
-            places = document_lookup.places(cursor, list(parted.values()))
-            for each, hash_ in parted.items():
-                if hash_ in places:
-                    place = places[hash_].at(shown[each].line)
-                    shown[each] = shown[each]._replace(place=place)
+            ids = [each.match.document_id for each in parted]
+            places = document_lookup.places(cursor, ids)
+            for each in parted:
+                if found := places.get(each.match.document_id):
+                    shown[each] = shown[each]._replace(place=found.at(shown[each].line))
         return shown
 
     def size(result: Result) -> int:

@@ -285,7 +285,7 @@ def bodies(cursor: Cursor, hashes: Sequence[str]) -> dict[str, str]:
     return {str(key): str(body) for key, body in rows}
 
 
-def places(cursor: Cursor, hashes: Sequence[str]) -> dict[str, Places]:
-    """Places of contents by their hashes; without those that have none."""
-    rows = cursor.run("documents/places", hashes=as_json(list(dict.fromkeys(hashes))))
+def places(cursor: Cursor, ids: Sequence[int]) -> dict[int, Places]:
+    """Places of documents by their numbers; without those that have none."""
+    rows = cursor.run("documents/places", ids=as_json(list(dict.fromkeys(ids))))
     return {key: Places.unpacked(*packed) for key, *packed in rows}

@@ -7,6 +7,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from qmd.text.hashes import checksum
+
 BETWEEN = "\x1e"
 """Stands between two labels, and in none."""
 
@@ -24,7 +26,7 @@ LETTERS = {
 _NAMES = {letter: kind for kind, letter in LETTERS.items()}
 _SHORT = {"page": "p. ", "second": "", "sheet": ""}
 _ASKED = re.compile(
-    r"(?:(?P<kind>page|pp|p|slide|s|cell|c|message|msg|m|row|r|sheet)\.?[ =]?)?(?P<label>.+)", re.I
+    r"(?:(?P<kind>page|pp|p|slide|sheet|s|cell|c|message|msg|m|row|r)\.?[ =]?)?(?P<label>.+)", re.I
 )
 _KINDS = {
     "p": "page",
@@ -67,6 +69,11 @@ class Places(NamedTuple):
         """The same as texts."""
         return self.kinds, BETWEEN.join(self.labels), " ".join(map(str, self.lines))
 
+    @property
+    def id(self) -> str:
+        """The same as one short text."""
+        return checksum("\0".join(self.packed()).encode())
+
     def at(self, line: int) -> str | None:
         """Name the place that a line is in, as people write it."""
         number = bisect_right(self.lines, line) - 1
@@ -95,18 +102,16 @@ class Places(NamedTuple):
         return f"{self._shown(0)} to {self._shown(len(self.labels) - 1)}"
 
     def _found(self, asked: str) -> int | None:
+        folded = asked.casefold()
         for number, label in enumerate(self.labels):
-            if asked in (label, self._shown(number)):
+            if folded in (label.casefold(), self._shown(number).casefold()):
                 return number
         moment = _seconds(asked)
         if moment is not None:
             return self._last_before(moment)
         match = _ASKED.fullmatch(asked)
         if match is None or match["kind"] is None:
-            folded = asked.casefold()
-            return next(
-                (n for n, each in enumerate(self.labels) if each.casefold() == folded), None
-            )
+            return None
         word = match["kind"].lower()
         kind = LETTERS[_KINDS.get(word, word)]
         for number, label in enumerate(self.labels):

@@ -1,7 +1,7 @@
--- Keep the places of contents, once under the hash.
+-- Keep places of documents, once under their id.
 --
--- in   places_found  relation  hash text, kinds, labels, lines: as in `places`; no hash twice
+-- in   places_found  relation  id, kinds, labels, lines: as in `places`; no id twice
 insert into places
-select hash, kinds, labels, lines
+select id, kinds, labels, lines
 from places_found
-where hash not in (select hash from places)
+where id not in (select id from places)

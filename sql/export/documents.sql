@@ -16,6 +16,7 @@
 -- out  checksum      text       XXH3-128 of the bytes of the file
 -- out  reader        text?      that has read the file, with its version; null: it is text
 -- out  container     text?      path of the file that it is inside of
+-- out  places        text?      id of its places
 -- out  title_length  uinteger   occurrences of terms in the title
 -- out  path_length   uinteger   in the path
 -- out  body_length   uinteger   in the body
@@ -38,6 +39,7 @@ select
     checksum,
     reader,
     container,
+    places,
     title_length,
     path_length,
     body_length,

@@ -273,6 +273,7 @@ def test_an_index_of_before_reads_files_again_that_it_took_for_text(files):
             "drop table left_out",
             "alter table documents drop column reader",
             "alter table documents drop column container",
+            "alter table documents drop column places",
             "alter table collections drop column converted",
             "update documents set hash = 'raw' where path = 't.csv'",
             "insert into content (hash, body) values ('raw', 'a;b')",

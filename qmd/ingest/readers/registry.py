@@ -106,16 +106,15 @@ def chosen(path: str, data: bytes) -> Choice:
             is_chat = path.lower().endswith(".txt") and _is_transcript(data)
             return Choice(kinds.TRANSCRIPT) if is_chat else PLAIN
         return Choice(kinds.TEXT) if _is_wide(data) else Choice(problem=NO_TEXT)
-    suffix = kinds.suffix_of(path)
     if data.startswith(_OLE):
         if named is not None and named.reader in _OFFICE:
             return Choice(problem="encrypted, or of an Office from before 2007")
         return Choice(problem="a file of an Office from before 2007: save it as .docx or the like")
     is_one = _content_suffix(data)
+    if is_one is None and named is not None and named.reader in _ARCHIVES:
+        return Choice(named)  # which says what is wrong with it
     if is_one is None:
         what = next((what for start, what in _BINARY if data.startswith(start)), "a zip archive")
-        if named is not None and named.reader in _ARCHIVES and data.startswith(_ZIP):
-            what = f"a zip archive, but no {suffix[1:].upper()}"
         return Choice(problem=f"{NO_TEXT} but {what}")
     kind = kinds.by_suffix().get(is_one)
     if kind is None:
