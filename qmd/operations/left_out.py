@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from qmd.operations.engine import Engine
-from qmd.storage import catalog
 from qmd.text import kinds
 from qmd.types import LeftOut
+
+if TYPE_CHECKING:
+    from qmd.operations.engine import Engine
 
 MOST_SUFFIXES = 12
 """That are told in one line."""
@@ -35,6 +37,8 @@ def as_records(found: Sequence[LeftOut]) -> list[dict[str, object]]:
 
 def counted(engine: Engine) -> dict[str, list[LeftOut]]:
     """What was left out of each collection when it was last indexed."""
+    from qmd.storage import catalog
+
     return engine.read(catalog.left_out)
 
 

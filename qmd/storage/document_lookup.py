@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from qmd.errors import Ambiguous, CollectionNotFound, DocumentNotFound, UsageError
 from qmd.quoting import command
@@ -12,8 +13,10 @@ from qmd.storage.catalog import collections
 from qmd.storage.cursor import Cursor, as_json
 from qmd.text import globs, paths
 from qmd.text.hashes import docid_digits
-from qmd.text.places import Places
 from qmd.types import Collection, Document
+
+if TYPE_CHECKING:
+    from qmd.text.places import Places
 
 LONGEST = 20_000
 """Characters of a name: the longest path there is (4,096 bytes), each byte as `%2F`, and more."""
@@ -287,5 +290,7 @@ def bodies(cursor: Cursor, hashes: Sequence[str]) -> dict[str, str]:
 
 def places(cursor: Cursor, ids: Sequence[int]) -> dict[int, Places]:
     """Places of documents by their numbers; without those that have none."""
+    from qmd.text.places import Places
+
     rows = cursor.run("documents/places", ids=as_json(list(dict.fromkeys(ids))))
     return {key: Places.unpacked(*packed) for key, *packed in rows}

@@ -121,7 +121,7 @@ TRANSCRIPT = Kind("transcript", "", DOCUMENT, "transcript")
 UNNAMED = (TEXT, BOOKMARKS, TRANSCRIPT)
 """Kinds that no suffix says."""
 
-_MAILDIR = re.compile(r"(?:^|/)(?:cur|new)/\d{6,}\.[^/]+")
+_MAILDIR = r"(?:^|/)(?:cur|new)/\d{6,}\.[^/]+"
 """Message of a Maildir. Source: maildir(5), of the names of files."""
 
 NO_READER = "no reader"
@@ -152,7 +152,7 @@ def kind_of(path: str) -> Kind | None:
     if kind is not None and not kind.reader:
         return kind
     kind = by_suffix().get(suffix)
-    return MAIL if kind is None and _MAILDIR.search(path) else kind
+    return MAIL if kind is None and re.search(_MAILDIR, path) else kind
 
 
 _BUILT_IN = {suffix: kind for kind in KINDS for suffix in kind.suffixes.split()}
@@ -207,7 +207,7 @@ def taking(groups: Sequence[str]) -> Callable[[str], bool]:
     def is_taken(path: str) -> bool:
         known = path[path.rfind(".") :].lower() in suffixes
         if not known and DOCUMENT in among:
-            known = _MAILDIR.search(path) is not None
+            known = re.search(_MAILDIR, path) is not None
         return known and not path.startswith(".") and "/." not in path
 
     return is_taken

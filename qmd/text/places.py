@@ -25,8 +25,8 @@ LETTERS = {
 
 _NAMES = {letter: kind for kind, letter in LETTERS.items()}
 _SHORT = {"page": "p. ", "second": "", "sheet": ""}
-_ASKED = re.compile(
-    r"(?:(?P<kind>page|pp|p|slide|sheet|s|cell|c|message|msg|m|row|r)\.?[ =]?)?(?P<label>.+)", re.I
+_ASKED = (
+    r"(?i)(?:(?P<kind>page|pp|p|slide|sheet|s|cell|c|message|msg|m|row|r)\.?[ =]?)?(?P<label>.+)"
 )
 _KINDS = {
     "p": "page",
@@ -37,7 +37,7 @@ _KINDS = {
     "msg": "message",
     "r": "row",
 }
-_MOMENT = re.compile(r"(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})(?:[.,]\d+)?")
+_MOMENT = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})(?:[.,]\d+)?"
 
 
 class Places(NamedTuple):
@@ -109,7 +109,7 @@ class Places(NamedTuple):
         moment = _seconds(asked)
         if moment is not None:
             return self._last_before(moment)
-        match = _ASKED.fullmatch(asked)
+        match = re.fullmatch(_ASKED, asked)
         if match is None or match["kind"] is None:
             return None
         word = match["kind"].lower()
@@ -141,7 +141,7 @@ class Places(NamedTuple):
 
 
 def _seconds(text: str) -> int | None:
-    found = _MOMENT.fullmatch(text)
+    found = re.fullmatch(_MOMENT, text)
     if found is None:
         return None
     hours, minutes, seconds = (int(part or 0) for part in found.groups())
