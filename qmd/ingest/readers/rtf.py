@@ -21,9 +21,10 @@ _TOKEN = re.compile(
 )
 _HIDDEN = frozenset(
     "fonttbl colortbl stylesheet pict object objdata themedata colorschememapping latentstyles"
-    " datastore listtable listoverridetable rsidtbl generator xmlnstbl header headerl headerr"
-    " headerf footer footerl footerr footerf filetbl revtbl fldinst nonshppict bkmkstart bkmkend"
-    " mmathPr upr pntext pntxta pntxtb atnid atnauthor atndate template panose falt".split()
+    " datastore list listlevel listtable listoverridetable rsidtbl generator xmlnstbl filetbl"
+    " header headerl headerr headerf footer footerl footerr footerf revtbl fldinst nonshppict"
+    " bkmkstart bkmkend mmathPr upr pntext pntxta pntxtb atnid atnauthor atndate template panose"
+    " falt".split()
 )
 _PROPERTIES = ("title", "author", "subject", "keywords", "doccomm", "company")
 _SYMBOLS = {
@@ -104,6 +105,7 @@ class _Scan:
         self._address: list[tuple[int, str, int]] = []  # depth, target, start
         self._notes: list[int] = []  # depths of footnotes and comments
         self._time: dict[str, int] = {}
+        self._fresh = False  # a group has just begun
         self._ignorable = False
         self._tight = False
 
@@ -125,7 +127,11 @@ class _Scan:
             elif word or symbol or brace:
                 self._flush()
                 self._control(word, number, symbol, brace)
+                self._fresh = brace == b"{" or symbol == b"*"
         self._flush()
+        self._state = _State()
+        self._in_table = False
+        self._row()
         self._paragraph()
         self._end_table()
 
@@ -177,7 +183,7 @@ class _Scan:
 
     def _symbol(self, symbol: bytes) -> None:
         if symbol == b"*":
-            self._ignorable = True
+            self._ignorable = self._fresh
             return
         text = {b"~": " ", b"_": "-", b"\n": "\n", b"\r": "\n", b"-": ""}.get(symbol)
         if text == "\n":
@@ -226,7 +232,10 @@ class _Scan:
             self._notes.append(len(self._states))
             self._line.append(" (")
         elif word in _PROPERTIES and state.goes != "text":
+            self.told[word] = []
             self._state = replace(state, goes=word)
+        elif word == "result" and state.goes == "hidden":  # an object as it is shown
+            self._state = replace(state, goes="text")
         elif word in ("info", "creatim"):
             self._state = replace(state, goes="hidden")
             self._time = {}
