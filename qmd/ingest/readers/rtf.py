@@ -26,6 +26,8 @@ _HIDDEN = frozenset(
     " bkmkstart bkmkend mmathPr upr pntext pntxta pntxtb atnid atnauthor atndate template panose"
     " falt".split()
 )
+_LOOKED_INTO = ("fonttbl", "object", "fldinst", "upr")
+_BRACE = re.compile(rb"\\bin(\d{1,9}) ?|\\.|[{}]", re.S)
 _PROPERTIES = ("title", "author", "subject", "keywords", "doccomm", "company")
 _SYMBOLS = {
     **{"tab": "\t", "line": "\n", "lquote": "‘", "rquote": "’", "ldblquote": "“"},
@@ -90,6 +92,7 @@ class _Scan:
         self.date: str | None = None
         self._out = out
         self._data = data
+        self._at = 0
         self._state = _State()
         self._states: list[_State] = []
         self._bytes = bytearray()
@@ -111,19 +114,18 @@ class _Scan:
 
     def read(self) -> None:
         """Add all text."""
-        at = 0
-        while at < len(self._data):
-            found = _TOKEN.match(self._data, at)
+        while self._at < len(self._data):
+            found = _TOKEN.match(self._data, self._at)
             if found is None:  # a backslash at the very end
                 break
-            at = found.end()
+            self._at = found.end()
             word, number, code, symbol, brace, text = found.groups()
             if code:
                 self._characters(bytes((int(code, 16),)))
             elif text:
                 self._characters(text)
             elif word == b"bin":
-                at += max(0, int(number or 0))
+                self._at += max(0, int(number or 0))
             elif word or symbol or brace:
                 self._flush()
                 self._control(word, number, symbol, brace)
@@ -243,6 +245,19 @@ class _Scan:
             self._stamp(word, number or 0)
         elif word in _HIDDEN or (ignorable and word not in ("shppict", "shptxt", "shpinst")):
             self._state = replace(state, goes="hidden")
+            if word not in _LOOKED_INTO:
+                self._skip_group()
+
+    def _skip_group(self) -> None:
+        """Go to the end of the group."""
+        depth = 1
+        while found := _BRACE.search(self._data, self._at):
+            self._at = found.end() + int(found[1] or 0)
+            depth += {b"{": 1, b"}": -1}.get(found[0], 0)
+            if depth == 0:
+                self._at -= 1  # the brace is read by the caller
+                return
+        self._at = len(self._data)
 
     def _unicode(self, code: int) -> None:
         self._skipped = self._state.skip

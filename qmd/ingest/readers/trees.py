@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from lxml import etree
@@ -144,4 +145,9 @@ def within(parent: Element, *names: str) -> Iterator[Element]:
 def local(element: Any) -> str:
     """Give the name of an element without its namespace; "" for what is no element."""
     tag = element.tag
-    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+    return _local(tag) if isinstance(tag, str) else ""
+
+
+@lru_cache(maxsize=1000)
+def _local(tag: str) -> str:
+    return tag.rpartition("}")[2]
