@@ -208,7 +208,7 @@ class _Walk:
             self._links = [(target, 0) for target, _ in self._links]
         if not text or text.isspace():
             return ""
-        text = _SPACES.sub(" ", text).replace("``", "")
+        text = " ".join(text.split()).replace("``", "")
         if "\x00" in text:
             return "\n".join(part.strip() for part in text.split("\x00")).strip("\n")
         return text.strip()
