@@ -267,6 +267,8 @@ class _Scan:
             high = ord(self._line.pop()[-1])
             if 0xD800 <= high < 0xDC00:
                 self._put(chr(0x10000 + ((high - 0xD800) << 10) + code - 0xDC00))
+        elif 0xF000 <= code < 0xF100:  # a sign of the font Symbol
+            self._put("•" if code in (0xF0A7, 0xF0B7) else "")
         else:
             self._put(chr(code))
 
