@@ -39,6 +39,8 @@ def cleaned(text: str) -> str:
 
 def one_line(text: str) -> str:
     """Give a text with each run of white space as one space."""
+    if text.isascii() and text.isprintable() and "  " not in text:
+        return text.strip()
     return " ".join(cleaned(text).split())
 
 

@@ -15,6 +15,8 @@ _PDF = re.compile(r"(?:D:)?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:(Z)|([+-
 def iso(value: str | None) -> str | None:
     """Give a date of XML or HTML, or of a mail, as ISO 8601; None if it is none."""
     text = (value or "").strip()[:100]
+    if text.startswith("1601-01-01"):  # no date, in Windows
+        return None
     if found := _W3C.match(text):
         kept = found[0].replace(" ", "T")
         return kept if _is_date(kept if len(kept) > 7 else f"{kept}-01") else None

@@ -11,7 +11,7 @@ from qmd.ingest.readers import trees
 from qmd.ingest.readers.building import Builder, cleaned
 
 _SKIPPED = frozenset(
-    "script style noscript template svg iframe object embed applet canvas audio video nav head"
+    "script style noscript template svg iframe object embed applet canvas audio video nav"
     " title meta link select button textarea input datalist frameset map area rp colgroup".split()
 )
 _BLOCKS = frozenset(
@@ -202,9 +202,13 @@ class _Walk:
 
     def _taken(self) -> str:
         """Take the line that has gathered; `<br>` breaks it."""
-        text = _SPACES.sub(" ", "".join(self._line)).replace("``", "")
+        text = "".join(self._line)
         self._line.clear()
-        self._links = [(target, 0) for target, _ in self._links]
+        if self._links:
+            self._links = [(target, 0) for target, _ in self._links]
+        if not text or text.isspace():
+            return ""
+        text = " ".join(text.split()).replace("``", "")
         if "\x00" in text:
             return "\n".join(part.strip() for part in text.split("\x00")).strip("\n")
         return text.strip()

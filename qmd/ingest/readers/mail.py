@@ -177,7 +177,7 @@ def _free(folder: str, name: str, taken: set[str]) -> str:
 
 def header(message: Message, name: str) -> str | None:
     """Give a header in one line, decoded; None if there is none."""
-    value = message.get(name)
+    value = next((text for key, text in message.raw_items() if key.lower() == name), None)
     if value is None:
         return None
     text = str(value)[:_MOST_HEADER]

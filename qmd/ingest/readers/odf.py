@@ -35,9 +35,7 @@ def read(data: bytes, name: str) -> Reading:
             raise Unreadable("encrypted OpenDocument")
         if "content.xml" not in package.names:
             raise Unreadable("no OpenDocument file")
-        root = trees.xml(package.read("content.xml"))
-        styles = package.get("styles.xml")
-        _Document(out, root, trees.xml(styles) if styles else None).read()
+        _Document(out, package).read()
         meta = package.get("meta.xml")
         for each in trees.xml(meta).iter() if meta else ():
             told.setdefault(trees.local(each), (each.text or "").strip())
@@ -56,8 +54,12 @@ def read(data: bytes, name: str) -> Reading:
 class _Document:
     """State of one pass over the content."""
 
-    def __init__(self, out: Builder, root: trees.Element, styles: trees.Element | None) -> None:
+    def __init__(self, out: Builder, package: Package) -> None:
+        root = trees.xml(package.read("content.xml"))
+        given = package.get("styles.xml")
+        styles = trees.xml(given) if given else None
         self._out = out
+        self._package = package
         self._root = root
         self._numbered: set[str] = set()
         self._parents: dict[str, str] = {}
@@ -205,6 +207,15 @@ class _Document:
         self._inline(paragraph, parts)
         return "".join(parts)
 
+    def _formula(self, target: str) -> str:
+        """Give the source of a formula, which is an object of its own."""
+        data = self._package.get(f"{target.removeprefix('./')}/content.xml") if target else None
+        root = trees.xml(data) if data else None
+        if root is None or trees.local(root) != "math":
+            return ""
+        source = "".join(each.text or "" for each in root.iter("{*}annotation"))
+        return source or " ".join("".join(root.itertext()).split())
+
     def _inline(self, parent: Any, parts: list[str]) -> None:
         for element in parent:
             tag = trees.local(element)
@@ -233,7 +244,9 @@ class _Document:
             elif tag == "annotation":
                 text = " ".join(self._text(each) for each in element.iter("{*}p"))
                 self._notes.append(f"Comment: {text}" if text.strip() else "")
-            elif tag in ("text-box", "object"):
+            elif tag == "object":
+                parts.append(self._formula(_get(element, "href")))
+            elif tag == "text-box":
                 self._boxes.append(element)
             elif tag not in _LEFT_OUT:
                 parts.append(element.text or "")

@@ -43,6 +43,7 @@ class Office:
 
     def __init__(self, data: bytes, kind: str) -> None:
         self.package = Package(data, kind)
+        self._relations: dict[str, dict[str, Relation]] = {}
         targets = [each for each in self.relations("").values() if each.kind == "officeDocument"]
         self.main = targets[0].target if targets else ""
 
@@ -53,6 +54,11 @@ class Office:
 
     def relations(self, path: str) -> dict[str, Relation]:
         """Give the relations of a part by their ids."""
+        if path not in self._relations:
+            self._relations[path] = self._related(path)
+        return self._relations[path]
+
+    def _related(self, path: str) -> dict[str, Relation]:
         folder, name = posixpath.split(path)
         root = self.tree(posixpath.join(folder, "_rels", f"{name}.rels"))
         found: dict[str, Relation] = {}

@@ -51,8 +51,8 @@ def read(data: bytes, name: str) -> Reading:
             document.close()
     if blank:
         if out.empty:
-            raise Unreadable(f"no text on pages {spans(blank)}")
-        out.remark = out.remark or f"no text on pages {spans(blank)}"
+            raise Unreadable(f"no text on {spans(blank)}")
+        out.remark = out.remark or f"no text on {spans(blank)}"
     return out.reading(
         title=given_title(told.get("title")),
         date=of_pdf(told.get("creationdate")) or of_pdf(told.get("moddate")),
@@ -138,12 +138,13 @@ def _language(document: Any) -> str | None:
 
 
 def spans(numbers: list[int]) -> str:
-    """Give ascending numbers as ranges: `1-3, 7`."""
+    """Name pages by their ascending numbers: `page 2`, `pages 1-3, 7`."""
     parts: list[list[int]] = []
     for number in numbers:
         if parts and parts[-1][-1] == number - 1:
             parts[-1][1:] = [number]
         else:
             parts.append([number])
-    shown = ["-".join(map(str, part)) for part in parts[:10]]
-    return ", ".join(shown) + (" and more" if len(parts) > 10 else "")
+    shown = ", ".join("-".join(map(str, part)) for part in parts[:10])
+    more = " and more" if len(parts) > 10 else ""
+    return f"{'page' if len(numbers) == 1 else 'pages'} {shown}{more}"

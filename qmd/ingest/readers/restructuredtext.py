@@ -29,7 +29,7 @@ _WITH_TARGET = re.compile(r"(.*?)\s*<([^<>]+)>", re.S)
 _EMPHASIS = re.compile(r"(?<![\w*\\`])(\*{1,2})(?=[^\s*])([^*\n]{1,500})(?<=\S)\1(?![\w*])")
 _FOOTNOTE = re.compile(r"\[([#*]?[\w.-]*)\]_(?!\w)")
 _SUBSTITUTION = re.compile(r"\|([^|\s][^|\n]{0,100}?)\|_{0,2}")
-_WORD_REFERENCE = re.compile(r"\b([A-Za-z][\w.-]{0,60}[A-Za-z0-9])__?(?![\w])")
+_WORD_REFERENCE = re.compile(r"\b([A-Za-z0-9](?:[\w.-]{0,60}[A-Za-z0-9])?)__?(?![\w])")
 _BEGINS = re.compile(r"\s*(?:[-+*•]|[\w#]{1,3}[.)]|\|)\s")
 _CODE = frozenset(
     "code code-block sourcecode parsed-literal literalinclude prompt doctest testcode ipython math"

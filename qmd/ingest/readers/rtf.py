@@ -21,10 +21,13 @@ _TOKEN = re.compile(
 )
 _HIDDEN = frozenset(
     "fonttbl colortbl stylesheet pict object objdata themedata colorschememapping latentstyles"
-    " datastore listtable listoverridetable rsidtbl generator xmlnstbl header headerl headerr"
-    " headerf footer footerl footerr footerf filetbl revtbl fldinst nonshppict bkmkstart bkmkend"
-    " mmathPr upr pntext pntxta pntxtb atnid atnauthor atndate template panose falt".split()
+    " datastore list listlevel listtable listoverridetable rsidtbl generator xmlnstbl filetbl"
+    " header headerl headerr headerf footer footerl footerr footerf revtbl fldinst nonshppict"
+    " bkmkstart bkmkend mmathPr upr pntext pntxta pntxtb atnid atnauthor atndate template panose"
+    " falt".split()
 )
+_LOOKED_INTO = ("fonttbl", "object", "fldinst", "upr")
+_BRACE = re.compile(rb"\\bin(\d{1,9}) ?|\\.|[{}]", re.S)
 _PROPERTIES = ("title", "author", "subject", "keywords", "doccomm", "company")
 _SYMBOLS = {
     **{"tab": "\t", "line": "\n", "lquote": "‘", "rquote": "’", "ldblquote": "“"},
@@ -89,6 +92,7 @@ class _Scan:
         self.date: str | None = None
         self._out = out
         self._data = data
+        self._at = 0
         self._state = _State()
         self._states: list[_State] = []
         self._bytes = bytearray()
@@ -104,28 +108,32 @@ class _Scan:
         self._address: list[tuple[int, str, int]] = []  # depth, target, start
         self._notes: list[int] = []  # depths of footnotes and comments
         self._time: dict[str, int] = {}
+        self._fresh = False  # a group has just begun
         self._ignorable = False
         self._tight = False
 
     def read(self) -> None:
         """Add all text."""
-        at = 0
-        while at < len(self._data):
-            found = _TOKEN.match(self._data, at)
+        while self._at < len(self._data):
+            found = _TOKEN.match(self._data, self._at)
             if found is None:  # a backslash at the very end
                 break
-            at = found.end()
+            self._at = found.end()
             word, number, code, symbol, brace, text = found.groups()
             if code:
                 self._characters(bytes((int(code, 16),)))
             elif text:
                 self._characters(text)
             elif word == b"bin":
-                at += max(0, int(number or 0))
+                self._at += max(0, int(number or 0))
             elif word or symbol or brace:
                 self._flush()
                 self._control(word, number, symbol, brace)
+                self._fresh = brace == b"{" or symbol == b"*"
         self._flush()
+        self._state = _State()
+        self._in_table = False
+        self._row()
         self._paragraph()
         self._end_table()
 
@@ -177,7 +185,7 @@ class _Scan:
 
     def _symbol(self, symbol: bytes) -> None:
         if symbol == b"*":
-            self._ignorable = True
+            self._ignorable = self._fresh
             return
         text = {b"~": " ", b"_": "-", b"\n": "\n", b"\r": "\n", b"-": ""}.get(symbol)
         if text == "\n":
@@ -226,7 +234,10 @@ class _Scan:
             self._notes.append(len(self._states))
             self._line.append(" (")
         elif word in _PROPERTIES and state.goes != "text":
+            self.told[word] = []
             self._state = replace(state, goes=word)
+        elif word == "result" and state.goes == "hidden":  # an object as it is shown
+            self._state = replace(state, goes="text")
         elif word in ("info", "creatim"):
             self._state = replace(state, goes="hidden")
             self._time = {}
@@ -234,6 +245,19 @@ class _Scan:
             self._stamp(word, number or 0)
         elif word in _HIDDEN or (ignorable and word not in ("shppict", "shptxt", "shpinst")):
             self._state = replace(state, goes="hidden")
+            if word not in _LOOKED_INTO:
+                self._skip_group()
+
+    def _skip_group(self) -> None:
+        """Go to the end of the group."""
+        depth = 1
+        while found := _BRACE.search(self._data, self._at):
+            self._at = found.end() + int(found[1] or 0)
+            depth += {b"{": 1, b"}": -1}.get(found[0], 0)
+            if depth == 0:
+                self._at -= 1  # the brace is read by the caller
+                return
+        self._at = len(self._data)
 
     def _unicode(self, code: int) -> None:
         self._skipped = self._state.skip
@@ -243,6 +267,8 @@ class _Scan:
             high = ord(self._line.pop()[-1])
             if 0xD800 <= high < 0xDC00:
                 self._put(chr(0x10000 + ((high - 0xD800) << 10) + code - 0xDC00))
+        elif 0xF000 <= code < 0xF100:  # a sign of the font Symbol
+            self._put("•" if code in (0xF0A7, 0xF0B7) else "")
         else:
             self._put(chr(code))
 

@@ -19,6 +19,7 @@ _PAUSE = 3000
 
 _VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>\n]{1,200})>")
 _TAGS = re.compile(r"</?[a-zA-Z0-9][^<>\n]{0,200}>|\{\\[^{}\n]{0,1000}\}")
+_DRAWING = re.compile(r"\{[^{}\n]{0,1000}\\p[1-9]")
 _HEAD = re.compile(r"(?:WEBVTT[ \t]*-?[ \t]*(?P<title>[^\n]*)\n)(?P<fields>(?:[\w-]+:[^\n]*\n)*)")
 _CUE = re.compile(r"\d\d:\d\d[.,:]\d|^\{\d+\}\{\d+\}|^\[Script Info\]", re.M)
 _ASS_TITLE = re.compile(r"^Title:[ \t]*(\S[^\n]*)", re.M)
@@ -57,7 +58,7 @@ def _cues(out: Builder, cues: Iterable[Any]) -> None:
         if number >= MOST_CUES:
             out.remark = f"only the first {MOST_CUES} cues were read"
             return
-        if cue.is_comment or cue.is_drawing:
+        if cue.is_comment or _DRAWING.search(cue.text):
             continue
         lines = [line.strip() for line in _spoken(cue).split("\n")]
         # Captions that roll say each line twice.
@@ -71,7 +72,11 @@ def _cues(out: Builder, cues: Iterable[Any]) -> None:
 
 def _spoken(cue: Any) -> str:
     """Give the words of a cue, with the name of the speaker before them."""
-    text = html.unescape(_TAGS.sub("", cue.plaintext))
+    text = cue.text.replace("\\N", "\n").replace("\\n", "\n").replace("\\h", " ")
+    if "<" in text or "{" in text:
+        text = _TAGS.sub("", text)
+    if "&" in text:
+        text = html.unescape(text)
     speaker = cue.name.strip()
     return f"{speaker}: {text}" if speaker else text
 

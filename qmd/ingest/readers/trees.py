@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from lxml import etree
@@ -86,7 +87,7 @@ def html(data: bytes) -> Element | None:
 
 
 def decoded(data: bytes, *, declared: bool = False) -> str:
-    """Decode a text: by its byte order mark, its declaration, as UTF-8, else as Windows-1252.
+    """Decode a text: by its byte order mark, as UTF-8, by its declaration, else by a guess.
 
     Args:
         declared: the head of the text may name its encoding.
@@ -94,17 +95,25 @@ def decoded(data: bytes, *, declared: bool = False) -> str:
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return data[len(mark) :].decode(encoding, "replace")
-    if declared and (found := _DECLARED.search(data[:2048])):
+    named = _DECLARED.search(data[:65536]) if declared else None
+    told = named[1].decode("ascii").lower() if named else ""
+    if not (told.startswith("iso-2022") and b"\x1b" in data):  # Japanese mail in seven bits
         try:
-            return data.decode(found[1].decode("ascii"))
-        except (LookupError, ValueError):
-            pass
+            return data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            if error.start >= len(data) - 3:  # cut within the last character
+                return data.decode("utf-8", "replace")
     try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        if error.start >= len(data) - 3:  # cut within the last character
-            return data.decode("utf-8", "replace")
+        return data.decode(told or _guessed(data), "replace")
+    except (LookupError, ValueError):
         return data.decode("cp1252", "replace")
+
+
+def _guessed(data: bytes) -> str:
+    from charset_normalizer import from_bytes
+
+    found = from_bytes(data[:50_000]).best()
+    return found.encoding if found is not None else "cp1252"
 
 
 def text_of(data: bytes, *, declared: bool = False) -> str:
@@ -136,4 +145,9 @@ def within(parent: Element, *names: str) -> Iterator[Element]:
 def local(element: Any) -> str:
     """Give the name of an element without its namespace; "" for what is no element."""
     tag = element.tag
-    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+    return _local(tag) if isinstance(tag, str) else ""
+
+
+@lru_cache(maxsize=1000)
+def _local(tag: str) -> str:
+    return tag.rpartition("}")[2]

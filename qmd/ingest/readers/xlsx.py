@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from lxml import etree
@@ -15,7 +16,7 @@ from qmd.ingest.readers.office import Office, relation_id
 from qmd.ingest.readers.reading import Reading, Unreadable
 from qmd.ingest.readers.xlsx_formats import Formats
 
-_COLUMN = re.compile(r"([A-Z]{1,3})\d+")
+_COLUMN = re.compile(r"[A-Z]{1,3}")
 _WIDEST_GAP = 20
 """Empty cells that are written between two others of a row."""
 
@@ -83,10 +84,12 @@ def _rows(out: Builder, part: bytes, shared: list[str], formats: Formats) -> Non
 
 def _cells(row: Any, shared: list[str], formats: Formats) -> list[str]:
     cells: list[str] = []
-    last = size = 0
-    for cell in row.iterchildren("{*}c"):
-        at = _column(cell.get("r") or "") or last + 1
-        text = _value(cell, shared, formats)
+    last = place = size = 0
+    for cell in row:
+        reference = cell.get("r")
+        at = (_column(reference.rstrip("0123456789")) if reference else 0) or place + 1
+        place = at
+        text = _value(cell, shared, formats) if len(cell) else ""
         if text:
             cells += [""] * min(max(0, at - last - 1), _WIDEST_GAP)
             cells.append(text[:LONGEST_CELL])
@@ -101,7 +104,10 @@ def _value(cell: Any, shared: list[str], formats: Formats) -> str:
     kind = cell.get("t") or "n"
     if kind == "inlineStr":
         return _text(cell)
-    value = next((each.text or "" for each in cell.iterchildren("{*}v")), "")
+    value = ""
+    for each in cell:
+        if each.tag.endswith("}v"):
+            value = each.text or ""
     if kind == "s":
         known = value.isascii() and value.isdigit() and len(value) < 10 and int(value) < len(shared)
         return shared[int(value)] if known else ""
@@ -128,6 +134,8 @@ def _elements(part: bytes, name: str) -> Iterator[Any]:
         io.BytesIO(part),
         tag=f"{{*}}{name}",
         resolve_entities=False,
+        remove_comments=True,
+        remove_pis=True,
         no_network=True,
         load_dtd=False,
     )
@@ -138,9 +146,10 @@ def _elements(part: bytes, name: str) -> Iterator[Any]:
             del element.getparent()[0]
 
 
-def _column(reference: str) -> int:
-    found = _COLUMN.fullmatch(reference)
+@lru_cache(maxsize=20_000)
+def _column(letters: str) -> int:
+    """Give the number of a column by its letters; 0 for what is none."""
     number = 0
-    for letter in found[1] if found else "":
+    for letter in letters if _COLUMN.fullmatch(letters) else "":
         number = number * 26 + ord(letter) - 64
     return number

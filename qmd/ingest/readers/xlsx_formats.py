@@ -36,12 +36,14 @@ class Formats:
 
     def shown(self, value: str, style: str) -> str:
         """Give a number as a person reads it: a date in ISO 8601, or with 15 digits."""
+        index = int(style) if style.isascii() and style.isdigit() and len(style) < 8 else 0
+        kind = self._kinds[index] if index < len(self._kinds) else ""
+        if not kind and value.isdigit():
+            return value
         try:
             number = float(value)
         except ValueError:
             return value
-        index = int(style) if style.isascii() and style.isdigit() and len(style) < 8 else 0
-        kind = self._kinds[index] if index < len(self._kinds) else ""
         if kind and 0 <= number < _LAST_DAY:
             moment = self._start + timedelta(seconds=round(number * 86400))
             if kind == "time" and number < 1:
