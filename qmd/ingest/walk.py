@@ -51,6 +51,7 @@ class Found:
         unread: files that could not be read and, with a `/`, folders that could not be
             listed; they and what is below them are not gone.
         began: nanoseconds since the epoch, before the first of them was looked at.
+        mask: of the collection.
         passed_over: files that the mask does not take.
         too_large: files over the limit.
     """
@@ -62,6 +63,7 @@ class Found:
     skipped: list[tuple[str, str]] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
     began: int = field(default_factory=time.time_ns)
+    mask: str = ""
     passed_over: list[str] = field(default_factory=list)
     too_large: int = 0
 
@@ -70,7 +72,7 @@ class Found:
         """What is not indexed, by suffix, the most frequent first."""
         counts = Counter(map(kinds.suffix_of, self.passed_over))
         found = [
-            LeftOut(suffix, count, kinds.why_left_out(f"a{suffix}"))
+            LeftOut(suffix, count, kinds.why_left_out(f"a{suffix}", self.mask))
             for suffix, count in sorted(counts.items(), key=lambda each: (-each[1], each[0]))
         ]
         if self.too_large:
@@ -92,7 +94,7 @@ def walk(collection: Collection) -> Found:
         raise _unreadable(collection, error) from error
     if not is_there:
         raise RootMissing(collection.name, collection.root)
-    found = Found()
+    found = Found(mask=collection.mask)
     for path, size, mtime, inode in sorted(_files(root, collection, found), key=itemgetter(0)):
         if not path.isprintable() and _undecodable(path):
             found.skipped.append((_shown(path), "the name is not valid UTF-8"))

@@ -58,6 +58,6 @@ def files(engine: Engine, name: str | None = None) -> Iterator[tuple[str, str]]:
         if not engine.may_read(collection):
             continue
         found = walk(collection)
-        told = [(path, kinds.why_left_out(path)) for path in found.passed_over]
+        told = [(path, kinds.why_left_out(path, collection.mask)) for path in found.passed_over]
         for path, why in sorted([*told, *found.skipped]):
             yield f"{collection.name}/{path}", why

@@ -176,9 +176,13 @@ def current() -> list[str]:
     return sorted({kind.tag for kind in (*by_suffix().values(), *UNNAMED) if kind.reader})
 
 
-def why_left_out(path: str) -> str:
-    """Say why a mask may not take a file of that name."""
-    kind = by_suffix().get(suffix_of(path))
+def why_left_out(path: str, mask: str) -> str:
+    """Say why a mask does not take a file of that name.
+
+    Of a mask of globs alone, readers of other packages are not looked for: that takes time.
+    """
+    is_grouped = any(part.strip() in GROUPS for part in mask.split(","))
+    kind = (by_suffix() if is_grouped else _BUILT_IN).get(suffix_of(path))
     if kind is None:
         return NO_READER
     return "not in the mask" if kind.group == DOCUMENT else kind.group
