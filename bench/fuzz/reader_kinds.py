@@ -227,6 +227,9 @@ KINDS: dict[str, Kind] = {
         (b'{"nodes":[{"type":"text","text":"# Tea","x":1,"y":NaN},{"type":"file","file":"a"}]}',),
         '{"type":"group","label":¦"edges":[¦"url":',
     ),
+    "csv": Kind("csv_rows", "a.csv", (b'a;b\n1;"2\n3"\n', b"a,b\n1,2\n"), '"¦""¦;¦,¦|¦\t¦\r\n¦\n'),
+    "json": Kind("json_text", "a.json", (b'{"a": ["\\u00e9", 1]}',), "[¦]¦{¦}¦:¦,¦\\u00e9¦1e9"),
+    "text": Kind("text", "a.txt", ("Grüner Tee".encode("cp1252"),), "\xe9¦\0¦\x81¦\xff\xfe"),
     "opml": Kind(
         "opml",
         "a.opml",

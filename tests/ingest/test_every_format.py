@@ -42,7 +42,7 @@ def path_of(name: str, file: str) -> str:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     library = Library(tmp_path_factory.mktemp("formats"))
-    configure(library)
+    configure(library, mask="all")
     files = {name: (sample.name, sample.data) for name, sample in SAMPLES.items()} | PLAIN
     for name, (file, data) in files.items():
         path = library.root / path_of(name, file)

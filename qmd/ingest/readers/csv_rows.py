@@ -35,12 +35,11 @@ def read(data: bytes, name: str) -> Reading:
     places: list[Place] = []
     for first in range(0, len(rest) or 1, BLOCK):
         block = rest[first : first + BLOCK]
-        width = max(map(len, [head, *block]))
         if lines:
             lines.append("")
         places.append(Place("row", str(first + 1), len(lines) + 1))
-        lines += [_line(head, width), _line(["---"] * width, width)]
-        lines += [_line(row, width) for row in block]
+        lines += [_line(head), _line(["---"] * len(head))]
+        lines += [_line(row) for row in block]
     return Reading("\n".join(lines) + "\n", places=places, remark=remark)
 
 
@@ -54,5 +53,5 @@ def _cell(cell: str) -> str:
     return " ".join(cell.split()).replace("|", "\\|")
 
 
-def _line(row: list[str], width: int) -> str:
-    return "| " + " | ".join([*row, *[""] * (width - len(row))]) + " |"
+def _line(row: list[str]) -> str:
+    return f"| {' | '.join(row)} |"

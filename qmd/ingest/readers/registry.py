@@ -34,7 +34,7 @@ _BINARY = (
     (b"wOFF", "a font"),
     (b"wOF2", "a font"),
 )
-_STARTS = (b"%PDF-", b"{\\rtf", *_ZIP, _OLE, *(start for start, _ in _BINARY))
+STARTS = (b"%PDF-", b"{\\rtf", *_ZIP, _OLE, *(start for start, _ in _BINARY))
 """Of files that are no text. Whether one of them begins a file is all that is asked of most."""
 
 _MEMBERS = (
@@ -99,13 +99,13 @@ def chosen(path: str, data: bytes) -> Choice:
         return PLAIN
     if named is not None and named.package:
         return Choice(named)
-    if not data.startswith(_STARTS):
+    if not data.startswith(STARTS):
         if named is not None and named.reader:
             return _named(named, path, data)
         if b"\0" not in data:
             is_chat = path.lower().endswith(".txt") and _is_transcript(data)
             return Choice(kinds.TRANSCRIPT) if is_chat else PLAIN
-        return Choice(kinds.TEXT) if _is_wide(data) else Choice(problem=NO_TEXT)
+        return Choice(kinds.TEXT) if is_wide(data) else Choice(problem=NO_TEXT)
     if data.startswith(_OLE):
         if named is not None and named.reader in _OFFICE:
             return Choice(problem="encrypted, or of an Office from before 2007")
@@ -130,7 +130,7 @@ def _named(kind: Kind, path: str, data: bytes) -> Choice:
         return Choice(problem="not a PDF, in spite of its name")
     if kind.reader in _ARCHIVES or suffix == ".rtf":
         return Choice(problem=f"not {_article(suffix)} file, in spite of its name")
-    if suffix != ".pdf" and b"\0" in data and not _is_wide(data):
+    if suffix != ".pdf" and b"\0" in data and not is_wide(data):
         return Choice(problem=NO_TEXT)
     if kind.reader == "html" and _BOOKMARKS.lower() in data[:_HEAD].lower():
         return Choice(kinds.BOOKMARKS)
@@ -166,7 +166,7 @@ def _content_suffix(data: bytes) -> str | None:
     return next((suffix for member, suffix in _MEMBERS if member in names), None)
 
 
-def _is_wide(data: bytes) -> bool:
+def is_wide(data: bytes) -> bool:
     """Tell whether bytes with NULs among them are UTF-16 or UTF-32."""
     if data.startswith(_WIDE):
         return True

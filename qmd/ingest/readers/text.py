@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 from contextlib import suppress
 
+from qmd.ingest.readers import registry
 from qmd.ingest.readers.reading import Reading, Unreadable
 
 SAMPLE = 200_000
@@ -39,6 +40,10 @@ def decoded(data: bytes) -> tuple[str, str | None]:
     Raises:
         Unreadable: it is no text.
     """
+    if not data.strip():
+        raise Unreadable("empty file")
+    if data.startswith(registry.STARTS):
+        raise Unreadable(registry.NO_TEXT)
     with suppress(UnicodeDecodeError):
         text = data.decode("utf-8-sig")
         if "\0" not in text:
@@ -47,9 +52,9 @@ def decoded(data: bytes) -> tuple[str, str | None]:
     try:
         text = data.decode(encoding, "strict" if encoding.startswith("utf") else "replace")
     except UnicodeDecodeError as error:
-        raise Unreadable("not a text file") from error
+        raise Unreadable(registry.NO_TEXT) from error
     if "\0" in text or _controls(text) > len(text) // 50:
-        raise Unreadable("not a text file")
+        raise Unreadable(registry.NO_TEXT)
     shown = _SHOWN.get(encoding) or encoding.upper().replace("_", "-").replace(
         "CP125", "Windows-125"
     )
@@ -66,6 +71,8 @@ def _encoding(data: bytes) -> str:
         if data.startswith(mark):
             return encoding
     if b"\0" in data:
+        if not registry.is_wide(data):
+            raise Unreadable(registry.NO_TEXT)
         return "utf_16_be" if data[0:1] == b"\0" else "utf_16_le"
     foreign = sum(byte > 127 for byte in data[:SAMPLE])
     if foreign < SHORT and foreign * 3 < len(data):
@@ -74,7 +81,7 @@ def _encoding(data: bytes) -> str:
 
     best = from_bytes(data[:SAMPLE], cp_isolation=_AMONG).best()
     if best is None:
-        raise Unreadable("not a text file")
+        raise Unreadable(registry.NO_TEXT)
     return best.encoding
 
 

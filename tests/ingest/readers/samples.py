@@ -370,6 +370,21 @@ SAMPLES = {
         date=None,
         link="https://example.org/pot",
     ),
+    "csv": Sample(
+        "csv_rows",
+        "a.csv",
+        f"drink;note\ntea;{SENTENCE}\n".encode(),
+        title=None,
+        date=None,
+        place=("row", "1"),
+    ),
+    "json": Sample(
+        "json_text",
+        "a.json",
+        json.dumps({"tée": SENTENCE}).encode(),
+        title=None,
+        date=None,
+    ),
     "opml": Sample(
         "opml",
         "a.opml",
