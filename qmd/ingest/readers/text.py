@@ -24,6 +24,9 @@ _AMONG = (
     "cp1252 cp1250 cp1251 cp1253 cp1254 cp1255 cp1256 cp1257 koi8_r koi8_u iso8859_2 iso8859_5 "
     "shift_jis cp932 euc_jp iso2022_jp gb18030 big5 euc_kr cp949 cp866 cp874 tis_620 mac_roman"
 ).split()
+_CONTROLS = dict.fromkeys([*range(9), *range(11, 13), *range(14, 32), 127, 0xFEFF])
+"""Characters that stand in no text: all but tabs and line ends."""
+
 _SHOWN = {"cp1252": "Windows-1252", "utf_16_le": "UTF-16", "utf_16_be": "UTF-16"}
 
 
@@ -47,18 +50,28 @@ def decoded(data: bytes) -> tuple[str, str | None]:
     with suppress(UnicodeDecodeError):
         text = data.decode("utf-8-sig")
         if "\0" not in text:
-            return text, None
+            return _plain(text), None
     encoding = _encoding(data)
     try:
         text = data.decode(encoding, "strict" if encoding.startswith("utf") else "replace")
     except UnicodeDecodeError as error:
         raise Unreadable(registry.NO_TEXT) from error
-    if "\0" in text or _controls(text) > len(text) // 50:
+    if "\0" in text or len(text) - len(text.translate(_CONTROLS)) > len(text) // 50:
         raise Unreadable(registry.NO_TEXT)
-    shown = _SHOWN.get(encoding) or encoding.upper().replace("_", "-").replace(
-        "CP125", "Windows-125"
-    )
-    return text.removeprefix("\ufeff"), f"read as {shown}"
+    shown = _SHOWN.get(encoding) or encoding.upper().replace("_", "-")
+    return _plain(text), f"read as {shown.replace('CP125', 'Windows-125')}"
+
+
+def _plain(text: str) -> str:
+    """A text with the line ends of Unix and no control characters.
+
+    Raises:
+        Unreadable: nothing is left.
+    """
+    plain = text.replace("\r\n", "\n").replace("\r", "\n").translate(_CONTROLS)
+    if not plain.strip():
+        raise Unreadable("empty file")
+    return plain
 
 
 def _encoding(data: bytes) -> str:
@@ -91,8 +104,3 @@ def _fits(data: bytes, encoding: str) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _controls(text: str) -> int:
-    """Count the characters that stand in no text."""
-    return sum(text.count(chr(code)) for code in range(32) if chr(code) not in "\t\n\r\f\v\b\x1b")
