@@ -47,8 +47,7 @@ def read(data: bytes, name: str) -> Reading:
             title = found[1] if found[1] != "Default Aegisub file" else None
         # Of a file with times and without frames the rate is not needed, but asked for.
         cues = pysubs2.SSAFile.from_string(_VOICE.sub(r"\1: ", text), fps=25)
-        cues.sort()
-        _cues(out, cues)
+        _cues(out, sorted(cues, key=lambda cue: cue.start))
     return out.reading(title=title, language=language or _language(name))
 
 
