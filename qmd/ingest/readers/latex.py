@@ -49,6 +49,7 @@ _DROPPED = {
     "newenvironment": 3,
     "renewenvironment": 3,
 }
+_DEEPEST = 100
 _DEFINING = frozenset(
     "newcommand renewcommand providecommand def let DeclareMathOperator newcolumntype".split()
 )
@@ -174,6 +175,8 @@ class _Scan:
     def _special(self, mark: str) -> None:
         if mark == "{":
             close = self._next.pop(0) if self._next else "keep"
+            if len(self._groups) >= _DEEPEST:  # what is joined at each end would be copied often
+                close = "keep"
             self._groups.append(_Group(len(self._parts), close, self._target, self._next))
             self._next = []
         elif mark == "}":
@@ -199,9 +202,9 @@ class _Scan:
             return
         group = self._groups.pop()
         self._next = group.following
-        text = "".join(self._parts[group.start :])
         if group.close == "keep":
             return
+        text = "".join(self._parts[group.start :])
         breaks = "\n" * text.count("\n")
         self._parts[group.start :] = [self._closed(group, text, breaks)]
 

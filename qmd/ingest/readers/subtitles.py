@@ -19,6 +19,8 @@ _PAUSE = 3000
 
 _VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>\n]{1,200})>")
 _TAGS = re.compile(r"</?[a-zA-Z0-9][^<>\n]{0,200}>|\{\\[^{}\n]{0,1000}\}")
+_UNCLOSED = re.compile(r"<(?![^<>\n]{0,300}>)|\{(?![^{}\n]{0,1000}\})")
+_KEPT = {"<": "\ufdd0", "{": "\ufdd1"}  # code points that stand for no character
 _DRAWING = re.compile(r"\{[^{}\n]{0,1000}\\p[1-9]")
 _HEAD = re.compile(r"(?:WEBVTT[ \t]*-?[ \t]*(?P<title>[^\n]*)\n)(?P<fields>(?:[\w-]+:[^\n]*\n)*)")
 _CUE = re.compile(r"\d\d:\d\d[.,:]\d|^\{\d+\}\{\d+\}|^\[Script Info\]", re.M)
@@ -46,9 +48,10 @@ def read(data: bytes, name: str) -> Reading:
         elif found := _ASS_TITLE.search(text):
             title = found[1] if found[1] != "Default Aegisub file" else None
         # Of a file with times and without frames the rate is not needed, but asked for.
-        cues = pysubs2.SSAFile.from_string(_VOICE.sub(r"\1: ", text), fps=25)
-        cues.sort()
-        _cues(out, cues)
+        # A bracket that is not closed costs pysubs2 a search to the end of the cue.
+        text = _UNCLOSED.sub(lambda mark: _KEPT[mark[0]], _VOICE.sub(r"\1: ", text))
+        cues = pysubs2.SSAFile.from_string(text, fps=25)
+        _cues(out, sorted(cues, key=lambda cue: cue.start))
     return out.reading(title=title, language=language or _language(name))
 
 
@@ -77,6 +80,8 @@ def _spoken(cue: Any) -> str:
         text = _TAGS.sub("", text)
     if "&" in text:
         text = html.unescape(text)
+    for mark, stands_for in _KEPT.items():
+        text = text.replace(stands_for, mark)
     speaker = cue.name.strip()
     return f"{speaker}: {text}" if speaker else text
 

@@ -83,37 +83,38 @@ def _rows(out: Builder, part: bytes, shared: list[str], formats: Formats) -> Non
 
 
 def _cells(row: Any, shared: list[str], formats: Formats) -> list[str]:
+    """Give the texts of a row. Cells without a value are passed over in C."""
     cells: list[str] = []
-    last = place = size = 0
-    for cell in row:
+    last = size = 0
+    space = row.tag.rpartition("}")[0] + "}"
+    for value in row.iter(f"{space}v", f"{space}is"):
+        cell = value.getparent()
+        text = _value(cell, value, shared, formats)
+        if not text:
+            continue
         reference = cell.get("r")
-        at = (_column(reference.rstrip("0123456789")) if reference else 0) or place + 1
-        place = at
-        text = _value(cell, shared, formats) if len(cell) else ""
-        if text:
-            cells += [""] * min(max(0, at - last - 1), _WIDEST_GAP)
-            cells.append(text[:LONGEST_CELL])
-            size += len(cells[-1])
-            last = at
+        at = (_column(reference.rstrip("0123456789")) if reference else 0) or last + 1
+        if at > last + 1:
+            cells += [""] * min(at - last - 1, _WIDEST_GAP)
+        cells.append(text[:LONGEST_CELL])
+        last = at
+        size += len(text)
         if size > LONGEST_ROW:  # a string that many cells share
             break
     return cells
 
 
-def _value(cell: Any, shared: list[str], formats: Formats) -> str:
-    kind = cell.get("t") or "n"
+def _value(cell: Any, value: Any, shared: list[str], formats: Formats) -> str:
+    kind = cell.get("t")
     if kind == "inlineStr":
-        return _text(cell)
-    value = ""
-    for each in cell:
-        if each.tag.endswith("}v"):
-            value = each.text or ""
+        return _text(value)
+    text: str = value.text or ""
     if kind == "s":
-        known = value.isascii() and value.isdigit() and len(value) < 10 and int(value) < len(shared)
-        return shared[int(value)] if known else ""
+        known = text.isascii() and text.isdigit() and len(text) < 10 and int(text) < len(shared)
+        return shared[int(text)] if known else ""
     if kind == "b":
-        return "TRUE" if value == "1" else "FALSE"
-    return formats.shown(value, cell.get("s") or "0") if kind == "n" and value else value
+        return "TRUE" if text == "1" else "FALSE"
+    return formats.shown(text, cell.get("s") or "0") if kind in (None, "n") and text else text
 
 
 def _text(element: Any) -> str:

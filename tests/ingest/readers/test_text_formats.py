@@ -286,3 +286,8 @@ def test_the_language_of_subtitles_is_told_by_the_name_or_the_head():
     assert subtitles.read(srt, "talk.srt").language is None
     vtt = b"WEBVTT\nKind: captions\nLanguage: en-GB\n\n00:01.000 --> 00:02.000\ntea\n"
     assert subtitles.read(vtt, "talk.vtt").language == "en-GB"
+
+
+def test_brackets_that_are_not_closed_are_kept_in_subtitles():
+    srt = b"1\n00:00:01,000 --> 00:00:02,000\na < b {c <i>d</i>\n"
+    assert subtitles.read(srt, "a.srt").text == "a < b {c d\n"
