@@ -215,6 +215,7 @@ def test_a_string_that_many_cells_share_does_not_fill_the_memory(monkeypatch):
     assert len(data) < 100_000
     found = xlsx.read(data, "a")
     assert len(found.text) < 2_100_000
+    assert max(map(len, found.text.split("\n"))) < xlsx.LONGEST_ROW + xlsx.LONGEST_CELL + 1000
     assert found.remark
 
 
