@@ -15,7 +15,11 @@ SIMILAR = 0.3
 
 
 class Collection(NamedTuple):
-    """A folder whose files are indexed; without a root, documents that are in the index alone."""
+    """A folder whose files are indexed; without a root, documents that are in the index alone.
+
+    Attributes:
+        converted: globs of files for which index.yml has a command that converts them.
+    """
 
     name: str
     root: str
@@ -25,6 +29,7 @@ class Collection(NamedTuple):
     included: bool = True
     follow_symlinks: bool = False
     respect_gitignore: bool = False
+    converted: tuple[str, ...] = ()
 
 
 class Context(NamedTuple):
@@ -142,6 +147,18 @@ ALL = Filter()
 """No document is left out but those of collections that are excluded by default."""
 
 
+class LeftOut(NamedTuple):
+    """Files of a folder that are not indexed.
+
+    Attributes:
+        suffix: in lower case, '' for none; None: they are of any.
+    """
+
+    suffix: str | None
+    files: int
+    why: str
+
+
 @dataclass(slots=True)
 class Report:
     """What an update did to one collection.
@@ -150,6 +167,9 @@ class Report:
         skipped: (path, reason) of files that could not be indexed.
         notes: (path, remark) of files that were indexed all the same.
         failure: why the collection could not be updated at all.
+        passing: (path, reason) of those of `skipped` that may be read the next time.
+        kinds: how many of each kind were read.
+        left_out: files that the mask does not take, or that are too large.
     """
 
     collection: str
@@ -162,6 +182,9 @@ class Report:
     skipped: list[tuple[str, str]] = field(default_factory=list)
     notes: list[tuple[str, str]] = field(default_factory=list)
     failure: str | None = None
+    passing: list[tuple[str, str]] = field(default_factory=list)
+    kinds: dict[str, int] = field(default_factory=dict)
+    left_out: list[LeftOut] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -202,6 +225,7 @@ class Result(NamedTuple):
         snippet: lines around the match, each with its number.
         body: the whole text, if it was asked for.
         explain: how the score came about, if it was asked for.
+        place: page, slide or moment that the line is in, as people write it; None: there is none.
     """
 
     docid: str
@@ -214,6 +238,7 @@ class Result(NamedTuple):
     uri: str
     body: str | None = None
     explain: Mapping[str, object] | None = None
+    place: str | None = None
 
 
 class Passage(NamedTuple):

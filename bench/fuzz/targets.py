@@ -25,6 +25,7 @@ from bench.fuzz import (
     texts,
 )
 from bench.fuzz.http import http
+from bench.fuzz.readers import READERS
 from bench.fuzz.sources import Target
 
 TARGETS: dict[str, Callable[[], Iterator[Target]]] = {
@@ -42,6 +43,7 @@ TARGETS: dict[str, Callable[[], Iterator[Target]]] = {
         *(models.hub, models.gguf, models.endpoint),
         *(files.locks, files.compared, files.searched, files.pidfile),
         *(judged.judged, judged.runs),
+        *READERS,
         *(output.widths, output.terminal, output.formats, output.sql_answers, output.pictures),
     )
 }

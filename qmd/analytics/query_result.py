@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
-from qmd.analytics.channel import Heading
+from qmd.analytics.heading import Heading
 from qmd.errors import SqlError
 from qmd.errors.usage import MORE_MEMORY
 from qmd.storage.cursor import Connection, Cursor

@@ -6,21 +6,18 @@ It does what it is told until the process that has started it closes the pipe, o
 from __future__ import annotations
 
 import os
-import select
-import signal
-import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from qmd.analytics import channel
 from qmd.analytics.sandbox import Limits, Outdated, Sandbox, memory_of
 from qmd.storage import catalog, migrations
 from qmd.storage.attachment import attach
 from qmd.storage.cursor import Connection, Cursor
+from qmd.workers import channel, serving
 
 if TYPE_CHECKING:
-    from qmd.analytics.channel import Heading
+    from qmd.analytics.heading import Heading
     from qmd.analytics.query_result import Kept
     from qmd.analytics.sandbox import Found
     from qmd.analytics.search_calls import Parameters
@@ -49,37 +46,7 @@ class Index(NamedTuple):
 
 def serve() -> None:
     """Run queries; never returns. Requests come from stdin, answers go to stdout."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever asks
-    requests, answers = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for number in (0, 1, 2):
-        os.dup2(nothing, number)
-    threading.Thread(target=_end_with, args=(requests,), daemon=True).start()
-    session = _Session(answers)
-    channel.write(answers, ("done", None))
-    while True:
-        try:
-            name, given = channel.read(requests)
-        except EOFError:
-            os._exit(0)
-        except Exception as error:  # a value whose class is not known here
-            channel.write(answers, ("failed", channel.packed(TypeError(str(error)))))
-            continue
-        try:
-            reply = "done", getattr(session, name)(*given)
-        except BrokenPipeError:
-            os._exit(0)
-        except Exception as error:
-            reply = "failed", channel.packed(error)
-        channel.write(answers, reply)
-
-
-def _end_with(requests: int) -> None:
-    """End this process with the one that asks: it may be killed while a query runs."""
-    watched = select.poll()
-    watched.register(requests, 0)
-    watched.poll()
-    os._exit(0)
+    serving.serve(_Session)
 
 
 class _Session:
@@ -97,7 +64,7 @@ class _Session:
         self.close()
         if limits.files:
             os.chdir(folder)
-        _bound(limits)
+        serving.bound_memory(2 * memory_of(limits) + UNTOUCHED)
         self._box = Sandbox(index, limits, spill)
         return self._box.read(text, given)
 
@@ -143,20 +110,3 @@ class _Session:
         if self._box is not None:
             self._box.close()
         self._box = self._kept = None
-
-
-def _bound(limits: Limits) -> None:
-    """Let the system refuse memory that DuckDB does not count, where it can: one long text, say.
-
-    Whoever asks looks at this process again and again, but may be late.
-    """
-    try:
-        data = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5])
-    except OSError:
-        return
-    import resource
-
-    most = data * os.sysconf("SC_PAGE_SIZE") + 2 * memory_of(limits) + UNTOUCHED
-    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    if hard == resource.RLIM_INFINITY or most < hard:
-        resource.setrlimit(resource.RLIMIT_DATA, (most, hard))

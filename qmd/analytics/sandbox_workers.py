@@ -12,23 +12,22 @@ forks it, which takes a few milliseconds; others start one anew.
 from __future__ import annotations
 
 import os
-import select
 import shutil
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from qmd.analytics import channel
 from qmd.analytics.sandbox import memory_of
 from qmd.errors import SqlError, SqlOutOfMemory, SqlTimeout
 from qmd.storage import cancellation, scratch
+from qmd.workers import channel
+from qmd.workers.process import Ended, OverMemory, OverTime, Process, Start, forked, spawned
 
 if TYPE_CHECKING:
-    from qmd.analytics.channel import Heading
+    from qmd.analytics.heading import Heading
     from qmd.analytics.sandbox import Found, Limits
     from qmd.analytics.sandbox_worker import Index
     from qmd.analytics.search_calls import Parameters
@@ -44,14 +43,7 @@ about a third of them."""
 UNDISTURBED = 3.0
 """Seconds that a query has before it gives way to a writer."""
 
-LOOK = 0.02
-"""Seconds between two looks at a process that is waited for."""
-
-_PAGE = os.sysconf("SC_PAGE_SIZE")
-
 _START = """\
-import sys
-sys.path[:] = {path!r}
 import pyarrow  # most that do not fork ask for Arrow; what a query takes is counted from here on
 from qmd.analytics.sandbox_worker import serve
 serve()
@@ -62,7 +54,7 @@ class GaveWay(Exception):
     """A query was stopped, since a writer waits. It may be asked again elsewhere."""
 
 
-class Worker:
+class Worker(Process):
     """A process that runs one query at a time.
 
     Args:
@@ -70,36 +62,24 @@ class Worker:
     """
 
     def __init__(self, *, fork: bool = False) -> None:
-        self.owner = os.getpid()
-        theirs_in, self._requests = os.pipe()
-        self._answers, theirs_out = os.pipe()
-        try:
-            self._process: int | None = (_forked if fork else _spawned)(theirs_in, theirs_out)
-        finally:
-            os.close(theirs_in)
-            os.close(theirs_out)
-        self._turn = threading.Lock()
-        self._poll = select.poll()
-        self._poll.register(self._answers, select.POLLIN)
+        super().__init__(_forked() if fork else spawned(_START))
         self._spill: Path | None = None
-        self._base: int | None = None
         self._least: int | None = None
         self._begun = False
-        self._began = self._looked = 0.0
+        self._began = 0.0
         self._wanted: Callable[[], bool] = lambda: False
         self._interrupted = False
-        self.is_within = False
 
     @property
     def is_usable(self) -> bool:
         """Whether it can be asked: it is not at anything, was not killed, and has not grown."""
-        if self._process is None or self.is_within:
+        if not self.is_alive:
             return False
         if not self._begun:
             return True
-        if self._poll.poll(0):
+        if self.has_spoken:
             return False  # it has ended
-        size = self._resident()
+        size = self.resident()
         return size is None or self._least is None or size - self._least < GROWN
 
     def read(self, index: Path, limits: Limits, text: str, given: Parameters) -> Request:
@@ -109,15 +89,15 @@ class Worker:
             SqlError: it is not one query, or would do what a query may not.
         """
         self._limits = limits
-        self._memory = memory_of(limits)
-        self._left = limits.timeout
+        self.memory = memory_of(limits) + UNCOUNTED
+        self.left = limits.timeout
         self._spill = scratch.spill(index)
         if not self._begun:
             self._begun = self.is_within = True
             self._reply()
-            self._left = limits.timeout
-            self._least = self._resident()
-        self._base = self._resident()
+            self.left = limits.timeout
+            self._least = self.resident()
+        self.base = self.resident()
         folder = os.getcwd() if limits.files else ""  # noqa: PTH109  # a text, as it is
         found: Request = self._asked("read", index, limits, self._spill, folder, text, given)
         return found
@@ -175,93 +155,45 @@ class Worker:
 
     def _ask(self, name: str, given: tuple[object, ...]) -> None:
         self._began = time.monotonic()
-        self.is_within = True
         try:
-            channel.write(self._requests, (name, given))
+            self.ask(name, given)
         except channel.Unsendable as error:
-            self.is_within = False
             raise SqlError(f"A parameter is no value for a query: {error}") from error
-        except BrokenPipeError as error:
-            raise self._gone() from error
+        except Ended as error:
+            raise self._gone(error.signal) from error
 
     def _reply(self) -> tuple[str, Any]:
         """The next message; the time until it comes is the query's."""
-        began = time.monotonic()
-        self._end = began + self._left
         try:
-            kind, value = channel.read(self._answers, self._wait)
-        except EOFError as error:
-            raise self._gone() from error
-        except BaseException:
-            self.kill()
-            raise
-        self._left = max(0.0, self._end - time.monotonic())
-        if kind != "piece":
-            self.is_within = False
-        if kind == "failed":
-            raise channel.unpacked(value)
-        return kind, value
+            return self.reply()
+        except OverTime as error:
+            raise SqlTimeout(self._limits.timeout) from error
+        except OverMemory as error:
+            raise SqlOutOfMemory(self._limits.memory) from error
+        except Ended as error:
+            raise self._gone(error.signal) from error
 
-    def _wait(self) -> None:
-        """Wait for bytes, as long as the query stays within its limits."""
-        while True:
-            come = self._poll.poll(1000 * LOOK)
-            now = time.monotonic()
-            if come and now < self._looked + LOOK:
-                return
-            self._looked = now
-            used, base = self._resident(), self._base
-            if used is not None and base is not None and used - base > self._memory + UNCOUNTED:
-                raise SqlOutOfMemory(self._limits.memory)
-            if now > self._end:
-                raise SqlTimeout(self._limits.timeout)
-            if come:
-                return
-            if now > self._began + UNDISTURBED and self._wanted():
-                raise GaveWay
-
-    def _resident(self) -> int | None:
-        """Bytes that the process has in memory; None where the system does not tell."""
-        try:
-            with open(f"/proc/{self._process}/statm", "rb") as file:
-                return int(file.read().split()[1]) * _PAGE
-        except (OSError, IndexError):
-            return None
+    def waited(self, now: float) -> None:
+        """Give way to a writer that waits."""
+        if now > self._began + UNDISTURBED and self._wanted():
+            raise GaveWay
 
     # -- the process ---------------------------------------------------------------
 
     def interrupt(self) -> None:
         """End it, from any thread: who waits for it is told `Interrupted`."""
         self._interrupted = True
-        with self._turn:
-            if self._process is not None:
-                os.kill(self._process, signal.SIGKILL)
+        super().interrupt()
 
     def kill(self) -> int | None:
-        """End it, with what it has put on the disk.
-
-        Returns:
-            The number of the signal that has ended it; None: it had ended by itself.
-        """
-        with self._turn:
-            if self._process is None:
-                return None
-            status = 0
-            try:
-                os.kill(self._process, signal.SIGKILL)
-                _, status = os.waitpid(self._process, 0)
-            except (ProcessLookupError, ChildProcessError):
-                pass  # the program that qmd is part of does not want to know of its children
-            self._process = None
-        os.close(self._requests)
-        os.close(self._answers)
+        """End it, with what it has put on the disk."""
+        by = super().kill()
         if self._spill is not None:
             shutil.rmtree(self._spill, ignore_errors=True)
-        return os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
+        return by
 
-    def _gone(self) -> Exception:
+    def _gone(self, by: int | None) -> Exception:
         """Why it has ended, which has closed its pipes."""
-        by = self.kill()
         if self._interrupted:
             return cancellation.Interrupted("interrupted")
         if by in (signal.SIGKILL, signal.SIGABRT):  # by the system, or for want of memory
@@ -320,26 +252,7 @@ class Workers:
             worker.kill()
 
 
-def _forked(requests: int, answers: int) -> int:
+def _forked() -> Start:
     from qmd.analytics import sandbox_worker as worker  # before the fork: what is loaded is shared
 
-    process = os.fork()
-    if process:
-        return process
-    try:
-        os.dup2(requests, 0)
-        os.dup2(answers, 1)
-        os.closerange(3, 1 << 16)
-        worker.serve()
-    finally:
-        os._exit(1)
-
-
-def _spawned(requests: int, answers: int) -> int:
-    actions = [
-        (os.POSIX_SPAWN_DUP2, requests, 0),
-        (os.POSIX_SPAWN_DUP2, answers, 1),
-        (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
-    ]
-    start = [sys.executable, "-c", _START.format(path=sys.path)]
-    return os.posix_spawn(sys.executable, start, os.environ, file_actions=actions)
+    return forked(worker.serve)

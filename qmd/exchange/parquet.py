@@ -61,6 +61,7 @@ class Table(NamedTuple):
 TABLES = (
     Table("documents", "document_id", width=256, rows=1024, needed=True, hashed="body"),
     Table("content", needed=True, hashed="body"),
+    Table("places"),
     Table("chunks", "chunk_id", width=1024, rows=32_768),
     Table("embeddings", "chunk_id", width=1024, rows=8192),
     Table("embedding_models"),
@@ -79,7 +80,7 @@ VECTORS = "embeddings"
 PARTED = "documents"
 """The table that can be parted by collection."""
 
-STAYING = frozenset({"schema_migrations", "settings", "tombstones"})
+STAYING = frozenset({"schema_migrations", "settings", "tombstones", "readings", "left_out"})
 """What an index has for itself: others get their own."""
 
 

@@ -7,13 +7,19 @@ from contextlib import ExitStack
 
 from qmd.ingest.batches import ROUNDS, Batches
 from qmd.ingest.compare import Comparison, compare
+from qmd.ingest.extractor import Readers
 from qmd.storage.database import Database
 from qmd.storage.stemmer import Stemmer
 from qmd.types import Report
 
 
-def carry_out(database: Database, comparison: Comparison, stemmer: Stemmer) -> Report:
+def carry_out(
+    database: Database, comparison: Comparison, stemmer: Stemmer, readers: Readers
+) -> Report:
     """Bring one collection up to date, of which was just found what has changed.
+
+    Args:
+        readers: of files that are no text.
 
     Raises:
         CollectionNotFound: it was removed, or got another name.
@@ -24,12 +30,12 @@ def carry_out(database: Database, comparison: Comparison, stemmer: Stemmer) -> R
     report = Report(collection.name, collection.mask)
     for _ in range(ROUNDS):
         with ExitStack() as held:
-            batches = Batches(database, collection, stemmer, report, comparison, held)
+            batches = Batches(database, collection, stemmer, report, comparison, held, readers)
             settled = all([_committed(batches), batches.remove()])
             batches.finish()
         if settled:
             break
-        comparison = compare(database, collection)
+        comparison = compare(database, collection, readers=readers)
     return report
 
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from qmd.ingest.columns import documents
-from qmd.ingest.commit import Batch
+from qmd.ingest.commit import Batch, Made
 from qmd.ingest.inversion import FIELDS, Document, Postings, tokenise
-from qmd.ingest.outlines import Outline, outlined
+from qmd.ingest.outlines import MARK, Outline, outlined
 from qmd.storage.arrow import Column, Relation, lists, numbers, struct, texts
 
 if TYPE_CHECKING:
-    from qmd.ingest.reader import Parsed
+    from qmd.ingest.reader import File, Parsed
     from qmd.ingest.vocabulary import Vocabulary
 
 _KINDS = {
@@ -54,13 +54,37 @@ def batch(
         texts=Relation(
             hash=texts([*contents]),
             body=texts([item.file.data for item in contents.values()]),
-            outline=of_outlines([outlined(i.file.data, i.body) for i in contents.values()]),
+            outline=of_outlines([_outline(item) for item in contents.values()]),
         ),
         postings=Relation(number=numbers("uint32", found.number), **of_postings(found)),
         learnt=vocabulary.take_new(),
         documents=len(parsed),
         replaces=any(item.file.change.document_id for item in parsed),
+        places=_places([item.file for item in parsed]),
     )
+
+
+def _outline(item: Parsed) -> Outline:
+    """The outline of a text, with the links that its reader tells."""
+    found = outlined(item.file.data, item.body)
+    reading = item.file.reading
+    if reading is None or not reading.links:
+        return found
+    known = set(found.targets.split(MARK))
+    links = [link for link in dict.fromkeys(map(_one_line, reading.links)) if link not in known]
+    return found.followed_by(links)
+
+
+def _one_line(link: str) -> str:
+    return " ".join(link.replace(MARK, " ").split())
+
+
+def _places(files: Sequence[File]) -> Relation | None:
+    if not any(file.reading for file in files):
+        return None
+    from qmd.ingest.extracted import of_places
+
+    return of_places(files)
 
 
 def _fields(item: Parsed, named: bool) -> Document:
@@ -86,3 +110,14 @@ def of_outlines(outlines: Sequence[Outline]) -> Column:
     """A column of outlines."""
     columns = zip(*outlines, strict=True) if outlines else [()] * len(Outline._fields)
     return struct(**dict(zip(Outline._fields, map(texts, map(list, columns)), strict=True)))
+
+
+def of_readings(made: Sequence[Made]) -> Relation:
+    """What is kept of what readers have made, as rows; none twice."""
+    each = {(one.digest, one.reader): one for one in made}.values()
+    return Relation(
+        digest=texts([one.digest for one in each]),
+        reader=texts([one.reader for one in each]),
+        hash=texts([one.hash for one in each]),
+        said=texts([one.said for one in each]),
+    )

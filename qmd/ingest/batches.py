@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
+from typing import TYPE_CHECKING
 
-from qmd.ingest import batch_tables, inversion, reader
+from qmd.ingest import batch_tables, columns, inversion, reader
 from qmd.ingest import commit as documents
-from qmd.ingest.columns import touched
 from qmd.ingest.commit import Batch, Change
 from qmd.ingest.compare import Comparison
 from qmd.ingest.memory import keep_memory
@@ -22,7 +22,11 @@ from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
 from qmd.storage.file_lock import dictionary
 from qmd.storage.stemmer import Stemmer
+from qmd.text import kinds
 from qmd.types import Collection, Report
+
+if TYPE_CHECKING:
+    from qmd.ingest.extractor import Readers
 
 BATCH_BYTES = 12_000_000 if inversion.IS_COMPILED else 4_000_000
 """Bytes of text that are committed at once: about a third of a second with the lock held. In
@@ -44,6 +48,7 @@ class Batches:
     Args:
         report: what is done is added to it.
         held: what is held until it is done, and is let go of by who made this.
+        reading: what reads files that are no text.
     """
 
     def __init__(
@@ -54,7 +59,9 @@ class Batches:
         report: Report,
         comparison: Comparison,
         held: ExitStack,
+        reading: Readers,
     ) -> None:
+        self._reading = reading
         self._held = held
         self._database = database
         self._collection = collection
@@ -62,6 +69,8 @@ class Batches:
         self._report = report
         self._found = comparison.found
         report.skipped[:] = comparison.found.skipped
+        report.left_out[:] = comparison.found.left_out
+        self._is_told = comparison.is_told
         self._began = comparison.found.began
         self._met: int | None = None  # words in the index when this began
         self._indexed: set[str] = set()  # those of them that were asked for
@@ -90,10 +99,22 @@ class Batches:
 
     def read(self, batch: list[Change]) -> list[File]:
         """A batch with the contents of its files."""
-        return [
-            reader.opened(change, self._found, self._collection, began=self._began)
+        files = [
+            reader.opened(
+                change,
+                self._found,
+                self._collection,
+                began=self._began,
+                converters=self._reading.converters,
+            )
             for change in batch
         ]
+        if not any(file.task for file in files):
+            return files
+        from qmd.ingest.extracted import extracted
+
+        reading = self._reading
+        return extracted(files, reading.extractor, self._database, reading.converters)
 
     def prepared(self, files: list[File]) -> Batch | None:
         """Documents, contents and postings of a batch; None: it has no text."""
@@ -117,15 +138,20 @@ class Batches:
             f.change.document_id for f in files if f.empty and f.change.document_id is not None
         ]
 
+        made = [file.made for file in files if file.made is not None]
+
         def work(cursor: Cursor) -> set[int]:
             if same:
-                documents.touch(cursor, touched(same))
+                documents.touch(cursor, columns.touched(same))
             if emptied:
-                self._report.removed += len(documents.remove(cursor, emptied))
+                gone = documents.remove(cursor, emptied)
+                self._report.removed += len(gone.intersection(emptied))
+            if made:
+                documents.keep_readings(cursor, batch_tables.of_readings(made))
             return documents.put(cursor, batch) if batch is not None else set()
 
         accepted = set()
-        if batch is not None or same or emptied:
+        if batch is not None or same or emptied or made:
             accepted = self._database.write(work)
         paths = [file.path for file in files if file.text is not None]
         return self._count(files, {paths[number] for number in accepted})
@@ -140,6 +166,7 @@ class Batches:
             return True
         ids = [change.document_id for change in self._gone if change.document_id is not None]
         removed = self._database.write(partial(documents.remove, document_ids=ids))
+        removed.intersection_update(ids)  # not what was inside of these files
         self._report.removed += len(removed) - self._renamed
         return len(removed) == len(ids)
 
@@ -148,6 +175,9 @@ class Batches:
         report = self._report
         reported = report.new + report.updated + report.renamed + self._unusable
         report.unchanged = max(0, len(self._found.paths) - reported)
+        if not self._is_told:
+            note = partial(documents.note_left_out, collection=report.collection)
+            self._database.write(partial(note, found=report.left_out))
 
     def _unread(self, change: Change) -> bool:
         """Whether a document lies where nothing could be listed, so that nobody knows."""
@@ -182,18 +212,28 @@ class Batches:
         for file in files:
             if file.problem:
                 report.skipped.append((file.path, file.problem))
-                self._unusable += 1
+                if not file.empty:
+                    report.passing.append(report.skipped[-1])
+                self._unusable += file.container is None
             elif file.vanished:
                 self._unusable += 1
             elif file.text is None:
                 continue
             elif file.path not in accepted:
                 settled = False
-            elif file.change.document_id is not None:
-                report.updated += 1
-            elif self._moved.pop(file.hash, None) is not None:
-                report.renamed += 1
-                self._renamed += 1
-            else:
-                report.new += 1
+            elif file.container is None:
+                self._count_one(file)
         return settled
+
+    def _count_one(self, file: File) -> None:
+        """Add a file that was read to the report."""
+        report = self._report
+        kind = kinds.named(file.path, file.reader)
+        report.kinds[kind] = report.kinds.get(kind, 0) + 1
+        if file.change.document_id is not None:
+            report.updated += 1
+        elif self._moved.pop(file.hash, None) is not None:
+            report.renamed += 1
+            self._renamed += 1
+        else:
+            report.new += 1

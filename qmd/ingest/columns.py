@@ -10,6 +10,7 @@ from qmd.ingest.reader import EPOCH
 
 if TYPE_CHECKING:
     from qmd.ingest.reader import File, Parsed
+    from qmd.ingest.readers.reading import Reading
 
 NO_TIME = -1
 """Nanoseconds: no file has this time, so that the file is compared again."""
@@ -29,6 +30,9 @@ def documents(collection: str, parsed: Sequence[Parsed]) -> dict[str, list[Any]]
         "dated": [_microseconds(item.dated) for item in parsed],
         "modified": [_microseconds(item.modified) for item in parsed],
         "lossy": [file.lossy for file in files],
+        "reader": [file.reader for file in files],
+        "container": [file.container for file in files],
+        "places": [None if file.reading is None else _places_id(file.reading) for file in files],
         **stats(files),
     }
 
@@ -54,3 +58,11 @@ def stats(files: Sequence[File]) -> dict[str, list[Any]]:
 
 def _microseconds(moment: datetime) -> int:
     return (moment - EPOCH) // timedelta(microseconds=1)
+
+
+def _places_id(reading: Reading) -> str | None:
+    if not reading.places:
+        return None
+    from qmd.text.places import Places
+
+    return Places.of([(each.kind, each.label, each.line) for each in reading.places]).id

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from qmd.storage.arrow import Relation, numbers, texts
 from qmd.storage.cursor import Cursor, as_json
+from qmd.types import LeftOut
 
 
 class Change(NamedTuple):
@@ -22,6 +23,35 @@ class Change(NamedTuple):
     path: str
     hash: str | None
     checksum: str | None
+
+
+class Made(NamedTuple):
+    """What a reader has made of a file, to be kept.
+
+    Attributes:
+        digest: of the bytes and the suffixes of the file.
+        hash: of the content; None: it could not be read.
+    """
+
+    digest: str
+    reader: str
+    hash: str | None
+    said: str
+
+
+class Known(NamedTuple):
+    """What a reader has made of a file before.
+
+    Attributes:
+        said: JSON.
+        body: None: it could not be read.
+    """
+
+    digest: str
+    reader: str
+    hash: str | None
+    said: str
+    body: str | None
 
 
 AT_A_GLANCE = 100_000
@@ -43,6 +73,7 @@ class Batch(NamedTuple):
         learnt: words never met before.
         documents: in all.
         replaces: whether some document takes the place of another.
+        places: of documents; None: there are none.
     """
 
     incoming: Relation
@@ -51,6 +82,7 @@ class Batch(NamedTuple):
     learnt: list[Learnt]
     documents: int
     replaces: bool
+    places: Relation | None = None
 
 
 def changes(
@@ -100,6 +132,52 @@ def _differing(
     return cursor.run("documents/changes", **asked, files="\0".join(files), among=among)
 
 
+def outdated(
+    cursor: Cursor, *, collection: str, current: Callable[[], Sequence[str]]
+) -> list[Change]:
+    """Files that a reader has read of which there is another version now, or none.
+
+    Args:
+        current: gives the readers that there are, with their versions; called if it matters.
+    """
+    found = {reader for (reader,) in cursor.run("documents/readers", collection=collection)}
+    if not found:
+        return []
+    old = sorted(found.difference(current()))
+    if not old:
+        return []
+    rows = cursor.run("documents/outdated", collection=collection, readers=as_json(old))
+    return [Change(None, document_id, path, None, None) for path, document_id in rows]
+
+
+def readings(cursor: Cursor, asked: Sequence[str]) -> dict[tuple[str, str], Known]:
+    """What readers have made of files before.
+
+    Args:
+        asked: digest and reader, with a blank between.
+    """
+    rows = cursor.rows(Known, "documents/readings", asked=as_json(list(asked)))
+    return {(each.digest, each.reader): each for each in rows}
+
+
+def keep_readings(cursor: Cursor, made: Relation) -> None:
+    """Keep what readers have made of files."""
+    with cursor.staged(made=made):
+        cursor.run("documents/add_readings")
+
+
+def left_out(cursor: Cursor, collection: str) -> list[LeftOut]:
+    """Files of a collection that are not indexed, as they were noted."""
+    return cursor.rows(LeftOut, "documents/left_out", collection=collection)
+
+
+def note_left_out(cursor: Cursor, collection: str, found: Sequence[LeftOut]) -> None:
+    """Note what is not indexed of a collection."""
+    cursor.run("documents/forget_left_out", collection=collection)
+    rows = [[each.suffix, each.files, each.why] for each in found]
+    cursor.run("documents/add_left_out", collection=collection, found=as_json(rows))
+
+
 def put(cursor: Cursor, batch: Batch) -> set[int]:
     """Commit a batch.
 
@@ -120,6 +198,9 @@ def put(cursor: Cursor, batch: Batch) -> set[int]:
         cursor.run("documents/replace")
     with cursor.staged(texts=batch.texts):
         cursor.run("documents/add_content")
+    if batch.places is not None:
+        with cursor.staged(places_found=batch.places):
+            cursor.run("documents/add_places")
     cursor.run("documents/add")
     first, document_id = accepted[0]
     some = len(accepted) < batch.documents or None  # to look for them triples the time of the rest

@@ -6,7 +6,7 @@ On its own, without the pipeline: most updates find nothing, and are done here.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.ingest import commit
 from qmd.ingest.commit import Change
@@ -14,7 +14,11 @@ from qmd.ingest.walk import Found, same, walk
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
 from qmd.storage.document_lookup import check_collections
+from qmd.text import kinds
 from qmd.types import Collection, Report
+
+if TYPE_CHECKING:
+    from qmd.ingest.extractor import Readers
 
 LITTLE_BYTES, LITTLE_FILES = 2_000_000, 2_000
 """Changed files that are less than one batch, so that a pipeline has nothing to do side by side,
@@ -22,16 +26,21 @@ and are done before a bar would say much."""
 
 
 class Comparison(NamedTuple):
-    """A folder beside the index."""
+    """A folder beside the index.
+
+    Attributes:
+        is_told: the index knows what is left out of the folder.
+    """
 
     collection: Collection
     found: Found
     changes: list[Change]
+    is_told: bool = True
 
     @property
     def nothing_changed(self) -> Report | None:
         """The report, if there is nothing to do."""
-        return None if self.changes else same(self.collection, self.found)
+        return None if self.changes or not self.is_told else same(self.collection, self.found)
 
     def unusable(self, report: Report) -> list[tuple[str, str]] | None:
         """Files that cannot be indexed as long as they stay the same, with the reasons.
@@ -42,10 +51,10 @@ class Comparison(NamedTuple):
         Returns:
             None: there were other changes, or some that have to be looked at again.
         """
-        from qmd.ingest.reader import EMPTY, FRESH_NS, NO_TEXT
+        from qmd.ingest.reader import FRESH_NS
 
         read = report.skipped[len(self.found.skipped) :]
-        if len(read) != len(self.changes) or any(why not in (EMPTY, NO_TEXT) for _, why in read):
+        if len(read) != len(self.changes) or report.passing:
             return None
         times = [self.found.mtimes[each.place] for each in self.changes if each.place is not None]
         return read if max(times, default=0) <= self.found.began - FRESH_NS else None
@@ -62,7 +71,12 @@ def is_little(compared: Iterable[Comparison]) -> bool:
     return sum(sizes) <= LITTLE_BYTES and len(sizes) <= LITTLE_FILES
 
 
-def compare(database: Database, collection: Collection, found: Found | None = None) -> Comparison:
+def compare(
+    database: Database,
+    collection: Collection,
+    found: Found | None = None,
+    readers: Readers | None = None,
+) -> Comparison:
     """Walk a collection's folder and compare it with the index in one statement.
 
     What another process has indexed since the walk is not gone: for whatever seems to be, the
@@ -70,6 +84,7 @@ def compare(database: Database, collection: Collection, found: Found | None = No
 
     Args:
         found: in the folder, just before; None: it is looked at.
+        readers: of files that are no text; None: those that qmd has.
 
     Raises:
         CollectionNotFound: it was removed, or got another name.
@@ -78,9 +93,14 @@ def compare(database: Database, collection: Collection, found: Found | None = No
     """
     files = walk(collection) if found is None else found
 
-    def work(cursor: Cursor) -> list[Change]:
+    def current() -> list[str]:
+        converters = readers.converters if readers is not None else None
+        return [*kinds.current(), *(converters.tags if converters is not None else ())]
+
+    def work(cursor: Cursor) -> tuple[list[Change], bool]:
         check_collections(cursor, [collection.name])
-        return commit.changes(
+        outdated = commit.outdated(cursor, collection=collection.name, current=current)
+        changes = commit.changes(
             cursor,
             collection=collection.name,
             paths=files.paths,
@@ -88,9 +108,23 @@ def compare(database: Database, collection: Collection, found: Found | None = No
             mtimes=files.mtimes,
             inodes=files.inodes,
         )
+        told = commit.left_out(cursor, collection.name) == files.left_out
+        return _with_outdated(changes, outdated, files) if outdated else changes, told
 
-    changes = database.read(work)
+    changes, is_told = database.read(work)
     if any(change.place is None for change in changes):
         here = set(walk(collection).paths)
         changes = [each for each in changes if each.place is not None or each.path not in here]
-    return Comparison(collection, files, changes)
+    return Comparison(collection, files, changes, is_told)
+
+
+def _with_outdated(changes: list[Change], outdated: list[Change], files: Found) -> list[Change]:
+    """Changes, with the files that have to be read again though they are the same."""
+    places = {path: place for place, path in enumerate(files.paths)}
+    again = {
+        each.path: each._replace(place=places[each.path])
+        for each in outdated
+        if each.path in places
+    }
+    gone = [each for each in changes if each.place is None or each.path not in again]
+    return sorted([*gone, *again.values()], key=lambda change: change.path)

@@ -25,6 +25,7 @@ from qmd.settings import config, trust
 from qmd.settings.config import Settings
 from qmd.settings.environment import Place
 from qmd.storage.file_version import Version, is_settled, version_of
+from qmd.text import kinds
 from qmd.text.hashes import checksum
 from qmd.types import Collection, Report
 from qmd.version import __version__
@@ -41,12 +42,14 @@ class State(NamedTuple):
         version: of the index.
         named: when the index got its name, its owner or its mode, at the latest; in nanoseconds.
         settings: digest of index.yml.
+        packages: another one after one was installed: it may bring a reader.
     """
 
     qmd: str
     version: Version
     named: int
     settings: str
+    packages: list[int]
 
 
 class Folder(NamedTuple):
@@ -176,7 +179,7 @@ def _state(place: Place) -> State | None:
     except (OSError, QmdError):  # told of by who needs it
         return None
     settled = all(map(is_settled, (version.changed, version.log, named)))
-    return State(__version__, version, named, settings) if settled else None
+    return State(__version__, version, named, settings, kinds.stamp()) if settled else None
 
 
 def _noted(place: Place) -> Note | None:
@@ -202,4 +205,5 @@ def _noted(place: Place) -> Note | None:
 def _digest(files: Found) -> str:
     columns = ("q", files.sizes), ("q", files.mtimes), ("Q", files.inodes)
     numbers = [array(kind, column).tobytes() for kind, column in columns]
-    return checksum(b"\0".join([*numbers, "\0".join(files.paths).encode()]))
+    left_out = json.dumps(files.left_out).encode()
+    return checksum(b"\0".join([*numbers, left_out, "\0".join(files.paths).encode()]))

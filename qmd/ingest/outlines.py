@@ -6,10 +6,12 @@ property test holds both equal.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from qmd.text.outline import BETWEEN, outline
+from qmd.text.outline import AUTOLINK, BETWEEN, outline
+
+MARK = BETWEEN.decode()
 
 _compiled: Callable[[bytes, int], tuple[str, str, str, str]] | None
 try:
@@ -32,6 +34,16 @@ class Outline(NamedTuple):
     lines: str
     texts: str
     targets: str
+
+    def followed_by(self, links: Sequence[str]) -> Outline:
+        """The same with links that stand in no line, counted to the first one."""
+        count = len(links)
+        return Outline(
+            self.kinds + chr(AUTOLINK) * count,
+            " ".join(filter(None, [self.lines, *["1"] * count])),
+            MARK.join([*([self.texts] if self.kinds else []), *[""] * count]),
+            MARK.join([*([self.targets] if self.kinds else []), *links]),
+        )
 
 
 def outlined(data: bytes, start: int) -> Outline:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, asynccontextmanager
+from functools import partial
 
-from anyio import CapacityLimiter, to_thread
+from anyio import CapacityLimiter, create_task_group, sleep_forever, to_thread
 
 from qmd.ingest.batches import ROUNDS, Batches
 from qmd.ingest.commit import Batch, Change
 from qmd.ingest.compare import Comparison, compare
+from qmd.ingest.extractor import Extractor, Readers
 from qmd.ingest.memory import SPARING
 from qmd.ingest.reader import File
 from qmd.stages import each, flow
@@ -31,6 +33,7 @@ async def update(
     database: Database,
     collection: Collection,
     stemmer: Stemmer,
+    readers: Readers,
     *,
     comparison: Comparison | None = None,
     progress: Progress | None = None,
@@ -38,6 +41,7 @@ async def update(
     """Bring one collection up to date.
 
     Args:
+        readers: of files that are no text.
         comparison: made just before, if there is one.
         progress: told how far it has come, after each batch.
 
@@ -48,17 +52,38 @@ async def update(
     report = Report(collection.name, collection.mask)
     for _ in range(ROUNDS):
         if comparison is None:
-            comparison = await to_thread.run_sync(compare, database, collection)
+            compared = partial(compare, database, collection, readers=readers)
+            comparison = await to_thread.run_sync(compared)
         with SPARING, ExitStack() as held:
-            batches = Batches(database, collection, stemmer, report, comparison, held)
-            settled = await _carried_out(batches, progress)
+            batches = Batches(database, collection, stemmer, report, comparison, held, readers)
+            settled = await _carried_out(batches, progress, readers.extractor)
         if settled:
             break
         comparison = None
     return report
 
 
-async def _carried_out(batches: Batches, progress: Progress | None) -> bool:
+@asynccontextmanager
+async def _interrupting(extractor: Extractor) -> AsyncGenerator[None, None]:
+    """End what reads files as soon as this is cancelled: threads wait for it."""
+
+    is_over = False
+
+    async def interrupt() -> None:
+        try:
+            await sleep_forever()
+        finally:
+            if not is_over:
+                extractor.interrupt()
+
+    async with create_task_group() as tasks:
+        tasks.start_soon(interrupt)
+        yield
+        is_over = True
+        tasks.cancel_scope.cancel()
+
+
+async def _carried_out(batches: Batches, progress: Progress | None, extractor: Extractor) -> bool:
     """Commit all batches; one is read and one made ready while another is committed.
 
     Returns:
@@ -83,10 +108,10 @@ async def _carried_out(batches: Batches, progress: Progress | None) -> bool:
     settled = True
     if batches.changed:
         done = 0
-        async with flow() as stage:
+        async with flow() as stage, _interrupting(extractor):
             async for files, batch in stage(prepared(stage(read(each(batches.cut()))))):
                 settled &= await to_thread.run_sync(batches.commit, files, batch, limiter=cores)
-                done += len(files)
+                done += sum(file.container is None for file in files)
                 if progress:
                     progress(done, len(batches.changed))
     settled &= await to_thread.run_sync(batches.remove)

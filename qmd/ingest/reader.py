@@ -1,4 +1,7 @@
-"""A changed file as it is read: its text, its digests, and what it says of itself."""
+"""A changed file as it is read: its text, its digests, and what it says of itself.
+
+Text in UTF-8 is read here; the other kinds are left to `extraction`, which is told what reads them.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +10,27 @@ import os
 import stat
 from datetime import datetime, timedelta
 from functools import partial
-from typing import NamedTuple
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, NamedTuple
 
-from qmd.ingest.commit import Change
+from qmd.ingest.commit import Change, Made
+from qmd.ingest.readers import registry
+from qmd.ingest.readers.registry import Choice
 from qmd.ingest.walk import Found, stays_inside
-from qmd.text import markdown, paths
+from qmd.text import kinds, markdown, paths
 from qmd.text.hashes import checksum, content_hash
 from qmd.types import Collection
+
+if TYPE_CHECKING:
+    from qmd.ingest.converters import Converters
+    from qmd.ingest.readers.reading import Reading
+    from qmd.ingest.readers.tasks import Task
 
 FRESH_NS = 50_000_000
 """Nanoseconds. A file changed so shortly before the walk may change again within the same
 tick of the file system's clock: its time is not trusted, and it is compared again."""
 
-EMPTY, NO_TEXT = "empty", "not a text file"
-"""Problems that a file has as long as it stays the same."""
+EMPTY = "empty"
 
 EPOCH = datetime(1970, 1, 1)
 
@@ -31,7 +41,14 @@ class File(NamedTuple):
     Attributes:
         fresh: it changed so shortly before it was found that it may change again unnoticed.
         text: None if it cannot be indexed, for `problem`, or has not really changed.
-        data: the text in UTF-8.
+        data: the text in UTF-8; of a file with a task, its bytes.
+        empty: it has no text, as long as it stays the same.
+        task: what is still to read it, or None.
+        reader: that has read it, with its version; None: it is text as it stands.
+        reading: what its reader says of it, or None.
+        container: path of the file that it is inside of, or None.
+        remark: what is odd about it, though it is indexed.
+        made: what is kept of what its reader has made of it, or None.
     """
 
     change: Change
@@ -48,10 +65,16 @@ class File(NamedTuple):
     empty: bool = False
     vanished: bool = False
     fresh: bool = False
+    task: Task | None = None
+    reader: str | None = None
+    reading: Reading | None = None
+    container: str | None = None
+    remark: str | None = None
+    made: Made | None = None
 
     def spent(self) -> File:
         """The same without its text, once that has been taken over."""
-        return self if self.text is None else self._replace(text="", data=b"")
+        return self if self.text is None else self._replace(text="", data=b"", reading=None)
 
 
 class Parsed(NamedTuple):
@@ -71,11 +94,19 @@ class Parsed(NamedTuple):
     body: int = 0
 
 
-def opened(change: Change, found: Found, collection: Collection, *, began: int) -> File:
+def opened(
+    change: Change,
+    found: Found,
+    collection: Collection,
+    *,
+    began: int,
+    converters: Converters | None = None,
+) -> File:
     """Read one file; what cannot be read is a file with a problem.
 
     Args:
         found: what was found in the folder.
+        converters: commands that convert files; None: there are none.
         began: when the walk did, in nanoseconds since the epoch.
     """
     place = change.place
@@ -112,16 +143,55 @@ def opened(change: Change, found: Found, collection: Collection, *, began: int) 
     digest = checksum(data)
     if digest == change.checksum and change.hash is not None:
         return known(checksum=digest, hash=change.hash)
-    if b"\0" in data:
-        return known(problem=NO_TEXT, empty=True)
+    return understood(known(checksum=digest, data=data), converters)
+
+
+def understood(file: File, converters: Converters | None = None) -> File:
+    """Read the bytes of a file, or say what is to read them.
+
+    Args:
+        file: with its bytes as `data`.
+    """
+    data, path = file.data, file.path
+    if converters is not None and (converter := converters.of(path)):
+        if isinstance(converter, str):
+            return file._replace(data=b"", problem=converter)
+        return file._replace(task=converter)
+    choice = registry.chosen(path, data)
+    if choice.problem:
+        return file._replace(data=b"", problem=choice.problem, empty=True)
+    if choice.kind is not None:
+        return _left_to(file, choice)
     try:
         text, lossy = data.decode("utf-8-sig"), False
     except UnicodeDecodeError:
         text, lossy = data.decode("utf-8-sig", errors="replace"), True
+        if not _is_mostly_utf8(data, text):
+            return _left_to(file, Choice(kinds.TEXT))
     if not text or text.isspace():
-        return known(problem=EMPTY, empty=True)
+        return file._replace(data=b"", problem=EMPTY, empty=True)
     data = text.encode() if lossy else data.removeprefix(codecs.BOM_UTF8)
-    return known(checksum=digest, hash=content_hash(data), text=text, data=data, lossy=lossy)
+    remark = "invalid UTF-8 was replaced" if lossy else None
+    return file._replace(hash=content_hash(data), text=text, data=data, lossy=lossy, remark=remark)
+
+
+def _left_to(file: File, choice: Choice) -> File:
+    from qmd.ingest.readers.tasks import Task
+
+    assert choice.kind is not None
+    task = Task(choice.kind.tag, choice.kind.reader)
+    return file._replace(task=task, remark=choice.remark)
+
+
+def _is_mostly_utf8(data: bytes, text: str) -> bool:
+    """Tell UTF-8 with a few invalid bytes from another encoding.
+
+    Args:
+        text: the same with U+FFFD for what is invalid.
+    """
+    wrong = text.count("\ufffd")
+    valid = len(text) - len(data.translate(None, bytes(range(128, 256)))) - wrong
+    return wrong * 4 <= valid
 
 
 def _is_below(path: str, inside: str, follow: bool) -> bool:
@@ -147,17 +217,41 @@ def _content(descriptor: int, expected: int) -> bytes:
 
 def parsed(file: File) -> Parsed:
     """What a file says of itself."""
-    text = file.text
+    text, reading = file.text, file.reading
     assert text is not None
-    matter = markdown.frontmatter(text)
     modified = EPOCH + timedelta(microseconds=file.mtime_ns // 1000)
-    remark = matter.problem or ("invalid UTF-8 was replaced" if file.lossy else None)
+    if reading is not None:
+        return _read(file, reading, modified)
+    matter = markdown.frontmatter(text)
+    is_converted = file.reader is not None and file.reader.startswith(kinds.CONVERTED)
     return Parsed(
         file,
-        markdown.title(text, file.path, matter),
+        markdown.title(text, _as_markdown(file) if is_converted else file.path, matter),
         markdown.metadata_json(matter.metadata),
         markdown.dated(file.path, modified, matter),
         modified,
-        remark,
+        "; ".join(filter(None, (file.remark, matter.problem))) or None,
         matter.end if text.isascii() else len(text[: matter.end].encode()),
+    )
+
+
+def _as_markdown(file: File) -> str:
+    """The path of a file whose text is Markdown by now."""
+    return PurePosixPath(file.path).with_suffix(".md").as_posix()
+
+
+def _read(file: File, reading: Reading, modified: datetime) -> Parsed:
+    """What the reader of a file says of it."""
+    text, nothing = file.text or "", markdown.Frontmatter({}, 0)
+    given = {"author": reading.author, "language": reading.language}
+    metadata = {key: value for key, value in given.items() if value} | dict(reading.metadata)
+    dated = markdown.parsed_date(reading.date) if reading.date else None
+    given_title = " ".join((reading.title or "").split())
+    return Parsed(
+        file,
+        given_title or markdown.title(text, _as_markdown(file), nothing),
+        markdown.metadata_json(metadata),
+        dated or markdown.dated(file.path, modified, nothing),
+        modified,
+        file.remark,
     )

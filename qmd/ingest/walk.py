@@ -7,6 +7,7 @@ import os
 import re
 import stat
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,8 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qmd.errors import RootMissing, RootUnreadable
-from qmd.text.globs import taking
-from qmd.types import Collection, Report
+from qmd.text import kinds
+from qmd.text.globs import ignoring, taking
+from qmd.types import Collection, LeftOut, Report
 
 if TYPE_CHECKING:
     import pathspec
@@ -49,6 +51,9 @@ class Found:
         unread: files that could not be read and, with a `/`, folders that could not be
             listed; they and what is below them are not gone.
         began: nanoseconds since the epoch, before the first of them was looked at.
+        mask: of the collection.
+        passed_over: files that the mask does not take.
+        too_large: files over the limit.
     """
 
     paths: list[str] = field(default_factory=list)
@@ -58,6 +63,21 @@ class Found:
     skipped: list[tuple[str, str]] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
     began: int = field(default_factory=time.time_ns)
+    mask: str = ""
+    passed_over: list[str] = field(default_factory=list)
+    too_large: int = 0
+
+    @property
+    def left_out(self) -> list[LeftOut]:
+        """What is not indexed, by suffix, the most frequent first."""
+        counts = Counter(map(kinds.suffix_of, self.passed_over))
+        found = [
+            LeftOut(suffix, count, kinds.why_left_out(f"a{suffix}", self.mask))
+            for suffix, count in sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+        ]
+        if self.too_large:
+            found.append(LeftOut(None, self.too_large, f"over {LARGEST // 1_000_000} MB"))
+        return found
 
 
 def walk(collection: Collection) -> Found:
@@ -74,7 +94,7 @@ def walk(collection: Collection) -> Found:
         raise _unreadable(collection, error) from error
     if not is_there:
         raise RootMissing(collection.name, collection.root)
-    found = Found()
+    found = Found(mask=collection.mask)
     for path, size, mtime, inode in sorted(_files(root, collection, found), key=itemgetter(0)):
         if not path.isprintable() and _undecodable(path):
             found.skipped.append((_shown(path), "the name is not valid UTF-8"))
@@ -82,6 +102,7 @@ def walk(collection: Collection) -> Found:
             shown, limit = size // 1_000_000, LARGEST // 1_000_000
             found.skipped.append((path, f"too large ({shown} MB, the limit is {limit} MB)"))
             found.unread.append(path)
+            found.too_large += 1
         else:
             found.paths.append(path)
             found.sizes.append(size)
@@ -113,6 +134,7 @@ def same(collection: Collection, found: Found, unusable: Sequence[tuple[str, str
         collection.mask,
         unchanged=len(found.paths) - len(unusable),
         skipped=[*found.skipped, *unusable],
+        left_out=found.left_out,
     )
 
 
@@ -130,7 +152,8 @@ def _files(root: str, collection: Collection, found: Found) -> Iterator[tuple[st
 
     Of the others, nothing but their names is looked at.
     """
-    wanted = taking(collection.mask, collection.ignored)
+    wanted = taking(collection.mask, collection.ignored, collection.converted)
+    ignores = ignoring(collection.ignored)
     entered = {root}
     above = _rules_above(root) if collection.respect_gitignore else ()
     waiting: list[tuple[str, str, tuple[_Rules, ...]]] = [(root, "", above)]
@@ -172,6 +195,10 @@ def _files(root: str, collection: Collection, found: Found) -> Iterator[tuple[st
                     info = entry.stat(follow_symlinks=follow)
                     if stat.S_ISREG(info.st_mode):
                         yield path, info.st_size, info.st_mtime_ns, info.st_ino
+                elif entry.is_file(follow_symlinks=follow):
+                    is_meant = wanted(path) or ignores(path) or entry.name.startswith(".")
+                    if not is_meant and not (rules and _is_ignored(rules, path, False)):
+                        found.passed_over.append(path)
                 elif follow:
                     entry.stat()  # a link that leads nowhere may have led to a folder
             except OSError as error:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from qmd.analytics.rows import Rows
 from qmd.declaration.operation import Parameter, operation
-from qmd.declaration.parameters import File
+from qmd.declaration.parameters import File, Names, named
 from qmd.operations.update import update
+from qmd.settings.config import NEW_MASK
 from qmd.storage.catalog import Overview
 from qmd.types import Context, Report
 
@@ -26,7 +27,19 @@ NewName = Annotated[str | None, Parameter(help="Its name; else that of the folde
 Mask = Annotated[
     str,
     Parameter(
-        help="Which files; a comma list of globs.", flags=("--mask", "--glob"), metavar="GLOB"
+        help="Which files: documents, code, data, all, or globs; a comma list.",
+        flags=("--mask", "--glob"),
+        metavar="GLOB",
+    ),
+]
+
+Ignored = Annotated[
+    Names,
+    Parameter(
+        help="Leave these files out, such as 'work/'; may be repeated.",
+        flags=("--ignore",),
+        metavar="GLOB",
+        kind="names",
     ),
 ]
 
@@ -52,7 +65,12 @@ def collections(index: Index) -> Rows[Overview]:
     name="collection add", title="Add a collection", writes=True, absent={"tool": OF_THE_USER}
 )
 async def add_collection(
-    index: Index, path: CollectionFolder, *, name: NewName = None, mask: Mask = "**/*.md"
+    index: Index,
+    path: CollectionFolder,
+    *,
+    name: NewName = None,
+    mask: Mask = NEW_MASK,
+    ignore: Ignored = None,
 ) -> Report:
     """Register a folder and index it.
 
@@ -62,7 +80,8 @@ async def add_collection(
     Args:
         path: the folder.
         name: else that of the folder.
-        mask: which files; a comma list of globs.
+        mask: which files; a comma list of globs and of `documents`, `code`, `data` and `all`.
+        ignore: globs of files that are left out.
 
     Raises:
         UsageError: there is no such folder, it cannot be read, or the name or mask is invalid.
@@ -73,7 +92,9 @@ async def add_collection(
     from qmd.operations import curation
 
     added = await to_thread.run_sync(
-        lambda: curation.add_collection(index, Path(path), name=name, mask=mask)
+        lambda: curation.add_collection(
+            index, Path(path), name=name, mask=mask, ignored=named(ignore)
+        )
     )
     try:
         report = (await update(index, added.name))[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from qmd.errors import AlreadyExists, ConfigError, ContextNotFound, QmdError, Us
 from qmd.operations.documents import folder_named
 from qmd.operations.index import Index
 from qmd.quoting import command
-from qmd.settings.config import DEFAULT_MASK, Settings, check_name
+from qmd.settings.config import NEW_MASK, Settings, check_name
 from qmd.settings.edit import Parsed, entry, set_context
 from qmd.settings.edit import add_collection as write_collection
 from qmd.settings.edit import remove_collection as write_no_collection
@@ -18,7 +19,7 @@ from qmd.settings.edit import remove_context as write_no_context
 from qmd.settings.edit import rename_collection as write_name
 from qmd.storage import catalog
 from qmd.text import paths
-from qmd.text.globs import check_closed, check_mask, matcher, split_mask
+from qmd.text.globs import check_closed, check_mask, matcher, matches_nothing, split_mask
 from qmd.types import Collection, Context
 from qmd.visible import one_line
 
@@ -27,7 +28,12 @@ Folder = tuple[str | None, str]
 
 
 def add_collection(
-    index: Index, path: Path, *, name: str | None = None, mask: str = DEFAULT_MASK
+    index: Index,
+    path: Path,
+    *,
+    name: str | None = None,
+    mask: str = NEW_MASK,
+    ignored: Sequence[str] = (),
 ) -> Collection:
     """Register a folder. Nothing of it is indexed yet.
 
@@ -36,7 +42,8 @@ def add_collection(
 
     Args:
         name: else that of the folder.
-        mask: which files; a comma list of globs.
+        mask: which files; a comma list of globs and of `documents`, `code`, `data` and `all`.
+        ignored: globs of files that are left out.
 
     Raises:
         UsageError: there is no such folder, it cannot be read, or the name or mask is none.
@@ -50,7 +57,8 @@ def add_collection(
     check_mask(mask)
     check_closed(mask)
     matcher(split_mask(mask))
-    added = Collection(chosen, str(root), mask)
+    _check_ignored(ignored)
+    added = Collection(chosen, str(root), mask, tuple(ignored))
     known = index.collections()
     for each in known:
         same = (each.root, each.mask) == (str(root), mask) and name in (None, each.name)
@@ -86,6 +94,41 @@ def add_collection(
             error.add_note(state_of(index, chosen))
         raise
     return added
+
+
+def ignore(index: Index, name: str, globs: Sequence[str]) -> None:
+    """Leave files of a collection out, besides those that are.
+
+    Raises:
+        CollectionNotFound: there is none of this name.
+        UsageError: a glob is none, or leaves nothing out.
+    """
+    index.configured(name)
+    _check_ignored(globs)
+
+    def edit(_: Settings, document: Parsed) -> None:
+        lines = entry(document, name)
+        known = lines.get("ignore") or []
+        known = [known] if isinstance(known, str) else list(known)
+        lines["ignore"] = [*known, *(glob for glob in dict.fromkeys(globs) if glob not in known)]
+
+    index.change(edit)
+
+
+def _check_ignored(globs: Sequence[str]) -> None:
+    """Refuse globs that leave nothing out.
+
+    Raises:
+        UsageError: there is one.
+    """
+    for glob in globs:
+        if not glob.strip() or matches_nothing(glob):
+            raise UsageError(
+                f"'{one_line(glob)}' leaves nothing out: paths begin at the folder of the "
+                "collection.\n\nWrite '**/*.tmp' or 'work/'."
+            )
+        check_closed(glob)
+        matcher([glob])
 
 
 def end_adding(index: Index, collection: Collection) -> None:

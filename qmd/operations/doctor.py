@@ -15,6 +15,7 @@ from qmd.declaration.parameters import StepProgress
 from qmd.embedding.vector_status import vector_status
 from qmd.errors import NOT_REBUILT, IndexFailure, ModelError, QmdError, extras
 from qmd.models.registry import is_installed
+from qmd.operations import left_out
 from qmd.quoting import command
 from qmd.settings import trust
 from qmd.storage import maintenance, scratch
@@ -233,7 +234,7 @@ def _index(index: Index) -> Iterator[Finding]:
 
 def _folders(index: Index) -> Iterator[Finding]:
     try:
-        overview = index.overview()
+        overview, passed_over = index.overview(), left_out.counted(index)
     except QmdError:
         return  # told of as a problem of the index
     for collection in overview:
@@ -266,7 +267,9 @@ def _folders(index: Index) -> Iterator[Finding]:
             )
         else:
             files = amount(collection.documents, "file")
-            yield Finding(f"collection {collection.name}", "ok", files)
+            rest = left_out.in_words(passed_over.get(collection.name, ()))
+            told = f"{files}; not indexed: {rest}" if rest else files
+            yield Finding(f"collection {collection.name}", "ok", told)
 
 
 def _ignored(index: Index) -> Iterator[Finding]:

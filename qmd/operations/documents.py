@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 LARGEST_OF_SEVERAL = 10_240
 """Bytes from which on a document is left out of several. Source: tobi/qmd (MIT), multi-get."""
 
+MOST_COLONS = 3
+"""Colons before and in a place: `talk.vtt:00:12:31`."""
+
 SUGGESTED = 5
 """Missing documents of several for which names that are like theirs are looked for."""
 
@@ -421,13 +424,40 @@ def _found(
     if document is not None:
         return document, asked
     name, first, lines = paths.split_range(asked.name)
-    if first is None:
-        return None
-    document = document_lookup.found(cursor, name, folder)
-    if document is None:
-        return None
+    document = None if first is None else document_lookup.found(cursor, name, folder)
+    if document is None or first is None:
+        return _at_place(cursor, asked, folder)
     lines = lines if lines is not None else asked.lines
     return document, asked._replace(first=max(1, first), lines=lines)
+
+
+def _at_place(
+    cursor: Cursor, asked: paths.Range, folder: Path | None
+) -> tuple[Indexed, paths.Range] | None:
+    """The document and the lines of a place in it: `report.pdf:p12`, `talk.vtt:00:12:31`.
+
+    Raises:
+        UsageError: the document has no such place.
+    """
+    parts = asked.name.split(":")
+    for many in range(1, min(len(parts), MOST_COLONS + 1)):
+        name, place = ":".join(parts[:-many]), ":".join(parts[-many:]).strip()
+        document = document_lookup.found(cursor, name, folder) if name.strip() and place else None
+        if document is None:
+            continue
+        number = document.document_id
+        places = document_lookup.places(cursor, [number]).get(number)
+        if places is None:
+            return None
+        lines = places.lines_of(place)
+        if lines is None:
+            raise UsageError(
+                f"{on_one_line(document.name)} has no place '{on_one_line(place)}'.\n\n"
+                f"It has {places.described}."
+            )
+        first, count = lines
+        return document, asked._replace(first=first, lines=count)
+    return None
 
 
 def _globbed(

@@ -22,6 +22,7 @@ from qmd.types import EXPERIENCES, Collection, Context, Document, Filter
 
 if TYPE_CHECKING:
     from qmd.analytics.sandbox_workers import Workers
+    from qmd.ingest.extractor import Extractor, Readers
     from qmd.settings.edit import Parsed
     from qmd.storage import maintenance
     from qmd.storage.catalog import Overview
@@ -69,6 +70,7 @@ class Index:
         self.stemmer = Stemmer()
         self.log = search_log.Log(place.database)
         self._workers = workers
+        self._extractor: Extractor | None = None
         self.vector_indexes = VectorIndexes(self.database, place.database, stays=stays)
         self._stays = stays
 
@@ -83,11 +85,29 @@ class Index:
         self.vector_indexes.close()
         if self._workers is not None:
             self._workers.close()
+        self.end_readers()
         self.holder.close()
         if self.holder.is_reader:
             patience = 0.0  # for what this thread itself reads
         self.models.close()
         self.database.close(patience)
+
+    def readers(self, collection: Collection) -> Readers:
+        """Give what reads the files of a collection that are not text."""
+        from qmd.ingest.extractor import Extractor, Readers
+
+        if self._extractor is None:
+            self._extractor = Extractor(self.place.database)
+        if not collection.converted:
+            return Readers(self._extractor)
+        from qmd.ingest.converters import converters
+
+        return Readers(self._extractor, converters(self.place, self.settings(), collection))
+
+    def end_readers(self) -> None:
+        """End the processes that read files."""
+        if self._extractor is not None:
+            self._extractor.close()
 
     def load_postings(self) -> None:
         """Read postings into memory in the background, in a process that stays."""

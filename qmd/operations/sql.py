@@ -11,7 +11,7 @@ from qmd.declaration.operation import Parameter, operation
 from qmd.settings import config
 
 if TYPE_CHECKING:
-    from qmd.analytics.channel import Heading
+    from qmd.analytics.heading import Heading
     from qmd.analytics.query_result import Answer
     from qmd.analytics.sandbox import Found, Limits
     from qmd.analytics.sandbox_worker import Index as File

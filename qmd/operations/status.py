@@ -11,8 +11,10 @@ from qmd.declaration.operation import operation
 from qmd.embedding import vectors as embeddings
 from qmd.embedding.vector_status import vector_status
 from qmd.errors import ModelError
+from qmd.operations import left_out
 from qmd.settings import trust
 from qmd.storage.catalog import Overview
+from qmd.types import LeftOut
 
 if TYPE_CHECKING:
     from qmd.operations.index import Index
@@ -47,6 +49,7 @@ class Status:
         bytes: of the DuckDB file.
         contents: different texts that documents have.
         modified: UTC, of the file that changed last.
+        not_indexed: of each collection, when it was last looked at.
     """
 
     index: Path
@@ -61,6 +64,7 @@ class Status:
     modified: datetime | None
     vectors: Vectors
     collections: list[Overview]
+    not_indexed: dict[str, list[LeftOut]]
 
 
 @operation(
@@ -89,6 +93,7 @@ def status(index: Index) -> Status:
         totals.modified,
         vectors(index),
         index.overview(),
+        left_out.counted(index),
     )
 
 

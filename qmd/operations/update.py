@@ -133,6 +133,7 @@ async def run_update(
                 index.database,
                 collection,
                 index.stemmer,
+                index.readers(collection),
                 comparison=comparison,
                 progress=progress(collection) if progress else None,
             )
@@ -148,6 +149,7 @@ async def run_update(
         reports.append(report)
         if told is not None:
             told(collection, report)
+    await to_thread.run_sync(index.end_readers)
     await to_thread.run_sync(fill, index.database)
     await to_thread.run_sync(maintenance.merge, index.database)
     return reports
@@ -185,7 +187,8 @@ def update_small(
             from qmd.ingest.at_once import carry_out
 
             try:
-                report = carry_out(index.database, comparison, index.stemmer)
+                readers = index.readers(collection)
+                report = carry_out(index.database, comparison, index.stemmer, readers)
             except (CollectionNotFound, CannotUpdate) as error:
                 if isinstance(error, CollectionNotFound) and not names:
                     # It was removed, or has another name by now.
@@ -195,6 +198,7 @@ def update_small(
                 report = Report(collection.name, collection.mask, failure=str(error))
         reports.append(report)
         told(collection, report)
+    index.end_readers()
     if any(comparison.changes for comparison in compared.values()):
         maintenance.merge(index.database)
     return reports, others
@@ -227,7 +231,9 @@ def compare_folders(
     for collection in index.folders(names):
         with suppress(CollectionNotFound, CannotUpdate, UsageError):  # the update reports it
             check_approved(index, collection)
-            compared[collection.name] = compare(index.database, collection, found.get(collection))
+            compared[collection.name] = compare(
+                index.database, collection, found.get(collection), index.readers(collection)
+            )
     return compared
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.ranking import bm25, snippets
 from qmd.ranking.snippets import Matcher, Snippet
-from qmd.storage import catalog
-from qmd.text import paths
+from qmd.storage import catalog, document_lookup
+from qmd.text import kinds, paths
 from qmd.types import Context, Nearest, Result, Text
 
 if TYPE_CHECKING:
@@ -62,11 +62,18 @@ def results(
     def read(unknown: list[_Wanted]) -> dict[_Wanted, Result]:
         presenter = Presenter(form, described)
         texts = bm25.documents(cursor, [each.match.document_id for each in unknown])
-        return {
-            each: presenter.result(texts[each.match.document_id], each.match)
-            for each in unknown
-            if each.match.document_id in texts
+        there = [each for each in unknown if each.match.document_id in texts]
+        shown = {
+            each: presenter.result(texts[each.match.document_id], each.match) for each in there
         }
+        parted = [each for each in shown if kinds.may_have_places(shown[each].file)]
+        if parted:
+            ids = [each.match.document_id for each in parted]
+            places = document_lookup.places(cursor, ids)
+            for each in parted:
+                if found := places.get(each.match.document_id):
+                    shown[each] = shown[each]._replace(place=found.at(shown[each].line))
+        return shown
 
     def size(result: Result) -> int:
         return 1000 + 100 * len(words) + len(result.snippet) + len(result.body or "")

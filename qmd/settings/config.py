@@ -19,13 +19,18 @@ from typing import Any, NamedTuple, NoReturn
 from qmd.errors import ConfigError, UsageError
 from qmd.settings.environment import Place, expanded
 from qmd.text import yaml_reader
-from qmd.text.globs import check_mask
+from qmd.text.globs import check_mask, matcher
 from qmd.text.paths import LONGEST_NAME
 from qmd.types import EXPERIENCES, Collection, Context
-from qmd.visible import one_line, shown
+from qmd.visible import hidden, one_line, shown
 from qmd.wording import on_one_line
 
 DEFAULT_MASK = "**/*.md"
+"""Of a collection whose lines in index.yml have no pattern."""
+
+NEW_MASK = "documents"
+"""Of a collection that is added: all kinds of documents that have readers."""
+
 CHUNK_STRATEGIES = ("auto", "plain")
 
 LARGEST = 1 << 20
@@ -48,6 +53,8 @@ class Settings(NamedTuple):
         chunk_overlap: share of a chunk that the next one repeats.
         chunk_strategy: 'auto' cuts code where its syntax does, 'plain' nothing but lines.
         query_log: whether searches are noted, in a file beside the index.
+        readers: for the name of a collection, or '' for all, the commands that convert files to
+            Markdown, by the globs of their names.
     """
 
     collections: tuple[Collection, ...] = ()
@@ -58,6 +65,7 @@ class Settings(NamedTuple):
     chunk_overlap: float = 0.15
     chunk_strategy: str = "auto"
     query_log: bool = True
+    readers: Mapping[str, Mapping[str, str]] = MappingProxyType({})
 
 
 def digest(place: Place) -> str | None:
@@ -197,7 +205,15 @@ class _Reader:
         self._place = place
 
     def settings(self, document: object) -> Settings:
-        known = ("global_context", "editor_uri", "query_log", "models", "chunk", "collections")
+        known = (
+            "global_context",
+            "editor_uri",
+            "query_log",
+            "models",
+            "chunk",
+            "readers",
+            "collections",
+        )
         top = self._mapping(document, known, "index.yml", parent=None, key=None)
         models = self._mapping(
             top.get("models"), ("embed", "rerank", "generate"), "models", parent=top, key="models"
@@ -210,12 +226,15 @@ class _Reader:
         if whole:
             contexts.append(Context(None, "", whole))
         collections = []
+        readers = {"": self._readers(top, "readers of index.yml")}
         entries = self._mapping(
             top.get("collections"), None, "collections", parent=top, key="collections"
         )
         for name, entry in entries.items():
             collection, described = self._collection(entries, name, entry)
-            collections.append(collection)
+            readers[collection.name] = own = self._readers(entry, f"readers of '{name}'")
+            converted = tuple(sorted({*own, *readers[""]}))
+            collections.append(collection._replace(converted=converted))
             contexts += described
         tokens, overlap = chunk.get("tokens", 900), chunk.get("overlap", 0.15)
         if not isinstance(tokens, int) or isinstance(tokens, bool) or tokens < 16:
@@ -239,7 +258,25 @@ class _Reader:
             float(overlap),
             strategy,
             self._flag(top, "query_log", default=True),
+            {name: commands for name, commands in readers.items() if commands},
         )
+
+    def _readers(self, mapping: Any, what: str) -> dict[str, str]:
+        """Commands that convert files, by the globs of their names."""
+        given = (mapping or {}).get("readers")
+        commands = self._mapping(given, None, what, parent=mapping, key="readers")
+        found = {}
+        for glob in commands:
+            command = self._text(commands, glob)
+            if not command or "{path}" not in command:
+                self._fail(commands, glob, f"the command for '{glob}' needs {{path}}")
+            if hidden(command, but="\n\t"):
+                self._fail(commands, glob, f"the command for '{glob}' has invisible characters")
+            with self._failing(commands, glob):
+                check_mask(str(glob))
+                matcher([str(glob)])
+            found[str(glob)] = command
+        return found
 
     def _collection(
         self,
@@ -256,6 +293,7 @@ class _Reader:
             "context",
             "gitignore",
             "follow_symlinks",
+            "readers",
         )
         name = str(key)
         here = self._mapping(entry, known, f"collection '{name}'", parent=entries, key=key)

@@ -59,6 +59,14 @@ def demands(place: Place, settings: Settings) -> list[Demand]:
         if is_outside(place, collection):
             folder = str(Path(collection.root).resolve())
             wanted.append(Demand(f"read for '{collection.name}'", folder))
+    roots = {collection.name: Path(collection.root) for collection in settings.collections}
+    for name, commands in settings.readers.items():
+        from qmd.settings.scripts import scripts
+
+        whose = f" of '{name}'" if name else ""
+        for glob, command in commands.items():
+            run = scripts(command, roots.get(name, place.project), place.project)
+            wanted.append(Demand(f"run for files {glob}{whose}", command, run))
     wanted += [Demand(f"use for {role}", model) for role, model in settings.models.items()]
     if settings.editor_uri:
         wanted.append(Demand("open with a click", settings.editor_uri))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from qmd.storage.cursor import Cursor, as_json
 from qmd.text import paths
-from qmd.types import Collection, Context
+from qmd.types import Collection, Context, LeftOut
 
 
 class Overview(NamedTuple):
@@ -38,8 +38,8 @@ def collections(cursor: Cursor) -> list[Collection]:
 
 def _all(cursor: Cursor) -> list[Collection]:
     return [
-        Collection(name, root, mask, tuple(ignored), *rest)
-        for name, root, mask, ignored, *rest in cursor.run("collections/all")
+        each._replace(ignored=tuple(each.ignored), converted=tuple(each.converted))
+        for each in cursor.rows(Collection, "collections/all")
     ]
 
 
@@ -78,6 +78,14 @@ def folders(cursor: Cursor) -> list[Folder]:
     return cursor.rows(Folder, "collections/folders")
 
 
+def left_out(cursor: Cursor) -> dict[str, list[LeftOut]]:
+    """What was not indexed of each collection when it was last looked at."""
+    found: dict[str, list[LeftOut]] = {}
+    for collection, *rest in cursor.run("collections/left_out"):
+        found.setdefault(collection, []).append(LeftOut(*rest))
+    return found
+
+
 def config_digest(cursor: Cursor) -> str | None:
     """Digest of the index.yml that the tables were made from."""
     name = "config_digest"
@@ -110,6 +118,7 @@ def mirror(
 def _remove_strays(cursor: Cursor) -> None:
     cursor.run("collections/bury_strays")
     cursor.run("collections/remove_strays")
+    cursor.run("collections/forget_left_out")
 
 
 def _renamed(before: Sequence[Collection], now: Sequence[Collection]) -> list[tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from qmd.errors import Ambiguous, CollectionNotFound, DocumentNotFound, UsageError
 from qmd.quoting import command
@@ -13,6 +14,9 @@ from qmd.storage.cursor import Cursor, as_json
 from qmd.text import globs, paths
 from qmd.text.hashes import docid_digits
 from qmd.types import Collection, Document
+
+if TYPE_CHECKING:
+    from qmd.text.places import Places
 
 LONGEST = 20_000
 """Characters of a name: the longest path there is (4,096 bytes), each byte as `%2F`, and more."""
@@ -194,7 +198,7 @@ def _on_disk(cursor: Cursor, name: str, folder: Path) -> str | None:
         return None
     inside = list(_inside(cursor, place)) or list(_inside(cursor, os.path.realpath(place)))
     for collection, path in inside:
-        if globs.taking(collection.mask, collection.ignored)(path):
+        if globs.taking(collection.mask, collection.ignored, collection.converted)(path):
             update = command("qmd", "update", "-c", collection.name)
             return (
                 f"It is not indexed. Run {update}, which passes over files that are empty, "
@@ -282,3 +286,11 @@ def bodies(cursor: Cursor, hashes: Sequence[str]) -> dict[str, str]:
     """Contents by their hashes."""
     rows = cursor.again("documents/bodies", hashes=as_json(list(dict.fromkeys(hashes))))
     return {str(key): str(body) for key, body in rows}
+
+
+def places(cursor: Cursor, ids: Sequence[int]) -> dict[int, Places]:
+    """Places of documents by their numbers; without those that have none."""
+    from qmd.text.places import Places
+
+    rows = cursor.run("documents/places", ids=as_json(list(dict.fromkeys(ids))))
+    return {key: Places.unpacked(*packed) for key, *packed in rows}

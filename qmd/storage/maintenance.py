@@ -231,6 +231,8 @@ def clean(
         cursor.run("maintenance/remove_orphan_chunks")
         cursor.run("embeddings/remove_embeddings")
         cursor.run("maintenance/remove_orphans")
+        cursor.run("maintenance/remove_orphan_places")
+        cursor.run("maintenance/remove_orphan_readings")
         if forgets:
             cursor.run("maintenance/remove_unused_words")
         cursor.run("maintenance/remove_repeated_words")

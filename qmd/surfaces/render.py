@@ -164,6 +164,8 @@ def _record(result: Result, name: str, text: str) -> dict[str, object]:
     }
     record["snippet" if result.body is None else "body"] = text
     record["uri"] = result.uri
+    if result.place is not None:
+        record["place"] = result.place
     if result.explain is not None:
         record["explain"] = result.explain
     return record
@@ -174,7 +176,8 @@ def _for_people(result: Result, name: str, text: str, style: Style) -> str:
     code = "32" if result.score >= GOOD else "33" if result.score >= FAIR else "2"
     name = style.paint(style.value(on_one_line(name)), "36")
     place = style.linked(name, result.file, result.line)
-    line = style.paint(f":{result.line}", "2")
+    at = f":{result.line}" if result.place is None else f" {style.value(result.place)}"
+    line = style.paint(at, "2")
     lines = [style.joined("", [place, line, " ", style.paint(result.docid, "2")])]
     title = style.paint(style.value(_one_line(result.title)), "1")
     lines.append(style.joined("", ["Title: ", title]))

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 
 from qmd.errors import UsageError
+from qmd.text import kinds
 
 _ANY_WITH_SUFFIX = re.compile(r"\*\*/\*(?P<suffix>\.[A-Za-z0-9_]+)")
 
@@ -89,7 +90,7 @@ def matcher(patterns: Sequence[str]) -> Matches:
     """Whether a path (relative, with `/`) matches one of some globs.
 
     A name that begins with a dot is only matched by a pattern that says so. How characters are
-    composed makes no difference.
+    composed makes no difference, nor do capital letters in the suffix: `*.md` matches `TEA.MD`.
 
     Raises:
         UsageError: the patterns stand for too many.
@@ -97,8 +98,14 @@ def matcher(patterns: Sequence[str]) -> Matches:
     suffixes = [_ANY_WITH_SUFFIX.fullmatch(pattern) for pattern in patterns]
     if all(suffixes):
         # The usual masks need no library, which takes longer to load than to walk a folder.
-        endings = tuple(match["suffix"] for match in suffixes if match)
-        return lambda path: path.endswith(endings) and not path.startswith(".") and "/." not in path
+        endings = tuple(match["suffix"].lower() for match in suffixes if match)
+        longest = max(map(len, endings), default=0)
+
+        def has_suffix(path: str) -> bool:
+            known = path.endswith(endings) or path[-longest:].lower().endswith(endings)
+            return known and not path.startswith(".") and "/." not in path
+
+        return has_suffix
     from wcmatch import glob
     from wcmatch._wcparse import PatternLimitException
 
@@ -116,30 +123,63 @@ def matcher(patterns: Sequence[str]) -> Matches:
         each = [re.compile(pattern) for pattern in positive]
         return lambda path: any(pattern.fullmatch(path) for pattern in each)
 
-    exact = compiled(list(patterns))
+    exact = compiled([_with_low_suffix(pattern) for pattern in patterns])
     # A name may come from a file system that decomposes characters, and a pattern not.
-    composed = compiled([unicodedata.normalize("NFC", pattern) for pattern in patterns])
-    return lambda path: (
-        exact(path) or (not path.isascii() and composed(unicodedata.normalize("NFC", path)))
+    composed = compiled(
+        [unicodedata.normalize("NFC", _with_low_suffix(pattern)) for pattern in patterns]
     )
 
+    def matches(path: str) -> bool:
+        path = _with_low_suffix(path)
+        return exact(path) or (not path.isascii() and composed(unicodedata.normalize("NFC", path)))
 
-def taking(mask: str, ignored: Sequence[str]) -> Matches:
+    return matches
+
+
+def _with_low_suffix(path: str) -> str:
+    """A path or a glob with small letters behind the last dot of its name."""
+    at = path.rfind(".")
+    return path if at < 0 or "/" in path[at:] else path[:at] + path[at:].lower()
+
+
+def taking(mask: str, ignored: Sequence[str], converted: Sequence[str] = ()) -> Matches:
     """Whether a path is of a collection, going by its name.
 
     Args:
+        mask: globs, and words for groups of kinds such as `documents`.
+        converted: globs of files that commands convert: they are documents.
         ignored: globs of what is not, though the mask has it; one with a `/` in the end is a
             folder with all that is below it, as in a .gitignore.
     """
-    wanted = matcher(split_mask(mask))
+    wanted = _wanted(split_mask(mask), converted)
+    if not ignored:
+        return wanted
+    is_unwanted = ignoring(ignored)
+    return lambda path: wanted(path) and not is_unwanted(path)
+
+
+def ignoring(ignored: Sequence[str]) -> Matches:
+    """Whether a path is one that a collection ignores. See `taking`."""
     folders = [pattern for pattern in ignored if pattern.endswith("/") and pattern.strip("/")]
     names = [pattern for pattern in ignored if pattern not in folders]
-    unwanted = [matcher(names)] if names else []
+    ways = [matcher(names)] if names else []
     if folders:
-        unwanted.append(_below(folders))
-    if not unwanted:
-        return wanted
-    return lambda path: wanted(path) and not any(is_unwanted(path) for is_unwanted in unwanted)
+        ways.append(_below(folders))
+    return lambda path: any(way(path) for way in ways)
+
+
+def _wanted(parts: Sequence[str], converted: Sequence[str]) -> Matches:
+    groups = [part for part in parts if kinds.is_group(part)]
+    patterns = [part for part in parts if part not in groups]
+    if not groups:
+        return matcher(patterns)
+    ways = [kinds.taking(groups)]
+    if patterns:
+        ways.append(matcher(patterns))
+    if converted:
+        is_converted = matcher(converted)
+        ways.append(lambda path: is_converted(path) or is_converted(path.rpartition("/")[2]))
+    return ways[0] if len(ways) == 1 else lambda path: any(way(path) for way in ways)
 
 
 def _below(folders: Sequence[str]) -> Matches:

@@ -7,7 +7,7 @@ select unnest(
         $collections,
         '[{"name": "VARCHAR", "root": "VARCHAR", "mask": "VARCHAR", "ignored": ["VARCHAR"],
            "update_command": "VARCHAR", "included": "BOOLEAN", "follow_symlinks": "BOOLEAN",
-           "respect_gitignore": "BOOLEAN"}]'
+           "respect_gitignore": "BOOLEAN", "converted": ["VARCHAR"]}]'
     ),
     recursive := true
 )

@@ -8,6 +8,16 @@
 -- out  included           boolean
 -- out  follow_symlinks    boolean
 -- out  respect_gitignore  boolean
-select name, root, mask, ignored, update_command, included, follow_symlinks, respect_gitignore
+-- out  converted          text[]
+select
+    name,
+    root,
+    mask,
+    ignored,
+    update_command,
+    included,
+    follow_symlinks,
+    respect_gitignore,
+    coalesce(converted, []) as converted
 from collections
 order by name

@@ -22,6 +22,7 @@ known as (
     from documents
     where
         collection = $collection
+        and container is null
         -- if $low
         and path >= $low
         -- end

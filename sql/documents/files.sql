@@ -1,4 +1,4 @@
--- The files of a collection as the index knows them, in any order.
+-- The files of a collection as the index knows them, in any order; not what is inside of one.
 --
 -- in   $collection  text
 -- in   $low         text?  the first path; null: there is no limit
@@ -8,6 +8,7 @@ select string_agg(concat(size, ' ', mtime_ns, ' ', inode, '/', path), chr(0)) as
 from documents
 where
     collection = $collection
+    and container is null
     -- if $low
     and path >= $low
     -- end

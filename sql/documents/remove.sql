@@ -1,7 +1,16 @@
--- Remove documents. Their content stays, for a file that comes back or has moved.
+-- Remove documents, with those inside of their files. Their content stays, for a file that comes back or has moved.
 --
 -- in   $ids         json     array of document_id
 -- out  document_id  integer  of each that was removed
 delete from documents
-where document_id in (select unnest(from_json($ids, '["UINTEGER"]')))
+where
+    document_id in (select unnest(from_json($ids, '["UINTEGER"]')))
+    or (
+        container is not null
+        and (collection, container) in (
+            select (collection, path)
+            from documents
+            where document_id in (select unnest(from_json($ids, '["UINTEGER"]')))
+        )
+    )
 returning document_id

@@ -1,5 +1,10 @@
--- Take away the documents that the accepted ones replace.
+-- Take away the documents that the accepted ones replace, with those that were inside of their files.
 --
 -- in   accepted  relation  made by documents/accept
 delete from documents
-where document_id in (select seen_id from accepted where seen_id > 0)
+where
+    document_id in (select seen_id from accepted where seen_id > 0)
+    or (
+        container is not null
+        and (collection, container) in (select (collection, path) from accepted where seen_id > 0)
+    )

@@ -14,6 +14,9 @@
 -- out  mtime_ns      bigint     of the file, nanoseconds since 1970; -1: to be checked again
 -- out  inode         ubigint    of the file, on the machine of the export
 -- out  checksum      text       XXH3-128 of the bytes of the file
+-- out  reader        text?      that has read the file, with its version; null: it is text
+-- out  container     text?      path of the file that it is inside of
+-- out  places        text?      id of its places
 -- out  title_length  uinteger   occurrences of terms in the title
 -- out  path_length   uinteger   in the path
 -- out  body_length   uinteger   in the body
@@ -34,6 +37,9 @@ select
     mtime_ns,
     inode,
     checksum,
+    reader,
+    container,
+    places,
     title_length,
     path_length,
     body_length,

@@ -41,4 +41,6 @@ select
 from written
 join qmd_index.documents on written.hash = documents.hash
 -- a text has an outline whatever its file is called
-where regexp_matches(path, '(?i)\.(md|markdown|mdx|mdown|mkd|qmd|rmd|txt)$')
+where
+    regexp_matches(path, '(?i)\.(md|markdown|mdx|mdown|mkd|qmd|rmd|txt)$')
+    or (reader is not null and not regexp_matches(reader, '^(text|csv_rows|json_text) '))

@@ -6,9 +6,9 @@ import pickle
 from pathlib import Path
 
 import pytest
+from qmd.analytics.channel import packed, unpacked
 
 import qmd
-from qmd.analytics.channel import packed, unpacked
 from qmd.errors import DocumentNotFound, FolderTaken, IndexTaken, SqlOutOfMemory, SqlTimeout
 from qmd.errors.base import QmdError, advised
 

@@ -9,6 +9,7 @@ import pytest
 
 from qmd.ingest.at_once import carry_out
 from qmd.ingest.compare import compare
+from qmd.ingest.extractor import Extractor, Readers
 from tests.library import STEMMER
 
 LONG = 20
@@ -30,8 +31,11 @@ def swapped(library, request):
         comparison = compare(library.engine.database, collection)
         swap(library.root)
         reports = []
+        readers = Readers(Extractor(library.engine.database.path))
         done = threading.Thread(
-            target=lambda: reports.append(carry_out(library.engine.database, comparison, STEMMER)),
+            target=lambda: reports.append(
+                carry_out(library.engine.database, comparison, STEMMER, readers)
+            ),
             daemon=True,
         )
         done.start()

@@ -17,6 +17,7 @@ from qmd.ingest import commit as documents
 from qmd.ingest.batches import Batches
 from qmd.ingest.commit import Change
 from qmd.ingest.compare import compare, is_little
+from qmd.ingest.extractor import Extractor, Readers
 from qmd.ingest.reader import opened, parsed
 from qmd.ingest.vocabulary import Vocabulary
 from qmd.ingest.walk import Found, walk
@@ -177,7 +178,12 @@ def compared(library):
 
 
 def carried_out(library, comparison):
-    return at_once.carry_out(library.engine.database, comparison, STEMMER)
+    return at_once.carry_out(
+        library.engine.database,
+        comparison,
+        STEMMER,
+        Readers(Extractor(library.engine.database.path)),
+    )
 
 
 def test_words_of_a_batch_that_is_not_accepted_are_learnt_for_the_next(library, monkeypatch):

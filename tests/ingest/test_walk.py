@@ -278,6 +278,9 @@ def test_of_files_that_are_not_wanted_only_the_names_are_looked_at(tmp_path, mon
         def is_dir(self, *, follow_symlinks):
             return False
 
+        def is_file(self, *, follow_symlinks):
+            return True  # which the listing of a folder tells
+
         def stat(self, *, follow_symlinks):
             assert self.name == "a.md"
             return tmp_path.stat()  # no file: nothing is found
@@ -286,6 +289,7 @@ def test_of_files_that_are_not_wanted_only_the_names_are_looked_at(tmp_path, mon
         patch.setattr(os, "scandir", lambda _: map(Entry, ["a.md", "a.png", "b.md"]))
         found = found_in(tmp_path, ignored=("b.md",))
     assert (found.paths, found.skipped) == ([], [])
+    assert found.passed_over == ["a.png"]
 
 
 def test_a_link_that_leads_nowhere_is_named_where_links_are_followed(tmp_path):

@@ -135,7 +135,7 @@ def test_braces_are_alternatives():
 
 
 def test_case_and_brackets_are_taken_as_they_are_written():
-    assert not matcher(["**/*.md"])("A.MD")
+    assert not matcher(["A/*.md"])("a/b.md")
     assert not matcher(["a*"])("A")
     assert matcher(["[[]draft[]].md"])("[draft].md")
     assert matcher(["**/*.md"])("[draft] (1) #2 & 100%_.md")

@@ -11,7 +11,7 @@ import typer
 from qmd.errors import QmdError
 from qmd.operations import curation
 from qmd.settings import trust
-from qmd.settings.config import DEFAULT_MASK, Settings
+from qmd.settings.config import NEW_MASK, Settings
 from qmd.settings.edit import Parsed, entry
 from qmd.surfaces import formats, wording
 from qmd.surfaces.cli.common import (
@@ -54,15 +54,24 @@ def add(
     mask: Annotated[
         str,
         typer.Option(
-            "--mask", "--glob", metavar="GLOB", help="Which files; a comma list of globs."
+            "--mask",
+            "--glob",
+            metavar="GLOB",
+            help="Which files: documents, code, data, all; or globs, with commas between.",
         ),
-    ] = DEFAULT_MASK,
+    ] = NEW_MASK,
+    ignored: Annotated[
+        list[str] | None,
+        typer.Option("--ignore", metavar="GLOB", help="Files to leave out; also several times."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Register a folder and index it."""
     with state(context).engine(warm=True, new=True) as engine:
         try:
-            added = curation.add_collection(engine, path, name=name, mask=mask)
+            added = curation.add_collection(
+                engine, path, name=name, mask=mask, ignored=ignored or ()
+            )
         except (QmdError, OSError, KeyboardInterrupt) as error:
             for note in getattr(error, "__notes__", ()):
                 notice(note)
@@ -244,6 +253,22 @@ def exclude(context: typer.Context, name: Name) -> None:
     """Let only searches that name this collection look into it."""
     _set(context, name, "includeByDefault", False)
     say(f"Searches look into '{shown(name)}' only with -c {quote(shown(name))}.")
+
+
+@app.command()
+def ignore(
+    context: typer.Context,
+    name: Name,
+    globs: Annotated[
+        list[str],
+        typer.Argument(metavar="GLOB...", help="Files to leave out, such as 'work/'."),
+    ],
+) -> None:
+    """Leave files of a collection out."""
+    with state(context).engine() as engine:
+        curation.ignore(engine, name, globs)
+    told = ", ".join(map(shown, globs))
+    say(f"Left out of '{shown(name)}' from the next 'qmd update' on: {told}")
 
 
 @app.command(name="update-cmd")

@@ -118,18 +118,24 @@ def multi_get(call: Call, passages: Sequence[Passage]) -> None:
         raise typer.Exit(PARTLY if found else 1)
 
 
-class AsJson(NamedTuple):
-    """Option that writes JSON."""
+class ListOutput(NamedTuple):
+    """Options of `qmd ls` alone."""
 
+    left_out: Annotated[
+        bool, typer.Option("--left-out", help="List the files that are not indexed, and why.")
+    ] = False
     as_json: Json = False
 
 
-@interactive(operations.documents, options=AsJson)
-def ls(at: State, arguments: dict[str, Any], options: AsJson) -> None:
+@interactive(operations.documents, options=ListOutput)
+def ls(at: State, arguments: dict[str, Any], options: ListOutput) -> None:
     """Write the collections, or the documents of one, of the index that the path may tell."""
     given = arguments.get("path")
     path, index = paths.of_index(given) if given is not None else (None, None)
     with at.of(index).engine() as engine:
+        if options.left_out:
+            _list_left_out(engine, path, as_json=options.as_json)
+            return
         if path is None:
             _list_collections(engine.overview(), as_json=options.as_json)
             return
@@ -170,6 +176,20 @@ def _list_collections(collections: Sequence[Overview], *, as_json: bool) -> None
             for c in collections
         ]
         say(formats.table(rows, right=frozenset({1})))
+
+
+def _list_left_out(engine: Index, path: str | None, *, as_json: bool) -> None:
+    from qmd.operations import left_out
+
+    collection, prefix = _listed(engine, path) if path is not None else (None, "")
+    below = f"{collection}/{prefix}/" if prefix else ""
+    found = [each for each in left_out.files(engine, collection) if each[0].startswith(below)]
+    if as_json:
+        say(formats.as_json([{"file": file, "reason": why} for file, why in found]))
+    elif found:
+        say(formats.table([(on_one_line(file), why) for file, why in found]))
+    else:
+        say("No file is left out.")
 
 
 def _listed(engine: Index, path: str) -> tuple[str, str]:

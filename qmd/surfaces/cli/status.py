@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from qmd.operations import left_out
 from qmd.operations.status import status as operation
 from qmd.surfaces import formats, wording
 from qmd.surfaces.cli.common import Json, say
@@ -46,6 +47,7 @@ def status(call: Call, now: Status) -> None:
                             "documents": c.documents,
                             "bytes": c.bytes,
                             "included": c.included,
+                            "notIndexed": left_out.as_records(now.not_indexed.get(c.name, ())),
                             "lastUpdated": c.modified.isoformat() if c.modified else None,
                         }
                         for c in now.collections
@@ -81,6 +83,9 @@ def status(call: Call, now: Status) -> None:
         for c in now.collections
     ]
     say(formats.table(rows, right=frozenset({1, 2})))
+    for name, files in now.not_indexed.items():
+        if files:
+            say(f"  {shown(name)}: not indexed: {shown(left_out.in_words(files))}")
 
 
 def _told(vectors: Vectors) -> str:

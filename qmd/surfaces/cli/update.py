@@ -16,6 +16,7 @@ from qmd.embedding.vector_status import vector_status
 from qmd.errors import ModelError, QmdError
 from qmd.ingest import fingerprint
 from qmd.models import loader
+from qmd.operations import left_out
 from qmd.operations.update import compare_folders, needs_backfill, run_update, update_small
 from qmd.operations.update import update as operation
 from qmd.settings import environment
@@ -250,6 +251,11 @@ def summary(report: Report) -> str:
             f"  {verb} {shown(on_one_line(f'{report.collection}/{path}'))}: {shown(what)}"
             for path, what in told
         ]
+    if set(report.kinds) - {"Markdown"}:
+        counts = sorted(report.kinds.items(), key=lambda each: (-each[1], each[0]))
+        lines.append("  read: " + ", ".join(f"{count} {shown(kind)}" for kind, count in counts))
+    if report.left_out:
+        lines.append("  not indexed: " + shown(left_out.in_words(report.left_out)))
     return "\n".join(lines)
 
 
@@ -257,4 +263,6 @@ def _as_record(report: Report) -> dict[str, object]:
     record = asdict(report)
     record["skipped"] = [{"file": path, "reason": why} for path, why in report.skipped]
     record["notes"] = [{"file": path, "note": what} for path, what in report.notes]
+    record["left_out"] = left_out.as_records(report.left_out)
+    del record["passing"]
     return record

@@ -50,7 +50,7 @@ def record(result: Result, match: Matcher) -> dict[str, Any]:
         "context": result.context,
         "snippet": trimmed(result.snippet, result.line, match),
         "line": result.line,
-    }
+    } | ({"place": result.place} if result.place is not None else {})
 
 
 def trimmed(snippet: str, line: int, match: Matcher) -> str:

@@ -68,7 +68,7 @@ def test_the_time_counts_while_an_answer_is_made_into_text(shared):
     limits = Limits()
     query = "select list_transform(range(500_000), lambda x: x * 1000) as long"
     with closing(run_sql(shared.engine, query, (), limits)) as answer:
-        answer._worker._left = 0.0
+        answer._worker.left = 0.0
         with pytest.raises(SqlTimeout):
             list(answer.texts())
 

@@ -152,7 +152,7 @@ ODD_FILES = [
     (b"oolong\0\1\2", "skipped notes/odd.md: not a text file", []),
     (b"", "skipped notes/odd.md: empty", []),
     ("\ufeff\u3000\n".encode(), "skipped notes/odd.md: empty", []),
-    (b"Caf\xe9 oolong", "note notes/odd.md: invalid UTF-8 was replaced", ["notes/odd.md"]),
+    (b"Caf\xe9 oolong", "note notes/odd.md: read as Windows-1252", ["notes/odd.md"]),
     (b"---\n\t- x: : y\n---\noolong", "note notes/odd.md: frontmatter is", ["notes/odd.md"]),
     (b"---\na: [b\n---\noolong", "note notes/odd.md: frontmatter is not", ["notes/odd.md"]),
 ]
@@ -239,7 +239,7 @@ def test_a_folder_that_has_vanished_is_a_failure_that_removes_nothing(qmd, notes
     said = qmd("update")
     assert said.code == 2
     assert f"Failed: The folder of collection 'notes' is missing: {notes}" in said.out
-    assert "cups (**/*.md)\nIndexed: " in said.out
+    assert "cups (documents)\nIndexed: " in said.out
     assert said.err == "Not updated: notes\n"
     assert files(qmd, "sencha") == ["notes/tea.md"]
 

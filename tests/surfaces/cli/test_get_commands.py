@@ -156,7 +156,7 @@ def test_a_control_character_in_a_name_is_shown_as_get_takes_it(qmd, notes):
     (notes / odd).write_text("no heading, but oolong\n")
     (notes / "b\r50%20.md").write_bytes(b"oolong, too\xff\n")
     out = qmd("collection", "add", notes)[1]
-    assert "  note notes/b%0D50%2520.md: invalid UTF-8 was replaced\n" in out
+    assert "  note notes/b%0D50%2520.md: read as Windows-1252\n" in out
     lines = qmd("ls", "notes")[1].split("\n")
     assert len(lines) == 6
     [name] = [line.split("  ")[-1] for line in lines if "%2520%0A" in line]

@@ -52,7 +52,7 @@ def test_ls_says_that_a_folder_is_in_no_collection(indexed, notes, monkeypatch):
 
 def test_a_file_that_is_not_indexed_is_told_with_what_indexes_it(inside, notes):
     (notes / "work" / "new.md").write_text("# New\n")
-    (notes / "work" / "new.txt").write_text("New\n")
+    (notes / "work" / "new.png").write_text("New\n")
     wanted = (
         "It is not indexed. Run 'qmd update -c notes', which passes over files that are empty, "
         "no text, too large, links, in a folder such as node_modules, or in .gitignore."
@@ -70,7 +70,7 @@ def test_a_file_that_is_not_indexed_is_told_with_what_indexes_it(inside, notes):
         code, _, err = inside("get", name)
         assert code == 1
         assert wanted in err
-    assert "no file that collection 'notes' takes (**/*.md)" in inside("get", "new.txt")[2]
+    assert "no file that collection 'notes' takes (documents)" in inside("get", "new.png")[2]
     assert inside("get", "notes/new.md")[2].startswith("Document not found: notes/new.md\n")
 
 

@@ -44,7 +44,7 @@ def test_a_report_goes_where_stdout_leads_while_a_bar_is_shown(qmd, tmp_path, se
     os.close(terminal)
     report = b"".join(shown) if seen else done.stdout
     lines = [line.strip() for line in report.decode().splitlines()]
-    assert any("notes (**/*.md)" in line for line in lines)
+    assert any("notes (documents)" in line for line in lines)
     assert any("Indexed: 1 new, 0 updated, 1 unchanged" in line for line in lines)
     if not seen:
         assert b"\033" not in report

@@ -218,7 +218,7 @@ def test_a_log_beside_the_index_is_compared(kept):
 def test_other_settings_are_compared(kept, monkeypatch, tiny_embedder):
     settings = kept.index.parent / "config" / "index.yml"
     text = settings.read_text()
-    settings.write_text(text.replace("**/*.md", "work/*.md"))
+    settings.write_text(text.replace("pattern: documents", "pattern: work/*.md"))
     assert not kept.is_known()
     assert "2 removed" in kept.command("update")[1]
     settings.write_text(text)
@@ -370,7 +370,7 @@ def test_what_was_indexed_since_the_folder_was_walked_is_not_gone(library):
 
 def test_nothing_is_noted_of_settings_that_the_index_does_not_have(kept, monkeypatch):
     settings = kept.index.parent / "config" / "index.yml"
-    settings.write_text(settings.read_text().replace("**/*.md", "*.md"))
+    settings.write_text(settings.read_text().replace("pattern: documents", 'pattern: "*.md"'))
     kept.note.unlink()
 
     def full(self, work):
@@ -378,7 +378,7 @@ def test_nothing_is_noted_of_settings_that_the_index_does_not_have(kept, monkeyp
 
     with monkeypatch.context() as patched:
         patched.setattr(Database, "write", full)
-        assert "(**/*.md)" in kept.command("update")[1]
+        assert "(documents)" in kept.command("update")[1]
     assert not kept.note.exists()
     assert "1 removed" in kept.command("update")[1]
 

@@ -89,7 +89,7 @@ def test_update_reports_each_kind_of_change(indexed, notes):
     code, out, _ = indexed("update")
     assert code == 0
     assert "Updating 1 collection..." in out
-    assert "[1/1] notes (**/*.md)" in out
+    assert "[1/1] notes (documents)" in out
     assert "Indexed: 1 new, 1 updated, 0 unchanged, 1 renamed, 1 removed, 1 skipped" in out
     assert "  skipped notes/blank.md: empty" in out
     assert out.endswith(
@@ -138,9 +138,9 @@ def test_what_an_update_command_prints_stands_below_the_name_of_its_collection(i
     lines = subprocess.run(command, **whole).stdout.splitlines()
     assert lines[:6] == [
         "Updating 2 collections...",
-        "[1/2] notes (**/*.md)",
+        "[1/2] notes (documents)",
         "Indexed: 0 new, 0 updated, 3 unchanged, 0 renamed, 0 removed, 0 skipped",
-        "[2/2] other (**/*.md)",
+        "[2/2] other (documents)",
         "said",
         "Indexed: 0 new, 0 updated, 0 unchanged, 0 renamed, 0 removed, 0 skipped",
     ]

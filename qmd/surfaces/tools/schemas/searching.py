@@ -25,7 +25,8 @@ _RESULTS = record(
                     "snippet": text(
                         "Best matching passage (up to 300 characters), each line as 'N: text'"
                     ),
-                    "line": integer("1-indexed line of the best match in the source file"),
+                    "line": integer("1-indexed line of the best match in the text"),
+                    "place": text("Page, slide or time of that line, where a file has some"),
                 },
                 *("docid", "file", "title", "score", "context", "snippet"),
             )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from qmd.errors import QmdError
 
@@ -21,6 +21,10 @@ _HEAD = 8
 
 class Unsendable(Exception):
     """A message that cannot be pickled."""
+
+
+class TooLong(Exception):
+    """A message with more bytes than its reader takes."""
 
 
 def write(descriptor: int, message: object) -> None:
@@ -40,16 +44,22 @@ def write(descriptor: int, message: object) -> None:
             view = view[os.write(descriptor, view[:AT_ONCE]) :]
 
 
-def read(descriptor: int, wait: Callable[[], None] = lambda: None) -> Any:
+def read(
+    descriptor: int, wait: Callable[[], None] = lambda: None, *, most: int | None = None
+) -> Any:
     """Receive a message.
 
     Args:
         wait: called before each read; may raise to give up.
+        most: bytes of a message that is taken.
 
     Raises:
         EOFError: the other end is closed.
+        TooLong: there are more bytes.
     """
     size = int.from_bytes(_read(descriptor, _HEAD, wait), "big")
+    if most is not None and size > most:
+        raise TooLong
     return pickle.loads(_read(descriptor, size, wait))
 
 
@@ -78,10 +88,3 @@ def unpacked(message: tuple[type[Exception], str, dict[str, Any]]) -> Exception:
     Exception.__init__(error, text)
     vars(error).update(facts)
     return error
-
-
-class Heading(NamedTuple):
-    """A column of an answer, with its type as DuckDB names it."""
-
-    name: str
-    kind: str

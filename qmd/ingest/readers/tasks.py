@@ -1,0 +1,51 @@
+"""Files that are to be read by another process, and what that may take."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from qmd.text import kinds
+
+
+class Limits(NamedTuple):
+    """What the reading of one file may take.
+
+    Attributes:
+        memory: bytes.
+        output: bytes of its text and its attachments together.
+    """
+
+    seconds: float = 60.0
+    memory: int = 1 << 30
+    output: int = 64 << 20
+
+
+class Task(NamedTuple):
+    """What reads a file.
+
+    Attributes:
+        tag: reader and version, as the index notes them.
+        reader: as in `Kind`; of a converter the command, with `{path}` for the file.
+        folder: that a converter runs in; None: it is none.
+    """
+
+    tag: str
+    reader: str
+    folder: str | None = None
+
+    @property
+    def says_itself(self) -> bool:
+        """Whether the text that comes out says by itself what it is, as a Markdown file does."""
+        return self.folder is not None or self.reader == kinds.TEXT.reader
+
+
+class Job(NamedTuple):
+    """A file to be read.
+
+    Attributes:
+        name: without its folder.
+    """
+
+    task: Task
+    data: bytes
+    name: str

@@ -1,0 +1,153 @@
+"""XML and HTML trees of hostile bytes: no entities, no network, bounded depth."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+from lxml import etree
+
+from qmd.ingest.readers.reading import Unreadable
+
+Element: TypeAlias = Any
+
+_DECLARED = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([-\w.:]+)""", re.I)
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_BINARY = {
+    b"%PDF-": "a PDF file",
+    b"PK\x03\x04": "a zip archive",
+    b"\x1f\x8b": "a gzip archive",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"GIF8": "a picture",
+    b"\x7fELF": "a program",
+    b"{\\rtf": "an RTF file",
+}
+
+
+def xml(data: bytes) -> Element:
+    """Parse XML.
+
+    Raises:
+        Unreadable: it declares entities.
+        etree.XMLSyntaxError: it is damaged, or nests deeper than 256 levels.
+    """
+    return _parsed(data, recover=False)[0]
+
+
+def damaged_xml(data: bytes) -> tuple[Element, bool]:
+    """Parse as much of XML as can be read.
+
+    Returns:
+        The root, and whether all of it could be read.
+
+    Raises:
+        Unreadable: it declares entities, or there is no element in it.
+    """
+    return _parsed(data, recover=True)
+
+
+def _parsed(data: bytes, *, recover: bool) -> tuple[Element, bool]:
+    parser = etree.XMLParser(
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        recover=recover,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    root = etree.fromstring(data, parser)
+    if root is None:
+        raise Unreadable("damaged XML")
+    dtd = root.getroottree().docinfo.internalDTD
+    if dtd is not None and next(dtd.iterentities(), None) is not None:
+        raise Unreadable("XML that declares entities")
+    return root, not parser.error_log.filter_from_errors()
+
+
+def html(data: bytes) -> Element | None:
+    """Parse HTML; None if there is no element in it."""
+    parser = etree.HTMLParser(
+        encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True
+    )
+    text = text_of(data, declared=True).replace("\x00", "")
+    if not text.strip():
+        return None
+    root: Element | None = etree.fromstring(text.encode("utf-8", "replace"), parser)
+    return root
+
+
+def decoded(data: bytes, *, declared: bool = False) -> str:
+    """Decode a text: by its byte order mark, as UTF-8, by its declaration, else by a guess.
+
+    Args:
+        declared: the head of the text may name its encoding.
+    """
+    for mark, encoding in _BOMS:
+        if data.startswith(mark):
+            return data[len(mark) :].decode(encoding, "replace")
+    named = _DECLARED.search(data[:65536]) if declared else None
+    told = named[1].decode("ascii").lower() if named else ""
+    if not (told.startswith("iso-2022") and b"\x1b" in data):  # Japanese mail in seven bits
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            if error.start >= len(data) - 3:  # cut within the last character
+                return data.decode("utf-8", "replace")
+    try:
+        return data.decode(told or _guessed(data), "replace")
+    except (LookupError, ValueError):
+        return data.decode("cp1252", "replace")
+
+
+def _guessed(data: bytes) -> str:
+    from charset_normalizer import from_bytes
+
+    found = from_bytes(data[:50_000]).best()
+    return found.encoding if found is not None else "cp1252"
+
+
+def text_of(data: bytes, *, declared: bool = False) -> str:
+    """Decode a text file; its line breaks become `\\n`.
+
+    Raises:
+        Unreadable: it is a binary file, whatever its name says.
+    """
+    for mark, kind in _BINARY.items():
+        if data.startswith(mark):
+            raise Unreadable(f"no text but {kind}")
+    wide = data.startswith(tuple(mark for mark, _ in _BOMS[1:]))
+    if b"\x00" in data[:8192] and not wide:
+        raise Unreadable("no text: it holds zero bytes")
+    text = decoded(data, declared=declared)
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def within(parent: Element, *names: str) -> Iterator[Element]:
+    """Give the elements of some names below another, without those within each other."""
+    for element in parent:
+        name = local(element)
+        if name in names:
+            yield element
+        elif name != "Fallback":  # the same drawing again, for old programs
+            yield from within(element, *names)
+
+
+def local(element: Any) -> str:
+    """Give the name of an element without its namespace; "" for what is no element."""
+    tag = element.tag
+    return _local(tag) if isinstance(tag, str) else ""
+
+
+@lru_cache(maxsize=1000)
+def _local(tag: str) -> str:
+    return tag.rpartition("}")[2]

@@ -1,0 +1,234 @@
+"""Process that answers requests, one at a time, and is watched while it does.
+
+Who asks looks at it again and again, and kills it when its time is up or when it has more memory
+than it may: no code of its own can prevent that.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from qmd.workers import channel
+
+LOOK = 0.02
+"""Seconds between two looks at a process that is waited for."""
+
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+
+Start = Callable[[int, int], int]
+"""Starts a process that takes requests from one pipe and answers to the other; gives its number."""
+
+
+class OverTime(Exception):
+    """A request took more time than it may."""
+
+
+class OverMemory(Exception):
+    """A request took more memory than it may."""
+
+
+class Ended(Exception):
+    """A process ended in the middle of a request.
+
+    Attributes:
+        signal: that has ended it, or None.
+    """
+
+    def __init__(self, by: int | None) -> None:
+        self.signal = by
+        super().__init__(f"signal {by}")
+
+
+class Process:
+    """A process that does one thing at a time.
+
+    Args:
+        group: it leads a group of processes, which is ended with it.
+
+    Attributes:
+        owner: number of the process that has started it.
+        left: seconds that are left for the request.
+        memory: bytes that it may have more than `base`.
+        base: bytes that it had when the request began; None: its memory is not looked at.
+        is_within: it is at a request.
+    """
+
+    def __init__(self, start: Start, *, group: bool = False) -> None:
+        self.owner = os.getpid()
+        self._group = group
+        theirs_in, self._requests = os.pipe()
+        self._answers, theirs_out = os.pipe()
+        try:
+            self._process: int | None = start(theirs_in, theirs_out)
+        finally:
+            os.close(theirs_in)
+            os.close(theirs_out)
+        self._turn = threading.Lock()
+        self._poll = select.poll()
+        self._poll.register(self._answers, select.POLLIN)
+        self._looked = 0.0
+        self.left = 0.0
+        self.memory = 0
+        self.base: int | None = None
+        self.is_within = False
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it can be asked: it was not killed, and is at nothing."""
+        return self._process is not None and not self.is_within
+
+    @property
+    def has_spoken(self) -> bool:
+        """Whether it has sent something, or has ended."""
+        return bool(self._poll.poll(0))
+
+    def ask(self, name: str, given: tuple[object, ...]) -> None:
+        """Send a request.
+
+        Raises:
+            channel.Unsendable: an argument is nothing that another process can be given.
+            Ended: it is not there any more.
+        """
+        self.is_within = True
+        try:
+            channel.write(self._requests, (name, given))
+        except channel.Unsendable:
+            self.is_within = False
+            raise
+        except BrokenPipeError as error:
+            raise Ended(self.kill()) from error
+
+    def reply(self, *, most: int | None = None) -> tuple[str, Any]:
+        """Receive the next message; the time until it comes is the request's.
+
+        Args:
+            most: bytes of it.
+
+        Raises:
+            OverTime, OverMemory, Ended, channel.TooLong: it is killed.
+        """
+        self._end = time.monotonic() + self.left
+        try:
+            kind, value = channel.read(self._answers, self._wait, most=most)
+        except EOFError as error:
+            raise Ended(self.kill()) from error
+        except BaseException:
+            self.kill()
+            raise
+        self.left = max(0.0, self._end - time.monotonic())
+        if kind != "piece":
+            self.is_within = False
+        if kind == "failed":
+            raise channel.unpacked(value)
+        return kind, value
+
+    def _wait(self) -> None:
+        """Wait for bytes, as long as the request stays within its limits."""
+        while True:
+            come = self._poll.poll(1000 * LOOK)
+            now = time.monotonic()
+            if come and now < self._looked + LOOK:
+                return
+            self._looked = now
+            used, base = self.resident(), self.base
+            if used is not None and base is not None and used - base > self.memory:
+                raise OverMemory
+            if now > self._end:
+                raise OverTime
+            if come:
+                return
+            self.waited(now)
+
+    def waited(self, now: float) -> None:
+        """Look around while nothing comes; may raise to give up.
+
+        Args:
+            now: seconds, as `time.monotonic` counts.
+        """
+
+    def resident(self) -> int | None:
+        """Return the bytes that it has in memory; None where the system does not tell."""
+        try:
+            with open(f"/proc/{self._process}/statm", "rb") as file:
+                return int(file.read().split()[1]) * _PAGE
+        except (OSError, IndexError):
+            return None
+
+    def interrupt(self) -> None:
+        """End it, from any thread, while another one waits for it."""
+        with self._turn:
+            if self._process is not None:
+                self._signal(self._process)
+
+    def kill(self) -> int | None:
+        """End it.
+
+        Returns:
+            The number of the signal that has ended it; None: it had ended by itself.
+        """
+        with self._turn:
+            if self._process is None:
+                return None
+            status = 0
+            try:
+                self._signal(self._process)
+                _, status = os.waitpid(self._process, 0)
+            except (ProcessLookupError, ChildProcessError):
+                pass  # the program that qmd is part of does not want to know of its children
+            self._process = None
+        os.close(self._requests)
+        os.close(self._answers)
+        return os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
+
+    def _signal(self, process: int) -> None:
+        if self._group:
+            os.killpg(process, signal.SIGKILL)
+        else:
+            os.kill(process, signal.SIGKILL)
+
+
+def spawned(program: str, *, group: bool = False) -> Start:
+    """Start another Python.
+
+    Args:
+        program: that it runs, after `sys.path` has become that of this one.
+        group: it leads a group of processes.
+    """
+
+    def start(requests: int, answers: int) -> int:
+        actions = [
+            (os.POSIX_SPAWN_DUP2, requests, 0),
+            (os.POSIX_SPAWN_DUP2, answers, 1),
+            (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+        ]
+        code = f"import sys\nsys.path[:] = {sys.path!r}\n{program}"
+        more: dict[str, Any] = {"setpgroup": 0} if group else {}
+        arguments = [sys.executable, "-c", code]
+        return os.posix_spawn(sys.executable, arguments, os.environ, file_actions=actions, **more)
+
+    return start
+
+
+def forked(serve: Callable[[], object]) -> Start:
+    """Fork this process, which has one thread: it takes a few milliseconds."""
+
+    def start(requests: int, answers: int) -> int:
+        process = os.fork()
+        if process:
+            return process
+        try:
+            os.dup2(requests, 0)
+            os.dup2(answers, 1)
+            os.closerange(3, 1 << 16)
+            serve()
+        finally:
+            os._exit(1)
+
+    return start

@@ -1,0 +1,81 @@
+"""Process that does what another one asks: the other end of `process`.
+
+It answers until the process that has started it closes the pipe, or ends.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from qmd.workers import channel
+
+
+def serve(session_of: Callable[[int], object], *, group: bool = False) -> None:
+    """Answer requests; never returns. They come from stdin, answers go to stdout.
+
+    Args:
+        session_of: gives the object whose methods the requests name; told where answers go.
+        group: what this process has started is ended with it.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asks
+    requests, answers = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(nothing, number)
+    threading.Thread(target=_end_with, args=(requests, group), daemon=True).start()
+    session = session_of(answers)
+    channel.write(answers, ("done", None))
+    while True:
+        try:
+            name, given = channel.read(requests)
+        except EOFError:
+            _end(group)
+        except Exception as error:  # a value whose class is not known here
+            channel.write(answers, ("failed", channel.packed(TypeError(str(error)))))
+            continue
+        try:
+            reply = "done", getattr(session, name)(*given)
+        except BrokenPipeError:
+            _end(group)
+        except Exception as error:
+            reply = "failed", channel.packed(error)
+        channel.write(answers, reply)
+
+
+def _end_with(requests: int, group: bool) -> None:
+    """End this process with the one that asks: it may be killed in the middle of a request."""
+    watched = select.poll()
+    watched.register(requests, 0)
+    watched.poll()
+    _end(group)
+
+
+def _end(group: bool) -> None:
+    if group:
+        os.killpg(0, signal.SIGKILL)
+    os._exit(0)
+
+
+def bound_memory(most: int) -> None:
+    """Let the system refuse memory, where it can.
+
+    The process that asks looks at this one again and again, but may be late.
+
+    Args:
+        most: bytes that may be mapped besides those that are.
+    """
+    try:
+        data = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5])
+    except OSError:
+        return
+    import resource
+
+    most += data * os.sysconf("SC_PAGE_SIZE")
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    if hard == resource.RLIM_INFINITY or most < hard:
+        resource.setrlimit(resource.RLIMIT_DATA, (most, hard))

@@ -1,0 +1,85 @@
+"""What `collection add` takes, and what is told of the rest."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.ingest.readers.samples import SAMPLES
+
+
+@pytest.fixture
+def folder(tmp_path):
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for name in ("tea.md", "UPPER.MD", "a.png", "b.PNG", "c.py", "d.csv", "old.md"):
+        (notes / name).write_text("# Tea\n", encoding="utf-8")
+    (notes / "report.pdf").write_bytes(SAMPLES["pdf"].data)
+    return notes
+
+
+def test_all_documents_are_taken_and_the_rest_is_told(qmd, folder):
+    code, out, _ = qmd("collection", "add", folder, "--ignore", "old*")
+    assert code == 0
+    assert "notes (documents)\nIndexed: 3 new" in out
+    assert "\n  read: 2 Markdown, 1 PDF\n" in out
+    assert "\n  not indexed: 2 .png, 1 .csv (data), 1 .py (code)\n" in out
+    [report] = json.loads(qmd("update", "--json")[1])
+    assert report["left_out"][0] == {"suffix": ".png", "files": 2, "why": "no reader"}
+    assert "passing" not in report
+    [collection] = json.loads(qmd("status", "--json")[1])["collections"]
+    assert collection["notIndexed"] == report["left_out"]
+    assert "not indexed: 2 .png, 1 .csv (data), 1 .py (code)" in qmd("status")[1]
+    assert "3 files; not indexed: 2 .png" in qmd("doctor")[1]
+
+
+def test_files_that_are_left_out_are_listed(qmd, folder):
+    qmd("collection", "add", folder)
+    listed = json.loads(qmd("ls", "--left-out", "--json")[1])
+    assert listed == [
+        {"file": "notes/a.png", "reason": "no reader"},
+        {"file": "notes/b.PNG", "reason": "no reader"},
+        {"file": "notes/c.py", "reason": "code"},
+        {"file": "notes/d.csv", "reason": "data"},
+    ]
+    assert qmd("ls", "--left-out", "notes")[1].startswith("notes/a.png  no reader\n")
+
+
+def test_groups_and_globs_add_other_kinds(qmd, folder):
+    qmd("collection", "add", folder, "--mask", "code,**/*.csv", "--name", "other")
+    assert [each["file"] for each in json.loads(qmd("ls", "other", "--json")[1])] == [
+        "other/c.py",
+        "other/d.csv",
+    ]
+
+
+def test_files_are_ignored_from_the_next_update_on(qmd, folder):
+    qmd("collection", "add", folder)
+    assert qmd("collection", "ignore", "notes", "old*", "*.pdf")[0] == 0
+    assert "2 removed" in qmd("update")[1]
+    assert json.loads(qmd("collection", "show", "notes", "--json")[1])["ignore"] == [
+        "old*",
+        "*.pdf",
+    ]
+    qmd("collection", "ignore", "notes", "old*")
+    assert len(json.loads(qmd("collection", "show", "notes", "--json")[1])["ignore"]) == 2
+
+
+@pytest.mark.parametrize("glob", ["/abs/*.md", "../*.md", "", "a[b.md"])
+def test_a_glob_that_leaves_nothing_out_is_refused(qmd, folder, glob):
+    assert qmd("collection", "add", folder, "--ignore", glob)[0] == 1
+    qmd("collection", "add", folder)
+    assert qmd("collection", "ignore", "notes", glob)[0] == 1
+    assert json.loads(qmd("collection", "show", "notes", "--json")[1])["ignore"] == []
+
+
+def test_a_hit_names_its_page_and_get_gives_it(qmd, folder):
+    qmd("collection", "add", folder)
+    [hit] = json.loads(qmd("search", "kettle", "--json")[1])
+    assert (hit["file"], hit["place"]) == ("notes/report.pdf", "p. 2")
+    assert "notes/report.pdf p. 2 #" in qmd("search", "kettle")[1]
+    assert "kettle" in qmd("get", "notes/report.pdf:p2")[1]
+    assert "kettle" not in qmd("get", "notes/report.pdf:p1")[1]
+    [other] = json.loads(qmd("search", "tea.md", "--json", "-n", "1")[1])
+    assert "place" not in other
