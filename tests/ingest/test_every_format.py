@@ -7,6 +7,7 @@ from email.message import EmailMessage
 import pytest
 
 from qmd.operations.documents import below, get
+from qmd.operations.search import search
 from qmd.operations.sql import sql
 from qmd.text.markdown import parsed_date
 from qmd.text.places import LETTERS, Places
@@ -58,7 +59,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def results(folder):
     library, _ = folder
-    found = library.engine.search("kettle leaves wait", limit=200).results
+    found = search(library.engine, "kettle leaves wait", limit=200)
     return {each.file.removeprefix("notes/"): each for each in found}
 
 
@@ -95,7 +96,7 @@ def test_each_format_is_found_by_what_it_says(folder, results, name, sample: Sam
             assert passage.first <= result.line
     if sample.link is not None:
         links = sql(library.engine, "select target from links where file = $1", [f"notes/{path}"])
-        assert sample.link in links.column("target").to_pylist()
+        assert sample.link in [row["target"] for row in links]
 
 
 @pytest.mark.parametrize(("name", "file"), [(name, file) for name, (file, _) in PLAIN.items()])

@@ -14,6 +14,7 @@ from qmd.ingest import extraction
 from qmd.ingest.extraction import Extraction
 from qmd.ingest.readers.tasks import Limits
 from qmd.operations.documents import below, get, multi_get
+from qmd.operations.search import search
 from qmd.operations.sql import sql
 from qmd.settings import trust
 from qmd.text import kinds
@@ -59,13 +60,13 @@ def test_a_file_has_the_title_the_date_and_the_properties_that_its_reader_tells(
     files.write("b.echo", "matcha")
     report = files.update()
     assert (report.new, report.skipped, report.kinds) == (2, [], {"pages": 1, "echo": 1})
-    rows = sql(files.engine, "select path, title, date, metadata from documents").to_pylist()
+    rows = list(sql(files.engine, "select path, title, date, metadata from documents"))
     assert [(row["path"], row["title"], str(row["date"])[:10]) for row in rows[:1]] == [
         ("a.pages", "Pages", "2020-05-04")
     ]
     assert rows[0]["metadata"] == '{"status": "open"}'
     assert rows[1]["metadata"] == '{"author": "Ann"}'
-    links = sql(files.engine, "select file, target from links").to_pylist()
+    links = list(sql(files.engine, "select file, target from links"))
     assert links == [{"file": "notes/a.pages", "target": "other.md"}]
     assert files.found("matcha") == ["b.echo"]
 
@@ -74,7 +75,7 @@ def test_a_hit_names_its_place_and_the_place_gives_that_part(files):
     files.write("a.pages", "one\fgyokuro on a page\nwith two lines\fthree")
     files.write("b.md", "gyokuro in a note")
     files.update()
-    places = {each.file: each.place for each in files.engine.search("gyokuro").results}
+    places = {each.file: each.place for each in search(files.engine, "gyokuro")}
     assert places == {"notes/a.pages": "p. 2", "notes/b.md": None}
     for name in ("p2", "p. 2", "P2", "page 2", "page=2"):
         passage = get(files.engine, f"notes/a.pages:{name}")
@@ -126,7 +127,7 @@ def test_what_was_read_once_is_not_read_again(files, asked):
     assert report.skipped == [("b.fail", "damaged: LookupError: no such")]
     assert len(asked) == 2
     assert paths_of(files) == ["copy.pages", "moved.pages"]
-    found = {each.file: (each.title, each.place) for each in files.engine.search("gyokuro").results}
+    found = {each.file: (each.title, each.place) for each in search(files.engine, "gyokuro")}
     assert set(found.values()) == {("Pages", "p. 2")}
 
 
@@ -195,7 +196,7 @@ def test_tables_and_json_are_read_as_text_with_their_keys(files):
     assert report.notes[0][0] == "c.json"
     assert '"kühe": {' in get(files.engine, "a.json").body
     assert get(files.engine, "b.jsonl").body == '{"kühe": 1}\n{"b": 2}\n'
-    [found] = files.engine.search('"city 77"').results
+    [found] = search(files.engine, '"city 77"')
     assert found.place == "row 41"
     block = get(files.engine, "people.csv:r77").body.split("\n")
     assert block[0] == "| name | home |"
@@ -299,7 +300,8 @@ from qmd.operations.index import Index
 from qmd.settings.environment import Machine, Place
 folder = Path({folder!r})
 place = Place("index", folder / "index.yml", folder / "index.duckdb", None, folder / "trusted.json")
-anyio.run(Index(place, Machine(hub=folder / "hub")).update)
+from qmd.operations.update import run_update
+anyio.run(run_update, Index(place, Machine(hub=folder / "hub")))
 """
 
 
