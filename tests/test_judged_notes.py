@@ -40,7 +40,6 @@ def bench(tmp_path_factory):
 @pytest.fixture(scope="module")
 def embedded(bench):
     """The same, with the vectors of the model that needs no download."""
-    pytest.importorskip("llama_cpp")
     anyio.run(bench.engine.embed)
     return bench
 

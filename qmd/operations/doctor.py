@@ -9,8 +9,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from qmd.errors import NOT_REBUILT, IndexFailure, ModelError, QmdError, extras
-from qmd.models.registry import is_installed
+from qmd.errors import NOT_REBUILT, IndexFailure, ModelError, QmdError, RuntimeMissing
+from qmd.models.registry import can_run, runtime
 from qmd.operations.engine import Engine
 from qmd.quoting import command
 from qmd.settings import trust
@@ -287,13 +287,11 @@ def _models(engine: Engine) -> Iterator[Finding]:
         return
     except QmdError:
         return  # told of as a problem of the index
-    if not space.model.is_remote and not is_installed():
-        yield Finding(
-            "model",
-            "warning",
-            f"{space.model.name} needs llama-cpp-python, which is not installed",
-            f"Install it with: {extras.command('llama')}. Keyword search works without it.",
-        )
+    if not can_run(space.model):
+        first, _, mend = str(
+            RuntimeMissing(space.model.name, library=runtime(space.model))
+        ).partition("\n\n")
+        yield Finding("model", "warning", first, mend)
         return
     yield Finding("model", "ok", f"{space.model.name} ({space.model.uri})")
     if state.lacking:
