@@ -64,6 +64,10 @@ class Encoder:
             there is much to do.
         workers: forward passes at once; None: one for each core.
 
+    Attributes:
+        dimensions: of its vectors.
+        pieces: what cuts texts into tokens.
+
     Raises:
         RuntimeMissing: onnxruntime is not installed.
         ModelUnusable: a file of the model is damaged or missing.
@@ -91,7 +95,7 @@ class Encoder:
             words = Path(model.uri, "vocabulary.txt").read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise _damaged(model, error) from error
-        self._pieces = WordPiece(words.rstrip("\n").split("\n"))
+        self.pieces = WordPiece(words.rstrip("\n").split("\n"))
 
     def close(self) -> None:
         """Give the memory back, once those that use it have their answers."""
@@ -99,11 +103,11 @@ class Encoder:
 
     def count(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text, with the two around it."""
-        return [len(self._pieces.tokens(text)) for text in texts]
+        return [len(self.pieces.tokens(text)) for text in texts]
 
     def embed(self, texts: Sequence[str], *, between: Between = nothing) -> Vectors:
         """Give a vector of length 1 for each text, in order. See `protocols.Embedder`."""
-        sequences = [np.array(self._pieces.tokens(text), np.int32) for text in texts]
+        sequences = [np.array(self.pieces.tokens(text), np.int32) for text in texts]
         lengths = [len(sequence) for sequence in sequences]
         longest = max(lengths, default=0)
         if longest > self.limit:

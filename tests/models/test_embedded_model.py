@@ -93,7 +93,7 @@ def test_vectors_are_close_to_those_of_the_published_weights(model):
 
 def test_tokens_are_those_of_the_published_tokenizer(model):
     assert model.count(TEXTS) == [len(known["tokens"]) for known in KNOWN.values()]
-    assert [model._pieces.tokens(t) for t in TEXTS] == [k["tokens"] for k in KNOWN.values()]
+    assert [model.pieces.tokens(t) for t in TEXTS] == [k["tokens"] for k in KNOWN.values()]
 
 
 def test_the_graph_for_gpus_makes_the_same_vectors():
