@@ -133,7 +133,8 @@ def main() -> None:
         ours = both_embed(tools[:1])["qmd"][0]
         wall, cpu = map(float, _printed(tools[0], module="bench.alone_embedding").split())
         print(
-            f"of onnxruntime alone: {wall / ours.wall:.0%}; of its CPU time: {cpu / ours.cpu:.0%}"
+            f"{wall / ours.wall:.0%} of the rate of onnxruntime alone; "
+            f"{cpu / ours.cpu:.0%} for a second of processor time"
         )
 
 

@@ -19,7 +19,7 @@ TEXTS, TOKENS = 64, 128
 CLOSE = 0.98
 """Cosine of two vectors of one text that still count as equal: only the processor rounds."""
 
-PATIENCE = 300
+PATIENCE = 60
 """Seconds of the trial at most."""
 
 TRIAL = """
