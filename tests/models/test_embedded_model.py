@@ -9,6 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 
 from qmd.errors import ModelFailure, ModelUnusable, RuntimeMissing, TextTooLong
@@ -55,6 +56,17 @@ def test_the_embedded_model_is_the_files_that_the_digest_names():
     together = b"".join((EMBEDDED / name).read_bytes() for name in FILES)
     assert sha256(together).hexdigest() == EMBEDDED_DIGEST
     assert len(together) == MINILM.size
+
+
+def test_no_sum_of_two_products_is_cut_off_in_16_bits():
+    """Processors without VNNI add two products of a weight and a number from 0 to 255 so."""
+    graph = onnx.load(EMBEDDED / "processor.onnx").graph
+    multiplied = {node.input[1] for node in graph.node if node.op_type == "MatMulIntegerToFloat"}
+    matrices = [
+        onnx.numpy_helper.to_array(each) for each in graph.initializer if each.name in multiplied
+    ]
+    assert len(matrices) == 6 * 6
+    assert max(2 * 255 * int(abs(each.astype(int)).max()) for each in matrices) < 2**15
 
 
 @pytest.mark.parametrize("name", ["processor.onnx", "vocabulary.txt", "weights.bin"])
