@@ -6,6 +6,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+INSTALLED := $(VENV)/.installed
 
 # llama.cpp without its tools, server and multimodal parts: less than half of the compiling.
 # pip keeps the wheel it made, so that this is done once on a machine.
@@ -21,9 +22,15 @@ MUTANTS ?= $(HOME)/.cache/qmd-mutants
 
 .PHONY: demo help test check format docs bench torture fuzz mutants clients build clean
 
-$(READY): pyproject.toml tools/compiling.py $(wildcard qmd/ingest/compiled/*.p*)
+# What a user installs: nothing of it has to be compiled.
+$(INSTALLED): pyproject.toml tools/compiling.py $(wildcard qmd/ingest/compiled/*.p*)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $(INSTALLED)
+
+# What tests need besides.
+$(READY): $(INSTALLED)
 	@echo "Installing. The first time, llama.cpp is compiled: a few minutes."
 	CMAKE_ARGS="$(LEAN)" $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[llama,dev]'
 	touch $(READY)
@@ -31,7 +38,7 @@ $(READY): pyproject.toml tools/compiling.py $(wildcard qmd/ingest/compiled/*.p*)
 demo: export QMD_CONFIG_DIR := $(DEMO)/config
 demo: export INDEX_PATH := $(DEMO)/index.duckdb
 demo: export PATH := $(CURDIR)/$(BIN):$(PATH)
-demo: $(READY)  ## index the notes in examples/ and search them
+demo: $(INSTALLED)  ## index the notes in examples/ and search them
 	@rm -rf $(DEMO)
 	qmd collection add examples/notes --name notes
 	qmd context add qmd://notes "Notes of a small firm that builds river gauges"

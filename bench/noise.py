@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bench.embedding import WIDTH
 from bench.indexing import Tool
-from qmd.models.llama import Llama
+from qmd.models.encoder import Encoder
 
 
 def fill(tool: Tool) -> int:
@@ -43,7 +43,7 @@ def _printed(command: Sequence[str], tool: Tool) -> str:
     return done.stdout
 
 
-def _embed(_: Llama, texts: Sequence[str], **__: Any) -> NDArray[np.float32]:
+def _embed(_: Encoder, texts: Sequence[str], **__: Any) -> NDArray[np.float32]:
     rows = np.random.default_rng().standard_normal((len(texts), WIDTH)).astype(np.float32)
     made: NDArray[np.float32] = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     return made
@@ -53,7 +53,7 @@ def main() -> None:
     """Embed our own index, the settings of which are in the environment."""
     import qmd
 
-    Llama.embed = _embed  # type: ignore[method-assign, assignment]
+    Encoder.embed = _embed  # type: ignore[method-assign, assignment]
     with qmd.connect() as kb:
         print(kb.embed().chunks)
 

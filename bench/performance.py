@@ -66,7 +66,7 @@ def machine() -> str:
 
 def versions() -> str:
     """Ours, and those of what does most of the work."""
-    names = ("qmd", "duckdb", "llama-cpp-python")
+    names = ("qmd", "duckdb", "onnxruntime")
     return ", ".join([*map(_version, names), f"Python {platform.python_version()}"])
 
 

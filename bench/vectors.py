@@ -30,8 +30,7 @@ from numpy.typing import NDArray
 
 from bench.usage import peak
 from qmd.embedding import vectors as embeddings
-from qmd.models.llama import Llama
-from qmd.models.registry import MINILM
+from qmd.models.encoder import Encoder
 from qmd.ranking import nearest
 from qmd.ranking.nearest import Faster
 from qmd.ranking.vector_matrix import Matrix
@@ -63,7 +62,7 @@ def passages(folder: Path | None) -> Vectors:
     for file in sorted(folder.rglob("*.md"))[:1500]:
         text = file.read_text(encoding="utf-8", errors="replace")
         texts += [text[at : at + 500] for at in range(0, min(len(text), 2000), 500)]
-    model = Llama(MINILM)
+    model = Encoder()
     texts = [text for text in texts if model.count([text])[0] <= model.limit][:2000]
     return model.embed(texts)
 

@@ -49,7 +49,6 @@ def clone(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_what_a_page_shows_is_what_is_printed(page, clone, environ):
-    pytest.importorskip("llama_cpp")
     port = free_port()
     shown = blocks(page)
     try:
@@ -129,7 +128,6 @@ def test_the_picture_is_what_its_tool_draws():
 
 
 def test_the_recording_shows_what_is_printed():
-    pytest.importorskip("llama_cpp")
     shown = recording.texts(recording.PICTURE.read_text(encoding="utf-8"))
     assert shown == recording.texts(recording.recorded()), "Run: python -m tools.recording"
 

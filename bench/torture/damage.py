@@ -8,12 +8,10 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-import qmd.models
+from bench import same_model
 from bench.processes import append, generate, letters, named
 from bench.torture.outcome import Options, Outcome
 from bench.torture.proof import PARTLY, Home
-
-MODEL = Path(qmd.models.__file__).with_name("all-MiniLM-L6-v2-q8_0.gguf")
 
 HARMLESS = ("lock", "readers", "words", "embed", "cleanup", "compared", "searches.jsonl")
 """Files beside the index: with any bytes in them, all goes on as if they were new."""
@@ -55,7 +53,7 @@ def damage(work: Path, options: Options) -> Outcome:
     home, other = Home(work / "home"), Home(work / "other")
     generate(home.docs, 30)
     export, model, number = work / "export", work / "model.gguf", 0
-    shutil.copyfile(MODEL, model)
+    same_model.write(model)
     home.environ["QMD_EMBED_MODEL"] = str(model)
     wrong: list[str] = []
     for verb in (["collection", "add", str(home.docs)], ["embed"], ["export", str(export)]):

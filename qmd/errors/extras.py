@@ -8,11 +8,16 @@ from importlib.util import find_spec
 from qmd.errors.usage import UsageError
 
 
-def command(extra: str) -> str:
-    """What adds an extra of qmd to this installation: uv makes some that have no pip."""
+def command(extra: str | None) -> str:
+    """What adds an extra of qmd to this installation: uv makes some that have no pip.
+
+    Args:
+        extra: None for what each installation should have.
+    """
+    wanted = f"'qmd[{extra}]'" if extra else "qmd"
     if find_spec("pip") is None:
-        return f"uv pip install --python '{sys.executable}' 'qmd[{extra}]'"
-    return f"pip install 'qmd[{extra}]'"
+        return f"uv pip install --python '{sys.executable}' {wanted}"
+    return f"pip install {wanted}"
 
 
 def check(package: str, module: str, purpose: str, *, extra: str) -> None:

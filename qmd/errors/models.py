@@ -47,10 +47,12 @@ class ModelMissing(ModelError):
 class ModelUnusable(ModelError):
     """The file of a model is damaged, or holds something else."""
 
-    def __init__(self, name: str, problem: str) -> None:
+    def __init__(
+        self, name: str, problem: str, *, mend: str = "Fetch it again with 'qmd models pull'"
+    ) -> None:
         super().__init__(
             f"The model {shown(name)} cannot be used: {shown(problem)}\n\n"
-            "Fetch it again with 'qmd models pull', or choose another ('qmd models list')."
+            f"{mend}, or choose another ('qmd models list')."
         )
         self.name = name
 
@@ -58,14 +60,22 @@ class ModelUnusable(ModelError):
 class RuntimeMissing(ModelError):
     """The library that runs models on this machine is not installed."""
 
-    def __init__(self, name: str, problem: str = "is not installed") -> None:
+    def __init__(
+        self,
+        name: str,
+        problem: str = "is not installed",
+        *,
+        library: str = "llama-cpp-python",
+    ) -> None:
         from qmd.errors import extras
 
+        extra = "llama" if library == "llama-cpp-python" else None
         super().__init__(
-            f"The model {shown(name)} needs llama-cpp-python, which {problem}.\n\n"
-            f"Install it with: {extras.command('llama')}. Keyword search works without it."
+            f"The model {shown(name)} needs {library}, which {problem}.\n\n"
+            f"Install it with: {extras.command(extra)}. Keyword search works without it."
         )
         self.name = name
+        self.library = library
 
 
 class HubFailure(ModelError):

@@ -93,7 +93,7 @@ def _no_helper(engine: Index) -> QmdError | None:
     """Why no model expands or judges, or None if one does."""
     from qmd.errors import RuntimeMissing
     from qmd.models import selection
-    from qmd.models.registry import is_installed
+    from qmd.models.registry import can_run, runtime
 
     problem: QmdError = UsageError(
         "There is no model that expands questions or judges results.\n\n"
@@ -108,9 +108,9 @@ def _no_helper(engine: Index) -> QmdError | None:
         except ModelError as error:
             problem = error
             continue
-        if model.is_remote or is_installed():
+        if can_run(model):
             return None
-        problem = RuntimeMissing(model.name)
+        problem = RuntimeMissing(model.name, library=runtime(model))
     return problem
 
 

@@ -1,116 +1,66 @@
-"""Forward passes: texts of any length packed into batches, several of which run at once."""
+"""Batches: texts of any length packed together, and several batches at work at once."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import islice
 
-import numpy as np
-from numpy.typing import NDArray
-
-from qmd.models.gguf import Weights
-from qmd.models.llama_bindings import Context, Pool, Tokens
 from qmd.models.protocols import Between
-
-CPU_BUDGET, GPU_BUDGET = 256, 2048
-"""Tokens of one forward pass. On a CPU attention is computed over the whole batch, so that a large
-one costs more than it saves. Measured for the CPU only: docs/models.md."""
-
-SEQUENCES = 64
-"""Texts of one forward pass, at most."""
 
 POLL = 0.05
 """Seconds between two looks at whether to go on."""
 
 
-class Passes:
-    """Forward passes of whole texts, each of which gives one row of outputs.
-
-    Args:
-        pooling: how the outputs of tokens become one. Source: llama.h, llama_pooling_type.
-        limit: tokens of a text, at most.
-        workers: passes at once.
-        threads: of each.
-    """
-
-    def __init__(
-        self, weights: Weights, pooling: int, limit: int, *, workers: int, threads: int
-    ) -> None:
-        self._weights = weights
-        self._pooling = pooling
-        self._workers = workers
-        self._threads = threads
-        self._budget = GPU_BUDGET if weights.gpu else CPU_BUDGET
-        self._tokens = max(self._budget, limit)
-        self._pool = Pool(self._context, workers)
-
-    def close(self) -> None:
-        """Give the memory of their contexts back."""
-        self._pool.close()
-
-    def pooled(self, sequences: Sequence[Tokens], between: Between) -> NDArray[np.float32]:
-        """What the model makes of each sequence, in order: several at once, on all workers."""
-        first = self._pool.take()
-        rows = np.empty((len(sequences), first.outputs), np.float32)
-        self._pool.give(first)
-
-        def run(batch: list[int]) -> None:
-            context = self._pool.take()
-            try:
-                rows[batch] = context.pooled([sequences[number] for number in batch])
-            finally:
-                self._pool.give(context)
-
-        batches = _packed([len(sequence) for sequence in sequences], self._budget)
-        if self._workers == 1 or len(batches) == 1:
-            for batch in batches:
-                between()
-                run(batch)
-        else:
-            _spread(run, batches, self._workers, between)
-        return rows
-
-    def _context(self) -> Context:
-        """A context whose passes take whole sequences."""
-        lib = self._weights.lib
-        parameters = lib.llama_context_default_params()
-        room = -(-self._tokens // SEQUENCES) * SEQUENCES
-        parameters.n_ctx = parameters.n_batch = parameters.n_ubatch = room
-        parameters.n_seq_max = SEQUENCES
-        parameters.n_threads = parameters.n_threads_batch = self._threads
-        parameters.embeddings = True
-        parameters.pooling_type = self._pooling
-        parameters.flash_attn_type = (
-            lib.LLAMA_FLASH_ATTN_TYPE_AUTO
-            if self._weights.gpu
-            else lib.LLAMA_FLASH_ATTN_TYPE_ENABLED
-        )
-        parameters.kv_unified = True
-        parameters.no_perf = True
-        return self._weights.context(parameters)
-
-
-def _packed(lengths: Sequence[int], budget: int) -> list[list[int]]:
-    """Numbers of texts, in batches of at most `budget` tokens: the longest first.
+def packed(
+    lengths: Sequence[int],
+    budget: int,
+    *,
+    most: int | None = None,
+    alike: bool = False,
+    filled: bool = False,
+) -> list[list[int]]:
+    """Pack texts into batches of at most `budget` tokens, the longest first.
 
     A text of more tokens is a batch of its own.
+
+    Args:
+        lengths: tokens of each text.
+        most: texts of a batch.
+        alike: only texts of one length are together.
+        filled: each text of a batch takes as many tokens as its longest.
+
+    Returns:
+        The numbers of the texts of each batch.
     """
     batches: list[list[int]] = []
-    size = budget + 1
+    size = longest = 0
     for number in sorted(range(len(lengths)), key=lambda n: -lengths[n]):
-        if size + lengths[number] > budget or len(batches[-1]) >= SEQUENCES:
+        length = longest if filled and batches else lengths[number]
+        if (
+            not batches
+            or size + length > budget
+            or len(batches[-1]) == most
+            or (alike and lengths[number] != longest)
+        ):
             batches.append([])
-            size = 0
+            size, longest = 0, lengths[number]
+            length = longest
         batches[-1].append(number)
-        size += lengths[number]
+        size += length
     return batches
 
 
-def _spread(
+def spread(
     run: Callable[[list[int]], None], batches: list[list[int]], workers: int, between: Between
 ) -> None:
-    """Run each batch, several at once; looks between whether to go on."""
+    """Run each batch, so many at once; looks between whether to go on."""
+    if workers == 1 or len(batches) == 1:
+        for batch in batches:
+            between()
+            run(batch)
+        return
     waiting: Iterator[list[int]] = iter(batches)
     with ThreadPoolExecutor(workers, thread_name_prefix="qmd-model") as pool:
         running = {pool.submit(run, batch) for batch in islice(waiting, workers)}
@@ -119,5 +69,11 @@ def _spread(
             between()
             for future in done:
                 future.result()
-                if (batch := next(waiting, None)) is not None:
-                    running.add(pool.submit(run, batch))
+                running |= {pool.submit(run, batch) for batch in islice(waiting, 1)}
+
+
+def cores() -> int:
+    """Count the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

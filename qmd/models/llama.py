@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qmd.errors import ModelFailure, ModelUnusable, TextTooLong
-from qmd.models.batching import Passes
+from qmd.models import batching
 from qmd.models.cross_encoder import asked, judged, sigmoid
 from qmd.models.generation import answer, conversation
 from qmd.models.gguf import Weights
 from qmd.models.llama_bindings import NO_POOLING, RANK, Pool, Tokens
+from qmd.models.passes import Passes
 from qmd.models.protocols import Between, nothing
 from qmd.models.registry import Model
 
@@ -56,7 +56,7 @@ class Llama:
         self._closed = False
         positions = weights.positions
         self.limit = min(positions, model.context or positions, limit or positions)
-        cores = _cores()
+        cores = batching.cores()
         workers = 1 if weights.gpu else workers or (cores if weights.size < LARGE else 1)
         threads = 1 if workers > 1 else cores
         passes = partial(Passes, weights, workers=workers, threads=threads)
@@ -191,10 +191,3 @@ class Llama:
                 tokens=tokens,
                 between=between,
             )
-
-
-def _cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from qmd.errors import ModelFailure
 from qmd.models.protocols import Between
+from qmd.models.registry import Model
 
 Tokens = NDArray[np.int32]
 
@@ -219,12 +220,19 @@ class Pool:
 
 
 TRIAL = """
+import sys
 from qmd.models import llama, registry
-llama.Llama(registry.MINILM, workers=1, tiles=True).embed(["tea"])
+role, uri = sys.argv[1:]
+model = llama.Llama(registry.Model("trial", role, uri), limit=512, workers=1, tiles=True)
+{
+    "embed": lambda: model.embed(["tea"]),
+    "rerank": lambda: model.score("tea", ["tea"]),
+    "generate": lambda: model.generate("tea", tokens=1),
+}[role]()
 """
 
 
-def tiles_work(notes: Path) -> bool:
+def tiles_work(notes: Path, model: Model) -> bool:
     """Whether weights may be laid out for the processor's matrix tiles (AMX).
 
     They more than double the speed of 8-bit models, but a tile instruction ends the process if
@@ -233,6 +241,7 @@ def tiles_work(notes: Path) -> bool:
 
     Args:
         notes: folder in which the outcome is kept for the next time.
+        model: to try it with; its `uri` is a path.
     """
     if "amx_tile" not in processor_flags():
         return False
@@ -246,7 +255,7 @@ def tiles_work(notes: Path) -> bool:
         import sys
 
         outcome = subprocess.run(
-            [sys.executable, "-c", TRIAL],
+            [sys.executable, "-c", TRIAL, model.role, model.uri],
             check=False,
             capture_output=True,
             stdin=subprocess.DEVNULL,

@@ -174,9 +174,9 @@ class Models:
         models = [model for role in ("generate", "rerank") if (model := self.chosen(role))]
         if not models or all(model.is_remote for model in models):
             return bool(models)
-        from qmd.models.registry import is_installed
+        from qmd.models.registry import can_run
 
-        if not self.machine.gpu or not is_installed():
+        if not self.machine.gpu or not all(map(can_run, models)):
             return False
         from qmd.models.llama_bindings import uses_gpu
 

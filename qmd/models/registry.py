@@ -25,11 +25,16 @@ LAST_LATIN = "\u02af"
 MAGIC = b"GGUF"
 """First bytes of a model's file."""
 
-EMBEDDED_FILE = Path(__file__).with_name("all-MiniLM-L6-v2-q8_0.gguf")
-"""The model that needs no download."""
+EMBEDDED = Path(__file__).parent / "minilm"
+"""Folder of the model that needs no download."""
 
-EMBEDDED_DIGEST = "c73f04624b74c1b20f5fd5c812a109f27c9f29a42500895d0bbb3f77acdd930e"
-"""SHA-256 of `EMBEDDED_FILE`."""
+EMBEDDED_DIGEST = "6208b9aed9dac507a35ab4927e0781a6f21e5044b28418f1f897b24ecf734dc0"
+"""SHA-256 of the files in it that `tools/minilm.py` writes, one after the other by name."""
+
+EMBEDDED_SPACE = "ce7067ac96d094ae095398e5d4f632b0"
+"""Tells where the vectors of the embedded model can be compared. It was the digest of the model's
+file when that was a GGUF: vectors made then are as good as new ones. A model whose vectors point
+elsewhere needs another value."""
 
 
 class Model(NamedTuple):
@@ -37,7 +42,7 @@ class Model(NamedTuple):
 
     Attributes:
         name: a short one, or the URI itself.
-        uri: `hf:…`, a path, or `openai:…`.
+        uri: `hf:…`, a path, or `openai:…`; of the embedded one, a folder.
         dimensions: of its vectors; None if only the file or the endpoint can tell.
         context: tokens that it takes at once, at most; None if only the file can tell.
         pooling: how the vectors of tokens become one; None: as the file says.
@@ -63,6 +68,11 @@ class Model(NamedTuple):
     def is_remote(self) -> bool:
         """Whether an endpoint runs it."""
         return self.uri.startswith(ENDPOINT)
+
+    @property
+    def is_embedded(self) -> bool:
+        """Whether it is the one that qmd carries."""
+        return self.uri == str(EMBEDDED)
 
     @property
     def is_on_hub(self) -> bool:
@@ -101,13 +111,13 @@ class Model(NamedTuple):
 MINILM = Model(
     "minilm",
     "embed",
-    str(EMBEDDED_FILE),
+    str(EMBEDDED),
     dimensions=384,
     context=256,  # it has 512 positions, and was trained with 256
     pooling="mean",
     licence="Apache-2.0",
     languages="en",
-    size=25_279_328,
+    size=23_989_504,
 )
 
 EMBEDDING_GEMMA = Model(
@@ -290,8 +300,14 @@ def check_file(model: Model) -> None:
         raise ModelUnusable(model.name, f"{model.uri} is {kind}.")
 
 
-def is_installed() -> bool:
-    """Whether models can run in this process: llama-cpp-python is there."""
+def runtime(model: Model) -> str:
+    """Name the package that runs a model in this process."""
+    return "onnxruntime" if model.is_embedded else "llama-cpp-python"
+
+
+def can_run(model: Model) -> bool:
+    """Whether what runs a model is there."""
     from importlib.util import find_spec
 
-    return find_spec("llama_cpp") is not None
+    module = "onnxruntime" if model.is_embedded else "llama_cpp"
+    return model.is_remote or find_spec(module) is not None

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.errors import ModelMissing, UsageError
 from qmd.models import hub
 from qmd.models.registry import (
+    EMBEDDED_SPACE,
     EMBEDDING_GEMMA,
     MINILM,
     QUERY_EXPANSION,
     QWEN3_RERANKER,
     Model,
     Role,
+    can_run,
     check_file,
     find,
-    is_installed,
 )
 from qmd.settings.config import Settings
 from qmd.settings.environment import Machine
@@ -85,13 +86,13 @@ def chosen(role: Role, settings: Settings, machine: Machine, *, folder: Path) ->
 
 
 def located(model: Model, machine: Machine) -> Model:
-    """The model with the path of its file as its URI; an endpoint's as it is.
+    """The model with the path of its file as its URI; an endpoint's and the embedded as they are.
 
     Raises:
         ModelMissing: its file has not been fetched, or is gone.
         ModelUnusable: its file is something else.
     """
-    if model.is_remote:
+    if model.is_remote or model.is_embedded:
         return model
     if model.is_on_hub:
         try:
@@ -135,6 +136,8 @@ def identity(model: Model, machine: Machine) -> str:
     """
     if model.is_remote:
         place = f"{machine.endpoint} {model.uri}"
+    elif model.is_embedded:
+        place = EMBEDDED_SPACE
     else:
         path = Path(located(model, machine).uri)
         info = path.stat()
@@ -172,7 +175,21 @@ def embedder(model: Model, machine: Machine, *, limit: int) -> Embedder:
         from qmd.models.remote import RemoteEmbedder
 
         return RemoteEmbedder(model, _endpoint(machine))
+    if model.is_embedded:
+        from qmd.models.encoder import Encoder
+
+        notes = machine.notes if machine.gpu else None
+        return Encoder(model, limit=limit, device=partial(_device, notes))
     return _llama(model, machine, limit)
+
+
+def _device(notes: Path | None) -> str | None:
+    """The GPU that the embedded model is to use, if one is worth it."""
+    if notes is None:
+        return None
+    from qmd.models import devices
+
+    return devices.worthwhile(notes)
 
 
 def reranker(model: Model, machine: Machine) -> Reranker:
@@ -203,5 +220,5 @@ def _llama(model: Model, machine: Machine, limit: int) -> Llama:
     from qmd.models.llama import Llama
     from qmd.models.llama_bindings import tiles_work
 
-    tiles = is_installed() and machine.notes is not None and tiles_work(machine.notes)
+    tiles = can_run(model) and machine.notes is not None and tiles_work(machine.notes, model)
     return Llama(model, limit=limit, gpu=machine.gpu, tiles=tiles)

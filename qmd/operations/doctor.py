@@ -13,8 +13,8 @@ from qmd.analytics.rows import Rows
 from qmd.declaration.operation import Parameter, operation
 from qmd.declaration.parameters import StepProgress
 from qmd.embedding.vector_status import vector_status
-from qmd.errors import NOT_REBUILT, IndexFailure, ModelError, QmdError, extras
-from qmd.models.registry import is_installed
+from qmd.errors import NOT_REBUILT, IndexFailure, ModelError, QmdError, RuntimeMissing
+from qmd.models.registry import can_run, runtime
 from qmd.operations import left_out
 from qmd.quoting import command
 from qmd.settings import trust
@@ -325,13 +325,11 @@ def _models(index: Index) -> Iterator[Finding]:
         return
     except QmdError:
         return  # told of as a problem of the index
-    if not space.model.is_remote and not is_installed():
-        yield Finding(
-            "model",
-            "warning",
-            f"{space.model.name} needs llama-cpp-python, which is not installed",
-            f"Install it with: {extras.command('llama')}. Keyword search works without it.",
-        )
+    if not can_run(space.model):
+        first, _, mend = str(
+            RuntimeMissing(space.model.name, library=runtime(space.model))
+        ).partition("\n\n")
+        yield Finding("model", "warning", first, mend)
         return
     yield Finding("model", "ok", f"{space.model.name} ({space.model.uri})")
     if state.lacking:

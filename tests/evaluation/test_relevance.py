@@ -13,7 +13,6 @@ pytestmark = pytest.mark.skipif(not DEFAULT.is_dir(), reason="the judged queries
     ("name", "alone", "fused"), [("cranfield", 0.37, 0.411), ("medline", 0.695, 0.797)]
 )
 def test_words_rank_relevant_documents_first_and_with_meaning_better(name, alone, fused):
-    pytest.importorskip("llama_cpp")
     found = ndcg(DEFAULT / name, vectors=True)
     assert found["words"] >= alone
     assert found["both"] >= fused
@@ -29,5 +28,4 @@ def test_words_find_the_note_that_answers_a_question():
 
 
 def test_words_and_meaning_find_the_note_that_answers_a_question():
-    pytest.importorskip("llama_cpp")
     assert hits(DEFAULT, both) == dict.fromkeys(("easy", "medium", "hard", "fusion"), (6, 6))

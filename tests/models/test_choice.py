@@ -7,7 +7,8 @@ import os
 import pytest
 
 from qmd.errors import ModelMissing, UnknownModel
-from qmd.models import selection
+from qmd.models import registry, selection
+from qmd.models.encoder import Encoder
 from qmd.models.registry import EMBEDDING_GEMMA, MINILM, QWEN3_RERANKER, Model
 from qmd.models.remote import RemoteEmbedder
 from qmd.settings.config import Settings
@@ -202,3 +203,30 @@ def test_chunks_have_no_more_tokens_than_the_model_takes(machine):
     assert selection.space(MINILM, Settings(), machine).tokens == 256
     assert selection.space(MINILM, Settings(chunk_tokens=100), machine).tokens == 100
     assert fingerprint(machine, MINILM, chunk_tokens=256) == fingerprint(machine, MINILM)
+
+
+def test_vectors_of_the_embedded_model_are_still_those_of_its_gguf_file(machine):
+    before = "690f363691376beb14fd63bfe3cf79db"
+    assert fingerprint(machine, MINILM) == before
+    assert fingerprint(machine._replace(gpu=False), MINILM) == before
+
+
+def test_the_embedded_model_runs_on_onnxruntime_and_asks_for_a_gpu_only_where_it_may(
+    machine, tmp_path, monkeypatch
+):
+    asked = []
+    monkeypatch.setattr("qmd.models.devices.worthwhile", asked.append)
+    notes = tmp_path / "notes"
+    for gpu, kept in ((True, notes), (False, notes), (True, None)):
+        made = selection.embedder(MINILM, machine._replace(gpu=gpu, notes=kept), limit=100)
+        assert isinstance(made, Encoder)
+        assert made.limit == 100
+        assert made._find_device() is None
+    assert asked == [notes]
+
+
+def test_a_model_is_run_by_what_can_read_it(tmp_path):
+    assert registry.runtime(MINILM) == "onnxruntime"
+    assert registry.runtime(EMBEDDING_GEMMA) == "llama-cpp-python"
+    assert registry.can_run(MINILM)
+    assert registry.can_run(Model("far", "embed", "openai:far"))

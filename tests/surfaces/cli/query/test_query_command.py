@@ -307,7 +307,7 @@ def no_runtime(monkeypatch):
         raise ModuleNotFoundError("llama_cpp")
 
     monkeypatch.setattr("qmd.models.gguf.library", missing)
-    monkeypatch.setattr("qmd.models.selection.is_installed", lambda: False)
+    monkeypatch.setattr("qmd.models.selection.can_run", lambda model: False)
     return "The model tiny-embedder.gguf "
 
 
