@@ -106,6 +106,7 @@ class Searching(Base):
     ) -> Answer:
         from qmd.ranking import bm25 as search
         from qmd.ranking.results import Form, Match
+        from qmd.ranking.scale import attained
 
         narrowed = self._narrowed(cursor, among)
         if narrowed is None:
@@ -114,7 +115,7 @@ class Searching(Base):
         matches = {Match(number): bm25 for number, bm25 in found.scores}
         shown = self._results(cursor, Form(found.words, length, full), matches)
         hits = [
-            (bm25, shown[match]._replace(score=bm25 / (1 + bm25)))
+            (bm25, shown[match]._replace(score=attained(bm25, found.most)))
             for match, bm25 in matches.items()
         ]
         # Those that score the same by path, which nothing before has had to know.

@@ -77,7 +77,7 @@ class Meaning(Searching):
         Args:
             among: documents that may answer; without collections, those included by default.
             limit: results at most.
-            min_score: cosine, from which on a passage counts.
+            min_score: 0 to 1, from which on a passage counts.
             per_file: passages of one document at most.
             length: characters of a snippet.
             full: give whole bodies instead of snippets.
@@ -153,6 +153,7 @@ class Meaning(Searching):
         length: int,
         full: bool,
     ) -> Answer:
+        from qmd.embedding import cosines
         from qmd.embedding import vectors as embeddings
         from qmd.ranking import nearest, postings
         from qmd.ranking.results import Form, Match
@@ -173,7 +174,8 @@ class Meaning(Searching):
             per_file=per_file,
             faster=self._faster(space, number, vectors, len(vector)),
         )
-        near = {Match(hit.document_id, hit, by_words=False): hit.score for hit in found}
+        similarity = cosines.of(cursor, number).similarity
+        near = {Match(hit.document_id, hit, by_words=False): similarity(hit.score) for hit in found}
         shown = self._results(cursor, Form(words, length, full), near)
         results = [
             shown[match]._replace(score=score)

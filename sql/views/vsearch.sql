@@ -7,7 +7,7 @@
 -- in   n           integer  documents at most
 -- in   collection  text?    one collection; null: those that searches look into by default
 -- out  rank        integer  1 is the best
--- out  score       double   cosine of the nearest passage: -1 to 1
+-- out  score       double   0 to 1, higher is better
 -- out  docid       text     of `documents`
 -- out  file        text     of `documents`
 -- out  collection  text
