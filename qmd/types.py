@@ -11,7 +11,7 @@ EXPERIENCES = "experiences"
 """The collection of the records that agents submit: without a folder, and not in index.yml."""
 
 SIMILAR = 0.3
-"""Cosine below which passages have little to do with the question. Source: tobi/qmd (MIT)."""
+"""Score below which passages have little to do with the question. Source: tobi/qmd (MIT)."""
 
 
 class Collection(NamedTuple):

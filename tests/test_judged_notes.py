@@ -20,6 +20,7 @@ from qmd.evaluation.index_under_test import Bench, missing
 from qmd.evaluation.metrics import score
 from qmd.evaluation.runner import ask
 from qmd.operations.documents import below
+from qmd.operations.embed import run_embed
 from tests.library import STEMMER
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -86,16 +87,16 @@ def test_there_are_questions_of_every_kind(bench):
 
 def test_words_find_what_people_judged_relevant(bench):
     mean, kinds = ndcg(bench, Backend.BM25)
-    assert mean == pytest.approx(0.9192, abs=SAME)
+    assert mean == pytest.approx(0.9189, abs=SAME)
     assert kinds == pytest.approx(
         {
             "exact": 0.9449,
-            "paraphrase": 0.6904,
-            "name": 0.9399,
+            "paraphrase": 0.6906,
+            "name": 0.941,
             "identifier": 0.9938,
             "phrase": 1,
             "exclusion": 0.9876,
-            "date": 0.9979,
+            "date": 0.9921,
             "cjk": 1,
             "several": 0.8847,
             "misleading": 0.9528,
@@ -105,16 +106,16 @@ def test_words_find_what_people_judged_relevant(bench):
 
 
 @pytest.mark.parametrize(
-    ("backend", "expected"), [(Backend.VECTOR, 0.7357), (Backend.HYBRID, 0.9318)]
+    ("backend", "expected"), [(Backend.VECTOR, 0.7242), (Backend.HYBRID, 0.9534)]
 )
 def test_meaning_and_both_find_what_people_judged_relevant(embedded, backend, expected):
     mean, kinds = ndcg(embedded, backend)
     assert mean == pytest.approx(expected, abs=NEAR)
-    assert kinds["paraphrase"] > 0.76  # 0.6904 by words
+    assert kinds["paraphrase"] > 0.76  # 0.6906 by words
 
 
 def test_a_note_that_is_not_among_the_nearest_is_not_lost(embedded, monkeypatch):
-    """Of ten nearest; without the lowest cosine for all others, it is about 0.90."""
+    """Of ten nearest."""
     monkeypatch.setattr("qmd.ranking.hybrid.DEPTH", {"scores": 10, "rrf": 10})
     mean, _ = ndcg(embedded, Backend.HYBRID)
-    assert mean == pytest.approx(0.9287, abs=NEAR)
+    assert mean == pytest.approx(0.9462, abs=NEAR)

@@ -233,6 +233,7 @@ def remove(cursor: Cursor, *, model_id: int, collections: Sequence[str] | None =
     cursor.run("embeddings/remove_embeddings")
     if collections is None:
         cursor.run("embeddings/forget_model", model_id=model_id)
+        cursor.run("embeddings/forget_cosines", model_id=model_id)
 
 
 def as_text(vector: NDArray[np.float32]) -> str:

@@ -121,6 +121,7 @@ def _search(
 ) -> Results:
     from qmd.ranking import bm25 as ranked
     from qmd.ranking.results import Form, Match
+    from qmd.ranking.scale import attained
 
     narrowed = index.with_default_collections(cursor, among)
     if narrowed is None:
@@ -129,7 +130,8 @@ def _search(
     matches = {Match(number): bm25 for number, bm25 in found.scores}
     shown = presented(index, cursor, Form(found.words, length, full), matches)
     hits = [
-        (bm25, shown[match]._replace(score=bm25 / (1 + bm25))) for match, bm25 in matches.items()
+        (bm25, shown[match]._replace(score=attained(bm25, found.most)))
+        for match, bm25 in matches.items()
     ]
     # Results with the same score are ordered by path, which the ranking does not know.
     hits.sort(key=lambda hit: (-hit[0], hit[1].file.partition("/")))

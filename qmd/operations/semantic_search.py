@@ -84,14 +84,14 @@ def vector_search(
     Args:
         question: what to look for.
         limit: results at most; None: all.
-        min_score: cosine, -1 to 1, from which on a passage counts.
+        min_score: 0 to 1, from which on a passage counts.
         per_file: passages of one document at most.
         full: whole bodies, no snippets.
         length: characters of a snippet.
         among: documents that may answer; see `Selection`.
 
     Returns:
-        Results, best first; their scores are cosines.
+        Results, best first.
 
     Raises:
         QueryError: the question cannot be read.
@@ -159,6 +159,7 @@ def _nearest(
     length: int,
     full: bool,
 ) -> Results:
+    from qmd.embedding import cosines
     from qmd.embedding import vectors as embeddings
     from qmd.ranking import nearest, postings
     from qmd.ranking.results import Form, Match
@@ -179,7 +180,8 @@ def _nearest(
         per_file=per_file,
         faster=index.vector_indexes.get(space, number, vectors, len(vector)),
     )
-    near = {Match(hit.document_id, hit, by_words=False): hit.score for hit in found}
+    similarity = cosines.of(cursor, number).similarity
+    near = {Match(hit.document_id, hit, by_words=False): similarity(hit.score) for hit in found}
     shown = presented(index, cursor, Form(words, length, full), near)
     results = [
         shown[match]._replace(score=score) for match, score in near.items() if score >= min_score

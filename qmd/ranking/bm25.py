@@ -34,6 +34,7 @@ class Scored(NamedTuple):
 
     Attributes:
         scores: (document_id, bm25).
+        most: bm25 of a document that has nothing but what the query asks for.
         words: of the index, that were looked for, each with the word of the query it answers.
         banned: documents with something that the query excludes.
     """
@@ -41,6 +42,7 @@ class Scored(NamedTuple):
     scores: list[tuple[int, float]]
     words: Mapping[str, str]
     banned: frozenset[int] = frozenset()
+    most: float = 0.0
 
 
 def bm25(
@@ -121,15 +123,15 @@ def _size(found: Scored) -> int:
 
 def _scored(cursor: Cursor, query: Query, stemmer: Stemmer, *, among: Filter, limit: int) -> Scored:
     postings = _postings(cursor)
-    asked = Asked(postings, query, stemmer)
+    total, average, _ = statistics(cursor)
+    asked = Asked(postings, query, stemmer, total=total)
     banned = frozenset(asked.banned)
     if not asked.can_answer:
         return Scored([], {}, banned)
-    total, average, buried = statistics(cursor)
     may_answer = _allowed(cursor, among, asked.required)
-    wanted = Wanted(asked.terms, asked.counted, total, average, buried, may_answer, banned)
+    wanted = Wanted(asked.terms, asked.counted, average, may_answer, banned)
     rows = postings.ranked(wanted, max(1, min(limit, ALL_ROWS - 1)))
-    return Scored(rows, asked.words, banned)
+    return Scored(rows, asked.words, banned, asked.most)
 
 
 def _allowed(
@@ -190,11 +192,8 @@ def get_ready(cursor: Cursor, *, limit: int) -> None:
     for name in ("variants", "frequencies", "phrases", "any_of", "documents", "paths"):
         cursor.get_ready(f"search/{name}")
     cursor.get_ready("documents/bodies")
-    asked: dict[str, Value] = dict.fromkeys(
-        ("terms", "term_weights", "term_documents", "holders", "frequencies", "lengths"), ""
-    )
-    total, average, buried = statistics(cursor)
-    asked |= {"total": total, "average": average, "buried": buried or None}
+    asked: dict[str, Value] = dict.fromkeys(("terms", "term_weights", "holders", "frequencies"), "")
+    _, asked["average"], _ = statistics(cursor)
     for counted in (None, ""):
         cursor.get_ready(
             "search/bm25", **asked, counted=counted, allowed=None, least=None, limit=limit + 1
@@ -203,7 +202,8 @@ def get_ready(cursor: Cursor, *, limit: int) -> None:
 
 def rarest(cursor: Cursor, query: Query, stemmer: Stemmer) -> str | None:
     """The word of a query that fewest documents have, of those that any has."""
-    return Asked(held(cursor) or Filed(cursor), query, stemmer).rarest
+    total, _, _ = statistics(cursor)
+    return Asked(held(cursor) or Filed(cursor), query, stemmer, total=total).rarest
 
 
 def documents(cursor: Cursor, ids: Iterable[int]) -> dict[int, Text]:

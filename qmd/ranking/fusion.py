@@ -1,16 +1,30 @@
-"""Ranked lists fused into one: by their scores, or by reciprocal ranks.
+"""Ranked lists fused into one: by the weighted sum of their scores, or by reciprocal ranks.
 
-Both are statements (search/fuse_scores, search/fuse_ranks), unless there is but one list. What each
-list gave to a document comes along, so that a score can be added up by hand.
+The weights of all lists add up to 1, so that a sum is on the scale of each list (`scale`). A
+document that a list does not have gets nothing from a keyword list, and from a list by meaning the
+lowest score there is in it, since it cannot have more: its floor. What each list gave to a document
+comes along, so that a score can be added up by hand.
+
+Lists by meaning know nothing of a document without a vector. It stands where its words put it: as
+many documents with a vector are before it as are before it by words. Its score is what its words
+are worth, unless those beside it have all more or all less. So an index of which only a part has
+vectors gives no worse an order than words, where meaning orders that part better than they do.
+
+A recent document gets up to 0.05 more, but never a score above 1; those that would have more keep
+the order that they have without it.
+
+Source: the convex combination of Bruch, Gai, Ingber, ACM TOIS 2023. Measured: docs/relevance.md.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Container, Hashable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
 
 from qmd.ranking import bm25, postings
+from qmd.ranking.scale import WORDS
 from qmd.types import Nearest
 
 if TYPE_CHECKING:
@@ -18,14 +32,6 @@ if TYPE_CHECKING:
     from qmd.storage.cursor import Cursor, Value
 
 Fusion = Literal["scores", "rrf"]
-
-WORDS = 0.42
-"""Share of the keyword lists in the fused score; the rest is that of the lists by meaning.
-Measured: docs/relevance.md."""
-
-HALF = 20
-"""BM25 of which a keyword score is half, as search/fuse_scores has it. Measured:
-docs/relevance.md."""
 
 DEPTH: Mapping[Fusion, int] = {"scores": 200, "rrf": 20}
 """Documents of a list that are fused. Sources: docs/relevance.md; tobi/qmd (MIT)."""
@@ -35,7 +41,7 @@ class Listed(NamedTuple):
     """One ranked list.
 
     Attributes:
-        scores: bm25 or cosine, by document, best first.
+        scores: 0 to 1, by document, best first.
     """
 
     kind: Kind
@@ -89,48 +95,24 @@ def fused(
         limit: documents at most.
     """
     weights = _weights(lists, fusion)
-    share = _share(lists, weights)
     entries = [
         (document_id, number, rank, score)
         for number, each in enumerate(lists)
         for rank, (document_id, score) in enumerate(each.scores.items(), start=1)
         if document_id not in banned
     ]
-    given: dict[str, Value] = {
-        "documents": [document_id for document_id, _, _, _ in entries],
-        "lists": [number for _, number, _, _ in entries],
-        "ranks": [rank for _, _, rank, _ in entries],
-        "weights": [weights[number] for _, number, _, _ in entries],
-        "half_life": half_life,
-        "now": datetime.now(UTC).replace(tzinfo=None).isoformat(sep=" "),
-    }
-    absent: list[_Part] = []
     if fusion == "rrf":
+        given: dict[str, Value] = {
+            "documents": [document_id for document_id, _, _, _ in entries],
+            "lists": [number for _, number, _, _ in entries],
+            "ranks": [rank for _, _, rank, _ in entries],
+            "weights": [weights[number] for _, number, _, _ in entries],
+            "half_life": half_life,
+            "now": _now(),
+        }
         found = _best(cursor, "search/fuse_ranks", given, _worth_of_ranks, limit)
     else:
-        floors = _floors(lists, entries)
-        absent = [
-            _Part(
-                list=number,
-                rank=None,
-                weight=weights[number],
-                contribution=weights[number] * floor,
-            )
-            for number, floor in floors.items()
-        ]
-        given |= {
-            "scores": [score for _, _, _, score in entries],
-            "lexical": [lists[number].kind == "lex" for _, number, _, _ in entries],
-            "floors": [floors[number] for _, number, _, _ in entries],
-            "least": sum(part["contribution"] for part in absent),
-            "unknown": sorted(unknown) or None,
-            "share": share,
-        }
-        if len(lists) == 1 and half_life is None:
-            rows = _alone(lists[0].kind, entries)
-            found = bm25.in_order(cursor, rows, _worth_of_scores, limit)
-        else:
-            found = _best(cursor, "search/fuse_scores", given, _worth_of_scores, limit)
+        found = _by_scores(cursor, lists, weights, entries, unknown, half_life, limit)
     near = _nearest(lists)
     by_words = {number for each in lists if each.kind == "lex" for number in each.scores}
     return [
@@ -141,11 +123,7 @@ def fused(
             document_id in by_words,
             {
                 "fusion": fusion,
-                "lists": _explained(
-                    lists,
-                    parts,
-                    _as_by_words(lists, parts, absent, share) if document_id in unknown else absent,
-                ),
+                "lists": _explained(lists, parts),
                 "bonus": bonus,
                 "recency": recency,
                 "fused": score,
@@ -156,17 +134,115 @@ def fused(
 
 
 _Row = tuple[int, float, float, float, list[_Part]]
-"""What the statements give: document_id, score, bonus, recency, parts."""
+"""A fused document: document_id, score, bonus, recency, parts."""
 
 
-def _alone(kind: Kind, entries: Sequence[tuple[int, int, int, float]]) -> list[_Row]:
-    """What search/fuse_scores makes of a list alone, which keeps its order: nothing is fused."""
-    rows: list[_Row] = []
+class _Total(NamedTuple):
+    """What a document has of all lists.
+
+    Attributes:
+        sum: of what it has of each, weighted.
+        side: of two with the same sum, the lower comes first.
+        words: what it has of keyword lists, of those that their words order.
+    """
+
+    sum: float
+    side: int = 0
+    words: float = 0.0
+
+
+def _by_scores(
+    cursor: Cursor,
+    lists: Sequence[Listed],
+    weights: Sequence[float],
+    entries: Sequence[tuple[int, int, int, float]],
+    unknown: Collection[int],
+    half_life: float | None,
+    limit: int,
+) -> list[_Row]:
+    """The documents with the highest weighted sum of scores."""
+    floors = _floors(lists, entries)
+    having: dict[int, dict[int, tuple[int, float]]] = {}
     for document_id, number, rank, score in entries:
-        score = score / (score + HALF) if kind == "lex" else max(score, 0.0)
-        part = _Part(list=number, rank=rank, weight=1.0, contribution=score)
-        rows.append((document_id, round(score, 12), 0.0, 0.0, [part]))
+        having.setdefault(document_id, {})[number] = rank, weights[number] * score
+    least = [weight * floor for weight, floor in zip(weights, floors, strict=True)]
+    lexical = [number for number, each in enumerate(lists) if each.kind == "lex"]
+
+    def total(parts: Mapping[int, tuple[int, float]], numbers: Iterable[int]) -> float:
+        return round(sum(parts[n][1] if n in parts else least[n] for n in numbers), 12)
+
+    totals = {each: _Total(total(having[each], range(len(lists)))) for each in having}
+    share = sum(weights[number] for number in lexical)
+    if unknown:
+        words = {each: total(having[each], lexical) for each in having}
+        totals |= _by_words(totals, words, [each for each in having if each in unknown], share)
+    recent = _recent(cursor, list(having), half_life)
+    ranked = [
+        (document_id, found, round(min(recent.get(document_id, 0.0), max(1 - found.sum, 0)), 12))
+        for document_id, found in totals.items()
+    ]
+    ranked.sort(key=lambda row: (-round(row[1].sum + row[2], 12), row[2], *_behind(row[1])))
+    if len(lists) > 1 or half_life is not None:  # a list alone keeps its order
+        ranked = bm25.in_order(cursor, ranked, lambda row: row[1:], limit)
+    rows: list[_Row] = []
+    for document_id, found, recency in ranked[:limit]:
+        parts = [
+            _Part(list=number, rank=rank, weight=weights[number], contribution=given)
+            for number, (rank, given) in having[document_id].items()
+        ]
+        lacking = {n: least[n] for n in range(len(lists)) if n not in having[document_id]}
+        if document_id in unknown:
+            rest = found.sum - sum(part["contribution"] for part in parts)
+            lacking |= {n: rest * weights[n] / (1 - share) for n in lacking if n not in lexical}
+        parts += [
+            _Part(list=number, rank=None, weight=weights[number], contribution=given)
+            for number, given in lacking.items()
+        ]
+        rows.append((document_id, round(found.sum + recency, 12), 0.0, recency, parts))
     return rows
+
+
+def _behind(total: _Total) -> tuple[int, float]:
+    return total.side, -total.words
+
+
+def _by_words(
+    totals: Mapping[int, _Total],
+    words: Mapping[int, float],
+    unknown: Sequence[int],
+    share: float,
+) -> dict[int, _Total]:
+    """What documents without a vector have, so that they stand where their words put them.
+
+    Args:
+        totals: of all documents.
+        words: what each has of keyword lists.
+        share: weight of all keyword lists.
+    """
+    known = set(totals).difference(unknown)
+    before = sorted(-words[each] for each in known)
+    sums = sorted((totals[each].sum for each in known), reverse=True)
+    found = {}
+    for document_id in unknown:
+        place = bisect_left(before, -words[document_id])  # those with more of the words
+        above = sums[place - 1] if place else 1.0
+        below = sums[place] if place < len(sums) else 0.0
+        worth = min(max(words[document_id] / share, below), above)
+        side = -1 if worth == below < above or not place else 1
+        found[document_id] = _Total(round(worth, 12), side, words[document_id])
+    return found
+
+
+def _recent(cursor: Cursor, documents: list[int], half_life: float | None) -> dict[int, float]:
+    """What documents get for being recent."""
+    if half_life is None:
+        return {}
+    rows = cursor.again("search/recency", documents=documents, half_life=half_life, now=_now())
+    return dict(rows)
+
+
+def _now() -> str:
+    return datetime.now(UTC).replace(tzinfo=None).isoformat(sep=" ")
 
 
 def _best(
@@ -183,49 +259,18 @@ def _best(
     return bm25.in_order(cursor, rows, worth, limit)
 
 
-def _worth_of_scores(row: _Row) -> tuple[float, float]:
-    _, score, _, recency, _ = row
-    return score, recency
-
-
 def _worth_of_ranks(row: _Row) -> tuple[float, int, int]:
     _, score, _, _, parts = row
     return score, min(part["list"] for part in parts), min(part["rank"] or 0 for part in parts)
 
 
-def _floors(
-    lists: Sequence[Listed], entries: Iterable[tuple[int, int, int, float]]
-) -> dict[int, float]:
-    """What a document has of each list that does not have it. See search/fuse_scores."""
+def _floors(lists: Sequence[Listed], entries: Iterable[tuple[int, int, int, float]]) -> list[float]:
+    """What a document has of each list that does not have it."""
     floors: dict[int, float] = {}
     for _, number, _, score in entries:
-        lowest = score if lists[number].kind != "lex" and score > 0 else 0.0
+        lowest = score if lists[number].kind != "lex" else 0.0
         floors[number] = min(floors.get(number, lowest), lowest)
-    return {number: floors.get(number, 0.0) for number in range(len(lists))}
-
-
-def _share(lists: Sequence[Listed], weights: Sequence[float]) -> float:
-    """What all keyword lists count together."""
-    pairs = zip(lists, weights, strict=True)
-    return sum(weight for each, weight in pairs if each.kind == "lex")
-
-
-def _as_by_words(
-    lists: Sequence[Listed], parts: Iterable[_Part], absent: Iterable[_Part], share: float
-) -> list[_Part]:
-    """What a document without a vector gets of each list that does not have it."""
-    mean = sum(part["contribution"] for part in parts) / share
-    return [
-        part
-        if lists[part["list"]].kind == "lex"
-        else _Part(
-            list=part["list"],
-            rank=None,
-            weight=part["weight"],
-            contribution=part["weight"] * mean,
-        )
-        for part in absent
-    ]
+    return [floors.get(number, 0.0) for number in range(len(lists))]
 
 
 def _weights(lists: Sequence[Listed], fusion: Fusion) -> list[float]:
@@ -253,23 +298,15 @@ def _nearest(lists: Sequence[Listed]) -> dict[int, Nearest]:
     return best
 
 
-def _explained(
-    lists: Sequence[Listed], parts: Iterable[_Part], absent: Iterable[_Part]
-) -> list[dict[str, object]]:
-    """What each list gave to a document.
-
-    Args:
-        parts: of the lists that have it.
-        absent: of each list, what it gives to those that it does not have.
-    """
-    known = {part["list"]: part for part in (*absent, *parts)}
+def _explained(lists: Sequence[Listed], parts: Iterable[_Part]) -> list[dict[str, object]]:
+    """What each list gave to a document."""
     return [
         {
-            "kind": lists[number].kind,
-            "query": lists[number].text,
+            "kind": lists[part["list"]].kind,
+            "query": lists[part["list"]].text,
             "rank": part["rank"],
             "weight": part["weight"],
             "contribution": part["contribution"],
         }
-        for number, part in sorted(known.items())
+        for part in sorted(parts, key=lambda part: part["list"])
     ]

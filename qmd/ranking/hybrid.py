@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import anyio
 from anyio import from_thread, to_thread
 
+from qmd.embedding import cosines
 from qmd.embedding import vectors as embeddings
 from qmd.errors import ModelError, NotEmbedded, QueryError
 from qmd.models import truncation
@@ -30,6 +31,7 @@ from qmd.ranking.passages import with_passages
 from qmd.ranking.query_document import Question
 from qmd.ranking.query_document import Search as Asked
 from qmd.ranking.reranking import CANDIDATES, reranked
+from qmd.ranking.scale import attained
 from qmd.types import Filter, Nearest
 
 if TYPE_CHECKING:
@@ -136,6 +138,7 @@ class _Run:
         self._banned: set[int] = set()
         self._space: Space | None = None
         self._near_to: Callable[..., list[Nearest]] | None = None  # the first search by meaning
+        self._cosines = cosines.USUAL
         self._depth = DEPTH[recipe.fusion]
         self._count = 0
         self._is_partial = False  # some documents have no vectors
@@ -183,7 +186,7 @@ class _Run:
         return await to_thread.run_sync(read, partial(finished, documents=documents))
 
     def _fused(self, cursor: Cursor, *, lists: Sequence[Listed], limit: int) -> list[Ranked]:
-        """The best documents of some lists; those without a vector by their words alone."""
+        """The best documents of some lists; those without a vector where their words put them."""
         unknown: set[int] = set()
         if self._is_partial and self._space is not None:
             number = embeddings.model_id(cursor, self._space.fingerprint)
@@ -207,7 +210,13 @@ class _Run:
         """Documents, each with further passages of it, as many as are wanted."""
         if not documents or self._recipe.per_file == 1 or self._near_to is None:
             return documents
-        return with_passages(cursor, documents, self._near_to, per_file=self._recipe.per_file)
+        return with_passages(
+            cursor,
+            documents,
+            self._near_to,
+            similarity=self._cosines.similarity,
+            per_file=self._recipe.per_file,
+        )
 
     # -- lists -------------------------------------------------------------------
 
@@ -288,7 +297,8 @@ class _Run:
                 self._banned |= result.banned
             for word, stands_for in result.words.items():
                 self._words.setdefault(word, stands_for)
-            scores = dict(bm25.in_order(cursor, result.scores, itemgetter(1), self._depth))
+            best = bm25.in_order(cursor, result.scores, itemgetter(1), self._depth)
+            scores = {each: attained(score, result.most) for each, score in best}
             found[number] = Listed("lex", asked.text, weight, scores, {})
         return found
 
@@ -355,6 +365,7 @@ class _Run:
         number = embeddings.model_id(cursor, fingerprint, dimensions=vectors.shape[1])
         if number is None:
             raise NotEmbedded
+        self._cosines = cosines.of(cursor, number)
         documents = postings.allowed(cursor, self._among, banned=self._banned)
         nearest = partial(neighbours.nearest, model_id=number, vectors=self._count)
         if self._helpers.faster is not None:
@@ -365,7 +376,7 @@ class _Run:
         for (place, asked, weight), vector in zip(searches, vectors, strict=True):
             near = nearest(cursor, vector=vector, documents=documents, limit=self._depth)
             passages = {hit.document_id: hit for hit in near}
-            scores = {hit.document_id: hit.score for hit in near}
+            scores = {hit.document_id: self._cosines.similarity(hit.score) for hit in near}
             found[place] = Listed(asked.kind, asked.text, weight, scores, passages)
         return found
 

@@ -8,7 +8,6 @@ added up for a document is added up in the same order.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -93,11 +92,12 @@ class Documents(NamedTuple):
     """All documents, by slot: ascending by number.
 
     Attributes:
+        lengths: weighted by field.
         known: of each by number: collection, path, title and hash.
     """
 
     ids: NDArray[np.uint32]
-    lengths: NDArray[np.int64]
+    lengths: NDArray[np.float64]
     path_starts: NDArray[np.int64]
     body_starts: NDArray[np.int64]
     known: Mapping[int, tuple[str, str, str, str]]
@@ -166,10 +166,8 @@ class Inverted:
         scores = np.zeros(len(norms))
         # By number, as they stand in the table; after them what has been counted.
         for term in sorted(wanted.terms, key=lambda each: (each.term_id < 0, abs(each.term_id))):
-            idf = math.log(1 + (wanted.total - term.documents + 0.5) / (term.documents + 0.5))
-            weight = term.weight * idf * 2.5
             for slots, frequencies in self._frequencies_of(term.term_id, wanted.counted):
-                scores[slots] += weight * frequencies / (frequencies + norms[slots])
+                scores[slots] += term.weight * frequencies / (frequencies + norms[slots])
         if wanted.allowed is not None:
             slots = self._slots(wanted.allowed)
             kept = scores[slots]
@@ -196,8 +194,7 @@ class Inverted:
     def _norm(self, average: float) -> NDArray[np.float64]:
         """What the length of each document adds to the frequency of a term."""
         if average not in self._norms:
-            lengths = self.shelf.lengths.astype(np.float64)
-            self._norms[average] = 1.5 * (0.25 + 0.75 * lengths / average)
+            self._norms[average] = 1.5 * (0.25 + 0.75 * self.shelf.lengths / average)
         return self._norms[average]
 
     # -- terms -------------------------------------------------------------------
@@ -221,8 +218,7 @@ class Inverted:
         return [(self._slots(tally.documents), np.array(tally.frequencies))]
 
     def _tally(self, slots: NDArray[Any], frequencies: NDArray[np.float64]) -> Tally:
-        shelf = self.shelf
-        return Tally(shelf.ids[slots].tolist(), frequencies.tolist(), shelf.lengths[slots].tolist())
+        return Tally(self.shelf.ids[slots].tolist(), frequencies.tolist())
 
     # -- phrases -----------------------------------------------------------------
 

@@ -18,6 +18,7 @@ def with_passages(
     documents: Sequence[Ranked],
     nearest: Callable[..., list[Nearest]],
     *,
+    similarity: Callable[[float], float],
     per_file: int,
 ) -> list[Ranked]:
     """Documents, each followed by further passages of it that are like the question.
@@ -27,6 +28,7 @@ def with_passages(
     Args:
         documents: best first.
         nearest: `neighbours.nearest`, of the question.
+        similarity: what a cosine is worth.
         per_file: passages of a document at most.
     """
     passages: dict[int, list[Nearest]] = {each.document_id: [] for each in documents}
@@ -36,7 +38,7 @@ def with_passages(
         limit=per_file * len(passages),
         per_file=per_file,
     ):
-        if hit.score >= SIMILAR:
+        if similarity(hit.score) >= SIMILAR:
             passages[hit.document_id].append(hit)
     found = []
     for each in documents:

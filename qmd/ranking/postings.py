@@ -27,12 +27,11 @@ class Term(NamedTuple):
 
     Attributes:
         term_id: of what stands for what has been counted: below 0.
-        documents: that have it.
+        weight: the most that it adds to a score.
     """
 
     term_id: int
     weight: float
-    documents: int
 
 
 class Tally(NamedTuple):
@@ -41,12 +40,10 @@ class Tally(NamedTuple):
     Attributes:
         documents: their numbers, ascending.
         frequencies: weighted by field.
-        lengths: of the documents.
     """
 
     documents: Sequence[int]
     frequencies: Sequence[float]
-    lengths: Sequence[int]
 
 
 class Wanted(NamedTuple):
@@ -55,18 +52,14 @@ class Wanted(NamedTuple):
     Attributes:
         terms: of the index, and those that stand for what has been counted.
         counted: of each term below 0.
-        total: documents in all.
-        average: length of a document.
-        buried: there are postings of documents that are gone.
+        average: length of a document, weighted by field.
         allowed: documents that may answer; None: all.
         banned: documents that may not.
     """
 
     terms: Sequence[Term]
     counted: Mapping[int, Tally]
-    total: float
     average: float
-    buried: bool
     allowed: Collection[int] | None
     banned: frozenset[int]
 
@@ -149,14 +142,10 @@ class Filed:
         asked: dict[str, Value] = {
             "terms": [each.term_id for each in wanted.terms],
             "term_weights": [each.weight for each in wanted.terms],
-            "term_documents": [each.documents for each in wanted.terms],
             "counted": [term for term, each in tallies for _ in each.documents] or None,
             "holders": [number for _, each in tallies for number in each.documents],
             "frequencies": [count for _, each in tallies for count in each.frequencies],
-            "lengths": [length for _, each in tallies for length in each.lengths],
-            "total": wanted.total,
             "average": wanted.average,
-            "buried": wanted.buried or None,
             "allowed": self._allowed(wanted),
         }
         rows = self._cursor.again("search/bm25", **asked, least=None, limit=limit + 1)
@@ -170,14 +159,13 @@ class Filed:
         return as_json(sorted(set(wanted.allowed) - wanted.banned))
 
 
-def _tallies(rows: Sequence[tuple[int, int, float, int]]) -> dict[int, Tally]:
-    """Rows of (number, document_id, frequency, length), by the first."""
-    found: dict[int, tuple[list[int], list[float], list[int]]] = {}
-    for number, document_id, frequency, length in rows:
-        documents, frequencies, lengths = found.setdefault(number, ([], [], []))
+def _tallies(rows: Sequence[tuple[int, int, float]]) -> dict[int, Tally]:
+    """Rows of (number, document_id, frequency), by the first."""
+    found: dict[int, tuple[list[int], list[float]]] = {}
+    for number, document_id, frequency in rows:
+        documents, frequencies = found.setdefault(number, ([], []))
         documents.append(document_id)
         frequencies.append(frequency)
-        lengths.append(length)
     return {number: Tally(*columns) for number, columns in found.items()}
 
 

@@ -49,7 +49,7 @@ def _documents(cursor: Cursor) -> Documents:
     columns = list(zip(*rows, strict=True)) or [()] * 8
     return Documents(
         np.array(columns[0], np.uint32),
-        np.array(columns[5], np.int64),
+        np.array(columns[5], np.float64),
         np.array(columns[6], np.int64),
         np.array(columns[7], np.int64),
         {row[0]: row[1:5] for row in rows},

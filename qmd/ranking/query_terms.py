@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
+from math import log
 
 from qmd.ranking.postings import Postings, Tally, Term
 from qmd.ranking.query import Phrase, Query
@@ -13,13 +13,37 @@ PREFIX_WEIGHT = 0.3
 """What the longer words that start with a word of the query count, together, next to the word.
 Measured: docs/relevance.md."""
 
+SYLLABLE = 0.2
+"""What one syllable of Hangul counts next to a word: two together say what a text is about.
+Measured: docs/relevance.md."""
+
 COMMON = 20
 """Documents with a word from which on longer words no longer stand for it: `config` finds
 `configuration` where it is rare, and a common word is not drowned in its compounds."""
 
 
+def worth(total: float, documents: int) -> float:
+    """The most that a term adds to a score: its idf, k1 + 1 times.
+
+    The idf is Lucene's, which is never negative.
+
+    Args:
+        total: documents in all.
+        documents: that have the term.
+    """
+    return 2.5 * log(1 + (total - documents + 0.5) / (documents + 0.5))
+
+
+def _is_syllable(gram: str) -> bool:
+    """Whether a gram is one syllable of Hangul."""
+    return len(gram) == 1 and "\uac00" <= gram <= "\ud7a3"
+
+
 class Asked:
     """A query in the numbers of the index.
+
+    Args:
+        total: documents in all.
 
     Attributes:
         terms: to be looked for, and those that stand for what has been counted.
@@ -28,13 +52,17 @@ class Asked:
         banned: documents with something excluded.
         words: of the index, that the query asked for, each with the word of the query.
         rarest: word, of those that any document has.
+        most: the score of a document that has nothing but what is asked for; longer words that
+            stand for one of its words may add to that.
         can_answer: whether any document could.
     """
 
     rarest: str | None
 
-    def __init__(self, postings: Postings, query: Query, stemmer: Stemmer) -> None:
+    def __init__(self, postings: Postings, query: Query, stemmer: Stemmer, *, total: float) -> None:
         self._postings = postings
+        self._total = total
+        self.most = 0.0
         self.counted: dict[int, Tally] = {}
         self.required: list[Sequence[int]] = []
         self.banned: set[int] = set()
@@ -75,9 +103,10 @@ class Asked:
 
     def _weigh(self, words: Sequence[str], grams: frozenset[str]) -> None:
         """Add terms, each counted as often as it is asked for; rare words stand for longer ones."""
-        weights = Counter[int]()
+        weights: dict[int, float] = {}
         for word in words:
-            weights[self._term[word]] += 1
+            term = self._term[word]
+            weights[term] = weights.get(term, 0) + (SYLLABLE if _is_syllable(word) else 1)
             self._note(word, self._same(word))
         documents = self._postings.documents(list(weights))
         met = [word for word in words if documents[self._term[word]]]
@@ -86,11 +115,11 @@ class Asked:
             w for w in dict.fromkeys(words) if w not in grams and documents[self._term[w]] < COMMON
         ]
         self._count_longer(rare, weights)
-        self.terms += [
-            Term(term, weight, documents[term])
-            for term, weight in weights.items()
-            if documents[term]
-        ]
+        for term, weight in weights.items():
+            most = weight * worth(self._total, documents[term])
+            self.most += most
+            if documents[term]:
+                self.terms.append(Term(term, most))
 
     def _count_longer(self, rare: Sequence[str], asked: Container[int]) -> None:
         """Count the longer words that start with a rare one, together as one more word."""
@@ -106,11 +135,13 @@ class Asked:
         for tally in self._postings.any_of(clauses).values():
             self._add_counted(tally, PREFIX_WEIGHT)
 
-    def _add_counted(self, tally: Tally, weight: float) -> None:
-        """Score what has been counted already, as one term."""
+    def _add_counted(self, tally: Tally, weight: float) -> float:
+        """Score what has been counted already, as one term; give the most that it adds."""
         term_id = -1 - len(self.terms)
-        self.terms.append(Term(term_id, weight, len(tally.documents)))
+        most = weight * worth(self._total, len(tally.documents))
+        self.terms.append(Term(term_id, most))
         self.counted[term_id] = tally
+        return most
 
     def _count_phrases(self, query: Query) -> list[str]:
         """Count the phrases.
@@ -134,7 +165,7 @@ class Asked:
             for word, _ in phrase.elements:
                 self._note(word, self._same(word))
             if tally is not None:
-                self._add_counted(tally, 1.0)
+                self.most += self._add_counted(tally, 1.0)
         return instead
 
     def _find(self, phrases: Sequence[Phrase]) -> Mapping[int, Tally]:

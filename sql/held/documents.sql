@@ -5,7 +5,7 @@
 -- out  path         text
 -- out  title        text
 -- out  hash         text     of the content
--- out  length       bigint   occurrences of terms
+-- out  length       double   occurrences of terms, weighted by field
 -- out  path_start   integer  position of the path's first word
 -- out  body_start   integer
 select
@@ -14,7 +14,7 @@ select
     path,
     title,
     hash,
-    title_length::bigint + path_length + body_length as length,
+    4.0::double * title_length + 1.5::double * path_length + body_length as length,
     path_start,
     body_start
 from documents

@@ -4,12 +4,10 @@
 -- out  clause       integer
 -- out  document_id  integer
 -- out  frequency    double   occurrences of all of them, weighted by field as in search/bm25
--- out  length       integer  occurrences of all terms in the document
 select
     clause,
     postings.document_id,
-    sum(4.0::double * title_frequency + 1.5::double * path_frequency + body_frequency) as frequency,
-    any_value(length) as length
+    sum(4.0::double * title_frequency + 1.5::double * path_frequency + body_frequency) as frequency
 from postings
 join (
     select unnest(

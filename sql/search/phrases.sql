@@ -11,7 +11,6 @@
 -- out  phrase       integer
 -- out  document_id  integer
 -- out  frequency    double   occurrences, weighted by field
--- out  length       integer  occurrences of all terms in the document
 with elements as (
     select unnest(
         from_json(
@@ -69,8 +68,7 @@ select
         when start < path_start then 4.0::double
         when start < body_start then 1.5::double
         else 1.0::double
-    end) as frequency,
-    any_value(title_length + path_length + body_length) as length
+    end) as frequency
 from occurrences
 join documents on occurrences.document_id = documents.document_id
 group by phrase, occurrences.document_id

@@ -1,10 +1,11 @@
 -- What BM25 wants to know of all documents together.
 --
 -- out  total           double
--- out  average_length  double   occurrences of terms in a document; 0 if there is none
+-- out  average_length  double   of a document, weighted by field as in search/bm25; 0 if there is none
 -- out  buried          boolean  there are postings of documents that are gone
 select
     count(*)::double as total,
-    coalesce(avg(title_length + path_length + body_length), 0) as average_length,
+    coalesce(avg(4.0::double * title_length + 1.5::double * path_length + body_length), 0)
+        as average_length,
     exists (select 1 from tombstones) as buried
 from documents

@@ -8,7 +8,7 @@
 -- in   $selection  put in as text: the parameters that choose documents, each null if not given
 -- in   $chosen     put in as text: their names
 -- out  rank        integer  1 is the best
--- out  score       double   bm25 / (1 + bm25): 0 to 1
+-- out  score       double   0 to 1, higher is better
 -- out  docid       text     of `documents`
 -- out  file        text     of `documents`
 -- out  collection  text

@@ -30,7 +30,7 @@ class Asked:
 
 def shown(documents, hits, per_file):
     """(document, position, found by words) of each passage."""
-    found = with_passages(None, documents, Asked(*hits), per_file=per_file)
+    found = with_passages(None, documents, Asked(*hits), similarity=float, per_file=per_file)
     return [(each.document_id, each.near and each.near.position, each.by_words) for each in found]
 
 
@@ -65,14 +65,16 @@ def test_passages_that_have_little_to_do_with_the_question_are_left_out():
 
 
 def test_a_further_passage_has_the_score_of_its_document():
-    [first, second] = with_passages(None, [ranked(3)], Asked(passage(3, 0.8, 20)), per_file=2)
+    [first, second] = with_passages(
+        None, [ranked(3)], Asked(passage(3, 0.8, 20)), similarity=float, per_file=2
+    )
     assert second == first._replace(near=passage(3, 0.8, 20), by_words=False)
     assert second.score == first.score
 
 
 def test_only_passages_of_these_documents_are_asked_for_and_as_many_as_may_be_shown():
     asked = Asked()
-    with_passages(None, [ranked(7), ranked(5)], asked, per_file=3)
+    with_passages(None, [ranked(7), ranked(5)], asked, similarity=float, per_file=3)
     given = asked.given
     assert json.loads(given.pop("documents")) == [7, 5]
     assert given == {"limit": 6, "per_file": 3}

@@ -46,13 +46,17 @@ def terms(text: str) -> list[int]:
 
 
 def reference(files: dict[str, str], text: str) -> dict[str, float]:
-    """BM25 of each file that answers a query of plain words, by the formula alone."""
+    """The share that each file has of all BM25 that a query of plain words can have."""
     title = {path: Path(path).stem for path in files}
     counted = {
         path: [Counter(terms(field)) for field in (title[path], path, body)]
         for path, body in files.items()
     }
-    length = {path: sum(sum(c.values()) for c in fields) for path, fields in counted.items()}
+    weights = (4, 1.5, 1)
+    length = {
+        path: sum(w * sum(c.values()) for w, c in zip(weights, fields, strict=True))
+        for path, fields in counted.items()
+    }
     average = sum(length.values()) / len(files)
     holders = Counter(term for fields in counted.values() for term in set().union(*fields))
     asked = query.parse(text)
@@ -74,7 +78,8 @@ def reference(files: dict[str, str], text: str) -> dict[str, float]:
         longer = {terms(other)[0] for other in met if other.startswith(word)} - wanted.keys()
         clauses.append((longer, PREFIX_WEIGHT))
     scores = Counter[str]()
-    for clause, weight in clauses:
+    most = 0.0
+    for number, (clause, weight) in enumerate(clauses):
         frequencies = {
             path: sum(
                 4 * fields[0][term] + 1.5 * fields[1][term] + fields[2][term] for term in clause
@@ -87,15 +92,15 @@ def reference(files: dict[str, str], text: str) -> dict[str, float]:
             if frequency:
                 damped = frequency + 1.5 * (0.25 + 0.75 * length[path] / average)
                 scores[path] += weight * idf * frequency * 2.5 / damped
-    return scores
+        if number < len(wanted):  # longer words are beyond what is asked for
+            most += weight * idf * 2.5
+    return {path: min(score / most, 1) for path, score in scores.items()}
 
 
 def answers(library: Library, text: str) -> dict[str, float]:
-    """What the index answers, as bm25 and not as the score shown."""
-    results = list(search(library.engine, text, limit=100))
-    return {
-        result.file.removeprefix("notes/"): result.score / (1 - result.score) for result in results
-    }
+    """What the index answers."""
+    results = search(library.engine, text, limit=100)
+    return {result.file.removeprefix("notes/"): result.score for result in results}
 
 
 def carry_out(library: Library, step: tuple[str, str, str]) -> None:

@@ -20,6 +20,12 @@ def cosine(degrees):
     return pytest.approx(np.cos(np.radians(degrees)), abs=1e-6)
 
 
+@pytest.fixture(autouse=True)
+def usual(monkeypatch):
+    """Cosines as they are: vectors of a circle say nothing of passages taken at random."""
+    monkeypatch.setattr("qmd.embedding.cosines.FEWEST", 10**6)
+
+
 @pytest.fixture
 def compass(faked, fake):
     """A library in which a text points as many degrees from another as its last number says."""

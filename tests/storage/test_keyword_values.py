@@ -179,11 +179,21 @@ def test_a_title_counts_four_times_and_a_path_one_and_a_half_times(index):
 
 
 def test_a_long_document_counts_less(index):
-    # Lengths with title and path are 4 and 8, 6 in the mean: 1.5 × (0.25 + 0.75 × 4 / 6) = 1.125,
-    # and 1.5 × (0.25 + 0.75 × 8 / 6) = 1.875.
+    # Title and path have one word and two: 4 and 3. Lengths are 8 and 12, 10 in the mean:
+    # 1.5 × (0.25 + 0.75 × 8 / 10) = 1.275, and 1.5 × (0.25 + 0.75 × 12 / 10) = 1.725.
     found = index({"a.md": "tea", "b.md": "tea pot pot pot pot"})
     idf = log(1 + 0.5 / 2.5)
-    assert found("tea")[0] == [("a.md", idf * 2.5 / 2.125), ("b.md", idf * 2.5 / 2.875)]
+    assert found("tea")[0] == [("a.md", idf * 2.5 / 2.275), ("b.md", idf * 2.5 / 2.725)]
+
+
+def test_a_long_title_makes_a_document_as_much_longer_as_its_words_count(index):
+    # The title has two words in "b c.md", and the path three: 8 + 4.5 + 1 beside 4 + 3 + 1.
+    found = index({"a.md": "tea", "b c.md": "tea"})
+    idf, mean = log(1 + 0.5 / 2.5), (13.5 + 8) / 2
+    assert found("tea")[0] == [
+        ("a.md", idf * 2.5 / (1 + 1.5 * (0.25 + 0.75 * 8 / mean))),
+        ("b c.md", idf * 2.5 / (1 + 1.5 * (0.25 + 0.75 * 13.5 / mean))),
+    ]
 
 
 @pytest.mark.parametrize(("documents", "paths"), [(19, ["pot.md"]), (20, [])])

@@ -58,14 +58,10 @@ def drawn(cursor, name, chance):
         "search/bm25": {
             "terms": [*some, -1],
             "term_weights": [1.0] * (len(some) + 1),
-            "term_documents": [float(chance.randint(1, 30)) for _ in range(len(some) + 1)],
             "counted": chance.choice([None, [-1] * len(ids)]),
             "holders": ids,
             "frequencies": numbers[: len(ids)],
-            "lengths": [30.0] * len(ids),
-            "total": 31.0,
             "average": 40.0 + chance.random(),
-            "buried": chance.choice([None, True]),
             "allowed": chance.choice([None, str(ids)]),
             "least": None,
             "limit": chance.choice([1, 5, 1 << 62]),
@@ -83,30 +79,25 @@ def drawn(cursor, name, chance):
         },
         "search/documents": {"ids": ids},
         "search/paths": {"ids": ids},
+        "search/recency": {
+            "documents": ids,
+            "half_life": 30.0,
+            "now": "2026-03-14 09:26:53",
+        },
         "documents/bodies": {"hashes": chance.sample(hashes, 2)},
         "search/passages": {"chunks": ids},
     }
     if name in asked:
         return asked[name]
-    fused = {
+    return {
         "documents": ids,
         "lists": [n % 2 for n in range(len(ids))],
         "ranks": [n // 2 + 1 for n in range(len(ids))],
         "weights": [0.5] * len(ids),
-        "scores": numbers[: len(ids)],
-        "lexical": [n % 2 == 0 for n in range(len(ids))],
-        "floors": [0.0] * len(ids),
-        "least": chance.random(),
-        "unknown": chance.choice([None, ids[::2]]),
-        "share": 0.3,
         "half_life": chance.choice([None, 30.0]),
         "now": "2026-03-14 09:26:53",
         "limit": chance.choice([3, 10]),
     }
-    if name == "search/fuse_ranks":
-        for key in ("scores", "lexical", "floors", "least", "unknown", "share"):
-            del fused[key]
-    return fused
 
 
 def told(rows):

@@ -36,7 +36,7 @@ def test_a_question_is_searched_in_the_words_of_a_model_too(helped, writer):
         ("vec", "what to brew tea from"),
         ("hyde", "Tea is brewed from leaves."),
     ]
-    assert weights(answer) == [0.28, 0.29, 0.14, 0.145, 0.145]
+    assert weights(answer) == [0.3, 0.275, 0.15, 0.1375, 0.1375]
     lists = ask(helped, "tea", expand=True, **RRF)[0].explain["lists"]
     assert {(part["query"] == "tea", part["weight"]) for part in lists} == {(True, 2), (False, 1)}
     assert writer.asked == [

@@ -1,4 +1,4 @@
-"""Fused scores, worked out by hand: words count 0.42, meaning 0.58; bm25 20 is half a score.
+"""Fused scores, worked out by hand: words count 0.45, meaning 0.55.
 
 No number here is taken from the code.
 """
@@ -40,52 +40,61 @@ def parts(ranked):
     ]
 
 
-def test_a_document_that_a_list_by_meaning_lacks_gets_its_lowest_cosine(library):
-    found = fuse(library, [words({FIRST: 20.0, SECOND: 5.0}), near({SECOND: 0.8, THIRD: 0.5})])
+def test_a_document_that_a_list_by_meaning_lacks_gets_its_lowest_score(library):
+    found = fuse(library, [words({FIRST: 0.5, SECOND: 0.2}), near({SECOND: 0.8, THIRD: 0.5})])
     assert scores(found) == [
-        (SECOND, 0.548),  # 0.42 × 5 / 25 + 0.58 × 0.8 = 0.084 + 0.464
-        (FIRST, 0.5),  # 0.42 × 20 / 40 + 0.58 × 0.5 = 0.21 + 0.29
-        (THIRD, 0.29),  # 0.58 × 0.5, and nothing from the words
+        (SECOND, 0.53),  # 0.45 × 0.2 + 0.55 × 0.8 = 0.09 + 0.44
+        (FIRST, 0.5),  # 0.45 × 0.5 + 0.55 × 0.5 = 0.225 + 0.275
+        (THIRD, 0.275),  # 0.55 × 0.5, and nothing from the words
     ]
     assert [parts(each) for each in found] == [
-        [(2, 0.42, 0.084), (1, 0.58, 0.464)],
-        [(1, 0.42, 0.21), (None, 0.58, 0.29)],
-        [(None, 0.42, 0.0), (2, 0.58, 0.29)],
+        [(2, 0.45, 0.09), (1, 0.55, 0.44)],
+        [(1, 0.45, 0.225), (None, 0.55, 0.275)],
+        [(None, 0.45, 0.0), (2, 0.55, 0.275)],
     ]
-
-
-def test_the_lowest_cosine_is_never_below_0(library):
-    found = fuse(library, [words({FIRST: 20.0}), near({SECOND: 0.5, THIRD: -0.25})])
-    # 0.58 × 0.5; 0.42 × 20 / 40 + 0; 0.
-    assert scores(found) == [(SECOND, 0.29), (FIRST, 0.21), (THIRD, 0.0)]
 
 
 def test_an_empty_list_by_meaning_has_nothing_for_others(library):
-    assert scores(fuse(library, [words({FIRST: 20.0}), near({})])) == [(FIRST, 0.21)]
+    assert scores(fuse(library, [words({FIRST: 0.5}), near({})])) == [(FIRST, 0.225)]
 
 
-def test_each_list_by_meaning_has_a_lowest_cosine_of_its_own(library):
+def test_each_list_by_meaning_has_a_lowest_score_of_its_own(library):
     lists = [
-        words({FIRST: 60.0}),
+        words({FIRST: 0.75}),
         near({SECOND: 0.9, THIRD: 0.4}, weight=2.0),
         near({THIRD: 0.6}, weight=1.0, kind="hyde"),
     ]
-    # The weights are 0.42, 0.58 × 2 / 3 and 0.58 / 3.
+    # The weights are 0.45, 0.55 × 2 / 3 and 0.55 / 3.
     assert scores(fuse(library, lists)) == [
-        (FIRST, 0.315 + 0.58 * (0.8 + 0.6) / 3),  # 0.42 × 60 / 80 + both floors
-        (SECOND, 0.58 * (1.8 + 0.6) / 3),
-        (THIRD, 0.58 * (0.8 + 0.6) / 3),
+        (FIRST, 0.3375 + 0.55 * (0.8 + 0.6) / 3),  # 0.45 × 0.75 + both floors
+        (SECOND, 0.55 * (1.8 + 0.6) / 3),
+        (THIRD, 0.55 * (0.8 + 0.6) / 3),
     ]
 
 
-def test_a_document_without_a_vector_gets_from_meaning_what_its_words_get_it(library):
-    lists = [words({FIRST: 20.0, SECOND: 5.0}), near({SECOND: 0.8, THIRD: 0.5})]
+def test_a_document_without_a_vector_has_the_score_of_its_words(library):
+    lists = [words({FIRST: 0.8, SECOND: 0.2}), near({SECOND: 0.7, THIRD: 0.5})]
     found = fuse(library, lists, unknown=[FIRST])
-    # 20 / 40 from its words: 0.42 × 0.5 + 0.58 × 0.5, and not 0.58 × the floor of 0.5 by chance.
-    assert scores(found) == [(SECOND, 0.548), (FIRST, 0.5), (THIRD, 0.29)]
-    found = fuse(library, [words({FIRST: 5.0}), near({SECOND: 0.8, THIRD: 0.5})], unknown=[FIRST])
-    assert scores(found) == [(SECOND, 0.464), (THIRD, 0.29), (FIRST, 0.2)]  # 5 / 25
-    assert parts(found[2]) == [(1, 0.42, 0.084), (None, 0.58, 0.116)]
+    # 0.45 × 0.2 + 0.55 × 0.7 and 0.55 × 0.5; of the first, the rest is what meaning would give.
+    assert scores(found) == [(FIRST, 0.8), (SECOND, 0.475), (THIRD, 0.275)]
+    assert parts(found[0]) == [(1, 0.45, 0.36), (None, 0.55, 0.44)]
+
+
+def test_a_document_without_a_vector_stands_where_its_words_put_it(library):
+    # The first is before all others by words: it has no less than the best of them.
+    lists = [words({FIRST: 0.5, SECOND: 0.2}), near({SECOND: 0.8, THIRD: 0.5})]
+    found = fuse(library, lists, unknown=[FIRST])
+    assert scores(found) == [(FIRST, 0.53), (SECOND, 0.53), (THIRD, 0.275)]
+    assert parts(found[0]) == [(1, 0.45, 0.225), (None, 0.55, 0.305)]
+    # One is before it by words: so is one in the end, here with less than its words are worth.
+    lists = [words({SECOND: 0.3, FIRST: 0.25}), near({SECOND: 0.1, THIRD: 0.05})]
+    found = fuse(library, lists, unknown=[FIRST])
+    assert scores(found) == [(SECOND, 0.19), (FIRST, 0.19), (THIRD, 0.0275)]
+    assert parts(found[1]) == [(2, 0.45, 0.1125), (None, 0.55, 0.0775)]
+    # And one is behind it that meaning has put there, with more than its words are worth.
+    lists = [words({SECOND: 0.4, FIRST: 0.2}), near({THIRD: 0.6, SECOND: 0.3})]
+    found = fuse(library, lists, unknown=[FIRST])
+    assert scores(found) == [(SECOND, 0.345), (FIRST, 0.33), (THIRD, 0.33)]
 
 
 def test_as_many_documents_of_a_list_are_fused_as_were_measured():
@@ -93,17 +102,20 @@ def test_as_many_documents_of_a_list_are_fused_as_were_measured():
 
 
 def test_a_list_alone_counts_in_full(library):
-    found = fuse(library, [words({FIRST: 20.0, SECOND: 5.0, THIRD: 0.0})])
-    assert [(each.explain["bonus"], each.explain["recency"]) for each in found] == [(0, 0)] * 3
-    assert [each.explain["fused"] for each in found] == [each.score for each in found]
-    assert scores(found) == [(FIRST, 0.5), (SECOND, 0.2), (THIRD, 0.0)]
-    assert [parts(each) for each in found] == [[(1, 1.0, 0.5)], [(2, 1.0, 0.2)], [(3, 1.0, 0.0)]]
-    found = fuse(library, [near({FIRST: 0.7, SECOND: -0.1})])
-    assert scores(found) == [(FIRST, 0.7), (SECOND, 0.0)]
+    for list_ in (words, near):
+        found = fuse(library, [list_({FIRST: 0.5, SECOND: 0.2, THIRD: 0.0})])
+        assert [(each.explain["bonus"], each.explain["recency"]) for each in found] == [(0, 0)] * 3
+        assert [each.explain["fused"] for each in found] == [each.score for each in found]
+        assert scores(found) == [(FIRST, 0.5), (SECOND, 0.2), (THIRD, 0.0)]
+        assert [parts(each) for each in found] == [
+            [(1, 1.0, 0.5)],
+            [(2, 1.0, 0.2)],
+            [(3, 1.0, 0.0)],
+        ]
 
 
 def test_two_lists_of_a_kind_share_all_of_the_weight(library):
-    lists = [words({FIRST: 20.0}, weight=2.0), words({FIRST: 5.0, SECOND: 20.0}, weight=1.0)]
+    lists = [words({FIRST: 0.5}, weight=2.0), words({FIRST: 0.2, SECOND: 0.5}, weight=1.0)]
     # 2 / 3 × 0.5 + 1 / 3 × 0.2; 1 / 3 × 0.5.
     assert scores(fuse(library, lists)) == [(FIRST, 0.4), (SECOND, 0.5 / 3)]
 
@@ -125,7 +137,7 @@ def test_reciprocal_ranks_add_up_with_a_bonus_for_the_top(library):
 
 @pytest.mark.parametrize("fusion", ["scores", "rrf"])
 def test_what_a_question_excludes_does_not_answer_but_keeps_its_rank(library, fusion):
-    lists = [words({FIRST: 20.0, SECOND: 5.0}), near({FIRST: 0.8, SECOND: 0.5})]
+    lists = [words({FIRST: 0.5, SECOND: 0.2}), near({FIRST: 0.8, SECOND: 0.5})]
     [found] = fuse(library, lists, fusion, banned={FIRST})
     assert found.document_id == SECOND
     assert [part["rank"] for part in found.explain["lists"]] == [2, 2]
@@ -144,7 +156,7 @@ def test_the_nearest_passage_of_any_list_is_that_of_the_document(library):
 
 
 def test_a_document_is_told_to_be_found_by_words_only_if_it_was(library):
-    found = fuse(library, [near({FIRST: 0.5}), words({SECOND: 5.0})])
+    found = fuse(library, [near({FIRST: 0.5}), words({SECOND: 0.2})])
     assert {each.document_id: (each.by_words, each.near is None) for each in found} == {
         FIRST: (False, False),
         SECOND: (True, True),

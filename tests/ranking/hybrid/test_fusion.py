@@ -39,29 +39,13 @@ def run(library, name, **parameters):
     return library.engine.read(lambda cursor: cursor.run(name, **parameters))
 
 
-def fused(library, fusion, rows, *, limit=100, half_life=None, now="2031-01-01", unknown=()):
-    """(document, score, bonus, recency, parts) as search/fuse_scores or fuse_ranks gives them."""
+def fused(library, rows, *, limit=100, half_life=None, now="2031-01-01"):
+    """(document, score, bonus, recency, parts) as search/fuse_ranks gives them."""
     fields = {"documents": "document_id", "lists": "list", "ranks": "rank", "weights": "weight"}
-    given = {}
-    if fusion == "scores":
-        fields |= {"scores": "score", "lexical": "lexical", "floors": "floor"}
-        floors = {}
-        for row in rows:
-            row["lexical"] = row["kind"] == "lex"
-            lowest = 0.0 if row["lexical"] else max(row["score"], 0.0)
-            known = floors.get(row["list"], (lowest, 0))[0]
-            floors[row["list"]] = min(lowest, known), row["weight"]
-        rows = [row | {"floor": floors[row["list"]][0]} for row in rows]
-        given["least"] = sum(floor * weight for floor, weight in floors.values())
-        given["unknown"] = sorted(unknown) or None
-        given["share"] = sum(
-            {row["list"]: row["weight"] for row in rows if row["lexical"]}.values()
-        )
     found = run(
         library,
-        f"search/fuse_{fusion}",
+        "search/fuse_ranks",
         **{name: [row[field] for row in rows] for name, field in fields.items()},
-        **given,
         half_life=half_life,
         now=now,
         limit=limit,
@@ -82,7 +66,7 @@ def test_ranks_are_fused_as_recorded(town, case):
         for place, (each, weight) in enumerate(zip(case["lists"], weights, strict=True))
         for rank, name in enumerate(each, start=1)
     ]
-    assert scores_of(fused(town, "ranks", rows)) == [
+    assert scores_of(fused(town, rows)) == [
         (number[name], pytest.approx(score, abs=1e-9)) for name, score in case["expected"]
     ]
 
@@ -119,62 +103,6 @@ def as_rows(lists):
     ]
 
 
-@settings(max_examples=40)
-@given(ranked)
-def test_scores_are_fused_as_the_header_says(town, lists):
-    rows = as_rows(lists)
-    expected = dict.fromkeys((row["document_id"] for row in rows), 0.0)
-    floors = {}
-    for place, (kind, weight, _) in enumerate(lists):
-        here = {
-            row["document_id"]: row["score"] / (row["score"] + 20)
-            if kind == "lex"
-            else max(row["score"], 0)
-            for row in rows
-            if row["list"] == place
-        }
-        least = 0 if kind == "lex" else min(here.values(), default=0)
-        floors[place] = weight, least
-        for document in expected:
-            expected[document] += weight * here.get(document, least)
-    answer = fused(town, "scores", rows)
-    assert fused(town, "scores", rows[::-1]) == answer
-    assert fused(town, "scores", rows, limit=3) == answer[:3]
-    found = scores_of(answer)
-    assert dict(found) == pytest.approx(expected, abs=1e-12)
-    assert found == sorted(found, key=lambda row: (-row[1], row[0]))
-    for _, score, *more, parts in answer:
-        listed = {part["list"] for part in parts}
-        contributed = sum(part["contribution"] for part in parts)
-        contributed += sum(
-            weight * least for place, (weight, least) in floors.items() if place not in listed
-        )
-        assert (contributed, *more) == (pytest.approx(score, abs=1e-11), 0, 0)
-
-
-@settings(max_examples=30)
-@given(ranked, st.data())
-def test_a_document_without_a_vector_is_as_good_as_its_words_are(town, lists, data):
-    rows = as_rows(lists)
-    words = [row for row in rows if row["kind"] == "lex"]
-    near = {row["document_id"] for row in rows} - {row["document_id"] for row in words}
-    unknown = (
-        data.draw(st.sets(st.sampled_from([row["document_id"] for row in words]))) if words else ()
-    )
-    rows = [row for row in rows if row["kind"] == "lex" or row["document_id"] not in unknown]
-    plain, found = (dict(scores_of(fused(town, "scores", rows, unknown=u))) for u in ((), unknown))
-    assert found.keys() == plain.keys() >= near
-    weight = {row["list"]: row["weight"] for row in words}
-    for document in found:
-        mean = sum(
-            row["weight"] * row["score"] / (row["score"] + 20)
-            for row in words
-            if row["document_id"] == document
-        ) / (sum(weight.values()) or 1)
-        expected = mean if document in unknown else plain[document]
-        assert found[document] == pytest.approx(expected, abs=1e-11)
-
-
 @settings(max_examples=30)
 @given(ranked)
 def test_ranks_are_fused_as_the_header_says(town, lists):
@@ -189,9 +117,9 @@ def test_ranks_are_fused_as_the_header_says(town, lists):
         best = min(rank for _, rank in listed)
         order[document] = min(number for number, _ in listed), best, document
         expected[document] += {1: 0.05, 2: 0.02, 3: 0.02}.get(best, 0)
-    answer = fused(town, "ranks", rows)
-    assert fused(town, "ranks", rows[::-1]) == answer
-    assert fused(town, "ranks", rows, limit=3) == answer[:3]
+    answer = fused(town, rows)
+    assert fused(town, rows[::-1]) == answer
+    assert fused(town, rows, limit=3) == answer[:3]
     found = scores_of(answer)
     assert dict(found) == pytest.approx(dict(expected), abs=1e-12)
     assert found == sorted(found, key=lambda row: (-row[1], order[row[0]]))
@@ -218,41 +146,16 @@ def test_places_and_judgements_are_blended_as_the_header_says(town, judged):
     assert [document for document, _, _ in found][len(rows) - len(unjudged) :] == unjudged
 
 
-@pytest.mark.parametrize("fusion", ["scores", "ranks"])
-def test_half_of_what_a_new_document_gets_goes_with_each_half_life(town, fusion):
+def test_half_of_what_a_new_document_gets_goes_with_each_half_life(town):
     dated = {d.path: d.document_id for d in below(town.engine, "work")}
-    rows = [
-        {"list": 0, "kind": "vec", "weight": 1, "document_id": number, "rank": 9, "score": 0.5}
-        for number in dated.values()
-    ]
+    rows = [{"list": 0, "weight": 1, "document_id": number, "rank": 9} for number in dated.values()]
     # The documents are of the first days of 2030 to 2033.
-    answer = fused(town, fusion, rows, half_life=365.0, now="2032-01-01")
-    recency = {document: recency for document, _, _, recency, _ in answer}
-    assert {path: recency[number] for path, number in dated.items()} == {
-        "0.md": pytest.approx(0.05 / 4),
-        "1.md": pytest.approx(0.05 / 2),
-        "2.md": pytest.approx(0.05),
-        "3.md": pytest.approx(0.05),
-    }
-
-
-def test_a_new_document_that_fits_has_no_score_above_1(town):
-    dated = {d.path: d.document_id for d in below(town.engine, "work")}
-    scores = {"0.md": 0.97, "1.md": 1.0, "2.md": 0.98, "3.md": 0.9}
-    rows = [
-        {"list": 0, "kind": "vec", "weight": 1, "document_id": dated[path], "rank": 1, "score": s}
-        for path, s in scores.items()
-    ]
-    answer = fused(town, "scores", rows, half_life=1e9, now="2034-01-01")
-    names = {number: path for path, number in dated.items()}
-    found = [(names[number], score, recency) for number, score, _, recency, _ in answer]
-    assert found == [
-        ("1.md", 1, 0),
-        ("2.md", 1, pytest.approx(0.02)),
-        ("0.md", 1, pytest.approx(0.03)),
-        ("3.md", pytest.approx(0.95), pytest.approx(0.05)),
-    ]
-    assert fused(town, "scores", rows, half_life=1e9, now="2034-01-01", limit=2) == answer[:2]
+    given = {"half_life": 365.0, "now": "2032-01-01"}
+    by_ranks = {number: recency for number, _, _, recency, _ in fused(town, rows, **given)}
+    by_scores = dict(run(town, "search/recency", documents=list(dated.values()), **given))
+    expected = {"0.md": 0.05 / 4, "1.md": 0.05 / 2, "2.md": 0.05, "3.md": 0.05}
+    for recency in (by_ranks, by_scores):
+        assert {path: recency[number] for path, number in dated.items()} == pytest.approx(expected)
 
 
 # -- fusion --------------------------------------------------------------------
@@ -295,14 +198,14 @@ def test_a_plain_question_is_searched_by_words_and_by_meaning_and_both_weigh_twi
     lists = {(p["kind"], p["query"], p["weight"]) for r in answer for p in r.explain["lists"]}
     assert lists == {("lex", "red car", FIRST), ("vec", "red car", FIRST)}
     assert (FIRST, FURTHER) == (2, 1)
-    assert weights(ask(town, "red car")) == [0.42, 0.58]
+    assert weights(ask(town, "red car")) == [0.45, 0.55]
 
 
 def test_the_first_search_of_a_typed_query_weighs_twice(town):
     answer = ask(town, ASK["typed"], **RRF)
     listed = {p["query"]: p["weight"] for r in answer for p in r.explain["lists"]}
     assert listed == {"a vehicle": 2, "red car": 1, "The automobile is red.": 1, "door": 1}
-    assert weights(ask(town, ASK["typed"])) == [0.58 * 2 / 3, 0.21, 0.58 / 3, 0.21]
+    assert weights(ask(town, ASK["typed"])) == [0.55 * 2 / 3, 0.225, 0.55 / 3, 0.225]
 
 
 def test_a_passage_that_would_answer_is_embedded_as_a_document_is(helped, fake):
@@ -373,7 +276,7 @@ def test_a_question_in_a_script_that_the_model_does_not_know_is_answered_by_word
         answer = ask(library, "有馬温泉", **options)
         assert weights(answer) == [weight]
         assert answer.notice.startswith("Searched by words alone: minilm knows English only.")
-    assert weights(ask(library, "tea")) == [0.42, 0.58]
+    assert weights(ask(library, "tea")) == [0.45, 0.55]
     library.engine.close()
 
 

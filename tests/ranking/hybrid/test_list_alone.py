@@ -1,4 +1,4 @@
-"""A list that nothing is fused with has the scores that the statement would give."""
+"""A list that nothing is fused with keeps its order and its scores."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ def listed(kind, scores):
 
 
 @given(SCORES, st.sampled_from(["lex", "vec"]), st.sets(st.integers(1, 12)))
-def test_a_list_alone_is_scored_as_the_statement_says(scores, kind, banned):
-    """With a half-life there is always a statement; here no document is recent."""
+def test_a_list_alone_is_scored_as_if_dates_counted_where_no_document_is_recent(
+    scores, kind, banned
+):
     cursor = Cursor(_duckdb.connect(":memory:"))
     cursor.connection.execute(
         "create table documents as select range as document_id, timestamp '1900-01-01' as dated, "
         "'tea' as collection, (99 - range)::text as path "
         "from range(20)"
     )
-    each = listed(kind, [score / 90 for score in scores] if kind == "vec" else scores)
+    each = listed(kind, [score / 90 for score in scores])
     alone, told = (
         fusion.fused(cursor, [each], "scores", banned=banned, half_life=days, limit=5)
         for days in (None, 1.0)
