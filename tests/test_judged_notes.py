@@ -20,6 +20,7 @@ from qmd.evaluation.index_under_test import Bench, missing
 from qmd.evaluation.metrics import score
 from qmd.evaluation.runner import ask
 from qmd.operations.documents import below
+from qmd.operations.embed import run_embed
 from tests.library import STEMMER
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -42,7 +43,7 @@ def bench(tmp_path_factory):
 def embedded(bench):
     """The same, with the vectors of the model that needs no download."""
     pytest.importorskip("llama_cpp")
-    anyio.run(bench.engine.embed)
+    anyio.run(run_embed, bench.engine)
     return bench
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from qmd.errors import ExportIncomplete, UsageError
 from qmd.exchange.exporter import Wish
-from qmd.operations.exchange import run_export
+from qmd.operations.exchange import run_export, run_import
 from qmd.operations.search import search
 from qmd.settings.environment import Machine
 from qmd.text.filters import parse_filter
@@ -31,7 +31,7 @@ def test_some_documents_leave_without_a_word_of_the_others(full, target, tmp_pat
     assert not [word for word in ("backoff", "onsen", "japan", "stronger") if word in everything]
     assert not (tmp_path / "out" / "cache").exists()
     other = target()
-    other.import_(tmp_path / "out")
+    run_import(other, tmp_path / "out")
     assert [d.name for d in other.documents(None)] == ["work/plan.md"]
     assert [c.name for c in other.collections()] == ["work"]
     assert problems(other) == []
@@ -56,7 +56,7 @@ def test_without_vectors_what_was_cut_is_embedded_again(faked, fake, target, tmp
     run_export(faked.engine, tmp_path / "out", wish=Wish(vectors=False))
     assert not (tmp_path / "out" / "embeddings").exists()
     other = target(machine=Machine({"embed": str(tmp_path / "fake.gguf")}, hub=tmp_path / "hub"))
-    other.import_(tmp_path / "out")
+    run_import(other, tmp_path / "out")
     anyio.run(other.embed)
     assert meant(other) == meant(faked.engine)
 

@@ -165,7 +165,7 @@ def test_vectors_that_nothing_is_near_to_are_refused(faked, tmp_path, number):
     sql = f"select * replace (['{number}'::float] || vector[2:] as vector) from old"
     resigned(tmp_path / "out", "embeddings", sql)
     with pytest.raises(ExportDamaged, match="every number of a vector is finite"):
-        empty(tmp_path / "copy").import_(tmp_path / "out")
+        run_import(empty(tmp_path / "copy"), tmp_path / "out")
 
 
 def test_a_later_format_or_schema_is_refused(two, tmp_path):
