@@ -18,6 +18,7 @@ from qmd.ingest.reader import opened
 from qmd.ingest.walk import walk
 from qmd.operations.documents import below
 from qmd.operations.exchange import run_export, run_import
+from qmd.operations.search import search
 from qmd.storage import document_lookup, maintenance
 from qmd.surfaces import render
 from qmd.text import paths
@@ -144,7 +145,7 @@ def test_a_copied_index_reads_and_writes_nothing_outside(one, tmp_path, path):
             )
             == []
         )
-        engine.search("tea")
+        search(engine, "tea")
         engine.overview()
         link = render.editor_link("file://{path}", roots)
         assert link(name, 1) is None

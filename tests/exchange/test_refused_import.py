@@ -23,6 +23,7 @@ from qmd.exchange.parquet import Unread
 from qmd.operations.exchange import run_export, run_import
 from qmd.operations.index import Index
 from qmd.operations.search import search
+from qmd.operations.update import run_update
 from qmd.settings import edit
 from qmd.storage import migrations
 from tests.exchange.indexes import TEA, contents, empty, parquet, retold, told
@@ -57,7 +58,7 @@ def test_an_index_that_changes_meanwhile_is_not_replaced(two, tmp_path, monkeypa
         two.write("late.md", "# Late\n\nCame in between.")
         writer = Index(two.engine.place)
         writer.stemmer = STEMMER
-        anyio.run(writer.update)
+        anyio.run(run_update, writer)
         writer.close()
         understood(*arguments)
 

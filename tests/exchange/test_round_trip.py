@@ -8,6 +8,7 @@ import anyio
 import pytest
 
 from qmd.exchange.exporter import Wish
+from qmd.operations.embed import run_embed
 from qmd.operations.exchange import run_export, run_import
 from qmd.operations.experiences import Experiences
 from qmd.operations.search import search
@@ -40,7 +41,7 @@ def test_vectors_come_back_without_a_model(faked, fake, target, tmp_path):
     assert problems(other) == []
     signs = "select chunk_id, signs from embeddings order by chunk_id"
     assert other.read(lambda c: c.connection.execute(signs).fetchall()) == faked.ask(signs)
-    assert anyio.run(other.embed).chunks == 0
+    assert anyio.run(run_embed, other).chunks == 0
 
 
 def test_an_imported_index_lives_on(full, target, tmp_path):
@@ -65,7 +66,7 @@ def test_documents_whose_folder_is_elsewhere_stay(full, target, tmp_path):
     other = target()
     done = run_import(other, tmp_path / "out")
     assert done.missing == (("notes", str(full.root)),)
-    reports = {report.collection: report for report in anyio.run(other.update)}
+    reports = {report.collection: report for report in anyio.run(run_update, other)}
     assert "Nothing was removed" in reports["notes"].failure
     assert said(other) == before
 
