@@ -22,7 +22,7 @@ import anyio
 
 from qmd.exchange import manifest
 from qmd.exchange.exporter import Exported, Wish
-from qmd.operations.exchange import run_export
+from qmd.operations.exchange import run_export, run_import
 from qmd.operations.index import Index
 from qmd.operations.update import run_update
 from qmd.settings.environment import Machine, Place
@@ -120,7 +120,7 @@ class Trial:
         taken = []
         for number in range(self.rounds):
             other = engine_in(self.work / f"to{number}")
-            taken.append(timed(lambda: other.import_(self.out)))  # noqa: B023
+            taken.append(timed(lambda: run_import(other, self.out)))  # noqa: B023
             wrong = [each.fact for each in other.read(maintenance.problems) if each.times]
             if wrong:
                 raise RuntimeError(f"The imported index is not sound: {wrong}")

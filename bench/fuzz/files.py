@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,7 @@ def compared() -> Iterator[Target]:
     """The note of an update, with a checksum that is right: it says nothing, or what it may."""
     from qmd.ingest import fingerprint
     from qmd.ingest.walk import walk
-    from qmd.models.loader import Models
+    from qmd.models import loader
     from qmd.settings import config
     from qmd.settings.environment import Machine
     from qmd.text.hashes import checksum
@@ -67,8 +68,9 @@ def compared() -> Iterator[Target]:
         file = place.database.with_name(f"{place.database.name}.compared")
         settings = config.load(place)
         digest = fingerprint._digest(walk(settings.collections[0]))
-        space = Models(lambda: settings, machine, place.config.parent).space().fingerprint
-        while (state := fingerprint.glance(place, machine).state) is None:
+        vectors_of = partial(loader.vectors_of, place, machine)
+        space = vectors_of(settings)
+        while (state := fingerprint.glance(place, vectors_of=vectors_of).state) is None:
             time.sleep(0.1)  # the index was changed just now
 
         def made(source: Bytes) -> Input:
@@ -84,7 +86,7 @@ def compared() -> Iterator[Target]:
 
         def check(data: bytes) -> None:
             file.write_bytes(f"{checksum(data)}\n".encode() + data)
-            seen = fingerprint.glance(place, machine)
+            seen = fingerprint.glance(place, vectors_of=vectors_of)
             if seen.reports is not None:
                 assert all(isinstance(each, Report) for each in seen.reports)
                 assert isinstance(seen.lacking, int)

@@ -18,6 +18,7 @@ from qmd.errors import QmdError
 from qmd.operations import doctor
 from qmd.operations.index import Index
 from qmd.operations.search import search
+from qmd.operations.update import run_update
 from qmd.settings.environment import Place
 from qmd.storage.cursor import Cursor
 
@@ -166,7 +167,7 @@ class Home:
         found = _said(self.engine(), queries)
         with tempfile.TemporaryDirectory() as name:
             fresh = self.engine(Path(name, "index.duckdb"))
-            anyio.run(fresh.update)
+            anyio.run(run_update, fresh)
             expected = _said(fresh, queries)
         return [
             f"{subject}: {first(found[subject], rows)}"

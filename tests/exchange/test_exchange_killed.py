@@ -86,7 +86,7 @@ def test_an_export_that_is_killed_leaves_the_one_before(one, target, tmp_path, m
     assert contents(tmp_path / "out") == before
     run_export(one.engine, tmp_path / "out")
     other = target()
-    other.import_(tmp_path / "out")
+    run_import(other, tmp_path / "out")
     assert said(other) == said(one.engine)
     litter = [e.name for e in tmp_path.iterdir() if e.name.startswith((".out", "index.duckdb.c"))]
     assert litter == []
@@ -99,7 +99,7 @@ def test_an_export_that_is_killed_while_it_removes_the_old_one_is_whole(one, tar
     # Before, the copy of the index is removed.
     killed(tmp_path, "shutil", "rmtree", 2, "export", tmp_path / "out")
     other = target()
-    other.import_(tmp_path / "out")
+    run_import(other, tmp_path / "out")
     assert said(other) == said(one.engine)
     run_export(one.engine, tmp_path / "out")
     assert not [entry for entry in tmp_path.iterdir() if entry.name.startswith(".out")]

@@ -51,7 +51,7 @@ def test_an_export_is_of_one_state_while_others_write(library, target, tmp_path,
     writer.close()
     for number, folder in enumerate(states):
         other = target(f"target{number}")
-        other.import_(folder)
+        run_import(other, folder)
         assert problems(other) == []
 
 

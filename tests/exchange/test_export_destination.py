@@ -10,7 +10,7 @@ import pytest
 from qmd import files
 from qmd.errors import ExportFailed, FolderTaken
 from qmd.exchange.exporter import Wish
-from qmd.operations.exchange import run_export
+from qmd.operations.exchange import run_export, run_import
 from qmd.operations.search import search
 from qmd.settings import edit
 from qmd.text.filters import parse_filter
@@ -35,7 +35,7 @@ def test_only_what_has_changed_is_written_again(full, target, tmp_path):
     assert [file.parent.name for file in changed] == ["contexts"]
     assert done.written == 1
     other = target()
-    other.import_(tmp_path / "out")
+    run_import(other, tmp_path / "out")
     assert said(other) == said(full.engine)
 
 
@@ -123,7 +123,7 @@ def test_the_new_export_takes_the_place_of_the_old_one(one, target, tmp_path, mo
     one.update()
     run_export(one.engine, tmp_path / "out")
     other = target()
-    other.import_(tmp_path / "out")
+    run_import(other, tmp_path / "out")
     assert said(other) == said(one.engine)
     assert not [entry for entry in tmp_path.iterdir() if entry.name.startswith(".out")]
 

@@ -17,6 +17,8 @@ from qmd.ingest.hooks import Hooks
 from qmd.ingest.reader import opened
 from qmd.ingest.walk import walk
 from qmd.operations.documents import below
+from qmd.operations.exchange import run_export, run_import
+from qmd.operations.search import search
 from qmd.storage import document_lookup, maintenance
 from qmd.surfaces import render
 from qmd.text import paths
@@ -143,13 +145,13 @@ def test_a_copied_index_reads_and_writes_nothing_outside(one, tmp_path, path):
             )
             == []
         )
-        engine.search("tea")
+        search(engine, "tea")
         engine.overview()
         link = render.editor_link("file://{path}", roots)
         assert link(name, 1) is None
-        engine.export(tmp_path / "parted", wish=Wish(parted=True))
+        run_export(engine, tmp_path / "parted", wish=Wish(parted=True))
         with pytest.raises(ExportDamaged, match="cannot lie below its folder"):
-            empty(tmp_path / "copy").import_(tmp_path / "parted")
+            run_import(empty(tmp_path / "copy"), tmp_path / "parted")
         found = walk(engine.collection("notes"))
         change = Change(0, document.document_id, path, None, None)
         assert opened(change, found, engine.collection("notes"), began=0).vanished
@@ -225,18 +227,18 @@ def test_what_is_no_file_of_the_export_is_not_opened(two, tmp_path, kind):
         path.mkdir()
     retold(tmp_path / "out", **document)
     with pytest.raises(ExportDamaged, match="it is no file of this folder"):
-        empty(tmp_path / "copy").import_(tmp_path / "out")
+        run_import(empty(tmp_path / "copy"), tmp_path / "out")
 
 
 def test_a_link_that_leads_out_is_not_taken_over_by_the_next_export(one, tmp_path):
-    one.engine.export(tmp_path / "out")
+    run_export(one.engine, tmp_path / "out")
     [file] = (tmp_path / "out" / "documents").iterdir()
     outside = tmp_path / "elsewhere" / file.name
     outside.parent.mkdir()
     file.rename(outside)
     file.symlink_to(outside)
     with watched(outside.parent) as seen:
-        again = one.engine.export(tmp_path / "out")
+        again = run_export(one.engine, tmp_path / "out")
     assert (seen, again.written) == ([], 1)
     assert file.is_file()
     assert not file.is_symlink()
@@ -251,7 +253,7 @@ def test_a_manifest_that_is_no_file_is_not_read(two, tmp_path, kind):
     else:
         path.symlink_to("/dev/zero" if kind == "device" else tmp_path / "manifest.json")
     with pytest.raises(Exception, match=r"manifest\.json has to be a file") as refused:
-        empty(tmp_path / "copy").import_(tmp_path / "out")
+        run_import(empty(tmp_path / "copy"), tmp_path / "out")
     assert "Nothing was imported" in str(refused.value)
 
 

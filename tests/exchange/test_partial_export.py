@@ -9,7 +9,9 @@ import pytest
 
 from qmd.errors import ExportIncomplete, UsageError
 from qmd.exchange.exporter import Wish
-from qmd.operations.exchange import run_export
+from qmd.operations.documents import below
+from qmd.operations.embed import run_embed
+from qmd.operations.exchange import run_export, run_import
 from qmd.operations.search import search
 from qmd.settings.environment import Machine
 from qmd.text.filters import parse_filter
@@ -31,8 +33,8 @@ def test_some_documents_leave_without_a_word_of_the_others(full, target, tmp_pat
     assert not [word for word in ("backoff", "onsen", "japan", "stronger") if word in everything]
     assert not (tmp_path / "out" / "cache").exists()
     other = target()
-    other.import_(tmp_path / "out")
-    assert [d.name for d in other.documents(None)] == ["work/plan.md"]
+    run_import(other, tmp_path / "out")
+    assert [d.name for d in below(other, None)] == ["work/plan.md"]
     assert [c.name for c in other.collections()] == ["work"]
     assert problems(other) == []
 
@@ -40,7 +42,7 @@ def test_some_documents_leave_without_a_word_of_the_others(full, target, tmp_pat
 def test_a_search_of_a_part_scores_as_if_there_had_never_been_more(full, target, tmp_path):
     run_export(full.engine, tmp_path / "out", wish=Wish(Filter(("notes",))))
     part = target("part")
-    part.import_(tmp_path / "out")
+    run_import(part, tmp_path / "out")
     (tmp_path / "alone").mkdir()
     alone = Library(tmp_path / "alone")
     shutil.copytree(full.root, alone.root, dirs_exist_ok=True)
@@ -56,8 +58,8 @@ def test_without_vectors_what_was_cut_is_embedded_again(faked, fake, target, tmp
     run_export(faked.engine, tmp_path / "out", wish=Wish(vectors=False))
     assert not (tmp_path / "out" / "embeddings").exists()
     other = target(machine=Machine({"embed": str(tmp_path / "fake.gguf")}, hub=tmp_path / "hub"))
-    other.import_(tmp_path / "out")
-    anyio.run(other.embed)
+    run_import(other, tmp_path / "out")
+    anyio.run(run_embed, other)
     assert meant(other) == meant(faked.engine)
 
 

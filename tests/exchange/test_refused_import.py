@@ -23,6 +23,7 @@ from qmd.exchange.parquet import Unread
 from qmd.operations.exchange import run_export, run_import
 from qmd.operations.index import Index
 from qmd.operations.search import search
+from qmd.operations.update import run_update
 from qmd.settings import edit
 from qmd.storage import migrations
 from tests.exchange.indexes import TEA, contents, empty, parquet, retold, told
@@ -57,7 +58,7 @@ def test_an_index_that_changes_meanwhile_is_not_replaced(two, tmp_path, monkeypa
         two.write("late.md", "# Late\n\nCame in between.")
         writer = Index(two.engine.place)
         writer.stemmer = STEMMER
-        anyio.run(writer.update)
+        anyio.run(run_update, writer)
         writer.close()
         understood(*arguments)
 
@@ -165,7 +166,7 @@ def test_vectors_that_nothing_is_near_to_are_refused(faked, tmp_path, number):
     sql = f"select * replace (['{number}'::float] || vector[2:] as vector) from old"
     resigned(tmp_path / "out", "embeddings", sql)
     with pytest.raises(ExportDamaged, match="every number of a vector is finite"):
-        empty(tmp_path / "copy").import_(tmp_path / "out")
+        run_import(empty(tmp_path / "copy"), tmp_path / "out")
 
 
 def test_a_later_format_or_schema_is_refused(two, tmp_path):

@@ -10,7 +10,8 @@ import pyarrow.parquet
 import pytest
 
 from qmd.exchange.exporter import Wish
-from qmd.operations.exchange import run_export
+from qmd.operations.embed import run_embed
+from qmd.operations.exchange import run_export, run_import
 from qmd.operations.experiences import Experiences
 from qmd.operations.search import search
 from qmd.operations.update import run_update
@@ -24,7 +25,7 @@ def test_an_index_that_was_exported_and_imported_says_the_same(full, target, tmp
     assert full.ask("select count(*) from tombstones") != [(0,)]
     run_export(full.engine, tmp_path / "out", wish=Wish(parted=parted))
     other = target()
-    other.import_(tmp_path / "out")
+    run_import(other, tmp_path / "out")
     assert said(other) == said(full.engine)
     assert problems(other) == []
     again = Experiences(other).query({"keywords": "kettle"})["data"]["experiences"]
@@ -36,19 +37,19 @@ def test_vectors_come_back_without_a_model(faked, fake, target, tmp_path):
     run_export(faked.engine, tmp_path / "out")
     made = len(fake.made)
     other = target(machine=Machine({"embed": str(tmp_path / "fake.gguf")}, hub=tmp_path / "hub"))
-    other.import_(tmp_path / "out")
+    run_import(other, tmp_path / "out")
     assert len(fake.made) == made
     assert meant(other) == meant(faked.engine)
     assert problems(other) == []
     signs = "select chunk_id, signs from embeddings order by chunk_id"
     assert other.read(lambda c: c.connection.execute(signs).fetchall()) == faked.ask(signs)
-    assert anyio.run(other.embed).chunks == 0
+    assert anyio.run(run_embed, other).chunks == 0
 
 
 def test_an_imported_index_lives_on(full, target, tmp_path):
     run_export(full.engine, tmp_path / "out")
     other = target()
-    other.import_(tmp_path / "out")
+    run_import(other, tmp_path / "out")
     full.write("black.md", "# Black tea\n\nNow it is oolong.")
     full.write("new.md", "# New\n\nTea that came later.")
     for engine in (full.engine, other):
@@ -65,9 +66,9 @@ def test_documents_whose_folder_is_elsewhere_stay(full, target, tmp_path):
     before = said(full.engine)
     shutil.move(full.root, tmp_path / "moved")
     other = target()
-    done = other.import_(tmp_path / "out")
+    done = run_import(other, tmp_path / "out")
     assert done.missing == (("notes", str(full.root)),)
-    reports = {report.collection: report for report in anyio.run(other.update)}
+    reports = {report.collection: report for report in anyio.run(run_update, other)}
     assert "Nothing was removed" in reports["notes"].failure
     assert said(other) == before
 
@@ -76,7 +77,7 @@ def test_an_empty_index_comes_back_empty(library, target, tmp_path):
     library.update()
     run_export(library.engine, tmp_path / "out")
     other = target()
-    other.import_(tmp_path / "out")
+    run_import(other, tmp_path / "out")
     assert [collection.name for collection in other.collections()] == ["notes"]
     assert problems(other) == []
 
@@ -100,7 +101,7 @@ def test_an_export_of_an_earlier_schema_is_brought_up_to_date(full, target, tmp_
         file |= {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
     retold(tmp_path / "out", schema_version=3, tables=tables)
     other = target()
-    other.import_(tmp_path / "out")
+    run_import(other, tmp_path / "out")
     submit = Experiences(other).submit
     assert submit({"title": "x" * 20, "problem_description": "y" * 20, "solution": "z"})["success"]
     assert search(other, "tea", limit=50)
@@ -112,5 +113,5 @@ def test_a_folder_may_have_any_name(full, target, tmp_path):
     run_export(full.engine, folder, wish=Wish(parted=True))
     assert run_export(full.engine, folder, wish=Wish(parted=True)).written == 0
     other = target()
-    other.import_(folder)
+    run_import(other, folder)
     assert said(other) == said(full.engine)

@@ -73,7 +73,7 @@ def test_settings_that_another_changed_while_they_waited_are_read_again(shelf, o
     def overtaken():
         found = read()
         for name in names:
-            other.rename("notes", name)
+            rename_collection(other, "notes", name)
         return found
 
     monkeypatch.setattr(shelf.engine, "settings", overtaken)
@@ -178,7 +178,7 @@ def more(shelf):
 
 
 def test_an_update_goes_on_with_a_collection_that_gets_another_name_meanwhile(shelf, other, more):
-    assert updated_while(shelf, lambda: other.rename("notes", "drinks")) == ["drinks"]
+    assert updated_while(shelf, lambda: rename_collection(other, "notes", "drinks")) == ["drinks"]
     assert sorted(numbers(below(shelf.engine, None))) == [
         "drinks/cup.md",
         "drinks/jug.md",
