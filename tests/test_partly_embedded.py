@@ -12,6 +12,8 @@ from bench.relevance import engine_over
 from qmd.evaluation import Backend, fixtures
 from qmd.evaluation.index_under_test import Bench
 from qmd.operations.documents import below
+from qmd.operations.embed import run_embed
+from qmd.operations.semantic_search import query
 from tests.library import STEMMER, Library
 from tests.test_judged_notes import EXAMPLES, ndcg
 
@@ -28,11 +30,10 @@ def without_vectors(engine, hashes):
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_an_index_of_which_a_part_is_embedded_is_no_worse_than_words(tmp_path, seed):
-    pytest.importorskip("llama_cpp")
     fixture = fixtures.read(EXAMPLES / "judged.json")._replace(collection=None)
     engine = engine_over(EXAMPLES / "notes", tmp_path)
     engine.stemmer = STEMMER
-    anyio.run(engine.embed)
+    anyio.run(run_embed, engine)
     bench = Bench(engine, fixture)
     words, _ = ndcg(bench, Backend.BM25)
     hashes = sorted(document.hash for document in below(engine, None))
@@ -45,7 +46,6 @@ def test_an_index_of_which_a_part_is_embedded_is_no_worse_than_words(tmp_path, s
 
 
 def test_what_was_written_since_the_last_embed_is_found_first(tmp_path):
-    pytest.importorskip("llama_cpp")
     library = Library(tmp_path)
     library.write(
         "ssr.md",
@@ -61,8 +61,8 @@ def test_what_was_written_since_the_last_embed_is_found_first(tmp_path):
         "# Prefetching data\n\nHow to prefetch data before rendering: use a preload link.",
     )
     library.update()
-    ask = partial(library.engine.query, "How do I prefetch data before rendering?")
-    first, second, *_ = anyio.run(ask).results
+    ask = partial(query, library.engine, "How do I prefetch data before rendering?")
+    first, second, *_ = anyio.run(ask)
     assert (first.file, second.file) == ("notes/prefetching.md", "notes/ssr.md")
     assert first.score > second.score
     library.engine.close()
