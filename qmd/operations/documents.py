@@ -55,6 +55,8 @@ FirstLine = Annotated[
         helps={"tool": "Start line, 1-indexed."},
         flags=("--from",),
         json="fromLine",
+        least=1,
+        unbounded=frozenset({"command", "tool"}),
         aliases=("line", "start", "offset"),
     ),
 ]
