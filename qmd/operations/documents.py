@@ -69,7 +69,6 @@ LineCount = Annotated[
         flags=("-l", "--lines"),
         json="maxLines",
         least=1,
-        unbounded=frozenset({"command", "python"}),
     ),
 ]
 
@@ -81,7 +80,6 @@ LinesOfEach = Annotated[
         flags=("-l", "--lines"),
         json="maxLines",
         least=1,
-        unbounded=frozenset({"python"}),
     ),
 ]
 
@@ -105,7 +103,6 @@ Largest = Annotated[
         flags=("--max-bytes",),
         json="maxBytes",
         least=1,
-        unbounded=frozenset({"python"}),
     ),
 ]
 
