@@ -58,6 +58,8 @@ FirstLine = Annotated[
         helps={"tool": "Start line, 1-indexed."},
         flags=("--from",),
         json="fromLine",
+        least=1,
+        unbounded=frozenset({"command", "tool"}),
         aliases=("line", "start", "offset"),
     ),
 ]
@@ -70,7 +72,6 @@ LineCount = Annotated[
         flags=("-l", "--lines"),
         json="maxLines",
         least=1,
-        unbounded=frozenset({"command", "python"}),
     ),
 ]
 
@@ -82,7 +83,6 @@ LinesOfEach = Annotated[
         flags=("-l", "--lines"),
         json="maxLines",
         least=1,
-        unbounded=frozenset({"python"}),
     ),
 ]
 
@@ -106,7 +106,6 @@ Largest = Annotated[
         flags=("--max-bytes",),
         json="maxBytes",
         least=1,
-        unbounded=frozenset({"python"}),
     ),
 ]
 

@@ -22,6 +22,7 @@ import os, shutil, signal, sys
 from pathlib import Path
 from qmd.settings import edit
 from qmd.settings.environment import Machine, Place
+from qmd.operations.exchange import run_export, run_import
 from qmd.operations.index import Index
 from qmd.exchange import destination, exporter, manifest
 from qmd.exchange import parquet

@@ -14,6 +14,7 @@ from qmd.errors import FolderTaken, JobRunning
 from qmd.exchange import destination, parquet
 from qmd.operations.exchange import run_export, run_import
 from qmd.operations.index import Index
+from qmd.operations.update import run_update
 from qmd.storage.file_lock import errand
 from tests.exchange.indexes import LONG, problems
 from tests.library import STEMMER
@@ -41,7 +42,7 @@ def test_an_export_is_of_one_state_while_others_write(library, target, tmp_path,
     writer = Index(library.engine.place)
     writer.stemmer = STEMMER
     with ThreadPoolExecutor(1) as thread:
-        updated = thread.submit(anyio.run, writer.update)
+        updated = thread.submit(anyio.run, run_update, writer)
         states = []
         while not updated.done():
             folder = tmp_path / f"out{len(states)}"

@@ -84,12 +84,12 @@ def test_what_an_export_would_run_or_load_waits_for_trust(library, target, tmp_p
     )
     run_export(library.engine, tmp_path / "out")
     careful, trusting = target("careful"), target("trusting")
-    done = careful.import_(tmp_path / "out")
+    done = run_import(careful, tmp_path / "out")
     assert done.left_out == ("run for 'notes': rm -rf /", "use for embed: hf:org/repo/file.gguf")
     settings = careful.settings()
     assert (settings.collections[0].update_command, dict(settings.models)) == (None, {})
     assert settings.chunk_tokens == 77
-    assert trusting.import_(tmp_path / "out", trusting=True).left_out == ()
+    assert run_import(trusting, tmp_path / "out", trusting=True).left_out == ()
     assert trusting.settings() == library.engine.settings()
-    assert careful.import_(tmp_path / "out", replace=True).left_out == done.left_out
+    assert run_import(careful, tmp_path / "out", replace=True).left_out == done.left_out
     assert careful.settings() == settings

@@ -80,7 +80,7 @@ def test_what_cannot_be_exported_is_refused(one, tmp_path, wish, problem):
 def test_no_index_is_made_of_some_tables(one, target, tmp_path):
     run_export(one.engine, tmp_path / "out", wish=Wish(tables=("documents", "words")))
     with pytest.raises(ExportIncomplete, match="without content, postings, collections, counters"):
-        target().import_(tmp_path / "out")
+        run_import(target(), tmp_path / "out")
 
 
 def test_a_filter_that_cannot_be_read_is_a_usage_error():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from functools import partial
 from pathlib import Path
@@ -135,12 +136,17 @@ def test_the_parts_of_a_statement_end_and_are_of_parameters_that_may_be_missing(
 
 
 def test_no_sql_stands_in_python():
-    words = r"[\"']\s*(select|insert|update|delete|create|attach|with) [a-z_*(]++(?!=)"
+    begins = (
+        r"\s*(select [^;]* from \w|select \w+\(|insert (or|into) |update \w+ set |delete from |"
+        r"(create|drop|alter) (or|table|temp|index|view|macro|schema|sequence) |attach |"
+        r"with \w+ as )"
+    )
     root = Path(__file__).parents[2] / "qmd"
     found = [
-        f"{file.name}: {line.strip()}"
+        f"{file.name}:{node.lineno}: {node.value}"
         for file in root.rglob("*.py")
-        for line in file.read_text(encoding="utf-8").splitlines()
-        if re.search(words, line)
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if re.match(begins, node.value)
     ]
     assert found == []

@@ -310,7 +310,7 @@ def _check(declared: Declared, value: Any) -> None:
         raise InvalidArgument(label, problem)
     if declared.kind not in ("integer", "number"):
         return
-    least, most = about.least, about.most
+    least, most = (None, None) if "command" in about.unbounded else (about.least, about.most)
     too_small = least is not None and not value >= least
     if value != value or too_small or (most is not None and not value <= most):
         raise InvalidArgument(label, f"takes {bounds(least, most)}, not {value:g}.")

@@ -51,7 +51,8 @@ def prepare(command: Any, context: Any) -> None:
 def _bounds(parameter: Any, declared: Any) -> tuple[float | None, float | None]:
     """Return the least and the greatest value of a number, if it has bounds."""
     if declared is not None:
-        return declared.about.least, declared.about.most
+        about = declared.about
+        return (None, None) if "command" in about.unbounded else (about.least, about.most)
     if not isinstance(parameter.type, IntParamType | FloatParamType):
         return None, None
     return getattr(parameter.type, "min", None), getattr(parameter.type, "max", None)

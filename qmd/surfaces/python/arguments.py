@@ -89,7 +89,7 @@ def text(value: str, name: str) -> str:
 def _integer(value: int, name: str, declared: Declared) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise wrong_type(name, "a whole number", value)
-    least = declared.about.least
+    least = None if "python" in declared.about.unbounded else declared.about.least
     if least is not None and value < least:
         if name == "limit":
             raise ValueError(f"limit={value} asks for nothing; None asks for all.")

@@ -14,7 +14,7 @@ from qmd.storage import scratch
 
 
 def test_a_query_ends_when_its_time_is_up(answered):
-    with pytest.raises(SqlTimeout, match=r"(?s)stopped after 0.2 seconds.*--timeout"):
+    with pytest.raises(SqlTimeout, match=r"(?s)stopped after 0.2 seconds.*timeout="):
         answered("select count(*) from range(1_000_000_000_000)", timeout=0.2)
     with pytest.raises(SqlTimeout):
         answered("explain analyze select count(*) from range(1_000_000_000_000)", timeout=0.2)
@@ -22,7 +22,7 @@ def test_a_query_ends_when_its_time_is_up(answered):
 
 
 def test_a_query_gets_no_more_memory_than_it_may_have(answered):
-    with pytest.raises(SqlError, match=r"(?s)more than 50MB of memory.*--memory"):
+    with pytest.raises(SqlError, match=r"(?s)more than 50MB of memory.*memory="):
         answered("select list(range) from range(100_000_000)", memory="50MB")
 
 

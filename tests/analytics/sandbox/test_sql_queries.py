@@ -154,7 +154,7 @@ def test_an_unknown_view_is_told_with_those_that_are_like_it(answered):
 
 
 def test_the_first_query_of_all_finds_an_empty_index(library):
-    assert sql(library.engine, "select count(*) as n from documents").to_pylist() == [{"n": 0}]
+    assert list(sql(library.engine, "select count(*) as n from documents")) == [{"n": 0}]
 
 
 def test_a_query_sees_settings_that_were_edited_by_hand(filled):
@@ -168,7 +168,7 @@ def test_an_answer_can_be_an_arrow_table_of_any_types(library):
         library.engine,
         "select 1 as a, 'x' as b, [1.5] as c, {'d': null} as d, now() as e, uuid() as f, "
         "'{}'::json as g, '\\x01'::blob as h, date 'infinity' as i",
-    )
+    ).arrow()
     assert table.num_rows == 1
     assert table["a"].to_pylist() == [1]
     assert table["c"].to_pylist() == [[1.5]]

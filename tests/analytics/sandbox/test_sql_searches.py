@@ -44,7 +44,7 @@ def test_a_search_gives_no_more_than_it_is_asked_for(answered):
         ("from bm25('tea', n := 2.0)", "a whole number, 1 to"),
         ("from bm25(1.5)", "what to look for is a text"),
         ("from bm25('tea', most := 3)", "bm25 takes bm25('words', n := 100"),
-        ("from bm25('tea', collection := 3)", "the name of one"),
+        ("from bm25('tea', collection := 3)", "collection of bm25 is a text"),
         ("from bm25($words)", "There is no value for $words"),
         ("select bm25('tea')", "bm25 gives rows"),
     ],

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from qmd.ranking import fusion
 from qmd.ranking.fusion import Listed
-from qmd.ranking.hybrid import Recipe
 from qmd.storage.cursor import Cursor
 from qmd.types import Nearest
 from tests.ranking.hybrid.asking import ask, ranks
@@ -55,9 +54,9 @@ def test_lists_that_are_fused_go_deeper_than_what_is_shown(helped):
     helped.update()
     helped.embed()
     answer = ask(helped, "lex: car\nvec: doctor", limit=1)
-    assert [
-        (result.file, ranks(result, "lex"), ranks(result, "vec")) for result in answer.results
-    ] == [("notes/11.md", [12], [1])]
+    assert [(result.file, ranks(result, "lex"), ranks(result, "vec")) for result in answer] == [
+        ("notes/11.md", [12], [1])
+    ]
 
 
 def test_as_many_passages_of_a_document_are_shown_as_are_wanted(helped):
@@ -66,9 +65,6 @@ def test_as_many_passages_of_a_document_are_shown_as_are_wanted(helped):
     helped.write("long.md", "\n\n".join(f"# Part\n\n{part}" for part in parts))
     helped.update()
     helped.embed()
-    lines = [
-        [result.line for result in ask(helped, "vec: vehicle", recipe=Recipe(per_file=n)).results]
-        for n in (1, 2, 3)
-    ]
+    lines = [[result.line for result in ask(helped, "vec: vehicle", per_file=n)] for n in (1, 2, 3)]
     # The line with the word; of a passage without it the first. "other words" are not like it.
     assert lines == [[11], [11, 1], [11, 1]]

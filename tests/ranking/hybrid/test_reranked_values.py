@@ -7,23 +7,19 @@ from __future__ import annotations
 
 import pytest
 
-from qmd.ranking.hybrid import Recipe
 from tests.ranking.hybrid.asking import ask, files, garage
 
-WORDS = Recipe(meaning=False)
+WORDS = {"meaning": False}
 
 
 def scores(answer):
-    return [
-        (file, pytest.approx(r.score))
-        for file, r in zip(files(answer), answer.results, strict=True)
-    ]
+    return [(file, pytest.approx(r.score)) for file, r in zip(files(answer), answer, strict=True)]
 
 
 def test_a_judgement_of_a_half_for_all_lifts_the_last(helped, judge):
     garage(helped)
     judge.says = lambda passage: 0.5
-    answer = ask(helped, "car", recipe=WORDS, rerank=True, limit=12)
+    answer = ask(helped, "car", rerank=True, limit=12, **WORDS)
     assert scores(answer) == [
         ("00.md", 0.875),  # 0.75 + 0.125
         ("01.md", 0.5),  # 0.375 + 0.125
@@ -38,15 +34,15 @@ def test_a_judgement_of_a_half_for_all_lifts_the_last(helped, judge):
         ("08.md", 0.6 / 9 + 0.2),
         ("09.md", 0.26),
     ]
-    assert [result.explain["rerank"] for result in answer.results] == [0.5] * 12
-    assert [result.explain["rank"] for result in answer.results[3:6]] == [4, 11, 12]
-    assert [result.explain["weight"] for result in answer.results[3:6]] == [0.6, 0.4, 0.4]
+    assert [result.explain["rerank"] for result in answer] == [0.5] * 12
+    assert [result.explain["rank"] for result in answer[3:6]] == [4, 11, 12]
+    assert [result.explain["weight"] for result in answer[3:6]] == [0.6, 0.4, 0.4]
 
 
 def test_those_that_are_not_judged_stay_behind_in_their_order(helped, judge):
     garage(helped)
     judge.says = lambda passage: 1 if "of 2." in passage else 0
-    answer = ask(helped, "car", recipe=WORDS._replace(candidates=3), rerank=True, limit=5)
+    answer = ask(helped, "car", candidates=3, **WORDS, rerank=True, limit=5)
     assert scores(answer) == [
         ("00.md", 0.75),
         ("02.md", 0.5),  # 0.25 + 0.25
@@ -54,7 +50,7 @@ def test_those_that_are_not_judged_stay_behind_in_their_order(helped, judge):
         ("03.md", 0.15),
         ("04.md", 0.12),
     ]
-    assert [result.explain["rerank"] for result in answer.results] == [0, 1, 0, None, None]
+    assert [result.explain["rerank"] for result in answer] == [0, 1, 0, None, None]
     [(question, passages)] = judge.asked
     assert (question, len(passages)) == ("car", 3)
 
@@ -63,7 +59,7 @@ def test_forty_documents_are_judged(helped, judge):
     for number in range(45):
         helped.write(f"{number:02}.md", f"A car of {number}.")
     helped.update()
-    ask(helped, "car", recipe=WORDS, rerank=True)
+    ask(helped, "car", rerank=True, **WORDS)
     [(_, passages)] = judge.asked
     assert len(passages) == 40
 
@@ -72,9 +68,9 @@ def test_equal_passages_are_judged_once_and_the_intent_is_part_of_the_question(h
     for name in "ab":
         helped.write(f"{name}.md", "A car.")
     helped.update()
-    answer = ask(helped, "lex: car\nintent: to drive", recipe=WORDS, rerank=True)
+    answer = ask(helped, "lex: car\nintent: to drive", rerank=True, **WORDS)
     assert judge.asked == [("car\nto drive", ["A car."])]
-    assert [result.explain["rerank"] for result in answer.results] == [0.5, 0.5]
+    assert [result.explain["rerank"] for result in answer] == [0.5, 0.5]
 
 
 @pytest.mark.parametrize(("more", "lines"), [("", 15), ("x", 14)])
@@ -82,16 +78,16 @@ def test_1500_characters_are_judged_where_no_vector_says_which(helped, judge, mo
     body = ["car".ljust(99, "-")] + ["-" * 99] * 13 + ["-" * 99 + more]
     helped.write("long.md", "\n".join(body))
     helped.update()
-    ask(helped, "car", recipe=WORDS, rerank=True)
+    ask(helped, "car", rerank=True, **WORDS)
     [(_, [passage])] = judge.asked
     assert passage.split("\n") == body[:lines]
 
 
 def test_a_failure_leaves_the_order_and_the_scores(helped, judge):
     garage(helped)
-    plain = ask(helped, "car", recipe=WORDS, limit=12)
+    plain = ask(helped, "car", limit=12, **WORDS)
     judge.says = lambda passage: float("nan")
-    answer = ask(helped, "car", recipe=WORDS, rerank=True, limit=12)
+    answer = ask(helped, "car", rerank=True, limit=12, **WORDS)
     assert scores(answer) == scores(plain)
     assert answer.notice == (
         "The results were not reranked. rerank.gguf gave a score that is no number."

@@ -68,7 +68,7 @@ WRONG = [
     ("get", (None,), {}, TypeError, "name takes a text, not None."),
     ("get", ("notes/tea.md",), {"first": 0}, ValueError, "first takes 1 or more, not 0."),
     ("get", ("notes/tea.md",), {"count": "all"}, TypeError, "count takes a whole number"),
-    ("multi_get", (["notes/tea.md"],), {}, TypeError, "pattern takes a text"),
+    ("multi_get", (["notes/tea.md", 5],), {}, TypeError, "pattern takes a text, not 5."),
     ("multi_get", ("notes/*",), {"largest": None}, TypeError, "largest takes a whole number"),
     ("documents", (1,), {}, TypeError, "path takes a text, not 1."),
     ("stats", ([],), {}, ValueError, "collection is an empty list"),

@@ -73,7 +73,7 @@ def test_a_string_is_never_parsed(value):
             {"query": "x", "min_scor": 1},
             'Unknown parameter "min_scor" for tool "search". Did you mean "minScore"? '
             "Valid parameters: query, limit, minScore, collection, collections, since, before, "
-            "filter.",
+            "filter, path.",
         ),
         ({"query": ""}, '"query" must not be empty.'),
         ({"query": "x" * 10_001}, '"query" must have at most 10000 characters, not 10001.'),

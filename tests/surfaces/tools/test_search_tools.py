@@ -155,6 +155,7 @@ def test_without_vectors_a_query_searches_by_words_and_says_so(toolbox):
 
 
 def test_an_index_without_documents_says_what_to_do(faked):
+    faked.write("tea.md", "Tea that no update has seen.")
     toolbox = Toolbox(faked.engine)
     asked = [
         ("search", {"query": "tea"}),
