@@ -213,7 +213,7 @@ def test_tags_of_the_text_and_of_the_frontmatter(asked):
     ]
 
 
-@pytest.mark.parametrize("name", ["a.md", "A.MD", "a.txt", "a.qmd", "a.py", "a.md.html", "md"])
+@pytest.mark.parametrize("name", ["a.md", "A.MD", "a.txt", "a.qmd", "a.py", "md"])
 def test_only_what_is_read_as_markdown_has_headings_and_links(asked, name):
     asked.configure(more="")
     config = asked.folder / "index.yml"

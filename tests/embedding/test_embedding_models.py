@@ -133,7 +133,7 @@ def test_vectors_of_another_model_stay_beside_and_are_never_mixed(faked, fake):
         assert len(found) == 3
         for result in found:
             text = (each.folder / result.file).read_text()
-            expected = drawn("one two", dimensions) @ drawn(text, dimensions)
+            expected = max(0, drawn("one two", dimensions) @ drawn(text, dimensions))
             assert result.score == pytest.approx(expected, abs=1e-6)
     assert faked.problems() == []
     library.engine.close()

@@ -59,7 +59,7 @@ _MEANT = {
         "qmd collection remove NAME": "delete del forget drop unregister",
         "qmd collection rename OLD NEW": "move",
         "qmd collection include NAME": "enable on",
-        "qmd collection exclude NAME": "disable off ignore hide",
+        "qmd collection exclude NAME": "disable off hide",
         "qmd update NAME": "update refresh reindex sync rescan pull",
         "qmd ls NAME": "files documents tree",
         "qmd search -c NAME WORDS": "search find grep query",

@@ -66,7 +66,7 @@ def test_an_index_is_there_with_its_settings_or_its_file_alone(named, tmp_path):
 
 def test_a_suggested_command_can_be_typed_as_it_is(qmd, notes):
     assert qmd("collection", "add", notes, "--name", "my corp")[0] == 0
-    assert "\"qmd update -c 'my corp'\"" in qmd("collection", "add", notes, "--name", "my corp")[2]
+    assert "\"qmd update 'my corp'\"" in qmd("collection", "add", notes, "--name", "my corp")[2]
     (notes / "new.md").write_text("# New\n")
     assert "Run \"qmd update -c 'my corp'\"," in qmd("get", notes / "new.md")[2]
     assert "-c 'my corp'." in qmd("collection", "exclude", "my corp")[1]

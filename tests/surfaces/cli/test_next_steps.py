@@ -59,20 +59,20 @@ def test_programs_have_a_record_of_each_document_that_is_not_found(indexed, form
 
 
 def test_names_that_a_shell_makes_of_a_glob_are_each_found_or_told(indexed, notes, monkeypatch):
-    (notes / "draft.txt").write_text("Of no collection.\n")
+    (notes / "draft.xyz").write_text("Of no collection.\n")
     monkeypatch.chdir(notes)
     names = sorted(path.name for path in notes.iterdir() if path.is_file())
-    assert names == ["coffee, black.md", "draft.txt", "tea.md"]
+    assert names == ["coffee, black.md", "draft.xyz", "tea.md"]
     code, out, err = indexed("multi-get", *names)
     assert (code, out.count("\nFile: ")) == (2, 2)
     assert "File: notes/coffee, black.md\n" in out
     assert "File: notes/tea.md\n" in out
-    assert "draft.txt" not in out
-    assert err.startswith("Document not found: draft.txt. It is no file that collection 'notes'")
+    assert "draft.xyz" not in out
+    assert err.startswith("Document not found: draft.xyz. It is no file that collection 'notes'")
     code, out, _ = indexed("multi-get", *names, "--json")
     told = [(each["file"], each.get("skipped", False)) for each in json.loads(out)]
     assert sorted(told) == [
-        ("draft.txt", True),
+        ("draft.xyz", True),
         ("notes/coffee, black.md", False),
         ("notes/tea.md", False),
     ]
@@ -115,7 +115,7 @@ def test_an_empty_folder_is_not_told_to_update(qmd, tmp_path):
         assert qmd(command, "tea") == (0, "No results found.\n", f"{NO_FILES}\n")
     assert qmd("embed")[2] == f"{NO_FILES}\n"
     (folder / "blank.md").write_text("")
-    (folder / "tea.txt").write_text("tea\n")
+    (folder / "tea.xyz").write_text("tea\n")
     assert qmd("search", "tea")[2] == f"{NO_FILES}\n"
     (folder / "tea.md").write_text("# Tea\n")
     assert qmd("search", "tea")[2] == f"{NO_DOCUMENTS}\n"
