@@ -92,8 +92,8 @@ def add(database: Database, first: int, vectors: Vectors) -> None:
             run("insert into content (hash, body) select hash, 'text' from fresh")
             run(
                 "insert into documents select n, 'notes', n || '.md', 'n', hash, null,"
-                " now()::timestamp, now()::timestamp, false, 1, 1, 1, '', 1, 1, 1, 1, 1, null, null, null"
-                " from fresh"
+                " now()::timestamp, now()::timestamp, false, 1, 1, 1, '', 1, 1, 1, 1, 1,"
+                " null, null, null from fresh"
             )
             run("insert into chunks select n, 1, hash, 0, 0, 4, 1, 1 from fresh")
         embeddings.add(cursor, model_id=1, chunk_ids=numbers.to_pylist(), vectors=vectors)

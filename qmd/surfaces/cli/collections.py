@@ -256,6 +256,10 @@ def exclude(context: typer.Context, name: Name) -> None:
 
 
 @app.command()
+@examples(
+    ("Leave a folder out", "qmd collection ignore notes drafts/"),
+    ("Leave several kinds of files out", "qmd collection ignore notes '**/*.tmp' '**/*.bak'"),
+)
 def ignore(
     context: typer.Context,
     name: Name,
