@@ -1,4 +1,4 @@
-"""Settings: what index.yml says.
+"""Settings in index.yml: reading and validation.
 
 Defaults, then index.yml, then the environment (`environment.py`), then flags.
 """
@@ -32,15 +32,15 @@ LARGEST = 1 << 20
 """Bytes of a settings file. Its characters have a limit of their own."""
 
 TICK = 2_000_000_000
-"""Nanoseconds: how exactly a file system notes when a file was written, at worst (FAT)."""
+"""Nanoseconds of a file system's clock tick, at worst (FAT)."""
 
 _SEVERAL_WAYS = re.compile(r"<<|!|(?<![\w./-])[-+]?(?:0+\d|\d+_|\d{4}-\d)")
-"""What not everybody who reads YAML takes for the same: merged keys and tags; numbers such as 012
-and 1_000, and dates, which some take for text."""
+"""YAML that parsers read differently: merged keys, tags, dates, and numbers such as 012 and
+1_000."""
 
 
 class Settings(NamedTuple):
-    """What an index.yml says.
+    """Content of an index.yml.
 
     Attributes:
         models: name of a model for a role.
@@ -61,7 +61,7 @@ class Settings(NamedTuple):
 
 
 def digest(place: Place) -> str | None:
-    """SHA-256 of index.yml and of where its paths begin; None if there is none.
+    """Hash index.yml and the base folder of its paths (SHA-256); None without a file.
 
     A project that was copied or moved has another. One that has just been emptied is none yet: so
     it looks for a moment while it is written.
@@ -79,13 +79,13 @@ def digest(place: Place) -> str | None:
 
 
 def stamp(place: Place) -> Hashable:
-    """What is another one after index.yml has changed; None if it has just been written.
+    """Return a stamp that changes with index.yml; None if the file is too new to tell.
 
     Two changes within one tick of the clock of a file system look the same.
 
     Raises:
         FileNotFoundError: there is none.
-        ConfigError: nobody may look.
+        ConfigError: the user must not read the folder.
     """
     try:
         info = place.config.stat()
@@ -99,7 +99,7 @@ def stamp(place: Place) -> Hashable:
 
 
 def is_blank(place: Place) -> bool:
-    """Whether there is an index.yml with nothing in it, such as an editor leaves that was cut off.
+    """Check for an empty index.yml, such as an interrupted editor leaves.
 
     Raises:
         ConfigError: it cannot be read.
@@ -108,7 +108,7 @@ def is_blank(place: Place) -> bool:
 
 
 def load(place: Place) -> Settings:
-    """Read index.yml. None at all is the same as an empty one.
+    """Read index.yml. A missing file is the same as an empty one.
 
     Raises:
         ConfigError: it is not YAML, or says something unknown; with the line, unless it is large.
@@ -126,7 +126,7 @@ def load(place: Place) -> Settings:
 
 
 def _parsed_fast(text: str) -> object:
-    """The document in a text, in a tenth of the time; it knows no lines.
+    """Parse a text in a tenth of the time, without line numbers.
 
     Raises:
         ValueError: it cannot be read, or might be meant otherwise.
@@ -137,7 +137,7 @@ def _parsed_fast(text: str) -> object:
 
 
 def understood(document: object, place: Place) -> Settings:
-    """What a parsed index.yml says; nothing, if it is None.
+    """Convert a parsed index.yml to settings; empty ones for None.
 
     Raises:
         ConfigError: it says something unknown; with the line.
@@ -146,7 +146,7 @@ def understood(document: object, place: Place) -> Settings:
 
 
 def content(path: Path) -> bytes:
-    """Read a settings file.
+    """Read the bytes of a settings file.
 
     Raises:
         FileNotFoundError: there is none.
@@ -167,7 +167,7 @@ def content(path: Path) -> bytes:
 
 
 def written(path: Path) -> str:
-    """Read the text of a settings file, with its line ends and its byte order mark, if it has one.
+    """Read the text of a settings file, with its line ends and byte order mark.
 
     Returns:
         Nothing, if there is no file.
@@ -191,7 +191,7 @@ def written(path: Path) -> str:
 
 
 class _Reader:
-    """Turns a parsed index.yml into settings; knows the line of every mistake."""
+    """Converter of a parsed index.yml to settings, with the line of each mistake."""
 
     def __init__(self, place: Place) -> None:
         self._place = place
@@ -341,7 +341,7 @@ class _Reader:
 
     @contextmanager
     def _failing(self, mapping: Any, key: object) -> Iterator[None]:
-        """Tells of a usage error as a mistake in the file."""
+        """Report a usage error as a mistake in the file, with its line."""
         try:
             yield
         except UsageError as error:
@@ -356,7 +356,7 @@ class _Reader:
 
 
 def check_name(name: str) -> None:
-    """Refuse a collection name that could not be written in a path, or is not to be had.
+    """Refuse a collection name that is reserved or cannot be part of a path.
 
     Raises:
         UsageError: it is empty, has a `/`, `\\`, `:`, `?` or a control character, begins with `.`,

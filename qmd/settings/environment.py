@@ -1,6 +1,6 @@
-"""What the environment says: which index is meant, what models may use, how servers are reached.
+"""Environment variables: location of the index, limits for models and servers.
 
-Nobody else reads the environment; everybody is given what they need.
+No other module reads the environment; each is given the values it needs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ YES = frozenset({"1", "true", "yes", "on"})
 
 
 class Place(NamedTuple):
-    """Where one index lives.
+    """Paths of one index: file, settings, project.
 
     Attributes:
         config: its index.yml.
@@ -41,11 +41,11 @@ class Place(NamedTuple):
 
 
 def locate(environ: Mapping[str, str], folder: Path, *, index: str | None = None) -> Place:
-    """The index that a command means: `--index`, else the project's, else the user's.
+    """Locate the index of a command: `--index`, else the project's, else the user's.
 
     Raises:
         UsageError: the name of the index is a path, or `INDEX_PATH` is a folder, or begins with
-            the home of somebody who is not known here.
+            the home of an unknown user.
     """
     home = Path(environ.get("HOME") or Path.home())
     config_home = Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "qmd"
@@ -77,7 +77,7 @@ def locate(environ: Mapping[str, str], folder: Path, *, index: str | None = None
 
 
 def check_reach(place: Place) -> None:
-    """Refuse an index of which nobody may look whether it is there.
+    """Refuse an index without permission to look for it.
 
     Raises:
         IndexOutOfReach: that is so.
@@ -91,7 +91,7 @@ def check_reach(place: Place) -> None:
 
 
 def check_exists(place: Place) -> None:
-    """Refuse an index of the user's that has neither settings nor a file.
+    """Refuse an index of the user that has neither settings nor a file.
 
     Raises:
         IndexNotFound: with the names of those that there are.
@@ -102,13 +102,13 @@ def check_exists(place: Place) -> None:
 
 
 def known(place: Place) -> list[str]:
-    """Names of the user's indexes, those that have settings or a file where this one has them."""
+    """List the names of the user's indexes in the same folder, by settings or file."""
     names = {file.stem for file in place.config.parent.glob("*.yml")}
     return sorted(names | {file.stem for file in place.database.parent.glob("*.duckdb")})
 
 
 def at(environ: Mapping[str, str], path: Path) -> Place:
-    """The index of a project's folder, or of a DuckDB file.
+    """Return the index of a project's folder, or of a DuckDB file.
 
     The settings of a file are where the command line has them, if it is one that the command line
     would use; else beside it: `work.duckdb` has `work.yml`.
@@ -141,7 +141,7 @@ def at(environ: Mapping[str, str], path: Path) -> Place:
 
 
 def _in_project(user: Place, project: Path) -> Place:
-    """The index of a project, for a user with an index of their own.
+    """Return the index of a project, with the user's settings as the base.
 
     Raises:
         UsageError: it leads out of the project, and so to what is not the project's.
@@ -160,7 +160,7 @@ def _in_project(user: Place, project: Path) -> Place:
 
 
 def _stray(local: Path, project: Path) -> str | None:
-    """What is kept of a project's index outside of the project, if anything is."""
+    """Find a part of a project's index that lies outside of the project."""
     links = [str(local)]
     with suppress(OSError), os.scandir(local) as entries:
         links += [e.path for e in entries if e.name.startswith("index.") and e.is_symlink()]
@@ -172,7 +172,7 @@ def _stray(local: Path, project: Path) -> str | None:
 
 
 class Machine(NamedTuple):
-    """What the environment says of models.
+    """Environment variables for models.
 
     Attributes:
         chosen: name of a model for a role, over what index.yml says.
@@ -196,7 +196,7 @@ class Machine(NamedTuple):
 
 
 def machine(environ: Mapping[str, str], *, gpu: bool = True) -> Machine:
-    """What the environment says of models.
+    """Read the environment variables for models.
 
     Args:
         gpu: what the command line says.
@@ -222,7 +222,7 @@ def machine(environ: Mapping[str, str], *, gpu: bool = True) -> Machine:
 
 
 class Serving(NamedTuple):
-    """What the environment says of servers.
+    """Environment variables for servers.
 
     Attributes:
         token: that a request has to bring.
@@ -240,7 +240,7 @@ class Serving(NamedTuple):
 
 
 def serving(environ: Mapping[str, str]) -> Serving:
-    """What the environment says of servers."""
+    """Read the environment variables for servers."""
     home = home_of(environ)
     return Serving(
         environ.get("QMD_TOKEN") or None,
@@ -255,13 +255,16 @@ PLACES = ("INDEX_PATH", "QMD_CONFIG_DIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")
 """Variables that choose the index, by paths."""
 
 CHOICES = ("QMD_EMBED_MODEL", "QMD_RERANK_MODEL", "QMD_GENERATE_MODEL", "OPENAI_BASE_URL")
-"""Variables that choose its models. The address is one: index.yml, too, may name an endpoint's."""
+"""Variables that choose its models.
+
+The address is included, since index.yml may name an endpoint's model.
+"""
 
 _PASSWORD = re.compile(r"^(\s*https?://)[^/?#]*@", re.IGNORECASE)
 
 
 def carried(environ: Mapping[str, str]) -> dict[str, str]:
-    """What else has to be set where a qmd for the same index is started from elsewhere.
+    """Return the variables that another process needs to use the same index.
 
     No secret is: neither the key of an endpoint nor a password in its address.
     """
@@ -276,17 +279,17 @@ def carried(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def home_of(environ: Mapping[str, str]) -> Path:
-    """The home of the user."""
+    """Return the home folder of the user."""
     return Path(environ.get("HOME") or Path.home())
 
 
 def _listed(text: str) -> tuple[str, ...]:
-    """The parts of a list with commas."""
+    """Split a comma list."""
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 def expanded(path: str, home: Path) -> Path:
-    """`path` with the folder that a `~` or `~name` in front stands for."""
+    """Expand a leading `~` or `~name` of a path."""
     if path == "~" or path.startswith("~/"):
         return home / path[1:].lstrip("/")
     try:
