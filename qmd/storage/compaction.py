@@ -1,8 +1,8 @@
-"""Giving back the room that nothing in an index takes any more.
+"""Compaction: rewrite of the index file without free blocks.
 
-DuckDB uses the blocks of a file again, but the file only ever grows, and a group of rows whose
-rows have mostly gone stays as large as it was. So a copy is written anew, which nobody has to
-wait for, and put in the place of the index if that has not changed meanwhile.
+DuckDB reuses the blocks of a file, but the file never shrinks, and a row group with mostly deleted
+rows keeps its size. So a new copy is written, without a lock on the index, and replaces the index
+if that has not changed in the meantime.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from qmd.storage.snapshot import copy
 from qmd.storage.statements import filled
 
 WORTH = 0.9
-"""Share of its size that an index may have afterwards, at most, to be put in its place."""
+"""Largest share of its size that a compacted index may have to replace the old one."""
 
 ATTEMPTS = 3
-"""Times that a copy is made, if others write meanwhile."""
+"""Copies that are made at most, while other processes write."""
 
 
 class _Changed(Exception):
-    """Somebody has written since the copy was made."""
+    """Another process wrote to the index after the copy was made."""
 
 
 def compact(database: Database) -> bool:
-    """Make the file as small as what is in it.
+    """Rewrite the file without free blocks.
 
-    Whoever is killed leaves the old file or the new one, whole.
+    A process that is killed leaves the old file or the new one, whole.
 
     Returns:
         Whether it could be done, or would not have been worth it; False: others wrote each time.
@@ -54,7 +54,7 @@ def compact(database: Database) -> bool:
 
 
 def _attempt(database: Database, folder: Path) -> bool:
-    """One attempt, in a folder to make; False if somebody has written meanwhile."""
+    """Try once, in a new folder; False if another process has written in between."""
     folder.mkdir()
     new = folder / "new.duckdb"
     seen = version_of(database.path)

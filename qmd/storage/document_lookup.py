@@ -1,4 +1,4 @@
-"""Find documents by what people call them."""
+"""Document lookup by path, docid, file or glob."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONGEST = 20_000
 
 
 def found(cursor: Cursor, name: str, folder: Path | None = None) -> Document | None:
-    """The one document that answers to a name, or None: `missing` says why.
+    """Find the document that a name identifies, or None; `missing` gives the reason.
 
     A virtual path, `collection/path`, an absolute path or `~/…`, a path that is unique
     in the index, the end of one at a folder, or a docid.
@@ -63,7 +63,7 @@ def missing(
     or_else: str | None = None,
     similar: bool = True,
 ) -> DocumentNotFound:
-    """What is said of a name that no document answers to, with names that are like it.
+    """Build the error for a name without a document, with similar names.
 
     Args:
         folder: see `found`.
@@ -110,7 +110,7 @@ def _absolute(cursor: Cursor, name: str, folder: Path | None) -> Document | None
 
 
 def at_place(cursor: Cursor, name: str) -> Document | None:
-    """The document that is at a place on the disk, or None."""
+    """Find the document of a file on disk, or None."""
     wanted = os.path.normpath(paths.at_home(name))
     escaped = os.path.normpath(paths.at_home(paths.decoded(name)))
     for place in dict.fromkeys((wanted, os.path.realpath(wanted), escaped)):
@@ -122,7 +122,7 @@ def at_place(cursor: Cursor, name: str) -> Document | None:
 
 
 def _inside(cursor: Cursor, place: str) -> Iterator[tuple[Collection, str]]:
-    """The collections that have a place on the disk in their folders, each with its path there."""
+    """Yield the collections that contain a file on disk, each with the path inside it."""
     for collection in collections(cursor):
         if not collection.root:
             continue
@@ -134,7 +134,7 @@ def _inside(cursor: Cursor, place: str) -> Iterator[tuple[Collection, str]]:
 def matching(
     cursor: Cursor, glob: str, documents: Sequence[Document], folder: Path | None = None
 ) -> list[Document]:
-    """Those of some documents that a glob means: by their names, or where they are on the disk.
+    """Filter documents by a glob over their names or their files on disk.
 
     Args:
         folder: where globs such as `./*.md` begin; see `found`.
@@ -169,7 +169,7 @@ def matching(
 
 
 def _begun(glob: str, folder: Path | None) -> tuple[str | None, str]:
-    """The folder on the disk that a glob begins in, and what is one of it; None: it is of names."""
+    """Split a glob into its folder on disk and a glob in that folder; None if it is of names."""
     if folder is not None and glob.startswith(("./", "../")):
         below, glob = str(folder), os.path.normpath(glob)
     elif glob.startswith(("/", "~/")) and not glob.startswith("//"):
@@ -188,7 +188,7 @@ def _as_written(place: str) -> str:
 
 
 def _on_disk(cursor: Cursor, name: str, folder: Path) -> str | None:
-    """Why a file that a collection has in its folder is not in the index; None: there is none."""
+    """Explain why a file of a collection is not indexed; None if there is no such file."""
     place = os.path.normpath(folder / paths.at_home(name))
     if not os.path.isfile(place):  # noqa: PTH113  # nor an error: who may not look
         return None
@@ -207,7 +207,7 @@ def _on_disk(cursor: Cursor, name: str, folder: Path) -> str | None:
 
 
 def _at(cursor: Cursor, collection: str, path: str, *, as_written: bool = False) -> Document | None:
-    """The document at a path of a collection.
+    """Find the document at a path of a collection.
 
     Args:
         as_written: no other will do, the characters of whose path are composed in another way.
@@ -249,7 +249,7 @@ def _with_docid(cursor: Cursor, name: str, digits: str) -> Document | None:
 
 
 def below(cursor: Cursor, collection: str | None, prefix: str = "") -> list[Document]:
-    """Documents of a collection, or below one of its folders, by path.
+    """List the documents of a collection, or of one of its folders, by path.
 
     Raises:
         CollectionNotFound: there is none of this name.
@@ -279,6 +279,6 @@ def check_collections(cursor: Cursor, names: Sequence[str]) -> None:
 
 
 def bodies(cursor: Cursor, hashes: Sequence[str]) -> dict[str, str]:
-    """Contents by their hashes."""
+    """Load texts by their hashes."""
     rows = cursor.again("documents/bodies", hashes=as_json(list(dict.fromkeys(hashes))))
     return {str(key): str(body) for key, body in rows}

@@ -1,4 +1,4 @@
-"""What DuckDB says of a file that it cannot use, in words that a user can act on."""
+"""Translation of DuckDB errors about the file into qmd errors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _UNWRITABLE = (
 
 @contextmanager
 def in_words(path: Path) -> Iterator[None]:
-    """Turn failures of the file, not of a statement, into what a user can act on."""
+    """Translate errors about the file, but not about a statement."""
     try:
         yield
     except DatabaseError as error:
@@ -44,7 +44,7 @@ def in_words(path: Path) -> Iterator[None]:
 
 
 def translated(path: Path, error: DatabaseError) -> IndexFailure | None:
-    """A failure of the file in words; None for any other."""
+    """Translate a DuckDB error about the file; None for any other error."""
     # Of a fatal error, the first line says only what became of the engine.
     problem = str(error).rpartition("Original error: ")[2].splitlines()[0].strip()
     plain = problem.split(": ", 1)[-1]
@@ -63,7 +63,7 @@ def translated(path: Path, error: DatabaseError) -> IndexFailure | None:
 
 
 def _is_out_of_reach(path: Path) -> bool:
-    """Whether there may be a file, which nobody may look at or read."""
+    """Check that the file may exist where this user must not look or read."""
     try:
         os.stat(path)
     except FileNotFoundError:
@@ -74,7 +74,7 @@ def _is_out_of_reach(path: Path) -> bool:
 
 
 def holder_in(problem: str) -> str | None:
-    """`duckdb, process 123` from DuckDB's own words."""
+    """Extract the lock holder, `duckdb, process 123`, from DuckDB's message."""
     found = re.search(r"held in (.+?) \(PID (\d+)\)", problem)
     if found is None:
         return None

@@ -1,7 +1,7 @@
-"""Migrations: numbered SQL files, each run once and kept in a ledger.
+"""Schema migrations: numbered SQL files and their ledger.
 
-A migration and its row in the ledger are one transaction. A file that was edited
-after it ran is refused, and so is an index that a later qmd has migrated further.
+A migration and its row in the ledger are one transaction. A migration that was edited after it
+ran is refused, and so is an index with migrations of a later qmd.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from qmd.version import __version__
 
 
 class Migration(NamedTuple):
-    """One file: `0001_documents.sql` is version 1, named documents."""
+    """A migration file: `0001_documents.sql` is version 1, named documents."""
 
     version: int
     name: str
@@ -28,7 +28,7 @@ class Migration(NamedTuple):
 
 
 class Applied(NamedTuple):
-    """One row of the ledger."""
+    """A row of the ledger."""
 
     version: int
     name: str
@@ -38,7 +38,7 @@ class Applied(NamedTuple):
 
 @cache
 def migrations() -> tuple[Migration, ...]:
-    """All that are shipped, in order."""
+    """List all shipped migrations, in order."""
     files = sorted(shipped("migrations").glob("[0-9]*.sql"))
     found = []
     for file in files:
@@ -49,7 +49,7 @@ def migrations() -> tuple[Migration, ...]:
 
 
 def is_current(cursor: Cursor, path: Path) -> bool:
-    """Whether the ledger has exactly the shipped migrations.
+    """Check that the ledger has exactly the shipped migrations.
 
     Raises:
         IndexTooNew, IndexUnreadable, MigrationEdited: it can never be brought there.
@@ -58,7 +58,7 @@ def is_current(cursor: Cursor, path: Path) -> bool:
 
 
 def bring_up_to_date(cursor: Cursor, path: Path, *, last: int | None = None) -> None:
-    """Run what the ledger does not have.
+    """Run the migrations that the ledger lacks.
 
     Args:
         last: version to stop at; None: the last one there is.

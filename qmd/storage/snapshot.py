@@ -1,4 +1,4 @@
-"""A copy of the index for whoever reads it for long, so that nobody has to wait for that."""
+"""Snapshot copy of the index file for long reads, which then hold off no writer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from qmd.storage.scratch import sweep_copies, workplace
 
 @contextmanager
 def copied(database: Database, *folders: Path) -> Iterator[tuple[Database, float]]:
-    """A copy, which goes in the end, and for how many seconds the index was held for it.
+    """Yield a copy, removed at the end, and the seconds for which the index was locked.
 
     Those of processes that were killed go first.
 
@@ -43,7 +43,7 @@ def copied(database: Database, *folders: Path) -> Iterator[tuple[Database, float
 
 
 def copy(database: Database, folder: Path) -> tuple[Path, float]:
-    """Put a copy of the file of an index into a folder, as it is between two transactions.
+    """Copy the index file into a folder, between two transactions.
 
     Others may read meanwhile; who wants to write has to wait.
 
