@@ -1,4 +1,4 @@
-"""Forward passes: texts of any length packed into batches, several of which run at once."""
+"""Batched forward passes over texts of any length, several at once."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ SEQUENCES = 64
 """Texts of one forward pass, at most."""
 
 POLL = 0.05
-"""Seconds between two looks at whether to go on."""
+"""Seconds between two checks for cancellation."""
 
 
 class Passes:
-    """Forward passes of whole texts, each of which gives one row of outputs.
+    """Forward passes of whole texts, with one row of outputs for each.
 
     Args:
         pooling: how the outputs of tokens become one. Source: llama.h, llama_pooling_type.
@@ -46,11 +46,11 @@ class Passes:
         self._pool = Pool(self._context, workers)
 
     def close(self) -> None:
-        """Give the memory of their contexts back."""
+        """Release the memory of the contexts."""
         self._pool.close()
 
     def pooled(self, sequences: Sequence[Tokens], between: Between) -> NDArray[np.float32]:
-        """What the model makes of each sequence, in order: several at once, on all workers."""
+        """Run all sequences, several at once, and return their outputs in order."""
         first = self._pool.take()
         rows = np.empty((len(sequences), first.outputs), np.float32)
         self._pool.give(first)
@@ -72,7 +72,7 @@ class Passes:
         return rows
 
     def _context(self) -> Context:
-        """A context whose passes take whole sequences."""
+        """Make a context whose passes take whole sequences."""
         lib = self._weights.lib
         parameters = lib.llama_context_default_params()
         room = -(-self._tokens // SEQUENCES) * SEQUENCES
@@ -92,7 +92,7 @@ class Passes:
 
 
 def _packed(lengths: Sequence[int], budget: int) -> list[list[int]]:
-    """Numbers of texts, in batches of at most `budget` tokens: the longest first.
+    """Pack texts, by number, into batches of at most `budget` tokens, the longest first.
 
     A text of more tokens is a batch of its own.
     """
@@ -110,7 +110,7 @@ def _packed(lengths: Sequence[int], budget: int) -> list[list[int]]:
 def _spread(
     run: Callable[[list[int]], None], batches: list[list[int]], workers: int, between: Between
 ) -> None:
-    """Run each batch, several at once; looks between whether to go on."""
+    """Run each batch, several at once, with a cancellation check between batches."""
     waiting: Iterator[list[int]] = iter(batches)
     with ThreadPoolExecutor(workers, thread_name_prefix="qmd-model") as pool:
         running = {pool.submit(run, batch) for batch in islice(waiting, workers)}

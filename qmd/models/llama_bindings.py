@@ -1,11 +1,11 @@
-"""llama.cpp by the C bindings of llama-cpp-python. Nobody else imports that package.
+"""C bindings of llama.cpp; the only module that imports llama-cpp-python.
 
 The bindings are used rather than the package's `Llama` class: that class redirects stdout while it
 loads, drops the last separator of a text that was cut, and switches flash attention off.
 
-llama.cpp ends the whole process where other libraries raise: a batch of more tokens than its
+llama.cpp ends the whole process where other libraries raise: for a batch of more tokens than its
 context, a text of more tokens than the model has positions, a batch size that is not a multiple of
-the number of sequences. What is handed over here has been checked by the modules that call.
+the number of sequences. The calling modules check their input for these cases.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _log.addHandler(logging.NullHandler())  # what matters is told by the error that
 
 
 class Journal:
-    """What llama.cpp says: to the log, and the first error, which has the reason, for a message."""
+    """Log of llama.cpp, with the first error kept as the reason for a message."""
 
     def __init__(self) -> None:
         self.problem = ""
@@ -60,7 +60,7 @@ journal = Journal()
 
 @cache
 def library() -> Any:
-    """The C bindings, set up.
+    """Load and configure the C bindings.
 
     Raises:
         ModuleNotFoundError: the package is not installed.
@@ -80,12 +80,12 @@ def library() -> Any:
 
 
 def uses_gpu() -> bool:
-    """Whether the library was built for a GPU."""
+    """Check that the library was built for a GPU."""
     return bool(library().llama_supports_gpu_offload())
 
 
 class Context:
-    """Room to run a model in, for one thread at a time."""
+    """Inference context, for one thread at a time."""
 
     def __init__(self, lib: Any, pointer: Any, tokens: int, sequences: int, outputs: int) -> None:
         self.outputs = outputs
@@ -113,7 +113,7 @@ class Context:
         )
 
     def pooled(self, sequences: Sequence[Tokens]) -> NDArray[np.float32]:
-        """One row of outputs for each sequence, from one forward pass."""
+        """Run one forward pass and return a row of outputs for each sequence."""
         lib = self._lib
         at = 0
         assert len(sequences) <= self._sequences
@@ -141,18 +141,18 @@ class Context:
         return rows
 
     def forget(self) -> None:
-        """Begin a new text."""
+        """Clear the context for a new text."""
         self._lib.llama_memory_clear(self._memory, False)
         self._read = 0
 
     def rewind(self, tokens: int) -> None:
-        """Forget all but so many tokens from the beginning."""
+        """Drop all tokens after the first `tokens`."""
         if tokens < self._read:
             self._lib.llama_memory_seq_rm(self._memory, 0, tokens, -1)
             self._read = tokens
 
     def read(self, tokens: Tokens, between: Between) -> NDArray[np.float32]:
-        """Read on.
+        """Read further tokens.
 
         Returns:
             The logit of each token of the vocabulary to be the next: a view, good until the
@@ -177,16 +177,16 @@ class Context:
         return np.ctypeslib.as_array(lib.llama_get_logits_ith(self._pointer, -1), (vocabulary,))
 
     def sample(self, sampler: Any) -> int:
-        """The next token."""
+        """Sample the next token."""
         return int(self._lib.llama_sampler_sample(sampler, self._pointer, -1))
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Release the memory."""
         self._lib.llama_free(self._pointer)
 
 
 class Pool:
-    """Contexts, each made when it is needed; whoever takes one has it alone."""
+    """Pool of contexts, each made on demand and used by one thread at a time."""
 
     def __init__(self, make: Callable[[], Context], most: int) -> None:
         self._make = make
@@ -195,7 +195,7 @@ class Pool:
         self._idle: list[Context] = []
 
     def take(self) -> Context:
-        """A context, as soon as there is one."""
+        """Take a free context, or wait for one."""
         self._free.acquire()
         try:
             with self._turn:
@@ -205,13 +205,13 @@ class Pool:
             raise
 
     def give(self, context: Context) -> None:
-        """Put a context back."""
+        """Return a context to the pool."""
         with self._turn:
             self._idle.append(context)
         self._free.release()
 
     def close(self) -> None:
-        """Give the memory of all of them back."""
+        """Release the memory of all contexts."""
         with self._turn:
             for context in self._idle:
                 context.close()
@@ -225,7 +225,7 @@ llama.Llama(registry.MINILM, workers=1, tiles=True).embed(["tea"])
 
 
 def tiles_work(notes: Path) -> bool:
-    """Whether weights may be laid out for the processor's matrix tiles (AMX).
+    """Check that weights may be laid out for the processor's matrix tiles (AMX).
 
     They more than double the speed of 8-bit models, but a tile instruction ends the process if
     the library was compiled by GCC up to 12 without our flags (ggml-org/llama.cpp, pull request
@@ -261,7 +261,7 @@ def tiles_work(notes: Path) -> bool:
 
 
 def processor_flags() -> frozenset[str]:
-    """What the processor can do; nothing, where the system does not tell."""
+    """Read the processor's feature flags; empty where the system does not tell."""
     try:
         text = Path("/proc/cpuinfo").read_text()
     except OSError:
