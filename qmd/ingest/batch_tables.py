@@ -1,4 +1,4 @@
-"""A batch of files as the relations that a commit takes."""
+"""Column batches of a commit: documents, contents, postings, words."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _KINDS = {
     "mtime_ns": "int64",
     "inode": "uint64",
 }
-"""Of the columns that are numbers."""
+"""Types of the columns of numbers."""
 
 
 def batch(
     collection: str, parsed: Sequence[Parsed], vocabulary: Vocabulary, *, named: bool = True
 ) -> Batch:
-    """Documents, contents, postings and new words of a batch.
+    """Make the tables of a batch: documents, contents, postings and new words.
 
     Args:
         named: whether the words of a path say something, so that a search is to find them.
@@ -64,14 +64,14 @@ def batch(
 
 
 def _fields(item: Parsed, named: bool) -> Document:
-    """Title, path and body."""
+    """Return title, path and body."""
     text = item.file.text or ""
     path = item.file.path if named else ""
     return item.title, path, item.file.data if text.isascii() else text
 
 
 def of_postings(found: Postings) -> dict[str, Column]:
-    """The columns of postings, but for the document."""
+    """Make the columns of postings, except for the document."""
     return {
         "term_id": numbers("int64", found.term_id),
         "title_frequency": numbers("uint32", found.title_frequency),
@@ -83,6 +83,6 @@ def of_postings(found: Postings) -> dict[str, Column]:
 
 
 def of_outlines(outlines: Sequence[Outline]) -> Column:
-    """A column of outlines."""
+    """Make a column of outlines."""
     columns = zip(*outlines, strict=True) if outlines else [()] * len(Outline._fields)
     return struct(**dict(zip(Outline._fields, map(texts, map(list, columns)), strict=True)))

@@ -1,10 +1,10 @@
-"""That nothing has changed, without DuckDB: most updates find no more than that.
+"""Fast path of update: a fingerprint of file times and sizes, without DuckDB.
 
-To load DuckDB and to compare takes longer than to look at ten thousand files. So a comparison that
-has found no difference is noted in a file beside the index, `index.duckdb.compared`: of which state
-of the index and of index.yml it was, and of which files. While all three are the same, so is what
-it found. The file may be deleted at any time, and says nothing of another index, or of a copy of
-this one: it knows the inode and the times of its own.
+To load DuckDB and compare takes longer than to stat ten thousand files. So a comparison without
+differences is saved beside the index, in `index.duckdb.compared`: the state of the index, of
+index.yml and of the files. While all three are unchanged, the result is, too. The file may be
+deleted at any time. It does not apply to a copy or another index, since it contains the inode and
+the times of its own.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from qmd.types import Collection, Report
 from qmd.version import __version__
 
 LARGEST = 1_000_000
-"""Bytes of a note: it has 300, and 50 for each collection."""
+"""Bytes of a saved fingerprint: it has 300, and 50 for each collection."""
 
 
 class State(NamedTuple):
-    """What a comparison depends on, besides the files.
+    """State of the settings and the index that a comparison depends on.
 
     Attributes:
         qmd: its version.
@@ -50,7 +50,7 @@ class State(NamedTuple):
 
 
 class Folder(NamedTuple):
-    """A folder in which nothing has changed.
+    """A folder without changes.
 
     Attributes:
         digest: of the files that were found.
@@ -62,7 +62,7 @@ class Folder(NamedTuple):
 
 
 class Note(NamedTuple):
-    """Comparisons that found no difference.
+    """Saved fingerprint: the comparisons without a difference.
 
     Attributes:
         folders: by the names of their collections.
@@ -77,7 +77,7 @@ class Note(NamedTuple):
 
 
 class Glance(NamedTuple):
-    """Folders beside what is noted.
+    """Comparison of folders with the saved fingerprint.
 
     Attributes:
         state: before anything was looked at; None: nothing can be noted of it.
@@ -93,13 +93,13 @@ class Glance(NamedTuple):
 
 
 NONE = Glance()
-"""Of which nothing can be told or noted."""
+"""Comparison without a saved fingerprint, and without saving one."""
 
 
 def glance(
     place: Place, names: Sequence[str] = (), *, vectors_of: Callable[[Settings], str]
 ) -> Glance:
-    """Look whether anything can have changed since the last comparison.
+    """Compare the folders with the saved fingerprint.
 
     Args:
         vectors_of: gives the fingerprint of the vectors that settings ask for.
@@ -140,7 +140,7 @@ def note(
     space: str,
     lacking: int,
 ) -> None:
-    """Note that a comparison has found no difference.
+    """Save the fingerprint of a comparison without differences.
 
     Args:
         before: made before it.
@@ -149,7 +149,7 @@ def note(
         lacking: documents without all of them.
     """
     if before.state is None or before.state != _state(place):
-        return  # somebody has written meanwhile
+        return  # another process has written in the meantime
     last = _noted(place)
     others = last.folders if last and (last.state, last.space) == (before.state, space) else {}
     folders = {name: Folder(_digest(found), bad) for name, (found, bad) in known.items()}
@@ -167,7 +167,7 @@ def _file(place: Place) -> Path:
 
 
 def _state(place: Place) -> State | None:
-    """None if a part is missing or cannot be read, or might change and look the same."""
+    """Read the state; None if a part is missing, unreadable, or too new to tell changes."""
     try:
         version, settings = version_of(place.database), config.digest(place)
         if version is None or settings is None or not os.access(place.database, os.R_OK):
@@ -180,7 +180,7 @@ def _state(place: Place) -> State | None:
 
 
 def _noted(place: Place) -> Note | None:
-    """What is noted; None if there is nothing, or something else.
+    """Load the saved fingerprint; None if it is missing or invalid.
 
     Two may have written at once, or one was killed: then the checksum is that of another text.
     """

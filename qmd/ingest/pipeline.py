@@ -1,8 +1,8 @@
-"""Bring a collection's documents up to date with its files.
+"""Update pipeline of one collection: reading, inversion and commit in parallel.
 
-    walk ▸ compare ▸ read and hash ▸ title, frontmatter, date ▸ tokenise ▸ commit
+    walk ▸ compare ▸ read and hash ▸ title, frontmatter, date ▸ invert ▸ commit
 
-What is done with each batch is in `batches`; here they follow one another at once.
+The steps of a batch are in `batches`; here several batches are in progress at the same time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from qmd.storage.stemmer import Stemmer
 from qmd.types import Collection, Report
 
 Progress = Callable[[int, int], None]
-"""Told (documents done, documents in all) of a collection."""
+"""Callback with (documents done, documents in all) of a collection."""
 
 
 async def update(
@@ -35,7 +35,7 @@ async def update(
     comparison: Comparison | None = None,
     progress: Progress | None = None,
 ) -> Report:
-    """Bring one collection up to date.
+    """Update one collection.
 
     Args:
         comparison: made just before, if there is one.

@@ -1,4 +1,4 @@
-"""A changed file as it is read: its text, its digests, and what it says of itself."""
+"""Reader of changed files: text, digests, metadata."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EPOCH = datetime(1970, 1, 1)
 
 
 class File(NamedTuple):
-    """A changed file, read.
+    """A changed file with its bytes or text.
 
     Attributes:
         fresh: it changed so shortly before it was found that it may change again unnoticed.
@@ -50,12 +50,12 @@ class File(NamedTuple):
     fresh: bool = False
 
     def spent(self) -> File:
-        """The same without its text, once that has been taken over."""
+        """Return the file without its text."""
         return self if self.text is None else self._replace(text="", data=b"")
 
 
 class Parsed(NamedTuple):
-    """A file with what it says of itself.
+    """A file with its parsed text and metadata.
 
     Attributes:
         remark: what is odd about it, though it is indexed.
@@ -125,7 +125,7 @@ def opened(change: Change, found: Found, collection: Collection, *, began: int) 
 
 
 def _is_below(path: str, inside: str, follow: bool) -> bool:
-    """Whether no link that leads elsewhere has been put in the place of a folder that was listed.
+    """Check that no listed folder has been replaced by a link that leads elsewhere.
 
     Args:
         inside: the part of the path that is below the collection's folder.
@@ -138,7 +138,7 @@ def _is_below(path: str, inside: str, follow: bool) -> bool:
 
 
 def _content(descriptor: int, expected: int) -> bytes:
-    """All bytes of an open file, of which about `expected` are there."""
+    """Read all bytes of an open file, about `expected` of them."""
     pieces = []
     while piece := os.read(descriptor, expected + 1):
         pieces.append(piece)
@@ -146,7 +146,7 @@ def _content(descriptor: int, expected: int) -> bytes:
 
 
 def parsed(file: File) -> Parsed:
-    """What a file says of itself."""
+    """Parse the text and the metadata of a file."""
     text = file.text
     assert text is not None
     matter = markdown.frontmatter(text)
