@@ -1,7 +1,7 @@
-"""Ranked lists fused into one: by their scores, or by reciprocal ranks.
+"""Fusion of ranked lists: by scores, or by reciprocal ranks.
 
-Both are statements (search/fuse_scores, search/fuse_ranks), unless there is but one list. What each
-list gave to a document comes along, so that a score can be added up by hand.
+Both are statements (search/fuse_scores, search/fuse_ranks), unless there is only one list. Each
+result has the contribution of every list, so that a score can be verified by hand.
 """
 
 from __future__ import annotations
@@ -20,19 +20,20 @@ if TYPE_CHECKING:
 Fusion = Literal["scores", "rrf"]
 
 WORDS = 0.42
-"""Share of the keyword lists in the fused score; the rest is that of the lists by meaning.
-Measured: docs/relevance.md."""
+"""Share of the keyword lists in the fused score; the rest is that of the vector lists.
+
+Measured: docs/relevance.md.
+"""
 
 HALF = 20
-"""BM25 of which a keyword score is half, as search/fuse_scores has it. Measured:
-docs/relevance.md."""
+"""BM25 with a keyword score of one half, as in search/fuse_scores. Measured: docs/relevance.md."""
 
 DEPTH: Mapping[Fusion, int] = {"scores": 200, "rrf": 20}
 """Documents of a list that are fused. Sources: docs/relevance.md; tobi/qmd (MIT)."""
 
 
 class Listed(NamedTuple):
-    """One ranked list.
+    """A ranked list.
 
     Attributes:
         scores: bm25 or cosine, by document, best first.
@@ -46,7 +47,7 @@ class Listed(NamedTuple):
 
 
 class _Part(TypedDict):
-    """What one list gave to a document."""
+    """Contribution of one list to a document."""
 
     list: int
     rank: int | None
@@ -55,7 +56,7 @@ class _Part(TypedDict):
 
 
 class Ranked(NamedTuple):
-    """A document that answers.
+    """A ranked document.
 
     Attributes:
         near: its passage nearest to the question, if meaning was searched.
@@ -80,7 +81,7 @@ def fused(
     limit: int,
     unknown: Collection[int] = (),
 ) -> list[Ranked]:
-    """The best documents of some lists, best first.
+    """Fuse lists and return the best documents, best first.
 
     Args:
         banned: documents that may not answer.
@@ -156,11 +157,11 @@ def fused(
 
 
 _Row = tuple[int, float, float, float, list[_Part]]
-"""What the statements give: document_id, score, bonus, recency, parts."""
+"""Columns of the statements: document_id, score, bonus, recency, parts."""
 
 
 def _alone(kind: Kind, entries: Sequence[tuple[int, int, int, float]]) -> list[_Row]:
-    """What search/fuse_scores makes of a list alone, which keeps its order: nothing is fused."""
+    """Convert a single list to the rows of search/fuse_scores; it keeps its order."""
     rows: list[_Row] = []
     for document_id, number, rank, score in entries:
         score = score / (score + HALF) if kind == "lex" else max(score, 0.0)
@@ -176,7 +177,7 @@ def _best(
     worth: Callable[[_Row], Hashable],
     limit: int,
 ) -> list[_Row]:
-    """The first rows of a statement; those that it tells apart by number alone, by path."""
+    """Run a statement and return its best rows; equal ones go by path."""
     rows = cursor.again(name, **given, limit=limit + 1)
     if len(rows) > limit and worth(rows[limit]) == worth(rows[limit - 1]):
         rows = cursor.again(name, **given, limit=postings.ALL_ROWS)
@@ -196,7 +197,7 @@ def _worth_of_ranks(row: _Row) -> tuple[float, int, int]:
 def _floors(
     lists: Sequence[Listed], entries: Iterable[tuple[int, int, int, float]]
 ) -> dict[int, float]:
-    """What a document has of each list that does not have it. See search/fuse_scores."""
+    """Compute the score of documents absent from each list. See search/fuse_scores."""
     floors: dict[int, float] = {}
     for _, number, _, score in entries:
         lowest = score if lists[number].kind != "lex" and score > 0 else 0.0
@@ -205,7 +206,7 @@ def _floors(
 
 
 def _share(lists: Sequence[Listed], weights: Sequence[float]) -> float:
-    """What all keyword lists count together."""
+    """Sum the weights of all keyword lists."""
     pairs = zip(lists, weights, strict=True)
     return sum(weight for each, weight in pairs if each.kind == "lex")
 
@@ -213,7 +214,7 @@ def _share(lists: Sequence[Listed], weights: Sequence[float]) -> float:
 def _as_by_words(
     lists: Sequence[Listed], parts: Iterable[_Part], absent: Iterable[_Part], share: float
 ) -> list[_Part]:
-    """What a document without a vector gets of each list that does not have it."""
+    """Score a document without a vector, for each list that it is absent from, by its keywords."""
     mean = sum(part["contribution"] for part in parts) / share
     return [
         part
@@ -229,7 +230,7 @@ def _as_by_words(
 
 
 def _weights(lists: Sequence[Listed], fusion: Fusion) -> list[float]:
-    """What each list counts: for ranks as it is, for scores so that all add up to 1."""
+    """Return the weight of each list: unchanged for ranks, normalized to 1 for scores."""
     if fusion == "rrf":
         return [each.weight for each in lists]
     lexical = sum(each.weight for each in lists if each.kind == "lex")
@@ -244,7 +245,7 @@ def _weights(lists: Sequence[Listed], fusion: Fusion) -> list[float]:
 
 
 def _nearest(lists: Sequence[Listed]) -> dict[int, Nearest]:
-    """The passage of each document that is nearest to the question, in any list."""
+    """Find the passage of each document that is nearest to the query, in any list."""
     best: dict[int, Nearest] = {}
     for each in lists:
         for document_id, passage in each.passages.items():
@@ -256,7 +257,7 @@ def _nearest(lists: Sequence[Listed]) -> dict[int, Nearest]:
 def _explained(
     lists: Sequence[Listed], parts: Iterable[_Part], absent: Iterable[_Part]
 ) -> list[dict[str, object]]:
-    """What each list gave to a document.
+    """Describe the contribution of each list to a document.
 
     Args:
         parts: of the lists that have it.
