@@ -1,7 +1,7 @@
-"""Messages between a process and one that it has started, over two pipes.
+"""Messages between a process and its child, over two pipes.
 
-A message is a Python object, pickled: both ends are qmd, and trust each other. It is preceded by
-its length in eight bytes.
+A message is a pickled Python object, preceded by its length in eight bytes. Both ends are qmd and
+trust each other.
 """
 
 from __future__ import annotations
@@ -65,12 +65,12 @@ def _read(descriptor: int, size: int, wait: Callable[[], None]) -> bytearray:
 
 
 def packed(error: Exception) -> tuple[type[Exception], str, dict[str, Any]]:
-    """An error as a message: its class may take other arguments than its text."""
+    """Convert an error to a message; its class may take other arguments than its text."""
     return type(error), str(error), vars(error) if isinstance(error, QmdError) else {}
 
 
 def unpacked(message: tuple[type[Exception], str, dict[str, Any]]) -> Exception:
-    """The error that `packed` has made a message of."""
+    """Restore the error of a message from `packed`."""
     kind, text, facts = message
     error = kind.__new__(kind, text)
     Exception.__init__(error, text)
@@ -79,7 +79,7 @@ def unpacked(message: tuple[type[Exception], str, dict[str, Any]]) -> Exception:
 
 
 class Heading(NamedTuple):
-    """A column of an answer, with its type as DuckDB names it."""
+    """A column of a query result, with DuckDB's name of its type."""
 
     name: str
     kind: str

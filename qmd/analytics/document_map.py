@@ -1,4 +1,4 @@
-"""A map of documents: near to each other if they are about the same."""
+"""Map of documents: neighbours are similar in meaning."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ Method = Literal["pca", "tsne"]
 FORMS = (".html", ".svg")
 
 MOST = 20_000
-"""Documents on a map: a browser still moves them with ease."""
+"""Documents on a map: a browser still moves them easily."""
 
 LABELLED, GROUPS = 20, 12
-"""Documents from which on groups have labels, and how many groups there are at most."""
+"""Documents from which on groups have labels, and groups at most."""
 
 OF_A_GROUP = 10
 """Documents of a group, about, while there are not too many groups."""
@@ -46,13 +46,13 @@ SMALLEST, TERMS = 3, 2
 
 @dataclass(frozen=True, slots=True)
 class Map:
-    """Documents in two dimensions.
+    """A map of documents in two dimensions.
 
     Attributes:
         model: whose vectors it was made of.
         documents: that have some, and would be on it if they were not too many.
         lacking: documents of the index that have not all of theirs.
-        share: of the variance that can be seen, 0 to 1; None: nobody can say.
+        share: of the variance that can be seen, 0 to 1; None: undefined.
     """
 
     method: Method
@@ -64,11 +64,11 @@ class Map:
     labels: list[Label] = field(repr=False)
 
     def svg(self) -> str:
-        """The map as a picture, with titles for a browser to show."""
+        """Render the map as SVG, with titles as tooltips."""
         return picture(self)
 
     def html(self) -> str:
-        """The map as a page that needs nothing else."""
+        """Render the map as a self-contained HTML page."""
         return page(self)
 
     def save(self, path: Path | str) -> None:
@@ -87,7 +87,7 @@ class Map:
 
 
 class Index(Protocol):
-    """The part of an open index that a map is made of."""
+    """The part of an open index that the map needs."""
 
     def read(self, work: Callable[[Cursor], Found]) -> Found:
         """Run `work` on one state of the index."""
@@ -112,7 +112,7 @@ def check_method(method: str) -> None:
 
 
 def make(index: Index, names: Sequence[str] = (), *, method: Method = "pca") -> Map:
-    """The map of some collections, or of all.
+    """Build the map of some collections, or of all.
 
     A document lies where the mean of the vectors of its passages does.
 
@@ -176,7 +176,7 @@ def make(index: Index, names: Sequence[str] = (), *, method: Method = "pca") -> 
 def _vectors(
     cursor: Cursor, *, space: Space, names: Sequence[str]
 ) -> tuple[list[Mapped], NDArray[np.float32]]:
-    """Documents that have vectors, and for each the mean of those."""
+    """Load the documents with vectors, each with its mean vector."""
     import numpy as np
 
     from qmd.embedding import vectors as embeddings

@@ -1,4 +1,4 @@
-"""A map as an SVG picture, and as a page with it. Neither needs anything from elsewhere."""
+"""Document map as a self-contained SVG picture and HTML page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LEFT, RIGHT, TOP, BOTTOM = 24, 250, 84, 24
 """Margins around the points; the legend is on the right."""
 
 RADIUS = ((200, 5.5), (1000, 4.5), (5000, 3.2), (20_000, 2.2))
-"""Of a point, up to so many of them."""
+"""Radius of the points, by their number."""
 
 ROOM = 26
 """Columns of a name in the legend."""
@@ -30,7 +30,7 @@ FONTS = (
 )
 
 GROUND, INK, PALE = "#ffffff", "#1a1a1a", "#555555"
-"""Colours of the picture and its letters, also where all around it is dark."""
+"""Colours of background, text and secondary text, which also hold on a dark page."""
 
 METHODS = {"pca": "PCA", "tsne": "t-SNE"}
 
@@ -43,13 +43,13 @@ STYLE = f"""\
 .qmd-map .labels .halo text {{ stroke: {GROUND}; stroke-width: 5px; stroke-linejoin: round; }}
 .qmd-map .of > * {{ fill-opacity: 0.8; stroke: {GROUND}; stroke-width: 0.8; }}
 """
-"""For this picture alone, also where a notebook puts it into its page."""
+"""Style sheet limited to this picture, also inside a notebook."""
 
 _FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class Point(NamedTuple):
-    """A document on a map.
+    """A document on the map.
 
     Attributes:
         file: `collection/path`.
@@ -67,7 +67,7 @@ class Point(NamedTuple):
 
 
 class Label(NamedTuple):
-    """What a group of documents is about: terms that others rarely have."""
+    """Label of a group of documents: terms that others rarely have."""
 
     x: float
     y: float
@@ -75,7 +75,7 @@ class Label(NamedTuple):
 
 
 class MapData(Protocol):
-    """A map to be drawn: see `document_map.Map`."""
+    """Content of a map: see `document_map.Map`."""
 
     @property
     def method(self) -> str:
@@ -107,14 +107,14 @@ class MapData(Protocol):
 
 
 class Spot(NamedTuple):
-    """A place in the picture."""
+    """A position in the picture."""
 
     x: float
     y: float
 
 
 class Key(NamedTuple):
-    """How a collection is shown, and how many documents it has."""
+    """Legend entry of a collection, with its number of documents."""
 
     name: str
     documents: int
@@ -123,7 +123,7 @@ class Key(NamedTuple):
 
 
 def picture(shown: MapData) -> str:
-    """The map as SVG."""
+    """Draw the map as SVG."""
     spots = _spots(shown.points)
     keys = _keys(shown.points)
     radius = next((r for count, r in RADIUS if len(shown.points) <= count), RADIUS[-1][1])
@@ -150,7 +150,7 @@ def picture(shown: MapData) -> str:
 
 
 def _keys(points: Sequence[Point]) -> list[Key]:
-    """How each collection is shown, the largest first; those without a look of their own as ''."""
+    """List the legend entries, the largest collection first; '' stands for the small ones."""
     counted = Counter(point.collection for point in points).most_common()
     counted.sort(key=lambda each: (-each[1], each[0]))
     looks = [(colour, square) for square in (False, True) for colour in COLOURS]
@@ -161,7 +161,7 @@ def _keys(points: Sequence[Point]) -> list[Key]:
 
 
 def _mark(key: Key, spot: Spot, radius: float, title: str = "") -> str:
-    """A point, with what is told of it."""
+    """Draw a point with its tooltip."""
     told = f"<title>{title}</title>" if title else ""
     if not key.square:
         return f'<circle cx="{spot.x:.1f}" cy="{spot.y:.1f}" r="{radius}">{told}</circle>'
@@ -170,7 +170,7 @@ def _mark(key: Key, spot: Spot, radius: float, title: str = "") -> str:
 
 
 def _spots(points: Sequence[Point]) -> list[Spot]:
-    """Where the points are in the picture: as large as it goes, both axes alike."""
+    """Scale the points to the picture, both axes alike."""
     if not points:
         return []
     low = Spot(min(p.x for p in points), min(p.y for p in points))
@@ -216,7 +216,7 @@ def _legend(keys: Sequence[Key]) -> list[str]:
 
 
 def _cut(text: str) -> str:
-    """As much of a name as there is room for."""
+    """Shorten a name to the room there is."""
     if columns_of(text) <= ROOM:
         return text
     while columns_of(text) > ROOM - 1:
@@ -225,7 +225,7 @@ def _cut(text: str) -> str:
 
 
 def _labels(labels: Sequence[Label], points: Sequence[Point]) -> list[str]:
-    """The labels, each where its group is, moved down where another is in its way."""
+    """Place the label of each group; overlapping labels move down."""
     if not labels:
         return []
     where = _spots([*points, *(Point("", "", "", "", x, y, 0) for x, y, _ in labels)])
@@ -246,7 +246,7 @@ def _labels(labels: Sequence[Label], points: Sequence[Point]) -> list[str]:
 
 
 def page(shown: MapData) -> str:
-    """The map as a page: titles beside the pointer, a field to look for one, keys that hide."""
+    """Build the HTML page: tooltips, a search field, collections that can be hidden."""
     named = {"GROUND": GROUND, "INK": INK, "PALE": PALE, "HEAD": _text(_head(shown))}
     text = PAGE
     for name, value in (*named.items(), ("PICTURE", picture(shown))):
@@ -255,7 +255,7 @@ def page(shown: MapData) -> str:
 
 
 def _text(text: str) -> str:
-    """Text for XML; characters that it has no place for become U+FFFD."""
+    """Escape a text for XML; characters that XML lacks become U+FFFD."""
     return escape(_FORBIDDEN.sub("\ufffd", text))
 
 

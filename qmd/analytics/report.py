@@ -1,4 +1,4 @@
-"""Facts about all documents: how many, from when, how long, about what."""
+"""All statistics of one report."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TERMS, LONGEST = 20, 10
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What the documents come to.
+    """Statistics of the documents.
 
     Attributes:
         bytes: of their files.
@@ -51,7 +51,7 @@ class Stats:
 
 
 class Index(Protocol):
-    """The part of an open index that statistics are made of."""
+    """The part of an open index that statistics need."""
 
     def read(self, work: Callable[[Cursor], Found]) -> Found:
         """Run `work` on one state of the index."""
@@ -60,7 +60,7 @@ class Index(Protocol):
 def gather(
     index: Index, names: Sequence[str] = (), *, terms: int = TERMS, longest: int = LONGEST
 ) -> Stats:
-    """Facts about the documents of some collections, or of all.
+    """Collect the statistics of some collections, or of all.
 
     Raises:
         CollectionNotFound: there is none of one of the names.

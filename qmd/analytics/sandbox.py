@@ -1,14 +1,14 @@
-"""A DuckDB of its own for one query of a user: it can read the index, and do nothing else.
+"""Sandboxed DuckDB for one query of a user: read-only, without file access.
 
-What locks an engine down holds for all of it and cannot be undone, so each query has its own,
-which is thrown away. It lives in a process of its own (`workers`), which bounds what it takes.
-In this order:
+The lockdown of an engine applies to all of it and cannot be undone, so each query has its own
+engine, which is discarded. It lives in a separate process with limits (`sandbox_workers`). The
+steps:
 
-1. The statement is read (`trees`): it has to be one query, without functions that could do more.
-2. The index is attached for reading, views and what searches found are put beside it.
-3. Files are shut out, unless they were allowed, and settings are locked.
-4. The query runs, and its answer is kept.
-5. The index is let go: reading the answer slowly holds up no writer.
+1. Check the statement (`statement_check`): one query, without dangerous functions.
+2. Attach the index for reading; create the views and the tables of search results.
+3. Disable file access, unless it is allowed, and lock the settings.
+4. Run the query, and keep its result.
+5. Detach the index, so that slow reading of the result delays no writer.
 """
 
 from __future__ import annotations
@@ -36,33 +36,33 @@ if TYPE_CHECKING:
     from qmd.analytics.statement_check import Request
 
 SPILL = "10GB"
-"""What a query may write to disk while it runs, at most."""
+"""Disk space of a running query, at most."""
 
 LONGEST = 2000
 """Characters of an error that are shown."""
 
 _OF_THE_QUERY = tuple(f"{kind} Error: " for kind in ("Parser", "Syntax", "Catalog", "Binder"))
-"""Errors that quote the query and names, in lines of DuckDB's own, but no values."""
+"""Errors that quote the query and names in DuckDB's lines, but no values."""
 
 _PLACE = re.compile(r"\n\nLINE \d+: [^\n]*\n *\^\Z")
 
 LEAST, LEAST_BYTES = "32MB", 32_000_000
-"""Memory of the smallest query: with less, DuckDB gets as far as a constant, but not through some
-views of a few documents."""
+"""Memory of the smallest query: with less, DuckDB can run a constant, but not some views of a few
+documents."""
 
 WIDEST = 8
-"""Part of its memory that a row of an answer may take as text: it is copied while it is written."""
+"""Share of its memory that a row of a result may take as text: it is copied while it is written."""
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) *([KMGT])(i?)B", re.I)
 _FAR = re.compile(r"File (\S+) requires the extension")
 _OF_DISK = "max_temp_directory_size"
-"""What DuckDB names if it is the disk that has no more room for a query."""
+"""Name in DuckDB's message when the disk space is used up."""
 
 _LINE = re.compile(r"^LINE (\d+):", re.M)
 
 
 class Limits(NamedTuple):
-    """What a query may use.
+    """Limits of a query.
 
     Attributes:
         timeout: seconds.
@@ -95,11 +95,11 @@ class Limits(NamedTuple):
 
 
 class Outdated(Exception):
-    """The tables of the index are not those that the settings or this version of qmd need."""
+    """The tables of the index need an update by these settings or this version of qmd."""
 
 
 class Found(NamedTuple):
-    """A document that a search found. Its fields are the columns of `found`."""
+    """A search result as a row of SQL; its fields are the columns of `found`."""
 
     call: int
     rank: int
@@ -141,11 +141,11 @@ class Sandbox:
         self._cursor = Cursor(self._connection)
 
     def close(self) -> None:
-        """Throw it away, with the answer."""
+        """Discard the sandbox with its result."""
         self._connection.close()
 
     def read(self, text: str, parameters: Parameters) -> Request:
-        """The statement, and the searches that have to be made before it runs.
+        """Parse the statement, and list the searches to make before it runs.
 
         Raises:
             SqlError: it is not one query, or would do what a query may not.
@@ -233,13 +233,13 @@ class Sandbox:
 
     @contextmanager
     def _told(self) -> Iterator[None]:
-        """Tell in words that there is not enough memory, and what else DuckDB says."""
+        """Describe the lack of memory, with DuckDB's details."""
         with self._enough(), self._in_words():
             yield
 
     @contextmanager
     def _enough(self) -> Iterator[None]:
-        """Say so if there is not enough memory, for the query or for what has to be made for it."""
+        """Report a lack of memory, for the query or for its preparation."""
         try:
             yield
         except (_duckdb.OutOfMemoryException, MemoryError, IndexFailure) as error:
@@ -254,7 +254,7 @@ class Sandbox:
 
     @contextmanager
     def _in_words(self) -> Iterator[None]:
-        """Turn what DuckDB says of a query into what can be told to the person who asked it."""
+        """Translate DuckDB's errors of a query for its user."""
         try:
             yield
         except _duckdb.OutOfMemoryException:
@@ -266,7 +266,7 @@ class Sandbox:
 
 
 def _wanted(request: Request) -> list[View]:
-    """The views that a statement reads: to make all takes longer than most queries.
+    """List the views that a statement reads: to create all takes longer than most queries.
 
     All, if it may look at what there is, or if a mistake is to be told with the names there are.
     """
@@ -278,7 +278,7 @@ def _wanted(request: Request) -> list[View]:
 
 
 def vocabulary() -> list[str]:
-    """Functions and keywords that a query may have."""
+    """List the functions and keywords that a query may use."""
     connection = connected()
     try:
         return [name for (name,) in Cursor(connection).run("sandbox/functions")]
@@ -287,7 +287,7 @@ def vocabulary() -> list[str]:
 
 
 def _visible(problem: str) -> str:
-    """What DuckDB says. Where it may quote values of documents, that is one line and the place."""
+    """Reduce DuckDB's message to one line and the position where it may quote documents."""
     if problem.startswith(_OF_THE_QUERY):
         return problem
     place = _PLACE.search(problem)
@@ -296,12 +296,12 @@ def _visible(problem: str) -> str:
 
 
 def _own_lines(problem: str) -> str:
-    """What DuckDB says, with lines counted in the text of the query: one stands before it."""
+    """Correct the line numbers in DuckDB's message: one line precedes the user's query."""
     return _LINE.sub(lambda found: f"LINE {int(found[1]) - 1}:", problem)
 
 
 def memory_of(limits: Limits) -> int:
-    """Bytes of memory that a query may use: to DuckDB KB are 1000, KiB are 1024."""
+    """Parse the memory limit of a query to bytes: to DuckDB, KB are 1000 and KiB are 1024."""
     size = _SIZE.fullmatch(limits.memory.strip())
     assert size is not None
     step = 1024 if size[3] else 1000

@@ -1,6 +1,6 @@
-"""Process that runs queries of users, one at a time: the other end of `workers`.
+"""Process that runs queries of users, one at a time: the other end of `sandbox_workers`.
 
-It does what it is told until the process that has started it closes the pipe, or ends.
+It serves requests until the parent process closes the pipe or ends.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from qmd.analytics.statement_check import Request
 
 UNTOUCHED = 512 << 20
-"""Bytes that may be mapped besides twice the memory of a query: what allocators and threads ask the
-system for is more than they use."""
+"""Bytes that may be mapped beyond twice the memory of a query: allocators and threads reserve more
+than they use."""
 
 
 class Index(NamedTuple):
-    """An index file to ask.
+    """An index file to query.
 
     Attributes:
-        path: nobody writes to it meanwhile.
+        path: of the file, to which no process writes in the meantime.
         digest: of the index.yml that its tables have to be made from; None: any.
         checked: whether its tables have to be of this version of qmd.
         patience: seconds to wait for programs that know nothing of qmd's locks.
@@ -49,7 +49,7 @@ class Index(NamedTuple):
 
 def serve() -> None:
     """Run queries; never returns. Requests come from stdin, answers go to stdout."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever asks
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent process
     requests, answers = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
@@ -83,7 +83,7 @@ def _end_with(requests: int) -> None:
 
 
 class _Session:
-    """Answers requests."""
+    """Server of requests from the parent process."""
 
     def __init__(self, answers: int) -> None:
         self._answers = answers
@@ -139,16 +139,16 @@ class _Session:
             channel.write(self._answers, ("piece", piece))
 
     def close(self) -> None:
-        """Throw the query away."""
+        """Discard the query."""
         if self._box is not None:
             self._box.close()
         self._box = self._kept = None
 
 
 def _bound(limits: Limits) -> None:
-    """Let the system refuse memory that DuckDB does not count, where it can: one long text, say.
+    """Limit the memory of the process where the system can: DuckDB does not count all of it.
 
-    Whoever asks looks at this process again and again, but may be late.
+    The parent process checks this one repeatedly, but may be late.
     """
     try:
         data = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5])

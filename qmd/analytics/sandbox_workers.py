@@ -1,12 +1,12 @@
-"""Processes in which queries of users run, with hard bounds on their time and memory.
+"""Processes for queries of users, with hard limits on time and memory.
 
-DuckDB stops a statement between two steps, and counts what its buffers take. A function that works
-on one large value is one step, and its value is in no buffer: neither limit holds for it. So a
-query runs in a process of its own kind (`worker`), and the process that asks watches it: it is
-killed when its time is up, or when it has more memory than it may.
+DuckDB checks its limits between two steps, and counts the memory of its buffers. A function of one
+large value is a single step, and the value is in no buffer, so that neither limit applies. So a
+query runs in a separate process (`sandbox_worker`), and its parent kills it when it exceeds its
+time or memory.
 
-The process stays for the next query, unless it was killed or has grown. A command that asks once
-forks it, which takes a few milliseconds; others start one anew.
+The process is reused for the next query, unless it was killed or has grown. A command with a
+single query forks it, which takes a few milliseconds; other programs start a new one.
 """
 
 from __future__ import annotations
@@ -35,17 +35,16 @@ if TYPE_CHECKING:
     from qmd.analytics.statement_check import Request
 
 UNCOUNTED = 128 << 20
-"""Bytes that a query may take besides its memory: threads, plans, parts of files."""
+"""Bytes that a query may take beyond its memory: threads, plans, parts of files."""
 
 GROWN = 256 << 20
-"""Bytes that a process may have more than at first when it is asked the next query. Arrow takes
-about a third of them."""
+"""Growth in bytes up to which a process is used again. Arrow takes about a third of them."""
 
 UNDISTURBED = 3.0
-"""Seconds that a query has before it gives way to a writer."""
+"""Seconds for which a query runs before it yields to a writer."""
 
 LOOK = 0.02
-"""Seconds between two looks at a process that is waited for."""
+"""Seconds between two checks of a process."""
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
@@ -59,7 +58,7 @@ serve()
 
 
 class GaveWay(Exception):
-    """A query was stopped, since a writer waits. It may be asked again elsewhere."""
+    """A query was stopped for a waiting writer. It can be repeated on a copy."""
 
 
 class Worker:
@@ -92,7 +91,7 @@ class Worker:
 
     @property
     def is_usable(self) -> bool:
-        """Whether it can be asked: it is not at anything, was not killed, and has not grown."""
+        """True if the process is idle, alive, and within its memory limit."""
         if self._process is None or self.is_within:
             return False
         if not self._begun:
@@ -131,7 +130,7 @@ class Worker:
         log: list[str],
         wanted: Callable[[], bool] = lambda: False,
     ) -> tuple[tuple[Heading, ...], int]:
-        """Run the statement.
+        """Run the statement in the process.
 
         Args:
             wanted: tells if a writer waits for the index.
@@ -142,7 +141,7 @@ class Worker:
         Raises:
             SqlError: the query cannot be answered, or not within its limits.
             GaveWay: a writer waits, and the query has run for long.
-            Stopped: nobody waits for it any more.
+            Stopped: the caller has cancelled.
         """
         stop = cancellation.CURRENT.get()
         self._wanted = wanted
@@ -155,7 +154,7 @@ class Worker:
             self._wanted = lambda: False
 
     def pieces(self, name: str, *given: object) -> Iterator[Any]:
-        """Parts of the answer, one after the other. No other request may come before their end."""
+        """Yield the pieces of the result. No other request may be sent before their end."""
         self._ask(name, given)
         while (reply := self._reply())[0] == "piece":
             yield reply[1]
@@ -185,7 +184,7 @@ class Worker:
             raise self._gone() from error
 
     def _reply(self) -> tuple[str, Any]:
-        """The next message; the time until it comes is the query's."""
+        """Wait for the next message, within the time limit of the query."""
         began = time.monotonic()
         self._end = began + self._left
         try:
@@ -221,7 +220,7 @@ class Worker:
                 raise GaveWay
 
     def _resident(self) -> int | None:
-        """Bytes that the process has in memory; None where the system does not tell."""
+        """Return the resident bytes of the process; None where the system does not tell."""
         try:
             with open(f"/proc/{self._process}/statm", "rb") as file:
                 return int(file.read().split()[1]) * _PAGE
@@ -260,7 +259,7 @@ class Worker:
         return os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
 
     def _gone(self) -> Exception:
-        """Why it has ended, which has closed its pipes."""
+        """Build the error for a process that has ended and so closed its pipes."""
         by = self.kill()
         if self._interrupted:
             return cancellation.Interrupted("interrupted")
@@ -273,7 +272,7 @@ class Worker:
 
 
 class Workers:
-    """Processes for queries, of which one is kept for the next."""
+    """Pool of query processes, of which one is kept for the next query."""
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
@@ -289,7 +288,7 @@ class Workers:
             self._idle = Worker(fork=True)
 
     def take(self) -> Worker:
-        """A process that is at nothing."""
+        """Return an idle process."""
         with self._turn:
             worker, self._idle = self._idle, None
         if worker is not None and worker.owner == os.getpid():

@@ -1,9 +1,9 @@
-"""What a statement of a person would do, told from its tree before it runs.
+"""Check of a user's statement on its syntax tree, before it runs.
 
-DuckDB's own parser makes the tree, and opens nothing for it. Whatever is no query has none. In a
-query, functions that give rows are the way out of a sandbox: the setting that shuts out files
-still lets the attached index itself be opened, and some of them write logs to a file or take a
-pointer. So those that may be called are listed here, and all others are refused.
+DuckDB's own parser makes the tree, and opens nothing for it. A statement other than a query has
+none. In a query, table functions are the way out of a sandbox: the setting that disables file
+access still permits to open the attached index itself, and some functions write logs to a file or
+take a pointer. So the permitted functions are listed here, and all others are refused.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ OF_VALUES = frozenset(
     pg_timezone_names
     """.split()
 )
-"""Functions that make rows of what they are given."""
+"""Table functions over their arguments alone."""
 
 HARMLESS = OF_VALUES | frozenset(
     """
@@ -38,7 +38,7 @@ HARMLESS = OF_VALUES | frozenset(
     pragma_version
     """.split()
 )
-"""Functions that give rows and neither open nor change anything."""
+"""Table functions that neither open nor change anything."""
 
 OF_FILES = frozenset(
     """
@@ -48,7 +48,7 @@ OF_FILES = frozenset(
     parquet_full_metadata parquet_bloom_probe read_text read_blob glob
     """.split()
 )
-"""Functions that read files."""
+"""Table functions that read files."""
 
 _MORE_FILES = (
     "A query reads the index and nothing else. "
@@ -56,10 +56,10 @@ _MORE_FILES = (
 )
 
 _QUALIFIERS = frozenset("memory qmd_index main temp system information_schema pg_catalog".split())
-"""What may stand before the name of a table: the catalogs, and their schemas."""
+"""Qualifiers allowed before a table name: the catalogs, and their schemas."""
 
 _LOCAL = re.compile("^file:(//(localhost)?)?/")
-"""How DuckDB writes that a file is on this machine."""
+"""Forms of a `file:` URL for a file on this machine."""
 
 _OF_ROWS = "TABLE_FUNCTION"
 
@@ -86,7 +86,7 @@ class Request(NamedTuple):
 
 
 class Reader:
-    """Reads statements.
+    """Checker of statements.
 
     Args:
         functions: macros of qmd's, which may be called.
@@ -103,7 +103,7 @@ class Reader:
         self._index = index
 
     def request(self, text: str, parameters: Parameters) -> Request:
-        """What a statement is, and which searches it calls for.
+        """Classify a statement and list its search calls.
 
         Raises:
             SqlError: it is not one query, would do what a query may not, or has other parameters.
@@ -143,7 +143,7 @@ class Reader:
         return node
 
     def _refusal(self, query: str, found: dict[str, str]) -> SqlError:
-        """Why something has no tree."""
+        """Return the reason why a text has no syntax tree."""
         if found["error_type"] == "parser":
             try:
                 self._cursor.connection.extract_statements(query)
@@ -156,7 +156,7 @@ class Reader:
         return SqlError(f"qmd sql only reads: {first} is no query. It takes {_FORMS}.")
 
     def _calls(self, tree: dict[str, Any], parameters: Parameters) -> Iterator[Call]:
-        """The searches; refuses what a query may not do."""
+        """Yield the search calls; refuse what a query may not do."""
         nodes = list(_within(tree))
         giving_rows = {id(node["function"]) for node, _ in nodes if node.get("type") == _OF_ROWS}
         for node, own in nodes:
@@ -226,13 +226,13 @@ class Reader:
                 named.exists() and index.exists() and named.samefile(index)
             )
         except (RuntimeError, OSError, ValueError):
-            return  # nobody's home, or no path at all: too long for one, say
+            return  # an unknown user's home, or no valid path: too long, say
         if taken:
             raise SqlError(f"'{value}' takes in the index itself, which is there as tables.")
 
 
 def not_here(name: str) -> SqlError:
-    """Why a file of another machine is not read."""
+    """Build the error for a file on another machine."""
     return SqlError(
         f"'{name}' is not on this machine, and a query does not reach the network.\n\n"
         "Fetch the file first, and let the query read it with --allow-files. "
@@ -241,13 +241,13 @@ def not_here(name: str) -> SqlError:
 
 
 def _is_elsewhere(name: str) -> bool:
-    """Whether a file is named by a URL, but for `file://`."""
+    """Check that a file name is a URL other than `file://`."""
     scheme, found, _ = name.partition("://")
     return bool(found) and scheme.isidentifier() and scheme.lower() != "file"
 
 
 def _files(function: dict[str, Any], parameters: Parameters) -> Iterator[str]:
-    """Files that a function is to read, by name or pattern.
+    """Yield the files that a function reads, by name or pattern.
 
     Raises:
         SqlError: which they are is only known when it runs.
@@ -271,7 +271,7 @@ def _files(function: dict[str, Any], parameters: Parameters) -> Iterator[str]:
 
 
 def _nodes(tree: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """All nodes of a tree."""
+    """Yield all nodes of a tree."""
     waiting: list[Any] = [tree]
     while waiting:
         each = waiting.pop()
@@ -283,7 +283,7 @@ def _nodes(tree: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _within(tree: dict[str, Any]) -> Iterator[tuple[dict[str, Any], frozenset[str]]]:
-    """All nodes of a tree, each with the names that WITH has given there, in lower case.
+    """Yield all nodes of a tree, each with the names of the WITH clauses around it, in lower case.
 
     A name counts in the query that its WITH begins, and in those that its WITH gives names to
     after it; in its own only if that is recursive, and there only in what is repeated.
@@ -305,7 +305,7 @@ def _within(tree: dict[str, Any]) -> Iterator[tuple[dict[str, Any], frozenset[st
 
 
 def _names(tree: dict[str, Any]) -> frozenset[str]:
-    """Whatever rows come from, but for tables of the index, files, and functions of values."""
+    """Yield the sources of rows, except tables of the index, files, and functions of values."""
     found = set()
     for node in _nodes(tree):
         if node.get("type") == _OF_ROWS:
@@ -318,16 +318,16 @@ def _names(tree: dict[str, Any]) -> frozenset[str]:
 
 
 def _parameters(tree: dict[str, Any]) -> list[str]:
-    """Names of the parameters."""
+    """Yield the names of the parameters."""
     return [node["identifier"] for node in _nodes(tree) if node.get("class") == "PARAMETER"]
 
 
 def _own(tree: dict[str, Any]) -> frozenset[str]:
-    """Names that a statement gives with WITH."""
+    """Return the names that a statement defines with WITH."""
     maps = (node.get("cte_map", {}).get("map", ()) for node in _nodes(tree))
     return frozenset(_folded(entry["key"]) for each in maps for entry in each)
 
 
 def _folded(name: str) -> str:
-    """A name as DuckDB compares it with others: only letters of ASCII have a small form."""
+    """Fold a name as DuckDB compares names: only ASCII letters change."""
     return name.encode(errors="surrogatepass").lower().decode(errors="surrogatepass")

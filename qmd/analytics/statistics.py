@@ -1,4 +1,4 @@
-"""Facts about all documents, for tables and pictures."""
+"""Statistics of documents: totals, months, sizes, frequent terms."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Totals(NamedTuple):
-    """What the documents come to.
+    """Totals of the documents.
 
     Attributes:
         bytes: of the files.
@@ -46,7 +46,7 @@ class Month(NamedTuple):
 
 
 class Size(NamedTuple):
-    """Documents whose files are of about one size, in bytes."""
+    """Size bucket: documents of similar file size, in bytes."""
 
     at_least: int
     below: int
@@ -54,7 +54,7 @@ class Size(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A collection. See `Totals`."""
+    """Share of a collection. See `Totals`."""
 
     name: str
     documents: int
@@ -64,7 +64,7 @@ class Part(NamedTuple):
 
 
 class Term(NamedTuple):
-    """A frequent term, by the shortest of its words.
+    """A frequent term, named by its shortest word.
 
     Attributes:
         documents: with the term.
@@ -105,7 +105,7 @@ class Mapped(NamedTuple):
 
 
 def totals(cursor: Cursor, names: Sequence[str]) -> Totals:
-    """What the documents come to.
+    """Count the documents, their words and bytes.
 
     Args:
         names: of collections; none means all, here and below.
@@ -114,34 +114,34 @@ def totals(cursor: Cursor, names: Sequence[str]) -> Totals:
 
 
 def months(cursor: Cursor, names: Sequence[str]) -> list[Month]:
-    """Documents of each month, by their date, for each collection."""
+    """Count the documents of each month, by their date, for each collection."""
     return cursor.rows(Month, "stats/months", collections=_names(names))
 
 
 def sizes(cursor: Cursor, names: Sequence[str]) -> list[Size]:
-    """Documents by size, in steps of 1, 2, 5, 10, 20, 50 … bytes."""
+    """Count the documents by size, in steps of 1, 2, 5, 10, 20, 50 … bytes."""
     return cursor.rows(Size, "stats/sizes", collections=_names(names))
 
 
 def collections(cursor: Cursor, names: Sequence[str]) -> list[Part]:
-    """Collections, those with most documents first."""
+    """List the collections, the largest first."""
     return cursor.rows(Part, "stats/collections", collections=_names(names))
 
 
 def terms(cursor: Cursor, names: Sequence[str], *, limit: int) -> list[Term]:
-    """The most frequent terms that say something."""
+    """List the most frequent terms, without stop words."""
     return cursor.rows(
         Term, "stats/terms", collections=_names(names), without=_WITHOUT, limit=limit
     )
 
 
 def longest(cursor: Cursor, names: Sequence[str], *, limit: int) -> list[Long]:
-    """The longest documents."""
+    """List the longest documents."""
     return cursor.rows(Long, "stats/longest", collections=_names(names), limit=limit)
 
 
 def mapped(cursor: Cursor, names: Sequence[str], *, model_id: int, limit: int) -> list[Mapped]:
-    """Documents with vectors of a model, by path: all, or a sample that stays the same."""
+    """List documents with vectors of a model, by path: all, or a fixed sample."""
     return cursor.rows(
         Mapped, "stats/mapped", model_id=model_id, collections=_names(names), limit=limit
     )
@@ -150,7 +150,7 @@ def mapped(cursor: Cursor, names: Sequence[str], *, model_id: int, limit: int) -
 def means(
     cursor: Cursor, hashes: Sequence[str], *, model_id: int, dimensions: int
 ) -> NDArray[np.float32]:
-    """For each text the mean of the vectors of its passages, of length 1: (texts, dimensions)."""
+    """Compute the mean of the chunk vectors of each text, of length 1: (texts, dimensions)."""
     import numpy as np
     import pyarrow as pa
 
@@ -174,7 +174,7 @@ def means(
 def telling(
     cursor: Cursor, document_ids: Sequence[int], groups: Sequence[int], *, limit: int
 ) -> dict[int, list[str]]:
-    """The terms that tell each group of documents from the others, best first.
+    """Find the terms that distinguish each group of documents, best first.
 
     Args:
         groups: the number of the group of each document.

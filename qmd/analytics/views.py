@@ -1,11 +1,11 @@
-"""Views of the index for queries of people: one file each, `sql/views/<name>.sql`.
+"""SQL views over the index, one file each: `sql/views/<name>.sql`.
 
 A file is one `create view <name> as …` or `create macro <name>(…) as table …`. The index is
-attached as `qmd_index`; the view stands in a catalog in memory, so it may have the name of a
-table (`from qmd_index.documents`). The header is that of a statement, and is shown to people:
-the first line says what a row is, and a line `out` has name, type (as DuckDB calls it; `?` may
-be null) and meaning of each column, in order. A line `needs` names the views that this one is
-made from, with commas; they are created before it:
+attached as `qmd_index`; the view is in an in-memory catalog, so it may have the name of a table
+(`from qmd_index.documents`). The header is that of a statement, and is shown to users: the first
+line describes a row, and each line `out` has name, type (of DuckDB; `?` may be null) and meaning
+of a column, in order. A line `needs` lists the views that this one depends on, with commas; they
+are created before it:
 
     -- Headings of documents.
     --
@@ -15,8 +15,8 @@ made from, with commas; they are created before it:
     create view headings as
     select …
 
-A macro has a line `in` for each of its parameters. Every file in the folder is taken: a new
-view is a new file, and a run of `python -m tools.docs`, which describes it in docs/sql.md.
+A macro has a line `in` for each of its parameters. Every file in the folder is included: to add a
+view, add a file, and run `python -m tools.docs`, which describes it in docs/sql.md.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Column(NamedTuple):
 
 
 class View(NamedTuple):
-    """A view, or a table macro, as its file says.
+    """A view or a table macro, as described in its file.
 
     Attributes:
         call: how it stands in a query: its name, or `bm25(query, n := 100)`.
@@ -73,13 +73,13 @@ class View(NamedTuple):
 
     @property
     def is_macro(self) -> bool:
-        """Whether it takes parameters."""
+        """True for a macro, which takes parameters."""
         return self.call != self.name
 
 
 @cache
 def views() -> tuple[View, ...]:
-    """All views, each after those that it needs, else by name."""
+    """List all views, each after those that it depends on, else by name."""
     found = {}
     for file in sorted((shipped("sql") / "views").glob("*.sql")):
         found[file.stem] = _read(file.stem, file.read_text(encoding="utf-8"))
@@ -88,7 +88,7 @@ def views() -> tuple[View, ...]:
 
 
 def needed(names: Iterable[str]) -> set[str]:
-    """Views that are read with some, these included."""
+    """Add the views that some views depend on."""
     wanted = set(names)
     for view in reversed(views()):
         if view.name in wanted:
@@ -110,7 +110,7 @@ def _read(name: str, text: str) -> View:
 
 
 class Example(NamedTuple):
-    """A question that people ask, and the query that answers it.
+    """An example question with its query.
 
     Attributes:
         name: of its file, without the number.
@@ -123,7 +123,7 @@ class Example(NamedTuple):
 
 @cache
 def examples() -> tuple[Example, ...]:
-    """Useful questions: `sql/examples/NN_name.sql`, in order."""
+    """List the example queries `sql/examples/NN_name.sql`, in order."""
     found = []
     for file in sorted((shipped("sql") / "examples").glob("*.sql")):
         about, _, query = file.read_text(encoding="utf-8").partition("\n")
