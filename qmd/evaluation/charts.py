@@ -1,4 +1,4 @@
-"""Quality against time, as a picture."""
+"""Chart of quality against latency."""
 
 from __future__ import annotations
 
@@ -17,15 +17,14 @@ INCHES, DOTS = (8.0, 5.0), 150
 """Size of the picture, and its dots in an inch."""
 
 WIDE = 20
-"""How many times longer than the shortest the longest time is, from which on the axis is
-logarithmic."""
+"""Ratio of the longest to the shortest time from which on the axis is logarithmic."""
 
 
 class Point(NamedTuple):
-    """A way to answer.
+    """A search method in the chart.
 
     Attributes:
-        milliseconds: None: nobody knows.
+        milliseconds: None: unknown.
     """
 
     name: str

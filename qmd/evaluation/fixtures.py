@@ -1,4 +1,4 @@
-"""Judged questions, as files have them.
+"""Test collections: queries, relevance judgements (qrels), corpora.
 
 - A JSON file as tobi/qmd's bench reads it: queries, each with the files that should be found.
 - A folder as BEIR and TREC have it: queries, judgements (qrels), maybe the documents.
@@ -19,19 +19,19 @@ from qmd.text import paths
 from qmd.text.hashes import DOCID_DIGITS, docid_digits
 
 TOP = 10
-"""Results of a question at least: nDCG and recall look at so many."""
+"""Results of a query at least: nDCG and recall consider so many."""
 
 DEPTH = 100
-"""Results of a question of a folder. Source: trec_eval and BEIR report recall@100."""
+"""Results of a query of a folder. Source: trec_eval and BEIR report recall@100."""
 
 QRELS = ("qrels.tsv", "qrels/test.tsv", "qrels.txt", "qrels.trec", "qrels")
-"""Where judgements are looked for, in this order; then in the one file *.qrels."""
+"""Names of judgement files, in order of preference; after them the only *.qrels."""
 
 _HEADER = frozenset({"query-id", "query_id", "qid", "id", "_id"})
 
 
 class Question(NamedTuple):
-    """A question and the documents that somebody judged for it.
+    """A query with its relevance-judged documents.
 
     Attributes:
         judged: by document, how relevant: 1 and up is relevant.
@@ -47,7 +47,7 @@ class Question(NamedTuple):
 
 
 class Fixture(NamedTuple):
-    """Judged questions.
+    """Judged queries.
 
     Attributes:
         questions: never empty; at least one has a judged document.
@@ -67,14 +67,14 @@ class Fixture(NamedTuple):
     remark: str | None = None
 
     def sampled(self, count: int) -> Fixture:
-        """So many of its questions, always the same ones; all, if there are no more."""
+        """Sample the queries, always the same ones; all, if there are no more."""
         if count >= len(self.questions):
             return self
         chosen = sorted(random.Random(0).sample(range(len(self.questions)), count))
         return self._replace(questions=tuple(self.questions[at] for at in chosen))
 
     def named(self, judged: Iterable[str], documents: Iterable[Sequence[str]]) -> list[str]:
-        """For each document the judged one that it is, else its first name.
+        """Map each document to its judged document, else to its first name.
 
         Args:
             documents: all names of each; of several that are the same judged one, the first is it.
@@ -96,7 +96,7 @@ class Fixture(NamedTuple):
         return found
 
     def unknown(self, documents: Iterable[Sequence[str]]) -> list[str]:
-        """Judged documents that are none of these.
+        """List the judged documents that are not among these.
 
         Args:
             documents: all names of each.
@@ -112,7 +112,7 @@ class Fixture(NamedTuple):
         return [name for name in left if self._key(name) not in there]
 
     def _key(self, name: str) -> str:
-        """A name in the one form that names of the same document share."""
+        """Normalize the names of one document to a common form."""
         if self.corpus is not None:
             return name
         digits = docid_digits(name)
@@ -123,7 +123,7 @@ class Fixture(NamedTuple):
 
 
 def read(path: Path) -> Fixture:
-    """The judged questions of a file or a folder.
+    """Read the judged queries of a file or a folder.
 
     Raises:
         UsageError: there is nothing, it has another form, or it says something that cannot be
@@ -217,7 +217,7 @@ def _folder(folder: Path) -> Fixture:
 
 
 def _queries(folder: Path) -> tuple[Path, dict[str, str]]:
-    """The file, and the text of each query by its name."""
+    """Read the query file: each text by its name."""
     records, table = folder / "queries.jsonl", folder / "queries.tsv"
     file, rows = records, list[tuple[str, str]]()
     if records.is_file():
@@ -240,7 +240,7 @@ def _queries(folder: Path) -> tuple[Path, dict[str, str]]:
 
 
 def _judgements(folder: Path) -> tuple[Path, dict[str, dict[str, int]]]:
-    """The file, and for each query how relevant which document is."""
+    """Read the judgements file: the grade of each document, by query."""
     found = [folder / name for name in QRELS if (folder / name).is_file()]
     found = found or sorted(folder.glob("*.qrels"))
     if not found:
@@ -251,7 +251,7 @@ def _judgements(folder: Path) -> tuple[Path, dict[str, dict[str, int]]]:
     judged: dict[str, dict[str, int]] = {}
     for number, fields in _rows(found[0]):
         if len(fields) == 4:
-            del fields[1]  # TREC's iteration, which nobody uses
+            del fields[1]  # TREC's iteration, which is unused
         try:
             query, document, grade = fields
             judged.setdefault(query, {})[document] = int(grade)
@@ -275,7 +275,7 @@ class Document(NamedTuple):
 
 
 def documents(corpus: Path) -> Iterator[Document]:
-    """The documents of a corpus.jsonl.
+    """Read the documents of a corpus.jsonl.
 
     Raises:
         UsageError: a line is none, or two have the same name.
@@ -302,7 +302,7 @@ def _readable(path: Path) -> Iterator[None]:
 
 
 def lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines of a file that are not blank, each with its number.
+    """Yield the lines that are not blank, each with its number.
 
     Raises:
         UsageError: it cannot be read, or is not UTF-8.
@@ -314,7 +314,7 @@ def lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(name, record) of each line of a JSONL file; every record has a text."""
+    """Yield (name, record) of each line of a JSONL file; every record has a text."""
     for number, line in lines(path):
         record = _parsed(line, path, line=number)
         name = record.get("_id") if isinstance(record, dict) else None
@@ -324,7 +324,7 @@ def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Fields of each line, cut at tabs, or at blanks if it has none; a header is left out."""
+    """Split each line at tabs, or at blanks if it has none; a header is left out."""
     for number, line in lines(path):
         fields = line.split("\t") if "\t" in line else line.split()
         if number > 1 or fields[0].lower() not in _HEADER:
@@ -341,7 +341,7 @@ def _parsed(text: str, path: Path, *, line: int = 1) -> Any:
 
 
 def wrong(path: Path, line: int, problem: str) -> UsageError:
-    """The error of a line."""
+    """Build the error of a line."""
     return UsageError(f"{path}:{line}: {problem}")
 
 

@@ -1,4 +1,4 @@
-"""Figures of runs: how good, by ir-measures, and as tobi/qmd's bench counts."""
+"""Metrics of runs: nDCG, recall, MRR by ir-measures, and those of tobi/qmd's bench."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from qmd.evaluation.runs import Asked, Run
 from qmd.evaluation.tobi_bench import PeerScores
 
 QUALITY = "nDCG@10"
-"""The measure that stands for all of them."""
+"""The metric that ranks runs and charts."""
 
 MEASURES = (QUALITY, "R@10", "R@100", "RR", "AP", "P@5")
-"""As ir-measures calls them."""
+"""Metrics by their names in ir-measures."""
 
 PEER = PeerScores._fields[:7]
-"""Figures of tobi/qmd that have a mean."""
+"""Metrics of tobi/qmd that have a mean."""
 
 TOPS = (1, 3, 5)
 
@@ -26,7 +26,7 @@ Hits = dict[str, dict[str, int]]
 
 
 class Scores(NamedTuple):
-    """Figures of a run.
+    """Metrics of a run.
 
     Attributes:
         mean: of all questions with a judged document; one that found nothing counts 0.
@@ -51,7 +51,7 @@ class Scores(NamedTuple):
 
 
 def score(run: Run, fixture: Fixture, *, depth: int) -> Scores:
-    """The figures of a run.
+    """Compute the metrics of a run.
 
     Args:
         depth: results that were asked for; what looks deeper is left out.

@@ -1,4 +1,4 @@
-"""Asking the questions of a fixture, each in several ways, by the engine that users have."""
+"""Runner: each query in each search method, with its time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Ready(NamedTuple):
-    """What can be asked.
+    """Available search methods.
 
     Attributes:
         left_out: the others that were wanted, each with the reason.
@@ -37,7 +37,7 @@ class Ready(NamedTuple):
 
 
 def ready(bench: Bench, wanted: Sequence[Backend], progress: Progress) -> Ready:
-    """Which backends can answer. The documents of a corpus get their vectors, if one needs them.
+    """Determine the available search methods. A corpus is embedded if one needs vectors.
 
     Args:
         wanted: by the user; without any, all that can.
@@ -69,7 +69,7 @@ def ready(bench: Bench, wanted: Sequence[Backend], progress: Progress) -> Ready:
 
 
 def _vectors(bench: Bench, progress: Progress) -> tuple[Space | None, QmdError | None]:
-    """Where vectors are compared, with their model loaded; or why they cannot be."""
+    """Load the model of the vector space; return it, or the error that prevents vector search."""
     import anyio
 
     engine = bench.engine
@@ -85,7 +85,7 @@ def _vectors(bench: Bench, progress: Progress) -> tuple[Space | None, QmdError |
 
 
 def _no_helper(engine: Engine) -> QmdError | None:
-    """Why no model expands or judges, or None if one does."""
+    """Return the reason why no helper model is in use, or None if one is."""
     from qmd.errors import RuntimeMissing
     from qmd.models import selection
     from qmd.models.registry import is_installed
@@ -147,11 +147,11 @@ async def ask(
 
 
 Way = Callable[["Question"], Awaitable["list[Answer]"]]
-"""Answers a question: once for each search of it."""
+"""Function that answers a query, once for each search of it."""
 
 
 def _ways(bench: Bench, *, meaning: bool, depth: int) -> dict[Backend, Way]:
-    """How each backend is asked."""
+    """Map each search method to its function."""
     from anyio import to_thread
 
     from qmd.ranking.hybrid import Recipe
@@ -210,12 +210,12 @@ async def _asked(
 
 
 def plain(question: str) -> str:
-    """A question without what has a meaning in the query syntax."""
+    """Remove the characters with a meaning in the query syntax."""
     return " ".join(word.lstrip("-") for word in question.replace('"', " ").split())
 
 
 def lines(fixture: Fixture, question: Question, *kinds: str) -> list[str]:
-    """What is searched in one way: of a query document its lines, else the question."""
+    """Return the texts for one method: the lines of a query document, else the query."""
     if not fixture.is_typed:
         return [plain(question.text)]
     read = query_document.parse(question.text)

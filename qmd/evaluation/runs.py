@@ -1,4 +1,4 @@
-"""What was found for the questions of a fixture; on disk in the form of TREC.
+"""Runs in TREC format: ranked documents for each query.
 
 query  Q0  document  rank  score  name
 """
@@ -18,22 +18,22 @@ from qmd.errors import UsageError
 from qmd.evaluation.fixtures import Fixture, Question, lines, wrong
 
 STEP = 1e-6
-"""What scores of two documents differ by at least, as a share from 1 on: trec_eval reads 24 bits
-of a score, and orders equal ones by name."""
+"""Least difference of two scores, relative from 1 on: trec_eval reads 24 bits of a score, and sorts
+equal ones by name."""
 
 _LINE = re.compile(r"\s*\S+\s+Q0\s+\S+\s+\d+\s+[-+.\deE]+\s+\S+\s*")
 """A line of a run."""
 
 
 class Found(NamedTuple):
-    """A document that was found, and how good it is thought to be."""
+    """A ranked document with its score."""
 
     document: str
     score: float
 
 
 class Asked(NamedTuple):
-    """What a question found.
+    """Results of one query.
 
     Attributes:
         found: best first.
@@ -47,7 +47,7 @@ class Asked(NamedTuple):
 
 
 class Run(NamedTuple):
-    """What all questions found in one way.
+    """Results of all queries by one method.
 
     Attributes:
         asked: by the id of the question; one that is not there found nothing.
@@ -60,7 +60,7 @@ class Run(NamedTuple):
 
     @property
     def failed(self) -> dict[str, str]:
-        """Why a question could not be asked, by its id."""
+        """Errors of queries that failed, by id."""
         return {name: each.problem for name, each in self.asked.items() if each.problem is not None}
 
     @property
@@ -74,14 +74,14 @@ class Run(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """Times in milliseconds: half of all are at most `p50`, 19 of 20 at most `p95`."""
+    """Latency percentiles in milliseconds: median and 95 %."""
 
     p50: float
     p95: float
 
 
 def spread(times: Iterable[float]) -> Spread | None:
-    """How long it took, or None if nothing was timed."""
+    """Compute latency percentiles, or None without times."""
     ordered = sorted(times)
     if not ordered:
         return None
@@ -89,7 +89,7 @@ def spread(times: Iterable[float]) -> Spread | None:
 
 
 def apart(documents: Iterable[str], scores: Iterable[float]) -> tuple[Found, ...]:
-    """Documents in their order, with scores that say the same order to every tool."""
+    """Separate equal scores, so that every tool sees the same order of the documents."""
     found: list[Found] = []
     for document, score in zip(documents, scores, strict=True):
         if found:
@@ -137,8 +137,9 @@ def _check_replaceable(path: Path) -> None:
 
 
 def write(found: Iterable[Run], path: Path) -> None:
-    """Write runs in the form of TREC, each to a file that has its name put in; a blank in a name
-    becomes %20. A stream has no such name: it gets all of them.
+    """Write runs in TREC format, one file for each, or all to a stream.
+
+    Each file name includes the name of the run; a blank becomes %20.
 
     Raises:
         UsageError: a file cannot be written.
@@ -153,7 +154,7 @@ def write(found: Iterable[Run], path: Path) -> None:
 
 
 def _path_of(name: str, path: Path) -> Path:
-    """Where a run is written, if all are to be written to `path`."""
+    """Return the file of a run, if all are to be written to `path`."""
     return path.with_name(f"{path.stem}.{name}{path.suffix}")
 
 
@@ -165,7 +166,7 @@ def _lines(run: Run) -> Iterator[bytes]:
 
 
 def read(path: Path, fixture: Fixture, *, depth: int) -> Run:
-    """What a run in the form of TREC found; its order is that of the scores.
+    """Read a run in TREC format, sorted by score.
 
     Args:
         depth: documents of a question that count.
@@ -196,7 +197,7 @@ def read(path: Path, fixture: Fixture, *, depth: int) -> Run:
 
 
 def _asked(fixture: Fixture, question: Question, scores: Mapping[str, float], depth: int) -> Asked:
-    """Documents by their score, and those with the same by name from the end, as trec_eval does."""
+    """Sort documents by score; ties by name from the end, as trec_eval does."""
     ordered = sorted(scores, key=lambda name: (scores[name], name), reverse=True)[:depth]
     judged = {_word(name): name for name in question.judged}
     names = fixture.named(question.judged, ([judged.get(name, name)] for name in ordered))
@@ -204,5 +205,5 @@ def _asked(fixture: Fixture, question: Question, scores: Mapping[str, float], de
 
 
 def _word(name: str) -> str:
-    """A name without blanks."""
+    """Replace the blanks of a name."""
     return re.sub(r"\s", lambda blank: quote(blank[0]), name)

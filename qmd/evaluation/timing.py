@@ -1,4 +1,4 @@
-"""How long the parts of a search take."""
+"""Latency of each stage of a hybrid search."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 
 STAGED = 200
-"""Questions whose stages are timed, at most."""
+"""Queries whose stages are timed, at most."""
 
 
 def stages(bench: Bench, space: Space | None, progress: Progress) -> dict[str, Spread]:
-    """How long the parts of a hybrid search take, each alone: `words`, `embed`, `vectors`.
+    """Measure each stage of a hybrid search alone: `words`, `embed`, `vectors`.
 
     Args:
         space: None: words alone are timed.

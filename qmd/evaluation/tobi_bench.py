@@ -1,4 +1,4 @@
-"""The figures that tobi/qmd's own bench prints, to compare with them."""
+"""Metrics as the bench of tobi/qmd computes them, for comparison."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class PeerScores(NamedTuple):
-    """Figures of one question, or their means.
+    """Metrics of one query, or their means.
 
     Attributes:
         precision_at_k: expected files among the first k, over the smaller of k and all of them.
@@ -30,7 +30,7 @@ class PeerScores(NamedTuple):
 
 
 def same_file(result: str, expected: str) -> bool:
-    """Whether two names mean one file: either ends with the other, in any case.
+    """Check that two names mean one file: either ends with the other, in any case.
 
     Of qmd://collection/path the path counts.
 
@@ -49,7 +49,7 @@ def _bare(name: str) -> str:
 
 
 def scores(results: Sequence[str], expected: Sequence[str], k: int) -> PeerScores:
-    """The figures of one question.
+    """Compute the metrics of one query.
 
     Args:
         results: files, best first.
