@@ -1,8 +1,8 @@
-"""The folder that an export is written to: never over anything else, and whole or not at all.
+"""Target folder of an export: checks, staging folder, atomic swap.
 
-    folder beside it ─▸ filled ─▸ flushed ─▸ its place, in one step
+    staging folder ─▸ fill ─▸ flush ─▸ swap, in one step
 
-What a process left that was killed is cleared, or finished, by the next.
+The next export removes, or completes, the work of a process that was killed.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from qmd.settings.environment import Place
 
 MARK = ".of-qmd"
-"""In a folder that becomes an export: what else there may be is of one that was cut off."""
+"""Mark of an unfinished export folder: other files in it belong to an interrupted export."""
 
 DROPPINGS = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
-"""What systems leave in folders that somebody has looked at."""
+"""Files that systems add to folders that a user has opened."""
 
 
 def check(target: Path, place: Place, settings: Settings) -> None:
-    """Refuse folders that nobody can mean, whatever is forced.
+    """Refuse folders that must never be replaced, even with force.
 
     Raises:
         FolderTaken: it is, or contains, one that is needed.
@@ -60,7 +60,7 @@ def check(target: Path, place: Place, settings: Settings) -> None:
 def before(
     target: Path, name: str, selection: Mapping[str, object], *, force: bool
 ) -> Manifest | None:
-    """The export that is there already; None if nothing is.
+    """Return the manifest of an existing export; None for a new or empty folder.
 
     Args:
         name: of the index.
@@ -100,7 +100,7 @@ def before(
 
 
 def _in_words(selection: Mapping[str, object]) -> str:
-    """What was chosen for an export."""
+    """Describe the selection of an export."""
     parts = []
     for key, value in selection.items():
         name = key.replace("_", " ")
@@ -110,7 +110,7 @@ def _in_words(selection: Mapping[str, object]) -> str:
 
 
 def _contents(folder: Path) -> set[str]:
-    """All files below a folder, and links, by their paths with /."""
+    """List all files and links below a folder, by their paths with /."""
     found = set()
     for parent, folders, names in os.walk(folder):
         links = [name for name in folders if Path(parent, name).is_symlink()]
@@ -122,7 +122,7 @@ def _contents(folder: Path) -> set[str]:
 
 @contextmanager
 def workshop(target: Path) -> Iterator[Path]:
-    """An empty folder beside the target, for this process alone; what is in it goes in the end.
+    """Create an empty staging folder beside the target, and remove it at the end.
 
     Its lock ends with the process, so that one that was left behind is cleared and used again.
 
@@ -137,7 +137,7 @@ def workshop(target: Path) -> Iterator[Path]:
         shop.mkdir(exist_ok=True)
         with locked(shop, target) as lock:
             if not shop.exists() or shop.stat().st_ino != os.fstat(lock).st_ino:
-                continue  # whoever had it has just put it in its place
+                continue  # its process has just put it in its place
             left = _contents(shop)
             if left and MARK not in left and not manifest.is_ours(shop):
                 problem = f"{shop} is in the way, and not of an export."
@@ -194,8 +194,10 @@ def _clear(folder: Path) -> None:
 
 
 def _discard(folder: Path) -> None:
-    """Remove a folder that is an export, or was to be one. The mark goes last: who is killed here
-    leaves it to the next."""
+    """Remove a folder that is an export or a part of one.
+
+    The mark goes last: if this process is killed, the next export removes the rest.
+    """
     with suppress(OSError):  # a full disk has no room for a name
         (folder / MARK).touch()
     _clear(folder)
@@ -204,12 +206,12 @@ def _discard(folder: Path) -> None:
 
 
 def _old(target: Path) -> Path:
-    """Where an export goes that cannot be exchanged in one step."""
+    """Return the path of the old export while two renames replace it."""
     return target.with_name(f".{target.name}.old")
 
 
 def _recover(target: Path) -> None:
-    """Finish what a process left that was killed between two renames."""
+    """Complete the replacement of a process that was killed between two renames."""
     old = _old(target)
     if not old.is_dir() or old.is_symlink():
         return

@@ -1,11 +1,11 @@
-"""An index as a folder of Parquet files.
+"""Export of the index to a folder of Parquet files.
 
     index ─▸ copy of the file ─▸ digests ─┬─▸ changed: write ──┐
-                                          └─▸ as before: link ─┴─▸ folder beside ─▸ its place
+                                          └─▸ unchanged: link ─┴─▸ staging folder ─▸ swap
 
-The index is held only while its file is copied, which takes a fraction of a second; the rest is
-read from the copy. So all is of one state, whatever others write meanwhile. The new folder
-takes the place of the old one in one step.
+The index is locked only while its file is copied, which takes a fraction of a second; the rest is
+read from the copy. So the export has one state, independent of concurrent writes. The new folder
+replaces the old one in one step.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class Wish(NamedTuple):
-    """What to export.
+    """Options of an export.
 
     Attributes:
         among: documents; by default, everything leaves, not documents alone.
@@ -75,13 +75,13 @@ class Wish(NamedTuple):
 
 
 class Exported(NamedTuple):
-    """What an export did.
+    """Report of an export.
 
     Attributes:
         rows: by table.
         written: files that were written anew; the others are as they were.
         bytes: of all files.
-        held: seconds for which nobody could write to the index.
+        held: seconds for which other processes could not write to the index.
     """
 
     folder: Path
@@ -162,7 +162,7 @@ def export(
 
 
 def _cutting(settings: Settings) -> dict[str, object]:
-    """How texts are cut, as index.yml says it."""
+    """Return the chunk settings as index.yml says them."""
     return {
         "tokens": settings.chunk_tokens,
         "overlap": settings.chunk_overlap,
@@ -229,7 +229,7 @@ def _written(
 
 
 def _chosen(tables: Sequence[Table], wish: Wish, *, everything: bool) -> list[Table]:
-    """The tables that were asked for.
+    """Select the tables of the export.
 
     Raises:
         UsageError: one does not exist, or cannot leave in part.
@@ -275,7 +275,7 @@ def _check_kept(before: Manifest | None, target: Path, everything: bool) -> None
 
 
 def _known(before: Manifest | None) -> dict[tuple[str, str], File]:
-    """Files of an earlier export, by table and digest."""
+    """Index the files of an earlier export by table and digest."""
     if before is None:
         return {}
     return {(part.name, file.digest): file for part in before.parts for file in part.files}
@@ -305,7 +305,7 @@ def _made(
 
 
 def is_whole(folder: Path, file: File) -> bool:
-    """Tell whether a file of an export is what the manifest says."""
+    """Check that a file of an export matches the manifest."""
     try:
         with manifest.opened(folder, file.path) as found:
             return os.fstat(found.fileno()).st_size == file.bytes and sha256(found) == file.sha256
@@ -314,5 +314,5 @@ def is_whole(folder: Path, file: File) -> bool:
 
 
 def sha256(file: BufferedReader) -> str:
-    """Digest the bytes of a file: 64 hex digits."""
+    """Hash the bytes of a file: 64 hex digits."""
     return hashlib.file_digest(file, "sha256").hexdigest()

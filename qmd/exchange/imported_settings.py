@@ -1,5 +1,4 @@
-"""What index.yml says of an index that is made of an export: its collections, contexts, models and
-way to cut texts."""
+"""Settings of an imported index: collections, contexts, models, chunk sizes."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Wanted:
-    """What index.yml is to say of what was imported.
+    """Settings to write to index.yml after an import.
 
     Args:
         known: the collections that were imported.
@@ -86,7 +85,7 @@ class Wanted:
                 self._set(document, name, section)
 
     def settle(self, document: Parsed, *, place: Place) -> None:
-        """Say this and nothing else of collections; lines that say it already stay."""
+        """Make index.yml say exactly this of collections; matching lines stay as they are."""
         before = config.understood(document, place)
         there = {collection.name: collection for collection in before.collections}
         own = {collection.name for collection in self._collections}
@@ -129,5 +128,5 @@ class Wanted:
 
 
 def is_here(collection: Collection) -> bool:
-    """Whether the folder of a collection is on this machine."""
+    """Check that the folder of a collection exists on this machine."""
     return Path(collection.root).is_dir()

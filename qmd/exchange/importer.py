@@ -1,11 +1,11 @@
-"""An export as an index again.
+"""Import of an export: verification, new index file, atomic swap.
 
-    folder ─▸ files are what was written? ─▸ new index beside the old ─▸ facts hold? ─▸ its place
+    folder ─▸ verify files ─▸ new index beside the old ─▸ check integrity ─▸ swap
 
 Until the last step the index is as it was, and that step is one rename, alone among all processes.
-index.yml changes around it in such an order that nobody who reads it in between, or after this
-process is killed, takes documents for strays: first it names the old collections and the new
-ones, then the file changes, then the old collections go.
+index.yml changes in an order that never orphans documents, even if it is read in between or this
+process is killed: first it names the old collections and the new ones, then the file changes, then
+the old collections are removed.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ if TYPE_CHECKING:
     from qmd.settings.environment import Place
 
 NEW = NextIds(1, 1)
-"""What an index without anything counts from."""
+"""First numbers of an empty index."""
 
 
 class Imported(NamedTuple):
-    """What an import did.
+    """Report of an import.
 
     Attributes:
         rows: by table.
@@ -141,7 +141,7 @@ def import_(
 
 
 def _usable(folder: Path) -> Manifest:
-    """The manifest of an export of which an index can be made.
+    """Return the manifest of an export that is complete enough for an index.
 
     Raises:
         NotAnExport, ExportUnreadable, ExportDamaged, ExportTooNew, ExportIncomplete: there is
@@ -161,11 +161,11 @@ def _usable(folder: Path) -> Manifest:
 
 
 def _verify(folder: Path, file: File) -> None:
-    """Refuse a file that is not what was written.
+    """Refuse a file that differs from the manifest.
 
     Raises:
         ExportDamaged: it is not.
-        ExportUnreadable: nobody can say.
+        ExportUnreadable: the file cannot be read.
     """
     try:
         with manifest.opened(folder, file.path) as found:
@@ -188,7 +188,7 @@ def _verify(folder: Path, file: File) -> None:
 
 @contextmanager
 def _building(index: Path) -> Iterator[Path]:
-    """A place beside the index for the file that is to replace it."""
+    """Yield a path beside the index for the file that will replace it."""
     with ExitStack() as stack:
         try:
             folder = stack.enter_context(workplace(index.with_name(f"{index.name}.new")))
@@ -201,7 +201,7 @@ def _building(index: Path) -> Iterator[Path]:
 
 
 def _next_ids(cursor: Cursor, *, path: Path, replace: bool) -> NextIds:
-    """What an index counts from that may be replaced.
+    """Return the next numbers of the index to be replaced.
 
     Raises:
         IndexTaken: it must not.
@@ -217,12 +217,12 @@ def _next_ids(cursor: Cursor, *, path: Path, replace: bool) -> NextIds:
 
 
 def _agree(cursor: Cursor, *, path: Path, replace: bool, seen: NextIds) -> None:
-    """Let an index go, unless somebody has added to it.
+    """Permit the replacement of the index, unless a process has added to it since.
 
     No number may be given away twice, since others may be about to use it.
 
     Raises:
-        IndexTaken: somebody has.
+        IndexTaken: a process has.
     """
     if _next_ids(cursor, path=path, replace=replace) != seen:
         raise IndexTaken(path, "has been changed meanwhile.", mend="Try again.")

@@ -1,5 +1,4 @@
-"""The new index file of an import: filled with what is in the files of an export, brought up to
-date, and refused if its tables do not fit together."""
+"""New index file of an import: load, migrate, check."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ LONGEST_SHOWN = 80
 """Characters of a path in an error."""
 
 MOST_THREADS = 4
-"""Threads that put postings in order."""
+"""Threads that sort postings."""
 
 
 def built(
@@ -126,7 +125,7 @@ def _check_names(cursor: Cursor, *, folder: Path) -> None:
 
 @contextmanager
 def _read_from(folder: Path, what: str) -> Iterator[None]:
-    """Tell a file of an export that is not what it should be from one that cannot be read.
+    """Distinguish a damaged file of an export from one that cannot be read.
 
     Raises:
         ExportDamaged, ExportUnreadable: there is one.

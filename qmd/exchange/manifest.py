@@ -1,4 +1,4 @@
-"""manifest.json: what an export consists of."""
+"""Manifest of an export (manifest.json): tables, files, digests."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from qmd.wording import on_one_line
 NAME = "manifest.json"
 
 FORMAT = "qmd export"
-"""What says that a folder is one of ours."""
+"""Mark of our export folders."""
 
 LARGEST = 1 << 26
-"""Bytes of a manifest that is read."""
+"""Bytes of a manifest at most."""
 
 VERSION = 1
-"""Of the format. A later one is refused; an earlier one has to be read."""
+"""Version of the format. A later one is refused; earlier ones must remain readable."""
 
 
 class File(NamedTuple):
@@ -48,7 +48,7 @@ class File(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A table, or what was chosen of it.
+    """A table, or the selected part of it.
 
     Attributes:
         columns: of each file, but for the collection of those that are of one.
@@ -71,7 +71,7 @@ class Part(NamedTuple):
 
 
 class Manifest(NamedTuple):
-    """What an export consists of.
+    """Content of an export.
 
     Attributes:
         schema: version of the last migration of the index.
@@ -145,7 +145,7 @@ def opened(folder: Path, name: str) -> BufferedReader:
 
 
 def _text(folder: Path) -> str:
-    """The text of a folder's manifest.
+    """Read the text of a folder's manifest.
 
     Raises:
         OSError: it cannot be read.
@@ -159,7 +159,7 @@ def _text(folder: Path) -> str:
 
 
 def is_ours(folder: Path) -> bool:
-    """Whether a folder says that it is an export, of whatever version."""
+    """Check that a folder is an export, of any version."""
     try:
         document = json.loads(_text(folder))
     except (OSError, ValueError, RecursionError):
@@ -168,7 +168,7 @@ def is_ours(folder: Path) -> bool:
 
 
 def read(folder: Path) -> Manifest:
-    """What a folder says that it consists of.
+    """Read the manifest of a folder.
 
     Raises:
         NotAnExport: it has no manifest.
@@ -199,7 +199,7 @@ def read(folder: Path) -> Manifest:
 
 
 def _understood(document: dict[str, Any]) -> Manifest:
-    """The manifest in a parsed document.
+    """Convert a parsed document to a manifest.
 
     Raises:
         KeyError, TypeError, ValueError: something is missing, or of the wrong kind.
@@ -245,7 +245,7 @@ def _file(file: dict[str, Any]) -> File:
 
 
 def _checked(value: Any, kind: type) -> Any:
-    """A value, if it is of a kind."""
+    """Return a value if it has the expected type."""
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise TypeError(f"{value!r:.100} where a {kind.__name__} has to be")
     if isinstance(value, str):

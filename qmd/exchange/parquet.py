@@ -1,9 +1,8 @@
-"""Tables of an index as Parquet files, and back.
+"""Tables of the index to Parquet files and back.
 
-A table's own statement, `sql/export/<table>.sql`, says which rows and columns leave the index and
-what they mean. Around it go others, which write the rows to a file or give digests of them; they
-take it as text, since a statement is no parameter. Tables without a statement of their own are
-taken as they are.
+The statement of a table, `sql/export/<table>.sql`, selects and describes the exported rows and
+columns. Other statements include it as text, to write the rows to a file or to compute digests of
+them. Tables without a statement are exported unchanged.
 """
 
 from __future__ import annotations
@@ -22,21 +21,21 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 NUMBERS = 1 << 32
-"""That rows can have."""
+"""Numbers that rows can have."""
 
 READ_AT_ONCE = 4096
 """Vectors that are read from a file at once."""
 
 
 Misfit = (_duckdb.DataError, _duckdb.IntegrityError, _duckdb.ProgrammingError)
-"""What is raised when rows do not fit into a table, or a file is not what it should be."""
+"""Errors of rows that do not fit a table, or of a malformed file."""
 
 Unread = _duckdb.IOException
-"""What is raised when the system does not read a file, or does not write one."""
+"""Error of a file that the system cannot read or write."""
 
 
 class Table(NamedTuple):
-    """A table that can leave the index.
+    """A table that can be exported.
 
     Attributes:
         key: column that numbers its rows, by which they are parted among files.
@@ -73,14 +72,14 @@ TABLES = (
     Table("experience_counts"),
     Table("cache", private=True),
 )
-"""Those that have a statement."""
+"""Tables with an export statement."""
 
 VECTORS = "embeddings"
 PARTED = "documents"
-"""The table that can be parted by collection."""
+"""Table that can be partitioned by collection."""
 
 STAYING = frozenset({"schema_migrations", "settings", "tombstones"})
-"""What an index has for itself: others get their own."""
+"""Tables that stay with their index: an import creates its own."""
 
 
 class Column(NamedTuple):
@@ -97,7 +96,7 @@ class Column(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Rows whose numbers lie together.
+    """A range of rows with adjacent numbers.
 
     Attributes:
         cell: number of the first row by the width of a group.
@@ -112,14 +111,14 @@ class Group(NamedTuple):
 
 
 class NextIds(NamedTuple):
-    """The numbers that the next document and the next chunk get."""
+    """The numbers of the next document and the next chunk."""
 
     document_id: int
     chunk_id: int
 
 
 def tables(cursor: Cursor) -> list[Table]:
-    """Those of the index that can leave it: first those with a statement, then others."""
+    """List the tables that can be exported: first those with a statement, then others."""
     there = {name for (name,) in cursor.run("store/tables")}
     known = [table for table in TABLES if table.name in there]
     others = sorted(there - {table.name for table in TABLES} - STAYING)
@@ -133,7 +132,7 @@ def _other(cursor: Cursor, name: str) -> Table:
 
 
 def another(cursor: Cursor) -> Cursor:
-    """A second connection to the same index."""
+    """Open a second connection to the same index."""
     connection = cursor.connection.cursor()
     connection.execute(statement("store/use"))
     return Cursor(connection)
@@ -155,7 +154,7 @@ def choose(cursor: Cursor, documents: str | None) -> int:
 
 
 def rows_of(table: Table) -> str:
-    """The statement that gives the rows of a table that leave."""
+    """Return the statement that selects the exported rows of a table."""
     if table.name not in {own.name for own in TABLES}:
         return _around(
             "export/other_of_documents" if table.key else "export/other", table=table.name
@@ -165,20 +164,20 @@ def rows_of(table: Table) -> str:
 
 
 def meaning(name: str) -> str:
-    """What a table is, in a sentence."""
+    """Return the description of a table, in a sentence."""
     text = _header(name)
     return text.splitlines()[0].removeprefix("-- ") if text else ""
 
 
 def columns(cursor: Cursor, table: Table) -> list[Column]:
-    """What the rows of a table consist of."""
+    """List the columns of a table."""
     meanings = dict(re.findall(r"^-- out  (\w+) +\S+ *(.*)$", _header(table.name), re.M))
     found = cursor.connection.execute(_around("export/columns", rows=rows_of(table))).fetchall()
     return [Column(name, kind, meanings.get(name, "")) for name, kind, *_ in found]
 
 
 def digests(cursor: Cursor, table: Table, *, parted: bool) -> list[Group]:
-    """Digests of groups of rows, each of `table.width` numbers.
+    """Compute the digests of groups of rows, each of `table.width` numbers.
 
     Args:
         parted: by collection as well.
@@ -216,7 +215,7 @@ def write(
 
 
 def copying(*, parted: bool) -> str:
-    """The statement that writes: what files depend on besides their rows."""
+    """Return the COPY statement; its text is a part of each file's digest."""
     return bare("export/copy_of_collection" if parted else "export/copy")
 
 
@@ -224,7 +223,7 @@ def copying(*, parted: bool) -> str:
 
 
 def columns_of_file(cursor: Cursor, path: Path) -> list[tuple[str, str]]:
-    """Names and types of the columns of a Parquet file.
+    """Return the names and types of the columns of a Parquet file.
 
     Raises:
         DatabaseError: it is none.
@@ -233,12 +232,12 @@ def columns_of_file(cursor: Cursor, path: Path) -> list[tuple[str, str]]:
 
 
 def rows_of_file(cursor: Cursor, path: Path) -> int:
-    """How many rows a Parquet file has."""
+    """Count the rows of a Parquet file."""
     return int(cursor.one("import/count", path=str(path)))
 
 
 def next_ids(cursor: Cursor) -> NextIds:
-    """The numbers that the next document and the next chunk get."""
+    """Read the numbers of the next document and the next chunk."""
     return cursor.rows(NextIds, "import/next_ids")[0]
 
 
@@ -308,7 +307,7 @@ def _paths(files: Sequence[Path]) -> str:
 
 
 def _with_signs(batch: pa.RecordBatch) -> pa.Table:
-    """Vectors with, for each number, whether it is above 0: text of 0 and 1."""
+    """Add the sign bits to vectors: text of 0 and 1."""
     import numpy as np
     import pyarrow as pa
 
@@ -326,7 +325,7 @@ def _with_signs(batch: pa.RecordBatch) -> pa.Table:
 
 
 def _around(name: str, **texts: str) -> str:
-    """A statement with others, and names, put into its text."""
+    """Substitute other statements and names in a statement."""
     whole = bare(name)
     for placeholder, text in texts.items():
         whole = whole.replace(f"${placeholder}", text)
@@ -334,7 +333,7 @@ def _around(name: str, **texts: str) -> str:
 
 
 def _header(name: str) -> str:
-    """The header of a table's statement; nothing if it has none."""
+    """Return the header of a table's statement; empty if it has none."""
     if not (shipped("sql") / "export" / f"{name}.sql").exists():
         return ""
     return "".join(

@@ -1,7 +1,6 @@
-"""Which rows of a table share a file of an export, and what tells whether they have changed.
+"""Partitions of a table: one file for each range of row numbers, with a digest to detect changes.
 
-The rows of a table are parted among files by their numbers, which leaves most files as they are
-when something is added.
+Rows are assigned to files by their numbers, so that most files stay unchanged when rows are added.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from qmd.exchange.parquet import Column, Group, Table
 from qmd.storage.cursor import Cursor
 
 MANY = 128
-"""Files of a table; from there on, each has more rows."""
+"""Files of a table at most; beyond, each has more rows."""
 
 
 class Span(NamedTuple):
-    """Rows of a table that have a file of their own.
+    """A range of rows with a file of its own.
 
     Attributes:
         first, last: their numbers.
@@ -48,7 +47,7 @@ class Span(NamedTuple):
 def planned(
     cursor: Cursor, table: Table, *, by_collection: bool
 ) -> tuple[list[Column], list[Span]]:
-    """The columns of a table, and its files.
+    """Plan the partitions of a table; return its columns and partitions.
 
     Args:
         by_collection: files of one collection each.
@@ -76,7 +75,7 @@ def planned(
 def parted(
     groups: Sequence[Group], *, width: int, rows: int
 ) -> Iterator[tuple[int, int, list[Group]]]:
-    """Part rows among files: all numbers are halved, and the halves, while they hold too much.
+    """Partition rows among files: halve the range of numbers while a part is too large.
 
     So the files before stay as they are when rows come after them, and few rows that are left of
     many share a file. No rows at all make one file.

@@ -1,4 +1,4 @@
-"""Threads that share the work of one engine."""
+"""Thread pool with one DuckDB connection for each worker."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_WORKERS = 8
 
 
 class Pool:
-    """Threads that share an engine's work, each with a connection of its own.
+    """Threads that share an engine, each with its own connection.
 
     One statement is one thread's work: files are many enough to keep all busy.
     """
@@ -43,7 +43,7 @@ class Pool:
             each.connection.close()
 
     def begin(self, work: Callable[[Cursor], Found]) -> Future[Found]:
-        """Have something done, after what was begun before."""
+        """Submit work, to run after earlier work."""
         return self._threads.submit(self._run, work)
 
     def _run(self, work: Callable[[Cursor], Found]) -> Found:
