@@ -1,11 +1,11 @@
-"""Secrets and personal data in a text that others are going to read.
+"""Detection of secrets and personal data in submitted texts.
 
-What is found is told by field, rule, line and length, never by itself: the text is refused, not
-mended. A word is no secret because a password is spoken of: what follows has to look like one, and
-`<token>`, `***`, `$VAR`, `os.environ["KEY"]`, `config.token` and `your_password` do not.
+A finding is reported by field, rule, line and length, and never repeats the value: the text is
+refused, not edited. A word near "password" is not a secret by itself: its value has to look like
+one, and `<token>`, `***`, `$VAR`, `os.environ["KEY"]`, `config.token` and `your_password` do not.
 
-Every pattern takes time in proportion to the text: repetitions are bounded, or stand at the end, or
-begin where a look back says that none is under way.
+Every pattern takes linear time: repetitions are bounded, or stand at the end, or begin with a
+lookbehind that excludes a running one.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from qmd.experiences.secret_assignments import (
 )
 
 MOST = 50
-"""Findings of one text that are told: more of them help nobody."""
+"""Findings reported for one text at most."""
 
 
 class Finding(NamedTuple):
-    """Something that has to be taken out of a text.
+    """A part of a text that has to be removed.
 
     Attributes:
         rule: what it seems to be.
@@ -47,7 +47,7 @@ class Finding(NamedTuple):
 
 
 def findings(field: str, text: str, *, strict: bool) -> list[Finding]:
-    """What has to be taken out of a text, in order.
+    """Find the secrets and personal data of a text, in order.
 
     Args:
         strict: look for personal data and the names of inner machines, too.
@@ -70,7 +70,7 @@ def findings(field: str, text: str, *, strict: bool) -> list[Finding]:
 
 
 class _Rule(NamedTuple):
-    """One kind of thing to be found.
+    """Detection rule of one kind of secret.
 
     Attributes:
         places: where a text has some, one after the other.
@@ -83,7 +83,7 @@ class _Rule(NamedTuple):
 def _matching(
     pattern: str, is_real: Callable[[re.Match[str]], bool] = lambda match: True, *, flags: int = 0
 ) -> Callable[[str], Iterator[Span]]:
-    """All matches of a pattern, or of its group `secret`, that are what they look like."""
+    """Yield the matches of a pattern, or of its group `secret`, that pass its check."""
     compiled = re.compile(pattern, flags)
     group = "secret" if "secret" in compiled.groupindex else 0
 
@@ -118,7 +118,7 @@ _TOKENS = {
     "huggingface_token": r"(?:hf|api_org)_[A-Za-z0-9]{30,}",
     "jwt": r"(?<![-_])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
 }
-"""Sources: the makers' documentation of what their tokens begin with."""
+"""Token patterns. Sources: the makers' documentation of their prefixes."""
 
 # The line itself is talked about in running text; a key goes on in the next line, or on this one.
 _PRIVATE_KEY = (
@@ -181,14 +181,14 @@ _OF_FILES = (".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".ico")
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
 _IPV4 = rf"(?<![\w.])(?:{_OCTET}\.){{3}}{_OCTET}(?!\w|\.\d)"
 _NOBODYS = ("127.", "192.0.2.", "198.51.100.", "203.0.113.", "255.")
-"""Loopback, the documentation nets (RFC 5737), masks."""
+"""Prefixes of loopback addresses, documentation networks (RFC 5737) and masks."""
 
 _NUMBERED = re.compile(
     r"(?:\b(?:v|ver|version|release|section|sect|chapter|clause|iso|ansi|N[0-9]{4})|^#{1,6}|§)"
     r"\W{0,4}\Z",
     re.I | re.M,
 )
-"""What stands before the number of a version or of a section."""
+"""Text before the number of a version or of a section."""
 
 _INNER_SUFFIX = re.compile(
     r"(?<=[A-Za-z0-9])\.(?:internal|corp|lan|local)(?![A-Za-z0-9_([-]|\.\w)", re.I
