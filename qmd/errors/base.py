@@ -1,4 +1,4 @@
-"""What all errors that qmd raises on purpose have in common."""
+"""Base class of the exceptions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from qmd.wording import readable
 
 
 class QmdError(Exception):
-    """Base of all errors that qmd raises on purpose.
+    """Base of all exceptions that qmd raises on purpose.
 
     Args:
         message: what happened; values in it that are very long are cut in the middle.

@@ -1,4 +1,4 @@
-"""Packages that only some installations have, and how to add them to this one."""
+"""Optional dependencies: check, and the command that installs them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from qmd.errors.usage import UsageError
 
 
 def command(extra: str) -> str:
-    """What adds an extra of qmd to this installation: uv makes some that have no pip."""
+    """Return the command that installs an extra, by uv or by pip."""
     if find_spec("pip") is None:
         return f"uv pip install --python '{sys.executable}' 'qmd[{extra}]'"
     return f"pip install 'qmd[{extra}]'"
 
 
 def check(package: str, module: str, purpose: str, *, extra: str) -> None:
-    """Refuse to begin without a package.
+    """Check that an optional package is installed.
 
     Args:
         purpose: what it does, after "which".
