@@ -49,7 +49,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def _taken(descriptor: int) -> bool:
-    """Whether the lock of a file is ours now."""
+    """Try to take the lock of a file, and return whether that succeeded."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

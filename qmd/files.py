@@ -1,4 +1,4 @@
-"""Files and folders that are put in their place at once, or copied, linked and flushed."""
+"""File operations: atomic replace, copy, link, flush to disk."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SWAP = 2  # RENAME_EXCHANGE of renameat2(2), and RENAME_SWAP of renamex_np(2)
 
 
 def copy(source: Path, target: Path) -> None:
-    """Copy a file; on a file system that shares blocks, without copying any."""
+    """Copy a file; a file system with shared blocks clones it instead."""
     with source.open("rb") as old, target.open("wb") as new:
         if hasattr(os, "copy_file_range"):
             try:
@@ -46,7 +46,7 @@ def copy(source: Path, target: Path) -> None:
 
 
 def link(source: Path, target: Path) -> None:
-    """Give a file a second name; where that cannot be, copy it."""
+    """Link a file under a second name; copy it where links are not possible."""
     try:
         target.hardlink_to(source)
     except OSError as error:
@@ -56,7 +56,7 @@ def link(source: Path, target: Path) -> None:
 
 
 def flush(path: Path) -> None:
-    """Have a file, or the names in a folder, on the disk."""
+    """Flush a file, or the entries of a folder, to disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -65,7 +65,7 @@ def flush(path: Path) -> None:
 
 
 def exchange(one: Path, other: Path) -> bool:
-    """Give each of two folders the name of the other, in one step.
+    """Swap the names of two folders in one step.
 
     Returns:
         False: this system cannot; nothing was changed.
@@ -93,7 +93,7 @@ def exchange(one: Path, other: Path) -> bool:
 
 
 def check_writable(path: Path) -> None:
-    """Refuse to begin, if a file could not be written at the end.
+    """Check that a file can be written before work begins.
 
     Raises:
         UsageError: it is a folder, or in none.
@@ -112,7 +112,7 @@ def check_writable(path: Path) -> None:
 
 
 def is_stream(path: Path) -> bool:
-    """Whether bytes that are written go elsewhere: into a pipe, a device, what is open already."""
+    """Check that a path is a stream: a pipe, a device or an open descriptor."""
     try:
         if _opened(path) is not None:
             return True
@@ -124,14 +124,14 @@ def is_stream(path: Path) -> bool:
 
 @contextmanager
 def written(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write: what was there before is there until all of it is written.
+    """Open a file for writing that replaces the old one only when complete.
 
     A link stays, and what it leads to is replaced by a file of the same mode. A stream gets the
     bytes as they come.
 
     Raises:
         UsageError: it cannot be written.
-        BrokenPipeError: nobody reads the stream any more.
+        BrokenPipeError: the reader has closed the stream.
     """
     try:
         number = _opened(path)
@@ -152,7 +152,7 @@ def written(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A file that takes the place of another, if there is one, when it is complete."""
+    """Write a temporary file, then rename it over the target."""
     try:
         mode = stat.S_IMODE(path.stat().st_mode)
     except FileNotFoundError:
@@ -171,12 +171,12 @@ def _replacing(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _target(path: Path) -> Path:
-    """Where links lead in the end, whether or not there is something."""
+    """Resolve links to the final target, which need not exist."""
     return Path(os.path.realpath(path))
 
 
 def _opened(path: Path) -> int | None:
-    """The number of what this process has open already, if a path means that: /dev/stdout, say.
+    """Return the descriptor that a path such as /dev/stdout stands for, or None.
 
     To open it by its name would begin a file anew, which others write to as well.
     """

@@ -1,8 +1,8 @@
 """Names of the processes that hold a lock, in the file of the lock.
 
-Each holder has a place in the file, of a fixed size, and empties it when it lets go. A process
-that is killed leaves its name behind: a name counts only while its process runs. The system knows
-who runs by number and time of beginning, but only on this machine.
+Each holder has an entry of fixed size in the file, and removes it when it releases the lock. A
+process that is killed leaves its entry behind, so an entry counts only while its process runs.
+Processes are identified by number and start time, which holds on this machine only.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from typing import NamedTuple
 from qmd import processes, safe_open
 
 SIZE = 256
-"""Bytes of a place."""
+"""Bytes of an entry."""
 
 MOST = 64
-"""Places. A holder that finds none free is not named."""
+"""Entries of a lock file. A holder that finds none free is not named."""
 
 NAMED = 3
 """Holders that are named, if there are more."""
 
 
 class _Entry(NamedTuple):
-    """What a holder leaves."""
+    """Entry that one lock holder has written."""
 
     process: int
     began: str
@@ -34,30 +34,30 @@ class _Entry(NamedTuple):
 
     @property
     def counts(self) -> bool:
-        """Whether it may hold the lock: not if its process has ended."""
+        """True if the process of the entry still runs, and so may hold the lock."""
         here = self.machine == os.uname().nodename
         return not here or processes.is_running(self.process, self.began)
 
     @property
     def name(self) -> str:
-        """In words."""
+        """Name of the holder for messages."""
         if self.machine == os.uname().nodename:
             return processes.named(self.process, self.command)
         return f"{self.command}, process {self.process} on {self.machine}"
 
 
 class Signature(NamedTuple):
-    """The place of a holder, and what it wrote there."""
+    """Position and bytes of a holder's entry in the lock file."""
 
     at: int
     text: bytes
 
 
 def sign(descriptor: int, *, alone: bool) -> Signature | None:
-    """Leave the name of this process in the file of a lock that it has just taken.
+    """Write the name of this process into a lock file that it has just locked.
 
     Args:
-        alone: nobody else holds it, so that what others have left is void.
+        alone: no other process holds the lock, so that entries of others are void.
 
     Returns:
         What takes it back; None: the file is read-only, or the disk full, or there is no place.
@@ -79,14 +79,14 @@ def sign(descriptor: int, *, alone: bool) -> Signature | None:
 
 
 def erase(descriptor: int, signature: Signature) -> None:
-    """Take the name back, before the lock is let go."""
+    """Remove the entry of this process before the lock is released."""
     with suppress(OSError):
         if os.pread(descriptor, SIZE, signature.at) == signature.text:
             os.pwrite(descriptor, b" " * (SIZE - 1) + b"\n", signature.at)
 
 
 def holders(path: Path) -> str | None:
-    """The processes that hold a lock, in words; None: none has left its name.
+    """Describe the processes that hold a lock; None if there is no valid entry.
 
     Args:
         path: of the file of the lock.
@@ -106,7 +106,7 @@ def holders(path: Path) -> str | None:
 
 
 def _free(data: bytes) -> int | None:
-    """Where the first place is that nobody who runs has taken."""
+    """Find the first free position: no entry, or that of an ended process."""
     for at in range(0, SIZE * MOST, SIZE):
         entry = _read(data[at : at + SIZE])
         if entry is None or not entry.counts:
@@ -115,7 +115,10 @@ def _free(data: bytes) -> int | None:
 
 
 def _read(text: bytes) -> _Entry | None:
-    """What a holder left. Whoever may write into the folder may have written anything."""
+    """Parse an entry; None if it is malformed.
+
+    Any process that may write to the folder can have written it.
+    """
     words = text.decode(errors="replace").strip().split(" ", 3)
     if len(words) < 4 or not words[0].isascii() or not words[0].isdigit() or len(words[0]) > 9:
         return None
