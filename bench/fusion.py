@@ -1,4 +1,4 @@
-"""Ways to fuse words and meaning, on judged queries: nDCG@10.
+"""Formulas of hybrid search on judged queries: nDCG@10.
 
     python -m bench.fusion [FOLDER] [--keep WORK] [--only SET]
 
@@ -35,7 +35,7 @@ DEPTH = 200
 
 
 def ranks(scores: Scores, depth: int) -> dict[int, int]:
-    """The rank of each document, from 1."""
+    """Rank the documents from 1."""
     best = sorted(scores, key=lambda document: (-scores[document], document))[:depth]
     return {document: rank for rank, document in enumerate(best, start=1)}
 
@@ -109,7 +109,7 @@ FORMULAS: dict[str, Formula] = {
 
 
 def prepared(folder: Path, work: Path) -> Engine:
-    """An engine over a set, indexed and embedded."""
+    """Open an engine over a set, indexed and embedded."""
     docs = work / "docs"
     if not docs.exists():
         work.mkdir(parents=True, exist_ok=True)

@@ -36,7 +36,7 @@ DEFAULT = Path(__file__).parents[2] / "shared" / "eval"
 
 
 def engine_over(folder: Path, work: Path) -> Engine:
-    """An engine whose one collection is `folder`."""
+    """Open an engine whose one collection is `folder`."""
     config = work / "index.yml"
     config.write_text(f"collections:\n  docs:\n    path: {folder}\n", encoding="utf-8")
     engine = Engine(
@@ -113,7 +113,7 @@ def cosines(engine: Engine) -> Search:
 
 
 class Judged(NamedTuple):
-    """A set: documents, questions that somebody has judged, and judgements."""
+    """A set of documents, judged queries and judgements."""
 
     documents: list[dict[str, str]]
     questions: list[dict[str, str]]
@@ -121,7 +121,7 @@ class Judged(NamedTuple):
 
     @classmethod
     def of(cls, folder: Path) -> Judged:
-        """The set in a folder."""
+        """Read the set in a folder."""
         documents, queries = (_records(folder / f"{name}.jsonl") for name in ("corpus", "queries"))
         lines = (folder / "qrels.tsv").read_text(encoding="utf-8").splitlines()[1:]
         judgements = [

@@ -17,7 +17,9 @@ class Stage(Protocol):
 
     def __call__(
         self, source: AsyncGenerator[Item, None], *, ahead: int = 1
-    ) -> AsyncIterator[Item]: ...
+    ) -> AsyncIterator[Item]:
+        """Run a generator with `ahead` items waiting for the next stage."""
+        ...
 
 
 @asynccontextmanager

@@ -64,7 +64,7 @@ def _fill_gaps() -> None:
 
 
 def _spell_out() -> None:
-    """Escape characters that the stream's encoding lacks, as JSON does: `\\u65e5`."""
+    r"""Escape characters that the stream's encoding lacks, as JSON does: `\u65e5`."""
     codecs.register_error("spelled out", _spelled)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -1,4 +1,4 @@
-"""Writes the parts of docs/sql.md that the headers in sql/views and sql/examples say.
+"""Generator of the parts of docs/sql.md that come from headers in sql/views and sql/examples.
 
 python -m tools.docs
 """
@@ -14,13 +14,13 @@ PAGE = Path(__file__).parents[1] / "docs" / "sql.md"
 
 
 def page(text: str) -> str:
-    """The page with its generated parts as they should be."""
+    """Return the page with its generated parts."""
     text = replaced(text, "views", "\n".join(_views()))
     return replaced(text, "examples", "\n".join(_examples()))
 
 
 def replaced(text: str, name: str, part: str) -> str:
-    """A page with another part between `<!-- name -->` and `<!-- end of name -->`."""
+    """Replace the part of a page between `<!-- name -->` and `<!-- end of name -->`."""
     before, begin, rest = text.partition(f"<!-- {name} -->\n")
     _, end, after = rest.partition(f"<!-- end of {name} -->\n")
     assert begin, f"the page has no place for {name}"

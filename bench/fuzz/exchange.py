@@ -77,7 +77,7 @@ def manifest() -> Iterator[Target]:
 
 
 def imported() -> Iterator[Target]:
-    """Settings of an export: what it would run and use is left out; the rest can be written."""
+    """Fuzz settings of an export: commands and models are left out, the rest can be written."""
     from qmd.errors import QmdError
     from qmd.exchange.imported_settings import Wanted
     from qmd.exchange.manifest import Manifest

@@ -51,7 +51,7 @@ def locks() -> Iterator[Target]:
 
 
 def compared() -> Iterator[Target]:
-    """The note of an update, with a checksum that is right: it says nothing, or what it may."""
+    """Fuzz a saved fingerprint with a valid checksum: it has no effect, or a permitted one."""
     from qmd.ingest import fingerprint
     from qmd.ingest.walk import walk
     from qmd.models.loader import Models
@@ -96,7 +96,7 @@ def compared() -> Iterator[Target]:
 
 
 def searched() -> Iterator[Target]:
-    """The log of searches: whatever lies in it, the view of it can be read."""
+    """Fuzz the search log: its view can be read whatever the file contains."""
     from qmd.ranking import search_log
 
     names = "searched_at verb query collections at_most milliseconds results found x".split()
@@ -130,7 +130,7 @@ def searched() -> Iterator[Target]:
 
 
 def pidfile() -> Iterator[Target]:
-    """The note of a server in the background: it says nothing, or names a process."""
+    """Fuzz the pid file of a background server: it is ignored, or names a process."""
     from qmd.surfaces.http import daemon
 
     names = "process identity host port began".split()

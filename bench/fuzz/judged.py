@@ -77,7 +77,7 @@ def _judged(source: Bytes) -> Input:
 
 
 def runs() -> Iterator[Target]:
-    """Runs in the form of TREC: read the same after they were written again."""
+    """Fuzz runs in TREC format: reading and writing preserves them."""
     from qmd.errors import UsageError
     from qmd.evaluation import runs as ours
     from qmd.evaluation.fixtures import Fixture, Question

@@ -10,7 +10,7 @@ from typing import Any
 
 
 class Embedder:
-    """Vectors that say nothing."""
+    """Embedder of vectors without meaning."""
 
     dimensions = 8
 
@@ -22,7 +22,7 @@ class Embedder:
 
 @contextmanager
 def library() -> Iterator[Any]:
-    """An engine with some documents, whose names are odd."""
+    """Open an engine with some documents, whose names are unusual."""
     import anyio
 
     from qmd.operations.engine import Engine

@@ -1,4 +1,4 @@
-"""Writers of what documents contain: for terminals, tables, programs and browsers."""
+"""Writers of document content: for terminals, tables, programs and browsers."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def sql_answers() -> Iterator[Target]:
 
 
 class _Page(HTMLParser):
-    """Elements and attributes of a page as a browser sees them."""
+    """Elements and attributes of a page as a browser parses them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -140,7 +140,7 @@ class _Page(HTMLParser):
 
 
 def pictures() -> Iterator[Target]:
-    """Maps as SVG and as a page: texts stay texts, whatever is in them."""
+    """Fuzz maps as SVG and as a page: texts stay texts."""
     from qmd.analytics import map_svg
     from qmd.analytics.document_map import Label, Map, Point
 

@@ -1,4 +1,4 @@
-"""Readers of what people ask."""
+"""Readers of queries."""
 
 from __future__ import annotations
 

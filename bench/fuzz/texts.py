@@ -58,7 +58,7 @@ def syntax() -> Iterator[Target]:
 
 
 def tokens() -> Iterator[Target]:
-    """Postings: those of a batch are those of its words, one by one, compiled or not."""
+    """Fuzz postings: those of a batch equal those of its single words, compiled or not."""
     from qmd.ingest.inversion import plainly_tokenised, tokenise
     from qmd.ingest.vocabulary import Vocabulary
     from qmd.text import tokenizer as words
@@ -122,7 +122,7 @@ def outlines() -> Iterator[Target]:
 
 
 def snippet() -> Iterator[Target]:
-    """The lines of a text that answer."""
+    """Fuzz snippets of a text."""
     from qmd.ranking.snippets import Matcher, snippet, whole_lines
 
     wanted = {word: word for word in ("tea", "pot", "日本", "日", "json", "é", "parse_json")}
@@ -150,7 +150,7 @@ def snippet() -> Iterator[Target]:
 
 
 def frontmatter() -> Iterator[Target]:
-    """What a file says of itself."""
+    """Fuzz frontmatter."""
     from datetime import datetime
 
     from qmd.text import markdown

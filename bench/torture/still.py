@@ -1,4 +1,4 @@
-"""Processes that stand still (SIGSTOP) while they hold an index: others say who, and it goes on."""
+"""Stopped processes (SIGSTOP) that hold an index: others name them, and continue later."""
 
 from __future__ import annotations
 

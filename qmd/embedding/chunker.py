@@ -107,6 +107,7 @@ class Piece(NamedTuple):
 
     @property
     def end(self) -> int:
+        """Position after the last character."""
         return self.position + self.length
 
 

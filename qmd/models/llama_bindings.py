@@ -46,6 +46,7 @@ class Journal:
         self._level = logging.DEBUG
 
     def write(self, level: int, text: bytes, _: object) -> None:
+        """Log a line of llama.cpp, and keep the first error."""
         if level != _CONTINUED:
             self._level = _LEVELS.get(level, logging.DEBUG)
         line = text.decode("utf-8", "replace").strip()
@@ -270,6 +271,7 @@ def processor_flags() -> frozenset[str]:
 
 
 def check(code: int) -> None:
+    """Raise an error for a return code of llama.cpp other than 0."""
     if code:
         problem, journal.problem = journal.problem, ""
         raise ModelFailure(
@@ -278,4 +280,5 @@ def check(code: int) -> None:
 
 
 def as_pointer(array: NDArray[np.int32]) -> Any:
+    """Return the address of an array for C."""
     return array.ctypes.data_as(ctypes.POINTER(ctypes.c_int32))

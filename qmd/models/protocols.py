@@ -30,10 +30,14 @@ class Embedder(Protocol):
     model: Model
 
     @property
-    def dimensions(self) -> int | None: ...
+    def dimensions(self) -> int | None:
+        """Dimensions of the vectors."""
+        ...
 
     @property
-    def limit(self) -> int: ...
+    def limit(self) -> int:
+        """Token limit of a text."""
+        ...
 
     def count(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text; an upper bound where only the endpoint could count."""

@@ -71,6 +71,7 @@ class Matcher:
             self._starts[start] = self._starts.get(start, 0) | self._bits[wanted[word]]
 
     def __call__(self, raw: str) -> str | None:
+        """Return the query word that a raw word matches, or None."""
         return next(iter(self.named(self._bit(raw))), None)
 
     def named(self, bits: int) -> set[str]:

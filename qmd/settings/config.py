@@ -356,10 +356,10 @@ class _Reader:
 
 
 def check_name(name: str) -> None:
-    """Refuse a collection name that is reserved or cannot be part of a path.
+    r"""Refuse a collection name that is reserved or cannot be part of a path.
 
     Raises:
-        UsageError: it is empty, has a `/`, `\\`, `:`, `?` or a control character, begins with `.`,
+        UsageError: it is empty, has a `/`, `\`, `:`, `?` or a control character, begins with `.`,
             `#` or `-`, is longer than the name of a file, or is that of the experience records.
     """
     forbidden = on_one_line(name) != name or any(mark in name for mark in "/\\:?")

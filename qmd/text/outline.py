@@ -333,7 +333,7 @@ class _Block:
 def _doubled(
     data: bytes, kind: int, at: int, target: tuple[int, int], text: tuple[int, int]
 ) -> Mark:
-    """Parse a wiki link. In a table the `|` before its text is written `\\|`.
+    r"""Parse a wiki link. In a table the `|` before its text is written `\|`.
 
     Args:
         text: empty, or before the text: it is that of the target.
