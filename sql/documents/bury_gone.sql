@@ -1,4 +1,4 @@
--- Note documents that are gone: their postings stay until the next merge.
+-- Add tombstones for removed documents: their postings stay until the next merge.
 --
 -- in   $ids  json  array of document_id
 insert into tombstones

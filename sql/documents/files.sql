@@ -1,4 +1,4 @@
--- The files of a collection as the index knows them, in any order.
+-- Indexed files of a collection, in any order.
 --
 -- in   $collection  text
 -- in   $low         text?  the first path; null: there is no limit

@@ -1,4 +1,4 @@
--- Take away the documents that the accepted ones replace.
+-- Remove the documents that the accepted ones replace.
 --
 -- in   accepted  relation  made by documents/accept
 delete from documents

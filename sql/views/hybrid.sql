@@ -1,11 +1,11 @@
--- Search by words and by meaning: documents that answer a question best, best first.
+-- Hybrid search: documents that match a question by keywords and vectors, best first.
 --
--- Searches run before the statement does, and this gives what they found: arguments are constants
--- or parameters. The order of a join is undefined: say `order by rank`.
+-- Searches run before the statement, so arguments are constants or parameters. The order of a join is
+-- undefined: add `order by rank`.
 --
 -- in   query       text     as 'qmd query' takes it
 -- in   n           integer  documents at most
--- in   collection  text?    one collection; null: those that searches look into by default
+-- in   collection  text?    one collection; null: the collections that are included by default
 -- out  rank        integer  1 is the best
 -- out  score       double   0 to 1, higher is better
 -- out  docid       text     of `documents`

@@ -1,11 +1,11 @@
--- Search by meaning: documents with a passage that means what a question asks, best first.
+-- Vector search: documents with a passage similar to a question, best first.
 --
--- Searches run before the statement does, and this gives what they found: arguments are constants
--- or parameters. The order of a join is undefined: say `order by rank`.
+-- Searches run before the statement, so arguments are constants or parameters. The order of a join is
+-- undefined: add `order by rank`.
 --
 -- in   query       text     a question
 -- in   n           integer  documents at most
--- in   collection  text?    one collection; null: those that searches look into by default
+-- in   collection  text?    one collection; null: the collections that are included by default
 -- out  rank        integer  1 is the best
 -- out  score       double   cosine of the nearest passage: -1 to 1
 -- out  docid       text     of `documents`
