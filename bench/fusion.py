@@ -23,7 +23,7 @@ from ir_measures import Qrel, ScoredDoc, nDCG
 from bench.relevance import DEFAULT, _records, written
 from qmd.embedding import vectors
 from qmd.errors import QueryError
-from qmd.evaluation.runner import plain
+from qmd.evaluation.runner import strip_query_syntax
 from qmd.operations.engine import Engine
 from qmd.ranking import bm25, nearest, query
 from qmd.settings.environment import Place, machine
@@ -131,7 +131,7 @@ def lists(engine: Engine, question: str) -> tuple[Scores, Scores]:
 
     def work(cursor: bm25.Cursor) -> tuple[Scores, Scores]:
         try:
-            asked = query.parse(plain(question))
+            asked = query.parse(strip_query_syntax(question))
             words = dict(bm25.scored(cursor, asked, engine.stemmer, limit=DEPTH).scores)
         except QueryError:
             words = {}

@@ -27,7 +27,7 @@ import numpy as np
 from ir_measures import Qrel, ScoredDoc, nDCG
 
 from qmd.errors import QueryError
-from qmd.evaluation.runner import plain
+from qmd.evaluation.runner import strip_query_syntax
 from qmd.operations.engine import Engine
 from qmd.settings.environment import Place, machine
 from qmd.storage.cursor import Cursor
@@ -69,7 +69,7 @@ Search = Callable[[Engine, str], "list[tuple[str, float]]"]
 def words(engine: Engine, question: str) -> list[tuple[str, float]]:
     """By words alone."""
     try:
-        results = engine.search(plain(question), limit=10).results
+        results = engine.search(strip_query_syntax(question), limit=10).results
     except QueryError:
         return []
     return [(result.file, result.score) for result in results]
@@ -83,7 +83,7 @@ def meaning(engine: Engine, question: str) -> list[tuple[str, float]]:
 
 def both(engine: Engine, question: str) -> list[tuple[str, float]]:
     """By words and meaning, as `qmd query` does without models that help."""
-    answer = anyio.run(lambda: engine.query(plain(question), limit=10))
+    answer = anyio.run(lambda: engine.query(strip_query_syntax(question), limit=10))
     return [(result.file, result.score) for result in answer.results]
 
 

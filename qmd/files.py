@@ -55,7 +55,7 @@ def link(source: Path, target: Path) -> None:
         copy(source, target)
 
 
-def flush(path: Path) -> None:
+def fsync_path(path: Path) -> None:
     """Flush a file, or the entries of a folder, to disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
@@ -64,7 +64,7 @@ def flush(path: Path) -> None:
         os.close(descriptor)
 
 
-def exchange(one: Path, other: Path) -> bool:
+def swap_folders(one: Path, other: Path) -> bool:
     """Swap the names of two folders in one step.
 
     Returns:

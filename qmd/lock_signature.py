@@ -64,7 +64,7 @@ def sign(descriptor: int, *, alone: bool) -> Signature | None:
     """
     process = os.getpid()
     began = (processes.state(process) or ("", ""))[1]
-    words = [str(process), began or "-", os.uname().nodename, processes.command()]
+    words = [str(process), began or "-", os.uname().nodename, processes.current_command()]
     text = " ".join(words).encode(errors="replace")[: SIZE - 1].ljust(SIZE - 1) + b"\n"
     try:
         if alone:

@@ -21,7 +21,7 @@ def call(*words: str) -> None:
     _own = " ".join(words)[:MOST]
 
 
-def command() -> str:
+def current_command() -> str:
     """Return the command that this process runs."""
     import sys
 

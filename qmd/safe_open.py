@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 
-class NotAFile(OSError):
+class NotRegularFile(OSError):
     """A link, pipe, folder or device in the place of a regular file."""
 
     def __init__(self, path: Path) -> None:
@@ -26,7 +26,7 @@ def opened(path: Path, flags: int, mode: int = 0o600) -> int:
     """Open a regular file and return its descriptor.
 
     Raises:
-        NotAFile: it is none.
+        NotRegularFile: it is none.
         OSError: it cannot be opened.
     """
     flags |= os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -34,15 +34,15 @@ def opened(path: Path, flags: int, mode: int = 0o600) -> int:
         descriptor = os.open(path, flags, mode)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.EISDIR, errno.ENXIO):
-            raise NotAFile(path) from error
+            raise NotRegularFile(path) from error
         raise
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise NotAFile(path)
+        raise NotRegularFile(path)
     return descriptor
 
 
-def replace(path: Path, write: Callable[[IO[str]], object], *, mode: int = 0o644) -> None:
+def atomic_replace(path: Path, write: Callable[[IO[str]], object], *, mode: int = 0o644) -> None:
     """Replace a file atomically: another process reads the old text or the new.
 
     Args:

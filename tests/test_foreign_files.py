@@ -14,7 +14,7 @@ from qmd.exchange import manifest
 from qmd.models import hub
 from qmd.settings import config, trust
 from qmd.settings.environment import Place
-from qmd.storage.file_lock import Gate
+from qmd.storage.file_lock import FileLock
 from qmd.surfaces import formats
 
 NESTED = "[" * 100_000
@@ -30,7 +30,7 @@ def place(tmp_path: Path) -> Place:
 )
 def test_a_lock_that_others_have_written_to_names_no_holder(tmp_path, text):
     (tmp_path / "i.duckdb.lock").write_bytes(text)
-    assert Gate(tmp_path / "i.duckdb").holder() is None
+    assert FileLock(tmp_path / "i.duckdb").holder() is None
 
 
 @pytest.mark.parametrize("ref", ["../../../../outside", "{}/outside", "..", ".", "a/../../b", "\0"])

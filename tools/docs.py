@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from qmd.analytics.views import Column, examples, views
+from qmd.analytics.views import ViewColumn, examples, views
 
 PAGE = Path(__file__).parents[1] / "docs" / "sql.md"
 
@@ -36,7 +36,7 @@ def _views() -> Iterator[str]:
         yield _table("column", view.columns)
 
 
-def _table(first: str, columns: tuple[Column, ...]) -> str:
+def _table(first: str, columns: tuple[ViewColumn, ...]) -> str:
     rows = [f"| {first} | type | |", "|---|---|---|"]
     rows += [f"| {each.name} | {each.kind} | {_escaped(each.meaning)}" for each in columns]
     return "".join(f"{row.rstrip(' |')} |\n" for row in rows)

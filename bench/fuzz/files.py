@@ -22,7 +22,7 @@ def _all_bytes(source: Bytes) -> Input:
 def locks() -> Iterator[Target]:
     """Lock files: what they say of a holder is short, and the locks hold whatever they say."""
     from qmd.errors import IndexBusy
-    from qmd.storage.file_lock import Gate
+    from qmd.storage.file_lock import FileLock
 
     with tempfile.TemporaryDirectory() as name:
         index = Path(name) / "index.duckdb"
@@ -30,7 +30,7 @@ def locks() -> Iterator[Target]:
 
         def check(data: bytes) -> None:
             door.write_bytes(data)
-            gate, other = Gate(index, patience=0), Gate(index, patience=0)
+            gate, other = FileLock(index, patience=0), FileLock(index, patience=0)
             holder = gate.holder()
             if holder is not None:
                 assert holder.isprintable()

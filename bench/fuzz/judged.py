@@ -80,9 +80,9 @@ def runs() -> Iterator[Target]:
     """Fuzz runs in TREC format: reading and writing preserves them."""
     from qmd.errors import UsageError
     from qmd.evaluation import runs as ours
-    from qmd.evaluation.fixtures import Fixture, Question
+    from qmd.evaluation.fixtures import Fixture, JudgedQuery
 
-    questions = tuple(Question(q, "tea", {"d1": 1, "d 2": 2}) for q in ("q1", "q 2", "é"))
+    questions = tuple(JudgedQuery(q, "tea", {"d1": 1, "d 2": 2}) for q in ("q1", "q 2", "é"))
     fixture = Fixture("f", questions, corpus=Path("corpus.jsonl"))
     with tempfile.TemporaryDirectory() as name:
         file = Path(name) / "run.txt"

@@ -164,16 +164,16 @@ def pictures() -> Iterator[Target]:
         return page.tags
 
     plain = shown("t", "notes/a", "other", 1)
-    nodes = [each.tag for each in ElementTree.fromstring(map_svg.picture(plain)).iter()]
-    tags = count(map_svg.page(plain))
+    nodes = [each.tag for each in ElementTree.fromstring(map_svg.to_svg(plain)).iter()]
+    tags = count(map_svg.to_html(plain))
 
     def check(title: str, file: str, name: str, x: int) -> None:
         if name == "notes" or not name:
             return
         made = shown(title, file, name, x)
-        picture = ElementTree.fromstring(map_svg.picture(made))
+        picture = ElementTree.fromstring(map_svg.to_svg(made))
         assert sorted(each.tag for each in picture.iter()) == sorted(nodes)
-        page = map_svg.page(made)
+        page = map_svg.to_html(made)
         assert sorted(count(page)) == sorted(tags)
         assert page.count("<script") == 1
 

@@ -50,7 +50,7 @@ def settings() -> Iterator[Target]:
                 said = str(error)
                 assert len(said) < 2 * len(text) + 1000
                 return
-            trust.gated(place, found)
+            trust.needs_approval(place, found)
             if not edited:
                 return
             before = place.config.read_bytes()

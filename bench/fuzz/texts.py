@@ -186,14 +186,14 @@ def frontmatter() -> Iterator[Target]:
 
 def sanitation() -> Iterator[Target]:
     """Secrets in texts."""
-    from qmd.experiences.secrets import MOST, findings
+    from qmd.experiences.secrets import MOST, find_secrets
 
     def made(source: Bytes) -> Input:
         strict = source.number(0, 1)
         return source.text(), bool(strict)
 
     def check(text: str, strict: bool) -> None:
-        found = findings("solution", text, strict=strict)
+        found = find_secrets("solution", text, strict=strict)
         assert len(found) <= MOST
         assert [each.line for each in found] == sorted(each.line for each in found)
         assert all(1 <= each.line <= text.count("\n") + 1 for each in found)

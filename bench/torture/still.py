@@ -16,7 +16,7 @@ HOLDING = """
 import os, signal, sys
 from functools import partial
 from qmd.storage import file_lock
-from qmd.storage.file_lock import Gate
+from qmd.storage.file_lock import FileLock
 at = sys.argv.pop(1)
 done = []
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from qmd.analytics import statistics
-from qmd.analytics.map_svg import Label, Point, page, picture
+from qmd.analytics.map_svg import ClusterLabel, MapPoint, to_html, to_svg
 from qmd.analytics.picture_files import check, write
 from qmd.analytics.rows import Rows
 from qmd.errors import NotEmbedded, UsageError, extras
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from qmd.embedding.vectors import Pending
     from qmd.models.selection import Space
 
-Found = TypeVar("Found")
+T = TypeVar("T")
 
 Method = Literal["pca", "tsne"]
 
@@ -60,16 +60,16 @@ class Map:
     documents: int
     lacking: int
     share: float | None
-    points: Rows[Point] = field(repr=False)
-    labels: list[Label] = field(repr=False)
+    points: Rows[MapPoint] = field(repr=False)
+    labels: list[ClusterLabel] = field(repr=False)
 
     def svg(self) -> str:
         """Render the map as SVG, with titles as tooltips."""
-        return picture(self)
+        return to_svg(self)
 
     def html(self) -> str:
         """Render the map as a self-contained HTML page."""
-        return page(self)
+        return to_html(self)
 
     def save(self, path: Path | str) -> None:
         """Write the map as .html or .svg, in place of what is there.
@@ -89,7 +89,7 @@ class Map:
 class Index(Protocol):
     """The part of an open index that the map needs."""
 
-    def read(self, work: Callable[[Cursor], Found]) -> Found:
+    def read(self, work: Callable[[Cursor], T]) -> T:
         """Run `work` on one state of the index."""
 
     def vectors(self) -> tuple[Space, Pending]:
@@ -144,7 +144,7 @@ def make(index: Index, names: Sequence[str] = (), *, method: Method = "pca") -> 
     points, share = projection.tsne(vectors) if method == "tsne" else projection.pca(vectors)
     labels, groups = [], [0] * len(found)
     if len(found) >= LABELLED:
-        numbers = projection.groups(points, min(GROUPS, max(2, len(found) // OF_A_GROUP)))
+        numbers = projection.kmeans(points, min(GROUPS, max(2, len(found) // OF_A_GROUP)))
         groups = numbers.tolist()
         work = partial(
             statistics.telling,
@@ -155,9 +155,9 @@ def make(index: Index, names: Sequence[str] = (), *, method: Method = "pca") -> 
         for number, terms in index.read(work).items():
             if groups.count(number) >= SMALLEST:
                 x, y = points[numbers == number].mean(axis=0).tolist()
-                labels.append(Label(x, y, " · ".join(terms)))
+                labels.append(ClusterLabel(x, y, " · ".join(terms)))
     rows = [
-        Point(
+        MapPoint(
             f"#{each.hash[:6]}",
             f"{each.collection}/{each.path}",
             each.title,
@@ -169,7 +169,7 @@ def make(index: Index, names: Sequence[str] = (), *, method: Method = "pca") -> 
         for each, (x, y), group in zip(found, points.tolist(), groups, strict=True)
     ]
     return Map(
-        method, space.model.name, found[0].total, state.lacking, share, Rows(Point, rows), labels
+        method, space.model.name, found[0].total, state.lacking, share, Rows(MapPoint, rows), labels
     )
 
 

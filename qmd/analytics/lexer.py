@@ -82,7 +82,7 @@ def has_options(query: str) -> bool:
     return (first == "(" and second not in _BEGINNINGS) or first == "verbose"
 
 
-def after(query: str, token: _Token) -> str:
+def after_explain(query: str, token: _Token) -> str:
     """Return the query that follows EXPLAIN.
 
     Args:

@@ -48,7 +48,7 @@ STYLE = f"""\
 _FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-class Point(NamedTuple):
+class MapPoint(NamedTuple):
     """A document on the map.
 
     Attributes:
@@ -66,7 +66,7 @@ class Point(NamedTuple):
     group: int
 
 
-class Label(NamedTuple):
+class ClusterLabel(NamedTuple):
     """Label of a group of documents: terms that others rarely have."""
 
     x: float
@@ -98,22 +98,22 @@ class MapData(Protocol):
         """Share of the variance that can be seen."""
 
     @property
-    def points(self) -> Sequence[Point]:
+    def points(self) -> Sequence[MapPoint]:
         """The documents."""
 
     @property
-    def labels(self) -> Sequence[Label]:
+    def labels(self) -> Sequence[ClusterLabel]:
         """Labels of groups."""
 
 
-class Spot(NamedTuple):
+class Position(NamedTuple):
     """A position in the picture."""
 
     x: float
     y: float
 
 
-class Key(NamedTuple):
+class LegendEntry(NamedTuple):
     """Legend entry of a collection, with its number of documents."""
 
     name: str
@@ -122,7 +122,7 @@ class Key(NamedTuple):
     square: bool
 
 
-def picture(shown: MapData) -> str:
+def to_svg(shown: MapData) -> str:
     """Draw the map as SVG."""
     spots = _spots(shown.points)
     keys = _keys(shown.points)
@@ -149,18 +149,18 @@ def picture(shown: MapData) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _keys(points: Sequence[Point]) -> list[Key]:
+def _keys(points: Sequence[MapPoint]) -> list[LegendEntry]:
     """List the legend entries, the largest collection first; '' stands for the small ones."""
     counted = Counter(point.collection for point in points).most_common()
     counted.sort(key=lambda each: (-each[1], each[0]))
     looks = [(colour, square) for square in (False, True) for colour in COLOURS]
     own = len(looks) if len(counted) <= len(looks) else len(looks) - 1
-    keys = [Key(*each, *look) for each, look in zip(counted[:own], looks, strict=False)]
+    keys = [LegendEntry(*each, *look) for each, look in zip(counted[:own], looks, strict=False)]
     rest = sum(count for _, count in counted[own:])
-    return [*keys, Key("", rest, OTHERS, False)] if rest else keys
+    return [*keys, LegendEntry("", rest, OTHERS, False)] if rest else keys
 
 
-def _mark(key: Key, spot: Spot, radius: float, title: str = "") -> str:
+def _mark(key: LegendEntry, spot: Position, radius: float, title: str = "") -> str:
     """Draw a point with its tooltip."""
     told = f"<title>{title}</title>" if title else ""
     if not key.square:
@@ -169,19 +169,19 @@ def _mark(key: Key, spot: Spot, radius: float, title: str = "") -> str:
     return f'<rect x="{x:.1f}" y="{y:.1f}" width="{side:.1f}" height="{side:.1f}">{told}</rect>'
 
 
-def _spots(points: Sequence[Point]) -> list[Spot]:
+def _spots(points: Sequence[MapPoint]) -> list[Position]:
     """Scale the points to the picture, both axes alike."""
     if not points:
         return []
-    low = Spot(min(p.x for p in points), min(p.y for p in points))
-    high = Spot(max(p.x for p in points), max(p.y for p in points))
-    room = Spot(WIDTH - LEFT - RIGHT - 40, HEIGHT - TOP - BOTTOM - 40)
+    low = Position(min(p.x for p in points), min(p.y for p in points))
+    high = Position(max(p.x for p in points), max(p.y for p in points))
+    room = Position(WIDTH - LEFT - RIGHT - 40, HEIGHT - TOP - BOTTOM - 40)
     scales = [have / (b - a) for have, a, b in zip(room, low, high, strict=True) if b - a > 1e-12]
     scale = min(scales, default=1.0)
-    middle = Spot(LEFT + 20 + room.x / 2, TOP + 20 + room.y / 2)
-    centre = Spot((low.x + high.x) / 2, (low.y + high.y) / 2)
+    middle = Position(LEFT + 20 + room.x / 2, TOP + 20 + room.y / 2)
+    centre = Position((low.x + high.x) / 2, (low.y + high.y) / 2)
     return [
-        Spot(middle.x + (p.x - centre.x) * scale, middle.y - (p.y - centre.y) * scale)
+        Position(middle.x + (p.x - centre.x) * scale, middle.y - (p.y - centre.y) * scale)
         for p in points
     ]
 
@@ -201,7 +201,7 @@ def _note(shown: MapData) -> str:
     return "; ".join(parts)
 
 
-def _legend(keys: Sequence[Key]) -> list[str]:
+def _legend(keys: Sequence[LegendEntry]) -> list[str]:
     x = WIDTH - RIGHT + 24
     lines = ['<g class="legend">']
     for number, key in enumerate(keys):
@@ -209,7 +209,7 @@ def _legend(keys: Sequence[Key]) -> list[str]:
         label = f"{_cut(key.name) if key.name else 'other collections'} ({key.documents})"
         lines.append(
             f'<g class="key" data-number="{number}" fill="{key.colour}">'
-            + _mark(key, Spot(x, y - 5), 6)
+            + _mark(key, Position(x, y - 5), 6)
             + f'<text x="{x + 14}" y="{y}">{_text(label)}</text></g>'
         )
     return [*lines, "</g>"]
@@ -224,11 +224,11 @@ def _cut(text: str) -> str:
     return text + "…"
 
 
-def _labels(labels: Sequence[Label], points: Sequence[Point]) -> list[str]:
+def _labels(labels: Sequence[ClusterLabel], points: Sequence[MapPoint]) -> list[str]:
     """Place the label of each group; overlapping labels move down."""
     if not labels:
         return []
-    where = _spots([*points, *(Point("", "", "", "", x, y, 0) for x, y, _ in labels)])
+    where = _spots([*points, *(MapPoint("", "", "", "", x, y, 0) for x, y, _ in labels)])
     placed: list[tuple[float, float, float]] = []
     texts = []
     for label, spot in sorted(zip(labels, where[len(points) :], strict=True), key=lambda e: e[1].y):
@@ -245,11 +245,11 @@ def _labels(labels: Sequence[Label], points: Sequence[Point]) -> list[str]:
     return ['<g class="labels">', *halos, *texts, "</g>"]
 
 
-def page(shown: MapData) -> str:
+def to_html(shown: MapData) -> str:
     """Build the HTML page: tooltips, a search field, collections that can be hidden."""
     named = {"GROUND": GROUND, "INK": INK, "PALE": PALE, "HEAD": _text(_head(shown))}
     text = PAGE
-    for name, value in (*named.items(), ("PICTURE", picture(shown))):
+    for name, value in (*named.items(), ("PICTURE", to_svg(shown))):
         text = text.replace(name, value)
     return text
 

@@ -73,7 +73,7 @@ def _principal(vectors: NDArray[np.float32], count: int) -> tuple[Points, float]
     return points, share
 
 
-def groups(points: Points, count: int) -> NDArray[np.int64]:
+def kmeans(points: Points, count: int) -> NDArray[np.int64]:
     """Assign each point to a group by k-means; deterministic.
 
     Groups begin with the point in the middle, then with that farthest from all there are.

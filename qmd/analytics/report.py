@@ -10,11 +10,11 @@ from typing import Protocol, TypeVar
 
 from qmd.analytics import statistics
 from qmd.analytics.rows import Rows
-from qmd.analytics.statistics import Long, Month, Part, Size, Term
+from qmd.analytics.statistics import CollectionShare, FrequentTerm, Long, Month, SizeBucket
 from qmd.storage import document_lookup
 from qmd.storage.cursor import Cursor
 
-Found = TypeVar("Found")
+T = TypeVar("T")
 
 TERMS, LONGEST = 20, 10
 """Terms and documents that are listed."""
@@ -44,16 +44,16 @@ class Stats:
     median: int | None
     largest: int | None
     months: Rows[Month]
-    sizes: Rows[Size]
-    collections: Rows[Part]
-    terms: Rows[Term]
+    sizes: Rows[SizeBucket]
+    collections: Rows[CollectionShare]
+    terms: Rows[FrequentTerm]
     longest: Rows[Long]
 
 
 class Index(Protocol):
     """The part of an open index that statistics need."""
 
-    def read(self, work: Callable[[Cursor], Found]) -> Found:
+    def read(self, work: Callable[[Cursor], T]) -> T:
         """Run `work` on one state of the index."""
 
 
@@ -73,8 +73,8 @@ def _gather(cursor: Cursor, *, names: Sequence[str], terms: int, longest: int) -
     return Stats(
         *statistics.totals(cursor, names),
         Rows(Month, statistics.months(cursor, names)),
-        Rows(Size, statistics.sizes(cursor, names)),
-        Rows(Part, statistics.collections(cursor, names)),
-        Rows(Term, statistics.terms(cursor, names, limit=terms)),
+        Rows(SizeBucket, statistics.sizes(cursor, names)),
+        Rows(CollectionShare, statistics.collections(cursor, names)),
+        Rows(FrequentTerm, statistics.terms(cursor, names, limit=terms)),
         Rows(Long, statistics.longest(cursor, names, limit=longest)),
     )

@@ -28,12 +28,12 @@ from qmd.analytics.views import View, needed, views
 from qmd.errors import IndexFailure, SqlError, SqlOutOfMemory, UsageError
 from qmd.storage import scratch
 from qmd.storage.cursor import Connection, Cursor, DatabaseError, as_json, connected
-from qmd.storage.statements import bare, filled
+from qmd.storage.statements import filled, without_header
 from qmd.visible import shown
 
 if TYPE_CHECKING:
     from qmd.analytics.search_calls import Parameters
-    from qmd.analytics.statement_check import Request
+    from qmd.analytics.statement_check import CheckedStatement
 
 SPILL = "10GB"
 """Disk space of a running query, at most."""
@@ -144,13 +144,13 @@ class Sandbox:
         """Discard the sandbox with its result."""
         self._connection.close()
 
-    def read(self, text: str, parameters: Parameters) -> Request:
+    def read(self, text: str, parameters: Parameters) -> CheckedStatement:
         """Parse the statement, and list the searches to make before it runs.
 
         Raises:
             SqlError: it is not one query, or would do what a query may not.
         """
-        reader = statement_check.Reader(
+        reader = statement_check.StatementChecker(
             self._cursor,
             functions=frozenset(view.name for view in views() if view.is_macro),
             files=self._limits.files,
@@ -161,7 +161,7 @@ class Sandbox:
 
     def answer(
         self,
-        request: Request,
+        request: CheckedStatement,
         parameters: Parameters,
         found: Sequence[Found],
         log: Sequence[str],
@@ -195,7 +195,9 @@ class Sandbox:
                 self._cursor.run("store/detach")
             return Kept(self._cursor, self._told, widest=memory_of(self._limits) // WIDEST)
 
-    def _furnish(self, request: Request, found: Sequence[Found], log: Sequence[str]) -> None:
+    def _furnish(
+        self, request: CheckedStatement, found: Sequence[Found], log: Sequence[str]
+    ) -> None:
         """Make the views, and put what searches found where they look for it."""
         for name in ("schema", "calls", "found", "searches"):
             self._cursor.run(f"sandbox/{name}")
@@ -223,8 +225,8 @@ class Sandbox:
             self._cursor.run("sandbox/shut_out_files")
         self._cursor.run("sandbox/lock")
 
-    def _run(self, request: Request, parameters: Parameters) -> None:
-        text = bare(f"sandbox/{request.manner}").replace("$query", request.query)
+    def _run(self, request: CheckedStatement, parameters: Parameters) -> None:
+        text = without_header(f"sandbox/{request.manner}").replace("$query", request.query)
         given = dict(parameters) if isinstance(parameters, Mapping) else list(parameters)
         done = self._connection.execute(text, given or None)
         if request.manner.startswith("explain"):
@@ -261,11 +263,11 @@ class Sandbox:
             raise
         except DatabaseError as error:
             if far := _FAR.search(str(error)):
-                raise statement_check.not_here(far[1]) from error
+                raise statement_check.remote_file_error(far[1]) from error
             raise SqlError(_own_lines(_visible(without_advice(str(error))))) from error
 
 
-def _wanted(request: Request) -> list[View]:
+def _wanted(request: CheckedStatement) -> list[View]:
     """List the views that a statement reads: to create all takes longer than most queries.
 
     All, if it may look at what there is, or if a mistake is to be told with the names there are.

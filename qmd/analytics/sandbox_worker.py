@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from qmd.analytics.query_result import Kept
     from qmd.analytics.sandbox import Found
     from qmd.analytics.search_calls import Parameters
-    from qmd.analytics.statement_check import Request
+    from qmd.analytics.statement_check import CheckedStatement
 
 UNTOUCHED = 512 << 20
 """Bytes that may be mapped beyond twice the memory of a query: allocators and threads reserve more
@@ -92,7 +92,7 @@ class _Session:
 
     def read(
         self, index: Path, limits: Limits, spill: Path, folder: str, text: str, given: Parameters
-    ) -> Request:
+    ) -> CheckedStatement:
         """Begin with a query: read the statement."""
         self.close()
         if limits.files:
@@ -104,7 +104,7 @@ class _Session:
     def answer(
         self,
         index: Index,
-        request: Request,
+        request: CheckedStatement,
         parameters: Parameters,
         found: Sequence[Found],
         log: Sequence[str],

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from qmd.analytics.sandbox import Found, Limits
     from qmd.analytics.sandbox_worker import Index
     from qmd.analytics.search_calls import Parameters
-    from qmd.analytics.statement_check import Request
+    from qmd.analytics.statement_check import CheckedStatement
 
 UNCOUNTED = 128 << 20
 """Bytes that a query may take beyond its memory: threads, plans, parts of files."""
@@ -101,7 +101,7 @@ class Worker:
         size = self._resident()
         return size is None or self._least is None or size - self._least < GROWN
 
-    def read(self, index: Path, limits: Limits, text: str, given: Parameters) -> Request:
+    def read(self, index: Path, limits: Limits, text: str, given: Parameters) -> CheckedStatement:
         """Begin with a query: read the statement, and tell which searches it calls for.
 
         Raises:
@@ -110,7 +110,7 @@ class Worker:
         self._limits = limits
         self._memory = memory_of(limits)
         self._left = limits.timeout
-        self._spill = scratch.spill(index)
+        self._spill = scratch.spill_folder(index)
         if not self._begun:
             self._begun = self.is_within = True
             self._reply()
@@ -118,13 +118,15 @@ class Worker:
             self._least = self._resident()
         self._base = self._resident()
         folder = os.getcwd() if limits.files else ""  # noqa: PTH109  # a text, as it is
-        found: Request = self._asked("read", index, limits, self._spill, folder, text, given)
+        found: CheckedStatement = self._asked(
+            "read", index, limits, self._spill, folder, text, given
+        )
         return found
 
     def answer(
         self,
         index: Index,
-        request: Request,
+        request: CheckedStatement,
         parameters: Parameters,
         found: list[Found],
         log: list[str],

@@ -34,7 +34,7 @@ class Call(NamedTuple):
     collection: str | None
 
 
-def call(search: str, arguments: Sequence[dict[str, Any]], parameters: Parameters) -> Call:
+def bind_call(search: str, arguments: Sequence[dict[str, Any]], parameters: Parameters) -> Call:
     """Bind the arguments of a search call.
 
     Args:
@@ -83,7 +83,7 @@ def _value(search: str, name: str, argument: dict[str, Any], parameters: Paramet
     )
 
 
-def check(names: Iterable[str], parameters: Parameters) -> None:
+def check_parameters(names: Iterable[str], parameters: Parameters) -> None:
     """Refuse values for other parameters than a statement has.
 
     Args:

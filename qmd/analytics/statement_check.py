@@ -17,7 +17,14 @@ from typing import Any, NamedTuple
 
 from qmd.analytics import lexer
 from qmd.analytics.duckdb_messages import without_advice
-from qmd.analytics.search_calls import SEARCHES, Call, Parameters, call, check, parameter
+from qmd.analytics.search_calls import (
+    SEARCHES,
+    Call,
+    Parameters,
+    bind_call,
+    check_parameters,
+    parameter,
+)
 from qmd.errors import SqlError
 from qmd.storage.cursor import Cursor, DatabaseError
 
@@ -66,7 +73,7 @@ _OF_ROWS = "TABLE_FUNCTION"
 _FORMS = "SELECT, FROM, WITH, VALUES, DESCRIBE, SHOW, SUMMARIZE and EXPLAIN"
 
 
-class Request(NamedTuple):
+class CheckedStatement(NamedTuple):
     """A statement that may run.
 
     Attributes:
@@ -85,7 +92,7 @@ class Request(NamedTuple):
     own: frozenset[str]
 
 
-class Reader:
+class StatementChecker:
     """Checker of statements.
 
     Args:
@@ -102,7 +109,7 @@ class Reader:
         self._files = files
         self._index = index
 
-    def request(self, text: str, parameters: Parameters) -> Request:
+    def request(self, text: str, parameters: Parameters) -> CheckedStatement:
         """Classify a statement and list its search calls.
 
         Raises:
@@ -114,15 +121,15 @@ class Reader:
         if words[0].text.lower() == "explain":
             analyze = len(words) > 1 and words[1].text.lower() in ("analyze", "analyse")
             manner = "explain_analyze" if analyze else "explain"
-            query = lexer.after(query, words[1 if analyze else 0])
+            query = lexer.after_explain(query, words[1 if analyze else 0])
             if lexer.has_options(query):
                 raise SqlError("EXPLAIN and EXPLAIN ANALYZE are taken, both without options.")
         tree = self._tree(query)
         if manner == "answer" and tree.get("from_table", {}).get("type") == "SHOW_REF":
             manner = "answer_shown"
-        check(_parameters(tree), parameters)
+        check_parameters(_parameters(tree), parameters)
         calls = dict.fromkeys(self._calls(tree, parameters))
-        return Request(query, manner, tuple(calls), _names(tree), _own(tree))
+        return CheckedStatement(query, manner, tuple(calls), _names(tree), _own(tree))
 
     def _tree(self, query: str) -> dict[str, Any]:
         parsed = self._cursor.one("sandbox/parse", text=query)
@@ -169,7 +176,7 @@ class Reader:
                         self._check_file(file)
                 self._check_function(name)
                 if name in SEARCHES:
-                    yield call(name, function.get("children", ()), parameters)
+                    yield bind_call(name, function.get("children", ()), parameters)
             elif kind == "BASE_TABLE":
                 self._check_table(node, own)
             elif kind == "FUNCTION" and id(node) not in giving_rows:
@@ -200,7 +207,7 @@ class Reader:
         named = [part for part in parts if part]
         name = ".".join(named)
         if _is_elsewhere(named[-1]):
-            raise not_here(named[-1])
+            raise remote_file_error(named[-1])
         if len(named) == 1 and _folded(name) in own:
             return
         is_file = any(mark in named[-1] for mark in "./\\")
@@ -213,7 +220,7 @@ class Reader:
     def _check_file(self, name: str) -> None:
         """Refuse a file that may not be read, though others may."""
         if _is_elsewhere(name):
-            raise not_here(name)
+            raise remote_file_error(name)
         if self._files:
             self._check_not_index(name)
 
@@ -231,7 +238,7 @@ class Reader:
             raise SqlError(f"'{value}' takes in the index itself, which is there as tables.")
 
 
-def not_here(name: str) -> SqlError:
+def remote_file_error(name: str) -> SqlError:
     """Build the error for a file on another machine."""
     return SqlError(
         f"'{name}' is not on this machine, and a query does not reach the network.\n\n"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Totals(NamedTuple):
+class DocumentTotals(NamedTuple):
     """Totals of the documents.
 
     Attributes:
@@ -45,7 +45,7 @@ class Month(NamedTuple):
     bytes: int
 
 
-class Size(NamedTuple):
+class SizeBucket(NamedTuple):
     """Size bucket: documents of similar file size, in bytes."""
 
     at_least: int
@@ -53,7 +53,7 @@ class Size(NamedTuple):
     documents: int
 
 
-class Part(NamedTuple):
+class CollectionShare(NamedTuple):
     """Share of a collection. See `Totals`."""
 
     name: str
@@ -63,7 +63,7 @@ class Part(NamedTuple):
     last: datetime | None
 
 
-class Term(NamedTuple):
+class FrequentTerm(NamedTuple):
     """A frequent term, named by its shortest word.
 
     Attributes:
@@ -104,13 +104,13 @@ class Mapped(NamedTuple):
     total: int
 
 
-def totals(cursor: Cursor, names: Sequence[str]) -> Totals:
+def totals(cursor: Cursor, names: Sequence[str]) -> DocumentTotals:
     """Count the documents, their words and bytes.
 
     Args:
         names: of collections; none means all, here and below.
     """
-    return cursor.rows(Totals, "stats/totals", collections=_names(names))[0]
+    return cursor.rows(DocumentTotals, "stats/totals", collections=_names(names))[0]
 
 
 def months(cursor: Cursor, names: Sequence[str]) -> list[Month]:
@@ -118,20 +118,20 @@ def months(cursor: Cursor, names: Sequence[str]) -> list[Month]:
     return cursor.rows(Month, "stats/months", collections=_names(names))
 
 
-def sizes(cursor: Cursor, names: Sequence[str]) -> list[Size]:
+def sizes(cursor: Cursor, names: Sequence[str]) -> list[SizeBucket]:
     """Count the documents by size, in steps of 1, 2, 5, 10, 20, 50 … bytes."""
-    return cursor.rows(Size, "stats/sizes", collections=_names(names))
+    return cursor.rows(SizeBucket, "stats/sizes", collections=_names(names))
 
 
-def collections(cursor: Cursor, names: Sequence[str]) -> list[Part]:
+def collections(cursor: Cursor, names: Sequence[str]) -> list[CollectionShare]:
     """List the collections, the largest first."""
-    return cursor.rows(Part, "stats/collections", collections=_names(names))
+    return cursor.rows(CollectionShare, "stats/collections", collections=_names(names))
 
 
-def terms(cursor: Cursor, names: Sequence[str], *, limit: int) -> list[Term]:
+def terms(cursor: Cursor, names: Sequence[str], *, limit: int) -> list[FrequentTerm]:
     """List the most frequent terms, without stop words."""
     return cursor.rows(
-        Term, "stats/terms", collections=_names(names), without=_WITHOUT, limit=limit
+        FrequentTerm, "stats/terms", collections=_names(names), without=_WITHOUT, limit=limit
     )
 
 

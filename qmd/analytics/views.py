@@ -27,7 +27,7 @@ from functools import cache
 from graphlib import TopologicalSorter
 from typing import NamedTuple
 
-from qmd.storage.statements import shipped
+from qmd.storage.statements import data_folder
 
 _CALL = re.compile(r"^create macro (.+\)) as table$", re.M)
 _TAKEN = re.compile(r"^-- in +(\w+) +(\S+) *(.*)$", re.M)
@@ -35,7 +35,7 @@ _NEEDS = re.compile(r"^-- needs +(.+)$", re.M)
 _COLUMN = re.compile(r"^-- out +(\w+) +(\S+) *(.*)$", re.M)
 
 
-class Column(NamedTuple):
+class ViewColumn(NamedTuple):
     """A column of a view.
 
     Attributes:
@@ -67,8 +67,8 @@ class View(NamedTuple):
     call: str
     about: str
     needs: tuple[str, ...]
-    parameters: tuple[Column, ...]
-    columns: tuple[Column, ...]
+    parameters: tuple[ViewColumn, ...]
+    columns: tuple[ViewColumn, ...]
     text: str
 
     @property
@@ -81,7 +81,7 @@ class View(NamedTuple):
 def views() -> tuple[View, ...]:
     """List all views, each after those that it depends on, else by name."""
     found = {}
-    for file in sorted((shipped("sql") / "views").glob("*.sql")):
+    for file in sorted((data_folder("sql") / "views").glob("*.sql")):
         found[file.stem] = _read(file.stem, file.read_text(encoding="utf-8"))
     order = TopologicalSorter({view.name: view.needs for view in found.values()})
     return tuple(found[name] for name in order.static_order())
@@ -103,8 +103,8 @@ def _read(name: str, text: str) -> View:
         call[1] if call else name,
         text.partition("\n")[0].removeprefix("-- "),
         tuple(each.strip() for line in _NEEDS.findall(text) for each in line.split(",")),
-        tuple(Column(*found) for found in _TAKEN.findall(text)),
-        tuple(Column(*found) for found in _COLUMN.findall(text)),
+        tuple(ViewColumn(*found) for found in _TAKEN.findall(text)),
+        tuple(ViewColumn(*found) for found in _COLUMN.findall(text)),
         text,
     )
 
@@ -125,7 +125,7 @@ class Example(NamedTuple):
 def examples() -> tuple[Example, ...]:
     """List the example queries `sql/examples/NN_name.sql`, in order."""
     found = []
-    for file in sorted((shipped("sql") / "examples").glob("*.sql")):
+    for file in sorted((data_folder("sql") / "examples").glob("*.sql")):
         about, _, query = file.read_text(encoding="utf-8").partition("\n")
         name = file.stem.partition("_")[2]
         found.append(Example(name, about.removeprefix("-- "), query))

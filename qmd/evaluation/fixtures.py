@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from qmd.errors import UsageError
 from qmd.evaluation.tobi_bench import same_file
 from qmd.text import paths
-from qmd.text.hashes import DOCID_DIGITS, docid_digits
+from qmd.text.hashes import DOCID_DIGITS, parse_docid
 
 TOP = 10
 """Results of a query at least: nDCG and recall consider so many."""
@@ -30,7 +30,7 @@ QRELS = ("qrels.tsv", "qrels/test.tsv", "qrels.txt", "qrels.trec", "qrels")
 _HEADER = frozenset({"query-id", "query_id", "qid", "id", "_id"})
 
 
-class Question(NamedTuple):
+class JudgedQuery(NamedTuple):
     """A query with its relevance-judged documents.
 
     Attributes:
@@ -59,7 +59,7 @@ class Fixture(NamedTuple):
     """
 
     name: str
-    questions: tuple[Question, ...]
+    questions: tuple[JudgedQuery, ...]
     depth: int = DEPTH
     collection: str | None = None
     corpus: Path | None = None
@@ -115,7 +115,7 @@ class Fixture(NamedTuple):
         """Normalize the names of one document to a common form."""
         if self.corpus is not None:
             return name
-        digits = docid_digits(name)
+        digits = parse_docid(name)
         if digits is not None:
             return f"#{digits[:DOCID_DIGITS]}"
         virtual = paths.parse_virtual(name)
@@ -161,7 +161,7 @@ def _file(path: Path) -> Fixture:
     return Fixture(path.stem, tuple(questions), depth, collection or None, is_typed=True)
 
 
-def _question(entry: Any, number: int, path: Path) -> Question:
+def _question(entry: Any, number: int, path: Path) -> JudgedQuery:
     where = f"{path}: query {number}"
     if not isinstance(entry, dict) or not isinstance(entry.get("query"), str):
         raise UsageError(f"{where} needs a text 'query'.")
@@ -170,7 +170,7 @@ def _question(entry: Any, number: int, path: Path) -> Question:
         raise UsageError(f"{where}: 'expected_in_top_k' has to be a whole number of at least 1.")
     kind = str(entry.get("type") or entry.get("difficulty") or "")
     name = str(entry.get("id", number))
-    return Question(name, entry["query"], judged, k, kind)
+    return JudgedQuery(name, entry["query"], judged, k, kind)
 
 
 def _expected(files: Any, where: str) -> dict[str, int]:
@@ -210,7 +210,7 @@ def _folder(folder: Path) -> Fixture:
         remark = f"{file.name} judges queries that {asked.name} does not have: {unknown[0]}{more}"
     return Fixture(
         folder.resolve().name,
-        tuple(Question(q, text, judged[q]) for q, text in texts.items() if q in judged),
+        tuple(JudgedQuery(q, text, judged[q]) for q, text in texts.items() if q in judged),
         corpus=corpus if corpus.exists() else None,
         remark=remark,
     )
@@ -226,7 +226,7 @@ def _queries(folder: Path) -> tuple[Path, dict[str, str]]:
         file = table
         for number, fields in _rows(table):
             if len(fields) != 2:
-                raise wrong(table, number, "a line is a query's name, a tab, and its text")
+                raise line_error(table, number, "a line is a query's name, a tab, and its text")
             rows.append((fields[0], fields[1]))
     else:
         raise UsageError(
@@ -256,7 +256,7 @@ def _judgements(folder: Path) -> tuple[Path, dict[str, dict[str, int]]]:
             query, document, grade = fields
             judged.setdefault(query, {})[document] = int(grade)
         except ValueError:
-            raise wrong(
+            raise line_error(
                 found[0],
                 number,
                 "a line is a query, a document and a whole number, with TREC's 0 after the query",
@@ -266,7 +266,7 @@ def _judgements(folder: Path) -> tuple[Path, dict[str, dict[str, int]]]:
     return found[0], judged
 
 
-class Document(NamedTuple):
+class CorpusDocument(NamedTuple):
     """A document of a corpus."""
 
     id: str
@@ -274,7 +274,7 @@ class Document(NamedTuple):
     text: str
 
 
-def documents(corpus: Path) -> Iterator[Document]:
+def documents(corpus: Path) -> Iterator[CorpusDocument]:
     """Read the documents of a corpus.jsonl.
 
     Raises:
@@ -285,7 +285,7 @@ def documents(corpus: Path) -> Iterator[Document]:
         if name in seen:
             raise UsageError(f"{corpus} has '{name}' twice.")
         seen.add(name)
-        yield Document(name, str(record.get("title") or ""), record["text"])
+        yield CorpusDocument(name, str(record.get("title") or ""), record["text"])
 
 
 # -- lines -----------------------------------------------------------------------
@@ -301,7 +301,7 @@ def _readable(path: Path) -> Iterator[None]:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
 
 
-def lines(path: Path) -> Iterator[tuple[int, str]]:
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines that are not blank, each with its number.
 
     Raises:
@@ -315,17 +315,17 @@ def lines(path: Path) -> Iterator[tuple[int, str]]:
 
 def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield (name, record) of each line of a JSONL file; every record has a text."""
-    for number, line in lines(path):
+    for number, line in numbered_lines(path):
         record = _parsed(line, path, line=number)
         name = record.get("_id") if isinstance(record, dict) else None
         if not isinstance(name, str | int) or not isinstance(record.get("text"), str):
-            raise wrong(path, number, "a line needs '_id' and a text 'text'")
+            raise line_error(path, number, "a line needs '_id' and a text 'text'")
         yield str(name), record
 
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Split each line at tabs, or at blanks if it has none; a header is left out."""
-    for number, line in lines(path):
+    for number, line in numbered_lines(path):
         fields = line.split("\t") if "\t" in line else line.split()
         if number > 1 or fields[0].lower() not in _HEADER:
             yield number, fields
@@ -335,12 +335,12 @@ def _parsed(text: str, path: Path, *, line: int = 1) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise wrong(path, line + error.lineno - 1, f"this is not JSON: {error.msg}") from error
+        raise line_error(path, line + error.lineno - 1, f"this is not JSON: {error.msg}") from error
     except (RecursionError, ValueError) as error:  # nested too deeply; a number of 5000 digits
-        raise wrong(path, line, f"this cannot be read: {error}") from error
+        raise line_error(path, line, f"this cannot be read: {error}") from error
 
 
-def wrong(path: Path, line: int, problem: str) -> UsageError:
+def line_error(path: Path, line: int, problem: str) -> UsageError:
     """Build the error of a line."""
     return UsageError(f"{path}:{line}: {problem}")
 

@@ -7,9 +7,9 @@ from statistics import fmean
 from typing import NamedTuple
 
 from qmd.evaluation import tobi_bench as peer
-from qmd.evaluation.fixtures import DEPTH, Fixture, Question
+from qmd.evaluation.fixtures import DEPTH, Fixture, JudgedQuery
 from qmd.evaluation.runs import Asked, Run
-from qmd.evaluation.tobi_bench import PeerScores
+from qmd.evaluation.tobi_bench import TobiScores
 
 QUALITY = "nDCG@10"
 """The metric that ranks runs and charts."""
@@ -17,7 +17,7 @@ QUALITY = "nDCG@10"
 MEASURES = (QUALITY, "R@10", "R@100", "RR", "AP", "P@5")
 """Metrics by their names in ir-measures."""
 
-PEER = PeerScores._fields[:7]
+PEER = TobiScores._fields[:7]
 """Metrics of tobi/qmd that have a mean."""
 
 TOPS = (1, 3, 5)
@@ -37,7 +37,7 @@ class Scores(NamedTuple):
 
     mean: Mapping[str, float]
     each: Mapping[str, Mapping[str, float]]
-    peer: Mapping[str, PeerScores]
+    peer: Mapping[str, TobiScores]
     hits: Hits
 
     @property
@@ -92,12 +92,12 @@ def score(run: Run, fixture: Fixture, *, depth: int) -> Scores:
     )
 
 
-def _peer(run: Run, question: Question) -> PeerScores:
+def _peer(run: Run, question: JudgedQuery) -> TobiScores:
     found = run.asked.get(question.id, Asked()).found
     return peer.scores([each.document for each in found], list(question.judged), question.k)
 
 
-def _hits(questions: Sequence[Question], counted: Mapping[str, PeerScores]) -> Hits:
+def _hits(questions: Sequence[JudgedQuery], counted: Mapping[str, TobiScores]) -> Hits:
     hits: Hits = {}
     for question in questions:
         if question.id not in counted or not question.judged or not question.kind:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.errors import IndexFailure, ModelError, NotEmbedded, QmdError, UsageError
 from qmd.evaluation import Backend
-from qmd.evaluation.runs import Asked, Run, apart
+from qmd.evaluation.runs import Asked, Run, break_ties
 from qmd.ranking import query_document
 
 if TYPE_CHECKING:
-    from qmd.evaluation.fixtures import Fixture, Question
+    from qmd.evaluation.fixtures import Fixture, JudgedQuery
     from qmd.evaluation.index_under_test import Bench, Progress
     from qmd.models.selection import Space
     from qmd.operations.engine import Answer, Engine
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # -- what can be asked -----------------------------------------------------------
 
 
-class Ready(NamedTuple):
+class PreparedMethods(NamedTuple):
     """Available search methods.
 
     Attributes:
@@ -36,7 +36,7 @@ class Ready(NamedTuple):
     space: Space | None
 
 
-def ready(bench: Bench, wanted: Sequence[Backend], progress: Progress) -> Ready:
+def ready(bench: Bench, wanted: Sequence[Backend], progress: Progress) -> PreparedMethods:
     """Determine the available search methods. A corpus is embedded if one needs vectors.
 
     Args:
@@ -65,7 +65,7 @@ def ready(bench: Bench, wanted: Sequence[Backend], progress: Progress) -> Ready:
             raise reason
         else:
             left_out[backend] = _first_line(reason)
-    return Ready(backends, left_out, space)
+    return PreparedMethods(backends, left_out, space)
 
 
 def _vectors(bench: Bench, progress: Progress) -> tuple[Space | None, QmdError | None]:
@@ -146,7 +146,7 @@ async def ask(
     return runs
 
 
-Way = Callable[["Question"], Awaitable["list[Answer]"]]
+Way = Callable[["JudgedQuery"], Awaitable["list[Answer]"]]
 """Function that answers a query, once for each search of it."""
 
 
@@ -158,16 +158,19 @@ def _ways(bench: Bench, *, meaning: bool, depth: int) -> dict[Backend, Way]:
 
     engine, fixture, among = bench.engine, bench.fixture, bench.among
 
-    async def by_words(question: Question) -> list[Answer]:
+    async def by_words(question: JudgedQuery) -> list[Answer]:
         ask = partial(engine.search, among=among, limit=depth)
-        return [await to_thread.run_sync(ask, x) for x in lines(fixture, question, "lex")]
+        return [await to_thread.run_sync(ask, x) for x in searched_texts(fixture, question, "lex")]
 
-    async def by_meaning(question: Question) -> list[Answer]:
+    async def by_meaning(question: JudgedQuery) -> list[Answer]:
         ask = partial(engine.vector_search, among=among, limit=depth)
-        return [await to_thread.run_sync(ask, x) for x in lines(fixture, question, "vec", "hyde")]
+        return [
+            await to_thread.run_sync(ask, x)
+            for x in searched_texts(fixture, question, "vec", "hyde")
+        ]
 
-    async def by_both(question: Question, *, helping: bool) -> list[Answer]:
-        text = question.text if fixture.is_typed else f"expand: {plain(question.text)}"
+    async def by_both(question: JudgedQuery, *, helping: bool) -> list[Answer]:
+        text = question.text if fixture.is_typed else f"expand: {strip_query_syntax(question.text)}"
         return [
             await engine.query(
                 text,
@@ -188,7 +191,7 @@ def _ways(bench: Bench, *, meaning: bool, depth: int) -> dict[Backend, Way]:
 
 
 async def _asked(
-    bench: Bench, way: Way, question: Question, notices: Counter[str], depth: int
+    bench: Bench, way: Way, question: JudgedQuery, notices: Counter[str], depth: int
 ) -> Asked:
     began = time.perf_counter()
     try:
@@ -206,18 +209,18 @@ async def _asked(
     best = list(results.values())[:depth]
     known_as = (bench.names(result.file, result.docid) for result in best)
     names = bench.fixture.named(question.judged, known_as)
-    return Asked(apart(names, (result.score for result in best)), milliseconds)
+    return Asked(break_ties(names, (result.score for result in best)), milliseconds)
 
 
-def plain(question: str) -> str:
+def strip_query_syntax(question: str) -> str:
     """Remove the characters with a meaning in the query syntax."""
     return " ".join(word.lstrip("-") for word in question.replace('"', " ").split())
 
 
-def lines(fixture: Fixture, question: Question, *kinds: str) -> list[str]:
+def searched_texts(fixture: Fixture, question: JudgedQuery, *kinds: str) -> list[str]:
     """Return the texts for one method: the lines of a query document, else the query."""
     if not fixture.is_typed:
-        return [plain(question.text)]
+        return [strip_query_syntax(question.text)]
     read = query_document.parse(question.text)
     if read.plain is not None:
         return [read.plain]

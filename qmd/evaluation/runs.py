@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from qmd import files
 from qmd.errors import UsageError
-from qmd.evaluation.fixtures import Fixture, Question, lines, wrong
+from qmd.evaluation.fixtures import Fixture, JudgedQuery, line_error, numbered_lines
 
 STEP = 1e-6
 """Least difference of two scores, relative from 1 on: trec_eval reads 24 bits of a score, and sorts
@@ -25,7 +25,7 @@ _LINE = re.compile(r"\s*\S+\s+Q0\s+\S+\s+\d+\s+[-+.\deE]+\s+\S+\s*")
 """A line of a run."""
 
 
-class Found(NamedTuple):
+class RunEntry(NamedTuple):
     """A ranked document with its score."""
 
     document: str
@@ -41,7 +41,7 @@ class Asked(NamedTuple):
         problem: why it could not be asked, or None.
     """
 
-    found: tuple[Found, ...] = ()
+    found: tuple[RunEntry, ...] = ()
     milliseconds: float | None = None
     problem: str | None = None
 
@@ -88,14 +88,14 @@ def spread(times: Iterable[float]) -> Spread | None:
     return Spread(*(ordered[ceil(len(ordered) * share) - 1] for share in (0.50, 0.95)))
 
 
-def apart(documents: Iterable[str], scores: Iterable[float]) -> tuple[Found, ...]:
+def break_ties(documents: Iterable[str], scores: Iterable[float]) -> tuple[RunEntry, ...]:
     """Separate equal scores, so that every tool sees the same order of the documents."""
-    found: list[Found] = []
+    found: list[RunEntry] = []
     for document, score in zip(documents, scores, strict=True):
         if found:
             before = found[-1].score
             score = min(score, before - STEP * max(1.0, abs(before)))
-        found.append(Found(document, score))
+        found.append(RunEntry(document, score))
     return tuple(found)
 
 
@@ -175,14 +175,14 @@ def read(path: Path, fixture: Fixture, *, depth: int) -> Run:
         UsageError: a line is none, with its number; or no line names a query of the fixture.
     """
     found: dict[str, dict[str, float]] = {}
-    for number, line in lines(path):
+    for number, line in numbered_lines(path):
         try:
             query, _, document, _, written, _ = line.split()
             score = float(written)
         except ValueError:
             score = nan
         if not isfinite(score):
-            raise wrong(
+            raise line_error(
                 path, number, "a line is: query Q0 document rank score name, with blanks between"
             )
         found.setdefault(query, {}).setdefault(document, score)
@@ -196,12 +196,14 @@ def read(path: Path, fixture: Fixture, *, depth: int) -> Run:
     return Run(path.stem, asked)
 
 
-def _asked(fixture: Fixture, question: Question, scores: Mapping[str, float], depth: int) -> Asked:
+def _asked(
+    fixture: Fixture, question: JudgedQuery, scores: Mapping[str, float], depth: int
+) -> Asked:
     """Sort documents by score; ties by name from the end, as trec_eval does."""
     ordered = sorted(scores, key=lambda name: (scores[name], name), reverse=True)[:depth]
     judged = {_word(name): name for name in question.judged}
     names = fixture.named(question.judged, ([judged.get(name, name)] for name in ordered))
-    return Asked(apart(names, (scores[name] for name in ordered)))
+    return Asked(break_ties(names, (scores[name] for name in ordered)))
 
 
 def _word(name: str) -> str:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from qmd.errors import ModelError, QueryError
-from qmd.evaluation.runner import lines
+from qmd.evaluation.runner import searched_texts
 from qmd.evaluation.runs import Spread, spread
 from qmd.ranking import bm25, postings, query
 from qmd.storage.cursor import Memory
@@ -69,9 +69,9 @@ def stages(bench: Bench, space: Space | None, progress: Progress) -> dict[str, S
 
     for done, question in enumerate(chosen, start=1):
         with suppress(QueryError, ModelError):
-            for text in lines(bench.fixture, question, "lex")[:1]:
+            for text in searched_texts(bench.fixture, question, "lex")[:1]:
                 timed("words", partial(engine.read, partial(by_words, text)))
-            for text in lines(bench.fixture, question, "vec", "hyde")[:1]:
+            for text in searched_texts(bench.fixture, question, "vec", "hyde")[:1]:
                 if space is not None:
                     asked = [space.model.as_query(text)]
                     [vector] = timed("embed", partial(engine.models.embedder(space).embed, asked))

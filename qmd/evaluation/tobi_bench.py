@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 
-class PeerScores(NamedTuple):
+class TobiScores(NamedTuple):
     """Metrics of one query, or their means.
 
     Attributes:
@@ -48,7 +48,7 @@ def _bare(name: str) -> str:
     return name.lower().strip("/")
 
 
-def scores(results: Sequence[str], expected: Sequence[str], k: int) -> PeerScores:
+def scores(results: Sequence[str], expected: Sequence[str], k: int) -> TobiScores:
     """Compute the metrics of one query.
 
     Args:
@@ -70,7 +70,7 @@ def scores(results: Sequence[str], expected: Sequence[str], k: int) -> PeerScore
     most = min(k, len(expected))
     precision, recall = hits / most if most else 0.0, share(None)
     both = precision + recall
-    return PeerScores(
+    return TobiScores(
         precision,
         recall,
         share(1),

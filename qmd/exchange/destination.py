@@ -31,7 +31,7 @@ DROPPINGS = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
 """Files that systems add to folders that a user has opened."""
 
 
-def check(target: Path, place: Place, settings: Settings) -> None:
+def check_target(target: Path, place: Place, settings: Settings) -> None:
     """Refuse folders that must never be replaced, even with force.
 
     Raises:
@@ -52,12 +52,12 @@ def check(target: Path, place: Place, settings: Settings) -> None:
             raise FolderTaken(target, f"{what} is there.", mend="Name a folder of its own.")
     for each in settings.collections:
         inside = Path(each.root).resolve() in target.parents
-        if inside and not manifest.is_ours(target) and _contents(target):
+        if inside and not manifest.is_export_folder(target) and _contents(target):
             problem = f"it has files of collection '{each.name}' in it."
             raise FolderTaken(target, problem, mend="Name a folder of its own.")
 
 
-def before(
+def existing_export(
     target: Path, name: str, selection: Mapping[str, object], *, force: bool
 ) -> Manifest | None:
     """Return the manifest of an existing export; None for a new or empty folder.
@@ -74,7 +74,7 @@ def before(
     mend = "Name another folder, or replace this one with --force."
     if not target.is_dir():
         raise FolderTaken(target, "it is a file.", mend="Name another folder.")
-    if not manifest.is_ours(target):
+    if not manifest.is_export_folder(target):
         if force:
             return None
         raise FolderTaken(target, "it is not empty, and no export of qmd.", mend=mend)
@@ -121,7 +121,7 @@ def _contents(folder: Path) -> set[str]:
 
 
 @contextmanager
-def workshop(target: Path) -> Iterator[Path]:
+def staging_folder(target: Path) -> Iterator[Path]:
     """Create an empty staging folder beside the target, and remove it at the end.
 
     Its lock ends with the process, so that one that was left behind is cleared and used again.
@@ -135,11 +135,11 @@ def workshop(target: Path) -> Iterator[Path]:
         if shop.is_symlink() or (shop.exists() and not shop.is_dir()):
             raise FolderTaken(target, f"{shop} is in the way.", mend="Move that away.")
         shop.mkdir(exist_ok=True)
-        with locked(shop, target) as lock:
+        with folder_lock(shop, target) as lock:
             if not shop.exists() or shop.stat().st_ino != os.fstat(lock).st_ino:
                 continue  # its process has just put it in its place
             left = _contents(shop)
-            if left and MARK not in left and not manifest.is_ours(shop):
+            if left and MARK not in left and not manifest.is_export_folder(shop):
                 problem = f"{shop} is in the way, and not of an export."
                 raise FolderTaken(target, problem, mend="Move that away.")
             _recover(target)
@@ -155,7 +155,7 @@ def workshop(target: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def locked(folder: Path, target: Path, *, shared: bool = False) -> Iterator[int]:
+def folder_lock(folder: Path, target: Path, *, shared: bool = False) -> Iterator[int]:
     """Hold the lock of a folder, so that no export takes its place.
 
     Args:
@@ -215,28 +215,30 @@ def _recover(target: Path) -> None:
     old = _old(target)
     if not old.is_dir() or old.is_symlink():
         return
-    if (old / MARK).exists() or (manifest.is_ours(old) and target.exists()):
+    if (old / MARK).exists() or (manifest.is_export_folder(old) and target.exists()):
         _discard(old)
-    elif manifest.is_ours(old):
+    elif manifest.is_export_folder(old):
         old.rename(target)
 
 
-def put(shop: Path, target: Path) -> None:
+def publish(shop: Path, target: Path) -> None:
     """Put the finished folder in its place; what was there goes."""
     (shop / MARK).unlink()
     for folder, _, _ in os.walk(shop):
-        files.flush(Path(folder))
-    files.flush(shop / manifest.NAME)
+        files.fsync_path(Path(folder))
+    files.fsync_path(shop / manifest.NAME)
     if not target.exists() or not any(target.iterdir()):
         shop.rename(target)
     else:
         shutil.copymode(target, shop)
-        with locked(target, target):  # it will have the name of the workshop, until it is gone
-            if files.exchange(shop, target):
+        with folder_lock(
+            target, target
+        ):  # of the staging folder, once swapped
+            if files.swap_folders(shop, target):
                 _discard(shop)
             else:
                 old = _old(target)
                 target.rename(old)
                 shop.rename(target)
                 _discard(old)
-    files.flush(target.parent)
+    files.fsync_path(target.parent)

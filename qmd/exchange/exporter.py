@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from qmd import files
 from qmd.errors import ExportFailed, FolderTaken, UsageError
 from qmd.exchange import destination, manifest, parquet
-from qmd.exchange.manifest import File, Manifest, Part
-from qmd.exchange.parquet import Column, Table
-from qmd.exchange.partitions import Span, planned
-from qmd.exchange.worker_pool import Pool, followed
+from qmd.exchange.manifest import Manifest, ManifestFile, ManifestTable
+from qmd.exchange.parquet import ExportTable, FileColumn
+from qmd.exchange.partitions import Partition, plan_partitions
+from qmd.exchange.worker_pool import WorkerPool, followed
 from qmd.ranking import postings
-from qmd.safe_open import NotAFile
+from qmd.safe_open import NotRegularFile
 from qmd.storage import migrations
 from qmd.storage.cursor import Cursor, DatabaseError
 from qmd.storage.database import Database
@@ -118,9 +118,9 @@ def export(
     began = time.monotonic()
     try:
         target = folder.resolve()
-        destination.check(target, place, settings)
-        with errand(database.path, "export"), destination.workshop(target) as shop:
-            before = destination.before(target, place.name, wish.told, force=force)
+        destination.check_target(target, place, settings)
+        with errand(database.path, "export"), destination.staging_folder(target) as shop:
+            before = destination.existing_export(target, place.name, wish.told, force=force)
             beside = database.path.with_name(f"{database.path.name}.copy")
             elsewhere = target.with_name(f".{target.name}.index")
             with copied(database, beside, elsewhere) as (copy, held):
@@ -147,7 +147,7 @@ def export(
                 tuple(parts),
             )
             manifest.write(shop, document)
-            destination.put(shop, target)
+            destination.publish(shop, target)
     except OSError as error:
         raise ExportFailed(folder, error.strerror or str(error)) from error
     return Exported(
@@ -182,7 +182,7 @@ def _written(
     before: Manifest | None,
     force: bool,
     progress: Callable[[int, int], None] | None,
-) -> tuple[list[Part], int]:
+) -> tuple[list[ManifestTable], int]:
     """Write the files of all tables, or link those that are as they were.
 
     Args:
@@ -201,14 +201,16 @@ def _written(
             problem = f"Without a text: {amount(lost, 'document')}. Run 'qmd doctor'."
             raise ExportFailed(target, problem)
         tables = _chosen(parquet.tables(cursor), wish, everything=documents is None)
-        with Pool(cursor) as pool:
+        with WorkerPool(cursor) as pool:
             plans = {}
             for table in tables:
                 apart = wish.parted and table.name == parquet.PARTED
-                plans[pool.begin(partial(planned, table=table, by_collection=apart))] = table
+                plans[pool.begin(partial(plan_partitions, table=table, by_collection=apart))] = (
+                    table
+                )
             make = partial(_made, shop=shop, target=target, known=_known(before))
-            columns: dict[str, list[Column]] = {}
-            making: dict[str, list[Future[tuple[File, bool]]]] = {}
+            columns: dict[str, list[FileColumn]] = {}
+            making: dict[str, list[Future[tuple[ManifestFile, bool]]]] = {}
             for plan in as_completed(plans):
                 name = plans[plan].name
                 columns[name], spans = plan.result()
@@ -224,11 +226,13 @@ def _written(
         made = [future.result() for future in making[table.name]]
         written += sum(is_new for _, is_new in made)
         own = tuple(file for file, _ in made)
-        parts.append(Part(table.name, parquet.meaning(table.name), tuple(columns[table.name]), own))
+        parts.append(
+            ManifestTable(table.name, parquet.meaning(table.name), tuple(columns[table.name]), own)
+        )
     return parts, written
 
 
-def _chosen(tables: Sequence[Table], wish: Wish, *, everything: bool) -> list[Table]:
+def _chosen(tables: Sequence[ExportTable], wish: Wish, *, everything: bool) -> list[ExportTable]:
     """Select the tables of the export.
 
     Raises:
@@ -274,7 +278,7 @@ def _check_kept(before: Manifest | None, target: Path, everything: bool) -> None
         )
 
 
-def _known(before: Manifest | None) -> dict[tuple[str, str], File]:
+def _known(before: Manifest | None) -> dict[tuple[str, str], ManifestFile]:
     """Index the files of an earlier export by table and digest."""
     if before is None:
         return {}
@@ -282,8 +286,13 @@ def _known(before: Manifest | None) -> dict[tuple[str, str], File]:
 
 
 def _made(
-    cursor: Cursor, *, span: Span, shop: Path, target: Path, known: Mapping[tuple[str, str], File]
-) -> tuple[File, bool]:
+    cursor: Cursor,
+    *,
+    span: Partition,
+    shop: Path,
+    target: Path,
+    known: Mapping[tuple[str, str], ManifestFile],
+) -> tuple[ManifestFile, bool]:
     """Make one file.
 
     Returns:
@@ -292,24 +301,24 @@ def _made(
     path = shop / span.path
     path.parent.mkdir(parents=True, exist_ok=True)
     earlier = known.get((span.table.name, span.digest))
-    if earlier is not None and is_whole(target, earlier):
+    if earlier is not None and matches_manifest(target, earlier):
         files.link(Path(os.path.realpath(target / earlier.path)), path)
         return earlier._replace(path=span.path), False
     parquet.write(
         cursor, span.table, path, first=span.first, last=span.last, collection=span.collection
     )
-    files.flush(path)
+    files.fsync_path(path)
     with path.open("rb") as file:
         size, digest = os.fstat(file.fileno()).st_size, sha256(file)
-    return File(span.path, span.rows, size, digest, span.digest, span.collection), True
+    return ManifestFile(span.path, span.rows, size, digest, span.digest, span.collection), True
 
 
-def is_whole(folder: Path, file: File) -> bool:
+def matches_manifest(folder: Path, file: ManifestFile) -> bool:
     """Check that a file of an export matches the manifest."""
     try:
         with manifest.opened(folder, file.path) as found:
             return os.fstat(found.fileno()).st_size == file.bytes and sha256(found) == file.sha256
-    except (FileNotFoundError, NotAFile):
+    except (FileNotFoundError, NotRegularFile):
         return False
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from qmd.settings.environment import Place
 
 
-class Wanted:
+class ImportedSettings:
     """Settings to write to index.yml after an import.
 
     Args:
@@ -95,7 +95,7 @@ class Wanted:
             document.pop("global_context", None)
         for collection in self._collections:
             old = there.get(collection.name)
-            if old is not None and not is_here(collection) and is_here(old):
+            if old is not None and not folder_exists(collection) and folder_exists(old):
                 collection = collection._replace(root=old.root)
             contexts = {c.prefix: c for c in self._contexts if c.collection == collection.name}
             if old != collection or contexts != {
@@ -127,6 +127,6 @@ class Wanted:
             document[name] = section
 
 
-def is_here(collection: Collection) -> bool:
+def folder_exists(collection: Collection) -> bool:
     """Check that the folder of a collection exists on this machine."""
     return Path(collection.root).is_dir()

@@ -28,12 +28,12 @@ from qmd.errors import (
     NotAnExport,
 )
 from qmd.exchange import manifest, parquet
-from qmd.exchange.destination import locked
+from qmd.exchange.destination import folder_lock
 from qmd.exchange.exporter import sha256
-from qmd.exchange.imported_settings import Wanted, is_here
-from qmd.exchange.loader import built
+from qmd.exchange.imported_settings import ImportedSettings, folder_exists
+from qmd.exchange.loader import build_index
 from qmd.exchange.parquet import NextIds
-from qmd.safe_open import NotAFile
+from qmd.safe_open import NotRegularFile
 from qmd.settings import config, edit, trust
 from qmd.storage import maintenance, migrations
 from qmd.storage.cursor import Cursor
@@ -44,7 +44,7 @@ from qmd.version import __version__
 from qmd.wording import amount
 
 if TYPE_CHECKING:
-    from qmd.exchange.manifest import File, Manifest
+    from qmd.exchange.manifest import Manifest, ManifestFile
     from qmd.settings.config import Settings
     from qmd.settings.environment import Place
 
@@ -103,7 +103,7 @@ def import_(
     source = folder.resolve()
     if not source.is_dir():
         raise NotAnExport(source)
-    with locked(source, source, shared=True):
+    with folder_lock(source, source, shared=True):
         document = _usable(source)
         steps = 2 * sum(len(part.files) for part in document.parts) + len(document.parts)
         for file in document.files:
@@ -114,8 +114,8 @@ def import_(
             if database.path.exists():
                 seen = database.read(partial(_next_ids, path=database.path, replace=replace))
             shift = NextIds(seen.document_id - 1, seen.chunk_id - 1)
-            known, described = built(path, source, document, shift, step)
-            wanted = Wanted(document, known, described, trusting=trusting)
+            known, described = build_index(path, source, document, shift, step)
+            wanted = ImportedSettings(document, known, described, trusting=trusting)
             wanted.check(place)
             before = config.load(place)
             if not place.config.exists() or config.is_blank(place):
@@ -132,7 +132,7 @@ def import_(
         database.path,
         {part.name: part.rows for part in document.parts},
         tuple(wanted.left_out),
-        tuple((c.name, c.root) for c in config.load(place).collections if not is_here(c)),
+        tuple((c.name, c.root) for c in config.load(place).collections if not folder_exists(c)),
         time.monotonic() - began,
     )
 
@@ -160,7 +160,7 @@ def _usable(folder: Path) -> Manifest:
     return document
 
 
-def _verify(folder: Path, file: File) -> None:
+def _verify(folder: Path, file: ManifestFile) -> None:
     """Refuse a file that differs from the manifest.
 
     Raises:
@@ -176,7 +176,7 @@ def _verify(folder: Path, file: File) -> None:
                 raise ExportDamaged(folder, file.path, "it has been changed since it was written.")
     except FileNotFoundError:
         raise ExportDamaged(folder, file.path, "it is missing.") from None
-    except NotAFile:
+    except NotRegularFile:
         problem = "it is no file of this folder, but a link that leads out, a pipe or a device."
         raise ExportDamaged(folder, file.path, problem) from None
     except OSError as error:

@@ -22,7 +22,7 @@ from qmd.types import EXPERIENCES, Collection, Context
 from qmd.wording import amount, on_one_line
 
 if TYPE_CHECKING:
-    from qmd.exchange.manifest import File, Manifest, Part
+    from qmd.exchange.manifest import Manifest, ManifestFile, ManifestTable
 
 LONGEST_SHOWN = 80
 """Characters of a path in an error."""
@@ -31,7 +31,7 @@ MOST_THREADS = 4
 """Threads that sort postings."""
 
 
-def built(
+def build_index(
     path: Path, folder: Path, document: Manifest, shift: NextIds, step: Callable[[], None]
 ) -> tuple[list[Collection], list[Context]]:
     """Make the new file.
@@ -141,7 +141,7 @@ def _read_from(folder: Path, what: str) -> Iterator[None]:
         raise ExportUnreadable(folder, what, problem) from error
 
 
-def _look_at(cursor: Cursor, folder: Path, part: Part, file: File) -> None:
+def _look_at(cursor: Cursor, folder: Path, part: ManifestTable, file: ManifestFile) -> None:
     """Refuse a file that has other rows or columns than the manifest says.
 
     Raises:

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from qmd import safe_open
 from qmd.errors import ExportDamaged, ExportTooNew, ExportUnreadable, NotAnExport
-from qmd.exchange.parquet import Column
-from qmd.safe_open import NotAFile
+from qmd.exchange.parquet import FileColumn
+from qmd.safe_open import NotRegularFile
 from qmd.text.paths import is_below
 from qmd.version import __version__
 from qmd.wording import on_one_line
@@ -29,7 +29,7 @@ VERSION = 1
 """Version of the format. A later one is refused; earlier ones must remain readable."""
 
 
-class File(NamedTuple):
+class ManifestFile(NamedTuple):
     """A Parquet file.
 
     Attributes:
@@ -47,7 +47,7 @@ class File(NamedTuple):
     collection: str | None
 
 
-class Part(NamedTuple):
+class ManifestTable(NamedTuple):
     """A table, or the selected part of it.
 
     Attributes:
@@ -56,8 +56,8 @@ class Part(NamedTuple):
 
     name: str
     meaning: str
-    columns: tuple[Column, ...]
-    files: tuple[File, ...]
+    columns: tuple[FileColumn, ...]
+    files: tuple[ManifestFile, ...]
 
     @property
     def rows(self) -> int:
@@ -89,10 +89,10 @@ class Manifest(NamedTuple):
     selection: Mapping[str, object]
     models: Mapping[str, str]
     chunk: Mapping[str, Any]
-    parts: tuple[Part, ...]
+    parts: tuple[ManifestTable, ...]
 
     @property
-    def files(self) -> Iterator[File]:
+    def files(self) -> Iterator[ManifestFile]:
         """Of all tables."""
         for part in self.parts:
             yield from part.files
@@ -134,13 +134,13 @@ def opened(folder: Path, name: str) -> BufferedReader:
 
     Raises:
         FileNotFoundError: there is none.
-        NotAFile: it is a device, a pipe or a folder, or a link that leads out of the folder.
+        NotRegularFile: it is a device, a pipe or a folder, or a link that leads out of the folder.
         OSError: it cannot be opened.
     """
     path = folder / name
     real = Path(os.path.realpath(path))
     if not real.is_relative_to(os.path.realpath(folder)):
-        raise NotAFile(path)
+        raise NotRegularFile(path)
     return os.fdopen(safe_open.opened(real, os.O_RDONLY), "rb")
 
 
@@ -158,7 +158,7 @@ def _text(folder: Path) -> str:
     return data.decode("utf-8")
 
 
-def is_ours(folder: Path) -> bool:
+def is_export_folder(folder: Path) -> bool:
     """Check that a folder is an export, of any version."""
     try:
         document = json.loads(_text(folder))
@@ -217,24 +217,24 @@ def _understood(document: dict[str, Any]) -> Manifest:
     )
 
 
-def _part(part: dict[str, Any]) -> Part:
-    return Part(
+def _part(part: dict[str, Any]) -> ManifestTable:
+    return ManifestTable(
         _checked(part["name"], str),
         _checked(part["meaning"], str),
         tuple(
-            Column(*(_checked(column[key], str) for key in Column._fields))
+            FileColumn(*(_checked(column[key], str) for key in FileColumn._fields))
             for column in part["columns"]
         ),
         tuple(_file(_checked(file, dict)) for file in part["files"]),
     )
 
 
-def _file(file: dict[str, Any]) -> File:
+def _file(file: dict[str, Any]) -> ManifestFile:
     path = _checked(file["path"], str)
     if not is_below(path):
         raise ValueError(f"'{on_one_line(path)}' lies outside of the folder")
     collection = file.get("collection")
-    return File(
+    return ManifestFile(
         path,
         _checked(file["rows"], int),
         _checked(file["bytes"], int),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import _duckdb
 
 from qmd.storage.cursor import Cursor, as_json
-from qmd.storage.statements import bare, given, shipped, statement
+from qmd.storage.statements import data_folder, given, statement, without_header
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,7 +34,7 @@ Unread = _duckdb.IOException
 """Error of a file that the system cannot read or write."""
 
 
-class Table(NamedTuple):
+class ExportTable(NamedTuple):
     """A table that can be exported.
 
     Attributes:
@@ -58,19 +58,19 @@ class Table(NamedTuple):
 
 
 TABLES = (
-    Table("documents", "document_id", width=256, rows=1024, needed=True, hashed="body"),
-    Table("content", needed=True, hashed="body"),
-    Table("chunks", "chunk_id", width=1024, rows=32_768),
-    Table("embeddings", "chunk_id", width=1024, rows=8192),
-    Table("embedding_models"),
-    Table("postings", "document_id", width=256, rows=262_144, needed=True),
-    Table("words", needed=True),
-    Table("collections", needed=True),
-    Table("contexts"),
-    Table("counters", needed=True),
-    Table("experiences", "document_id", width=256, rows=4096),
-    Table("experience_counts"),
-    Table("cache", private=True),
+    ExportTable("documents", "document_id", width=256, rows=1024, needed=True, hashed="body"),
+    ExportTable("content", needed=True, hashed="body"),
+    ExportTable("chunks", "chunk_id", width=1024, rows=32_768),
+    ExportTable("embeddings", "chunk_id", width=1024, rows=8192),
+    ExportTable("embedding_models"),
+    ExportTable("postings", "document_id", width=256, rows=262_144, needed=True),
+    ExportTable("words", needed=True),
+    ExportTable("collections", needed=True),
+    ExportTable("contexts"),
+    ExportTable("counters", needed=True),
+    ExportTable("experiences", "document_id", width=256, rows=4096),
+    ExportTable("experience_counts"),
+    ExportTable("cache", private=True),
 )
 """Tables with an export statement."""
 
@@ -82,7 +82,7 @@ STAYING = frozenset({"schema_migrations", "settings", "tombstones"})
 """Tables that stay with their index: an import creates its own."""
 
 
-class Column(NamedTuple):
+class FileColumn(NamedTuple):
     """A column of a file.
 
     Attributes:
@@ -95,7 +95,7 @@ class Column(NamedTuple):
     meaning: str
 
 
-class Group(NamedTuple):
+class RowRange(NamedTuple):
     """A range of rows with adjacent numbers.
 
     Attributes:
@@ -117,7 +117,7 @@ class NextIds(NamedTuple):
     chunk_id: int
 
 
-def tables(cursor: Cursor) -> list[Table]:
+def tables(cursor: Cursor) -> list[ExportTable]:
     """List the tables that can be exported: first those with a statement, then others."""
     there = {name for (name,) in cursor.run("store/tables")}
     known = [table for table in TABLES if table.name in there]
@@ -125,13 +125,13 @@ def tables(cursor: Cursor) -> list[Table]:
     return known + [_other(cursor, name) for name in others]
 
 
-def _other(cursor: Cursor, name: str) -> Table:
-    if any(column.name == "document_id" for column in columns(cursor, Table(name))):
-        return Table(name, "document_id", width=256, rows=65_536)
-    return Table(name, private=True)
+def _other(cursor: Cursor, name: str) -> ExportTable:
+    if any(column.name == "document_id" for column in columns(cursor, ExportTable(name))):
+        return ExportTable(name, "document_id", width=256, rows=65_536)
+    return ExportTable(name, private=True)
 
 
-def another(cursor: Cursor) -> Cursor:
+def second_connection(cursor: Cursor) -> Cursor:
     """Open a second connection to the same index."""
     connection = cursor.connection.cursor()
     connection.execute(statement("store/use"))
@@ -153,7 +153,7 @@ def choose(cursor: Cursor, documents: str | None) -> int:
     return int(cursor.one("export/lost", documents=documents))
 
 
-def rows_of(table: Table) -> str:
+def rows_of(table: ExportTable) -> str:
     """Return the statement that selects the exported rows of a table."""
     if table.name not in {own.name for own in TABLES}:
         return _around(
@@ -169,14 +169,14 @@ def meaning(name: str) -> str:
     return text.splitlines()[0].removeprefix("-- ") if text else ""
 
 
-def columns(cursor: Cursor, table: Table) -> list[Column]:
+def columns(cursor: Cursor, table: ExportTable) -> list[FileColumn]:
     """List the columns of a table."""
     meanings = dict(re.findall(r"^-- out  (\w+) +\S+ *(.*)$", _header(table.name), re.M))
     found = cursor.connection.execute(_around("export/columns", rows=rows_of(table))).fetchall()
-    return [Column(name, kind, meanings.get(name, "")) for name, kind, *_ in found]
+    return [FileColumn(name, kind, meanings.get(name, "")) for name, kind, *_ in found]
 
 
-def digests(cursor: Cursor, table: Table, *, parted: bool) -> list[Group]:
+def digests(cursor: Cursor, table: ExportTable, *, parted: bool) -> list[RowRange]:
     """Compute the digests of groups of rows, each of `table.width` numbers.
 
     Args:
@@ -192,11 +192,11 @@ def digests(cursor: Cursor, table: Table, *, parted: bool) -> list[Group]:
         rows=rows,
     )
     found = cursor.connection.execute(text, {"width": table.width}).fetchall()
-    return [Group(*row) for row in found]
+    return [RowRange(*row) for row in found]
 
 
 def write(
-    cursor: Cursor, table: Table, path: Path, *, first: int, last: int, collection: str | None
+    cursor: Cursor, table: ExportTable, path: Path, *, first: int, last: int, collection: str | None
 ) -> None:
     """Write rows to a Parquet file.
 
@@ -216,7 +216,7 @@ def write(
 
 def copying(*, parted: bool) -> str:
     """Return the COPY statement; its text is a part of each file's digest."""
-    return bare("export/copy_of_collection" if parted else "export/copy")
+    return without_header("export/copy_of_collection" if parted else "export/copy")
 
 
 # -- and back ------------------------------------------------------------------
@@ -326,7 +326,7 @@ def _with_signs(batch: pa.RecordBatch) -> pa.Table:
 
 def _around(name: str, **texts: str) -> str:
     """Substitute other statements and names in a statement."""
-    whole = bare(name)
+    whole = without_header(name)
     for placeholder, text in texts.items():
         whole = whole.replace(f"${placeholder}", text)
     return whole
@@ -334,7 +334,7 @@ def _around(name: str, **texts: str) -> str:
 
 def _header(name: str) -> str:
     """Return the header of a table's statement; empty if it has none."""
-    if not (shipped("sql") / "export" / f"{name}.sql").exists():
+    if not (data_folder("sql") / "export" / f"{name}.sql").exists():
         return ""
     return "".join(
         line for line in statement(f"export/{name}").splitlines(True) if line.startswith("--")

@@ -13,14 +13,14 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from qmd.exchange import parquet
-from qmd.exchange.parquet import Column, Group, Table
+from qmd.exchange.parquet import ExportTable, FileColumn, RowRange
 from qmd.storage.cursor import Cursor
 
 MANY = 128
 """Files of a table at most; beyond, each has more rows."""
 
 
-class Span(NamedTuple):
+class Partition(NamedTuple):
     """A range of rows with a file of its own.
 
     Attributes:
@@ -28,7 +28,7 @@ class Span(NamedTuple):
         digest: of the rows, and of how they are written.
     """
 
-    table: Table
+    table: ExportTable
     collection: str | None
     first: int
     last: int
@@ -44,16 +44,16 @@ class Span(NamedTuple):
         return f"{folder}/{self.first:010}.parquet"
 
 
-def planned(
-    cursor: Cursor, table: Table, *, by_collection: bool
-) -> tuple[list[Column], list[Span]]:
+def plan_partitions(
+    cursor: Cursor, table: ExportTable, *, by_collection: bool
+) -> tuple[list[FileColumn], list[Partition]]:
     """Plan the partitions of a table; return its columns and partitions.
 
     Args:
         by_collection: files of one collection each.
     """
     columns = parquet.columns(cursor, table)
-    groups: dict[str | None, list[Group]] = {}
+    groups: dict[str | None, list[RowRange]] = {}
     for group in parquet.digests(cursor, table, parted=by_collection):
         groups.setdefault(group.collection, []).append(group)
     spans = []
@@ -64,17 +64,17 @@ def planned(
             columns,
             collection,
         ]
-        for first, last, some in parted(own, width=table.width, rows=table.rows):
+        for first, last, some in split_ranges(own, width=table.width, rows=table.rows):
             text = json.dumps([described, some])
             digest = hashlib.sha256(text.encode()).hexdigest()[:32]
             rows = sum(group.rows for group in some)
-            spans.append(Span(table, collection, first, last, rows, digest))
+            spans.append(Partition(table, collection, first, last, rows, digest))
     return columns, spans
 
 
-def parted(
-    groups: Sequence[Group], *, width: int, rows: int
-) -> Iterator[tuple[int, int, list[Group]]]:
+def split_ranges(
+    groups: Sequence[RowRange], *, width: int, rows: int
+) -> Iterator[tuple[int, int, list[RowRange]]]:
     """Partition rows among files: halve the range of numbers while a part is too large.
 
     So the files before stay as they are when rows come after them, and few rows that are left of
@@ -92,7 +92,7 @@ def parted(
         rows *= 2
     cells = [group.cell for group in groups]
 
-    def halved(first: int, count: int) -> Iterator[tuple[int, int, list[Group]]]:
+    def halved(first: int, count: int) -> Iterator[tuple[int, int, list[RowRange]]]:
         some = groups[bisect_left(cells, first) : bisect_left(cells, first + count)]
         if count == 1 or sum(group.rows for group in some) <= rows:
             if some:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeGuard
 
 from qmd.experiences import secrets
-from qmd.experiences.secrets import Finding
+from qmd.experiences.secrets import SecretFinding
 
 LONGEST_TITLE = 500
 LONGEST_TEXT = 65_536
@@ -64,7 +64,7 @@ class Refused(Exception):
     """
 
     def __init__(
-        self, code: str, violations: Sequence[Violation], findings: Sequence[Finding] = ()
+        self, code: str, violations: Sequence[Violation], findings: Sequence[SecretFinding] = ()
     ) -> None:
         messages = [each.message for each in violations]
         if code == "MISSING_REQUIRED_FIELDS":
@@ -106,7 +106,7 @@ def submission(given: Mapping[str, object], misnamed: Sequence[Violation] = ()) 
     findings = [
         finding
         for field, text in {**texts, "keywords": "\n".join(keywords)}.items()
-        for finding in secrets.findings(field, text, strict=field == "context")
+        for finding in secrets.find_secrets(field, text, strict=field == "context")
     ]
     violations += [
         Violation(field, f"{_label(field)} contains unsanitized code snippet", "unsanitized")
@@ -245,7 +245,7 @@ class Rendered(NamedTuple):
     parts: dict[str, tuple[int, int]]
 
 
-def rendered(submitted: Submission) -> Rendered:
+def render_markdown(submitted: Submission) -> Rendered:
     """Render a submission as Markdown that contains each of its texts unchanged."""
     text = f"# {heading(submitted.title)}\n"
     parts = {}

@@ -30,7 +30,7 @@ def prepared(records: Sequence[Record], stemmer: Stemmer) -> Batch:
 
 def _parsed(record: Record) -> Parsed:
     submitted = record.submission
-    text = contract.rendered(submitted).text
+    text = contract.render_markdown(submitted).text
     data = text.encode()
     file = File(
         Change(None, None, record.path, None, None),

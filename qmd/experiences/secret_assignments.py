@@ -129,7 +129,7 @@ _ASSIGNED = re.compile(
 )
 
 
-def assigned(text: str) -> Iterator[Span]:
+def find_assignments(text: str) -> Iterator[Span]:
     """Find the secret values that follow their names."""
     at = 0
     while head := _NAMED.search(text, at):
@@ -151,7 +151,7 @@ def _is_quoted_secret(value: str) -> bool:
     return (
         len(value) >= 4
         and not any(mark.isspace() for mark in value)
-        and not stands_for_another(value)
+        and not is_placeholder(value)
         and not NAME_OF_VARIABLE.fullmatch(value)
         and not _is_key_of_a_text(value)
     )
@@ -160,7 +160,7 @@ def _is_quoted_secret(value: str) -> bool:
 def _is_phrase(head: re.Match[str], value: re.Match[str]) -> bool:
     """Check that a value of several words is a passphrase, not a sentence, label or command."""
     phrase, end = value["quoted"], value.end("quoted")
-    if head["name"].lower() not in _MAY_BE_A_PHRASE or stands_for_another(phrase):
+    if head["name"].lower() not in _MAY_BE_A_PHRASE or is_placeholder(phrase):
         return False
     if not value.string[end : end + 2].lstrip("\\").startswith(value["quote"]):
         return False
@@ -199,7 +199,7 @@ def _is_bare_secret(head: re.Match[str], value: re.Match[str]) -> bool:
     follows = value["next"].strip()
     if follows and follows in "([{":
         return False
-    if len(bare) < (4 if password and equals else 6) or stands_for_another(bare):
+    if len(bare) < (4 if password and equals else 6) or is_placeholder(bare):
         return False
     if _MEMBER.fullmatch(bare) or NAME_OF_VARIABLE.fullmatch(bare) or _TECHNICAL.fullmatch(bare):
         return False
@@ -213,7 +213,7 @@ def _is_bare_secret(head: re.Match[str], value: re.Match[str]) -> bool:
     return True
 
 
-def defaults(text: str) -> Iterator[Span]:
+def find_defaults(text: str) -> Iterator[Span]:
     """Yield default values of unset variables, such as `${DB_PASSWORD:-value}`."""
     for pattern in _DEFAULTS:
         for found in pattern.finditer(text):
@@ -229,7 +229,7 @@ def _between(head: re.Match[str]) -> str:
     return head.string[head.end("name") : head.start("sign")]
 
 
-def stands_for_another(value: str) -> bool:
+def is_placeholder(value: str) -> bool:
     """Check that a value is a placeholder, a reference, or a word for the missing value."""
     if not any(mark.isalnum() for mark in value) or MASKED.search(value):
         return True

@@ -22,16 +22,16 @@ from qmd.experiences.secret_assignments import (
     SEPARATOR,
     TEMPLATE,
     Span,
-    assigned,
-    defaults,
-    stands_for_another,
+    find_assignments,
+    find_defaults,
+    is_placeholder,
 )
 
 MOST = 50
 """Findings reported for one text at most."""
 
 
-class Finding(NamedTuple):
+class SecretFinding(NamedTuple):
     """A part of a text that has to be removed.
 
     Attributes:
@@ -46,7 +46,7 @@ class Finding(NamedTuple):
     length: int
 
 
-def findings(field: str, text: str, *, strict: bool) -> list[Finding]:
+def find_secrets(field: str, text: str, *, strict: bool) -> list[SecretFinding]:
     """Find the secrets and personal data of a text, in order.
 
     Args:
@@ -65,7 +65,7 @@ def findings(field: str, text: str, *, strict: bool) -> list[Finding]:
     for start, end, name in places[:MOST]:
         line += text.count("\n", before, start)
         before = start
-        found.append(Finding(field, name, line, end - start))
+        found.append(SecretFinding(field, name, line, end - start))
     return found
 
 
@@ -130,7 +130,7 @@ _PRIVATE_KEY = (
 
 def _is_bearer(match: re.Match[str]) -> bool:
     value = match["secret"]
-    if stands_for_another(value) or NAME_OF_VARIABLE.fullmatch(value):
+    if is_placeholder(value) or NAME_OF_VARIABLE.fullmatch(value):
         return False
     pieces = SEPARATOR.split(value)
     return len(pieces) == 1 or not all(PLAIN_WORD.fullmatch(p) for p in pieces if p)
@@ -153,7 +153,7 @@ _SECRETS = (
         _matching(
             r"""\bauthorization["']?[ \t]{0,4}[:=,][ \t]{0,4}["']?basic[ \t]{1,4}"""
             r"(?P<secret>[A-Za-z0-9+/]{8,}={0,2})",
-            lambda match: not stands_for_another(match["secret"]),
+            lambda match: not is_placeholder(match["secret"]),
             flags=re.I,
         ),
     ),
@@ -164,8 +164,8 @@ _SECRETS = (
             _is_password_of_url,
         ),
     ),
-    _Rule("assigned_secret", defaults),
-    _Rule("assigned_secret", assigned),
+    _Rule("assigned_secret", find_defaults),
+    _Rule("assigned_secret", find_assignments),
 )
 
 # -- persons and machines ------------------------------------------------------------------------

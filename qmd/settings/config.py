@@ -104,7 +104,7 @@ def is_blank(place: Place) -> bool:
     Raises:
         ConfigError: it cannot be read.
     """
-    return not written(place.config).strip("\ufeff \t\r\n") and place.config.exists()
+    return not read_yaml_text(place.config).strip("\ufeff \t\r\n") and place.config.exists()
 
 
 def load(place: Place) -> Settings:
@@ -113,7 +113,7 @@ def load(place: Place) -> Settings:
     Raises:
         ConfigError: it is not YAML, or says something unknown; with the line, unless it is large.
     """
-    text = written(place.config)
+    text = read_yaml_text(place.config)
     try:
         return understood(_parsed_fast(text), place)
     except (ValueError, ConfigError) as error:
@@ -166,7 +166,7 @@ def content(path: Path) -> bytes:
     return data
 
 
-def written(path: Path) -> str:
+def read_yaml_text(path: Path) -> str:
     """Read the text of a settings file, with its line ends and byte order mark.
 
     Returns:

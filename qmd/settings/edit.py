@@ -36,7 +36,7 @@ def edit(place: Place, change: Callable[[Parsed], None]) -> Settings:
     try:
         place.config.parent.mkdir(parents=True, exist_ok=True)
         with edit_lock.locked(place.config.with_name(place.config.name + ".lock")):
-            text = config.written(place.config)
+            text = config.read_yaml_text(place.config)
             document = commented.parsed(text, place.config)
             config.understood(document, place)
             lines = Lines(text)
@@ -53,7 +53,7 @@ def edit(place: Place, change: Callable[[Parsed], None]) -> Settings:
                     break
             else:
                 raise ConfigError(place.config, "it cannot be changed as it is written: edit it")
-            safe_open.replace(place.config.resolve(), lambda file: file.write(text))
+            safe_open.atomic_replace(place.config.resolve(), lambda file: file.write(text))
             return settings
     except OSError as error:
         raise ConfigError(place.config, error.strerror or str(error)) from error

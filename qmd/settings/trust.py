@@ -65,7 +65,7 @@ def demands(place: Place, settings: Settings) -> list[Demand]:
     return sorted(wanted, key=lambda demand: demand.text)
 
 
-def gated(place: Place, settings: Settings) -> list[str]:
+def needs_approval(place: Place, settings: Settings) -> list[str]:
     """List the texts of the settings that need approval, in order."""
     return [demand.text for demand in demands(place, settings)]
 
@@ -115,7 +115,7 @@ def approved(place: Place, settings: Settings) -> Settings:
 
 def left_out(place: Place, settings: Settings) -> list[str]:
     """List the texts of settings that need approval, unless all are approved."""
-    return [] if is_trusted(place, settings) else gated(place, settings)
+    return [] if is_trusted(place, settings) else needs_approval(place, settings)
 
 
 def approvals(place: Place) -> dict[str, str]:
@@ -167,7 +167,7 @@ def _changing(place: Place) -> Iterator[dict[str, str]]:
             yield known
             if known != before:
                 text = json.dumps(known, indent=2, sort_keys=True) + "\n"
-                safe_open.replace(file, lambda new: new.write(text))
+                safe_open.atomic_replace(file, lambda new: new.write(text))
     except OSError as error:
         raise ConfigError(place.trusted, error.strerror or str(error)) from error
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from qmd.errors import IndexBusy, IndexUnreadable
 from qmd.storage import cancellation
 from qmd.storage.cursor import Connection, DatabaseError, connected
-from qmd.storage.duckdb_errors import holder_in, translated
+from qmd.storage.duckdb_errors import lock_holder, translate
 from qmd.storage.file_lock import POLL
-from qmd.storage.file_version import log_of
-from qmd.storage.scratch import spill
+from qmd.storage.file_version import wal_path
+from qmd.storage.scratch import spill_folder
 from qmd.storage.statements import filled, statement
 
 ROW_GROUP_SIZE = 4096
@@ -121,7 +121,7 @@ class Attachment:
                 | {
                     "threads": str(self._threads),
                     "memory_limit": self._memory_limit,
-                    "temp_directory": str(spill(self._path)),
+                    "temp_directory": str(spill_folder(self._path)),
                 }
             )
         return self._root
@@ -151,10 +151,10 @@ def attach(
         except DatabaseError as error:
             problem = str(error)
             if "Could not set lock on file" not in problem:
-                raise translated(path, error) or IndexUnreadable(path, problem) from error
+                raise translate(path, error) or IndexUnreadable(path, problem) from error
             waited = time.monotonic() - began
             if waited > patience:
-                raise IndexBusy(path, holder=holder_in(problem), waited=waited) from error
+                raise IndexBusy(path, holder=lock_holder(problem), waited=waited) from error
             cancellation.check()
             time.sleep(5 * POLL)
 
@@ -165,7 +165,7 @@ def check_files(path: Path) -> None:
     Raises:
         IndexUnreadable: the index, or its log, is something else than a file.
     """
-    for file in (path, log_of(path)):
+    for file in (path, wal_path(path)):
         if file.exists() and not file.is_file():
             raise IndexUnreadable(
                 path,

@@ -23,7 +23,7 @@ class Overview(NamedTuple):
     modified: datetime | None
 
 
-class Folder(NamedTuple):
+class TopFolder(NamedTuple):
     """A top folder of a collection."""
 
     collection: str
@@ -73,9 +73,9 @@ def overview(cursor: Cursor) -> list[Overview]:
     return cursor.rows(Overview, "collections/overview")
 
 
-def folders(cursor: Cursor) -> list[Folder]:
+def folders(cursor: Cursor) -> list[TopFolder]:
     """List the top folders of each collection."""
-    return cursor.rows(Folder, "collections/folders")
+    return cursor.rows(TopFolder, "collections/folders")
 
 
 def config_digest(cursor: Cursor) -> str | None:
@@ -141,4 +141,4 @@ def matching(contexts: Sequence[Context], collection: str, path: str) -> str | N
 
 
 def _composed(path: str) -> str:
-    return paths.composed(path) or path
+    return paths.to_nfc(path) or path

@@ -15,10 +15,10 @@ from qmd.errors import IndexFailure
 from qmd.storage.attachment import ENGINE, ROW_GROUP_SIZE
 from qmd.storage.cursor import Cursor, DatabaseError, connected
 from qmd.storage.database import Database
-from qmd.storage.duckdb_errors import translated
+from qmd.storage.duckdb_errors import translate
 from qmd.storage.file_version import version_of
 from qmd.storage.scratch import workplace
-from qmd.storage.snapshot import copy
+from qmd.storage.snapshot import write_snapshot
 from qmd.storage.statements import filled
 
 WORTH = 0.9
@@ -58,7 +58,7 @@ def _attempt(database: Database, folder: Path) -> bool:
     folder.mkdir()
     new = folder / "new.duckdb"
     seen = version_of(database.path)
-    old, _ = copy(database, folder)
+    old, _ = write_snapshot(database, folder)
     if version_of(database.path) != seen:
         return False
     _write_anew(old, new, folder)
@@ -86,4 +86,4 @@ def _write_anew(old: Path, new: Path, folder: Path) -> None:
         with closing(connected(config)) as engine:
             engine.execute(text)
     except DatabaseError as error:
-        raise translated(old, error) or error from error
+        raise translate(old, error) or error from error

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import _duckdb
 
 from qmd.storage.arrow import Relation
-from qmd.storage.prepared import Plans
+from qmd.storage.prepared import PreparedStatements
 from qmd.storage.statements import given, statement
 
 # `import duckdb` reads package metadata and costs as much again as the engine itself;
@@ -25,7 +25,7 @@ NO_CONFIG: Config = MappingProxyType({})
 
 Row = TypeVar("Row")
 Key = TypeVar("Key", bound=Hashable)
-Found = TypeVar("Found")
+T = TypeVar("T")
 Scalar = str | int | float | bool | None
 Value = Scalar | list[int] | list[float] | list[bool]
 
@@ -85,17 +85,17 @@ class Cursor:
     def __init__(self, connection: Connection, memory: Memory | None = None) -> None:
         self.connection = connection
         self.memory = memory
-        self._plans = Plans(connection)
+        self._plans = PreparedStatements(connection)
 
     def each(
         self,
         kind: str,
         keys: Iterable[Key],
-        work: Callable[[list[Key]], Mapping[Key, Found]],
+        work: Callable[[list[Key]], Mapping[Key, T]],
         *,
         most: int = 20_000,
-        size: Callable[[Found], int] = lambda _: 1,
-    ) -> dict[Key, Found]:
+        size: Callable[[T], int] = lambda _: 1,
+    ) -> dict[Key, T]:
         """Return the result of `work` for each key; it runs for keys that are not cached.
 
         Args:

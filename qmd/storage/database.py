@@ -16,12 +16,12 @@ from qmd.errors import IndexNotWritable
 from qmd.storage import cancellation
 from qmd.storage.attachment import attach
 from qmd.storage.cursor import Connection, Cursor
-from qmd.storage.duckdb_errors import in_words
-from qmd.storage.file_version import is_settled, log_of, version_of
-from qmd.storage.thread_lock import Occupancy, Result
+from qmd.storage.duckdb_errors import translating
+from qmd.storage.file_version import is_settled, version_of, wal_path
+from qmd.storage.thread_lock import Result, ThreadLock
 
 
-class Database(Occupancy):
+class Database(ThreadLock):
     """An index file.
 
     Args:
@@ -46,7 +46,7 @@ class Database(Occupancy):
         stop = cancellation.CURRENT.get()
         cursor = self._begin_read(aside=aside)
         try:
-            with in_words(self.path), stop.over(cursor.connection) if stop else nullcontext():
+            with translating(self.path), stop.over(cursor.connection) if stop else nullcontext():
                 return work(cursor)
         finally:
             self._end_read(cursor, aside=aside)
@@ -96,7 +96,7 @@ class Database(Occupancy):
         from qmd import files
 
         with self._alone():
-            log = log_of(self.path)
+            log = wal_path(self.path)
             if self.path.exists():
                 self._transaction(agree)
                 if log.exists():
@@ -104,10 +104,10 @@ class Database(Occupancy):
             self._drop()
             try:
                 log.unlink(missing_ok=True)  # of a file that is gone: the new one must not get it
-                files.flush(new)
+                files.fsync_path(new)
                 target = self.path.resolve()
                 new.replace(target)
-                files.flush(target.parent)
+                files.fsync_path(target.parent)
             except OSError as error:
                 raise IndexNotWritable(self.path, error.strerror or str(error)) from error
 

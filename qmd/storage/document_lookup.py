@@ -11,7 +11,7 @@ from qmd.quoting import command
 from qmd.storage.catalog import collections
 from qmd.storage.cursor import Cursor, as_json
 from qmd.text import globs, paths
-from qmd.text.hashes import docid_digits
+from qmd.text.hashes import parse_docid
 from qmd.types import Collection, Document
 
 LONGEST = 20_000
@@ -43,7 +43,7 @@ def found(cursor: Cursor, name: str, folder: Path | None = None) -> Document | N
 def _found(cursor: Cursor, name: str, folder: Path | None) -> Document | None:
     if not _may_be_one(name):
         return None
-    digits = docid_digits(name)
+    digits = parse_docid(name)
     if digits and name.lstrip("\"'").startswith("#"):
         return _with_docid(cursor, name, digits)
     return (
@@ -184,7 +184,7 @@ def _begun(glob: str, folder: Path | None) -> tuple[str | None, str]:
 
 
 def _as_written(place: str) -> str:
-    return paths.composed(place) or place
+    return paths.to_nfc(place) or place
 
 
 def _on_disk(cursor: Cursor, name: str, folder: Path) -> str | None:
@@ -212,7 +212,7 @@ def _at(cursor: Cursor, collection: str, path: str, *, as_written: bool = False)
     Args:
         as_written: no other will do, the characters of whose path are composed in another way.
     """
-    composed = None if as_written else paths.composed(path)
+    composed = None if as_written else paths.to_nfc(path)
     rows = cursor.rows(
         Document, "documents/at", collection=collection, path=path, composed=composed
     )
@@ -228,7 +228,7 @@ def _named(cursor: Cursor, name: str, folder: Path | None) -> Document | None:
             if exact is not None:
                 return exact
         last = wanted.rpartition("/")[2]
-        composed = paths.composed(wanted)
+        composed = paths.to_nfc(wanted)
         rows = cursor.run("documents/named", name=wanted, last=last, composed=composed)
         best = [Document(*row) for rank, *row in rows if rank == rows[0][0]]
         if len(best) > 1:
@@ -262,7 +262,7 @@ def below(cursor: Cursor, collection: str | None, prefix: str = "") -> list[Docu
         "documents/below",
         collection=collection,
         prefix=prefix,
-        composed=paths.composed(prefix),
+        composed=paths.to_nfc(prefix),
     )
 
 

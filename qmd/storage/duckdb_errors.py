@@ -13,7 +13,7 @@ import _duckdb
 from qmd import processes
 from qmd.errors import IndexFailure, IndexNotWritable, IndexOutOfReach, IndexUnreadable
 from qmd.storage.cursor import DatabaseError
-from qmd.storage.file_version import log_of
+from qmd.storage.file_version import wal_path
 
 _OF_THE_FILE = (
     _duckdb.IOException,
@@ -32,18 +32,18 @@ _UNWRITABLE = (
 
 
 @contextmanager
-def in_words(path: Path) -> Iterator[None]:
+def translating(path: Path) -> Iterator[None]:
     """Translate errors about the file, but not about a statement."""
     try:
         yield
     except DatabaseError as error:
-        failure = translated(path, error)
+        failure = translate(path, error)
         if failure is None:
             raise
         raise failure from error
 
 
-def translated(path: Path, error: DatabaseError) -> IndexFailure | None:
+def translate(path: Path, error: DatabaseError) -> IndexFailure | None:
     """Translate a DuckDB error about the file; None for any other error."""
     # Of a fatal error, the first line says only what became of the engine.
     problem = str(error).rpartition("Original error: ")[2].splitlines()[0].strip()
@@ -53,7 +53,7 @@ def translated(path: Path, error: DatabaseError) -> IndexFailure | None:
     if any(words in problem.lower() for words in _UNWRITABLE):
         return IndexNotWritable(path, plain)
     if "WAL does not match" in problem:
-        log = log_of(path).name
+        log = wal_path(path).name
         return IndexUnreadable(
             path,
             f"{log} beside it is of another index, whose place it has taken.",
@@ -73,7 +73,7 @@ def _is_out_of_reach(path: Path) -> bool:
     return not os.access(path, os.R_OK)
 
 
-def holder_in(problem: str) -> str | None:
+def lock_holder(problem: str) -> str | None:
     """Extract the lock holder, `duckdb, process 123`, from DuckDB's message."""
     found = re.search(r"held in (.+?) \(PID (\d+)\)", problem)
     if found is None:

@@ -134,7 +134,7 @@ class _Lock:
         for flags in (os.O_RDWR | os.O_CREAT, os.O_RDONLY):
             try:
                 return safe_open.opened(self._path, flags, 0o666)
-            except safe_open.NotAFile as error:
+            except safe_open.NotRegularFile as error:
                 raise LockUnusable(self._path) from error
             except OSError:
                 continue
@@ -218,7 +218,7 @@ def dictionary(index: Path, *, shared: bool) -> Iterator[bool]:
         lock.release()
 
 
-class Gate:
+class FileLock:
     """The two locks of one index in this process: writer intent (door) and readers (room).
 
     Args:

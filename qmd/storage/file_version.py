@@ -14,7 +14,7 @@ COARSE_NS = 2_000_000_000
 """Nanoseconds for file systems that store whole seconds; FAT stores every other one."""
 
 
-def log_of(path: Path) -> Path:
+def wal_path(path: Path) -> Path:
     """Return the path of the write-ahead log, which a killed writer leaves behind."""
     return path.with_name(f"{path.name}.wal")
 
@@ -39,7 +39,7 @@ def version_of(path: Path) -> Version | None:
     except FileNotFoundError:
         return None
     try:
-        log = os.stat(log_of(path)).st_mtime_ns
+        log = os.stat(wal_path(path)).st_mtime_ns
     except FileNotFoundError:
         log = 0
     return Version(info.st_ino, info.st_mtime_ns, info.st_size, log)

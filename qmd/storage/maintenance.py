@@ -35,7 +35,7 @@ one."""
 LAST_TERM = (1 << 63) - 1
 
 
-class Size(NamedTuple):
+class MergeSize(NamedTuple):
     """Amount of work of a merge."""
 
     postings: int
@@ -86,7 +86,7 @@ class StrayPath(NamedTuple):
     path: str
 
 
-class Problem(NamedTuple):
+class IntegrityProblem(NamedTuple):
     """An integrity constraint of the index, and the number of violations."""
 
     fact: str
@@ -104,9 +104,9 @@ class Waste(NamedTuple):
     vectors: int
 
 
-def size(cursor: Cursor) -> Size:
+def size(cursor: Cursor) -> MergeSize:
     """Measure the work of a merge."""
-    return cursor.rows(Size, "postings/size")[0]
+    return cursor.rows(MergeSize, "postings/size")[0]
 
 
 def totals(cursor: Cursor) -> Totals:
@@ -114,9 +114,9 @@ def totals(cursor: Cursor) -> Totals:
     return cursor.rows(Totals, "maintenance/totals")[0]
 
 
-def problems(cursor: Cursor) -> list[Problem]:
+def problems(cursor: Cursor) -> list[IntegrityProblem]:
     """Count the violations of each integrity constraint."""
-    return cursor.rows(Problem, "maintenance/problems")
+    return cursor.rows(IntegrityProblem, "maintenance/problems")
 
 
 def stray_paths(cursor: Cursor, limit: int = 1) -> list[StrayPath]:
@@ -179,7 +179,7 @@ def merge(database: Database, *, always: bool = False, at_leisure: bool = False)
     return always
 
 
-def _merge(database: Database, now: Size) -> None:
+def _merge(database: Database, now: MergeSize) -> None:
     gone = database.read(_gone)
     step = LAST_TERM // now.slices + 1
     for at in range(now.slices):

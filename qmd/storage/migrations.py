@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from qmd.errors import IndexTooNew, IndexUnreadable, MigrationEdited
 from qmd.storage.cursor import Cursor, DatabaseError, NoSuchTable
-from qmd.storage.statements import shipped
+from qmd.storage.statements import data_folder
 from qmd.version import __version__
 
 
@@ -27,7 +27,7 @@ class Migration(NamedTuple):
     text: str
 
 
-class Applied(NamedTuple):
+class LedgerRow(NamedTuple):
     """A row of the ledger."""
 
     version: int
@@ -39,7 +39,7 @@ class Applied(NamedTuple):
 @cache
 def migrations() -> tuple[Migration, ...]:
     """List all shipped migrations, in order."""
-    files = sorted(shipped("migrations").glob("[0-9]*.sql"))
+    files = sorted(data_folder("migrations").glob("[0-9]*.sql"))
     found = []
     for file in files:
         data = file.read_bytes()
@@ -57,7 +57,7 @@ def is_current(cursor: Cursor, path: Path) -> bool:
     return not _missing(cursor, path)
 
 
-def bring_up_to_date(cursor: Cursor, path: Path, *, last: int | None = None) -> None:
+def migrate(cursor: Cursor, path: Path, *, last: int | None = None) -> None:
     """Run the migrations that the ledger lacks.
 
     Args:
@@ -89,7 +89,7 @@ def bring_up_to_date(cursor: Cursor, path: Path, *, last: int | None = None) -> 
 
 def _missing(cursor: Cursor, path: Path) -> list[Migration]:
     try:
-        applied = {row.version: row for row in cursor.rows(Applied, "store/applied")}
+        applied = {row.version: row for row in cursor.rows(LedgerRow, "store/applied")}
     except NoSuchTable:
         if cursor.run("store/tables"):
             raise IndexUnreadable(path, "it is a DuckDB database, but not one of qmd's.") from None

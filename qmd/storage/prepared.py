@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import _duckdb
 
-from qmd.storage.statements import bare, given, literal, statement
+from qmd.storage.statements import given, literal, statement, without_header
 
 MOST = 16
 """Plans that a connection keeps: one takes up to 0.8 MB, and there is one for each limit."""
@@ -57,7 +57,7 @@ class _Plan(NamedTuple):
     kinds: Mapping[str, str]
 
 
-class Plans:
+class PreparedStatements:
     """Prepared statements of a connection. Discard them before their tables are detached."""
 
     def __init__(self, connection: _duckdb.DuckDBPyConnection) -> None:
@@ -111,5 +111,5 @@ class Plans:
         return plan
 
     def _do(self, name: str, **parts: str) -> _duckdb.DuckDBPyConnection:
-        text = _PARAMETER.sub(lambda found: parts[found[1]], bare(name))
+        text = _PARAMETER.sub(lambda found: parts[found[1]], without_header(name))
         return self._connection.execute(text)

@@ -72,7 +72,7 @@ def _locked(folder: Path, *, wait: bool) -> int | None:
     return None
 
 
-def spill(index: Path) -> Path:
+def spill_folder(index: Path) -> Path:
     """Create a spill folder for one engine: two that share one break each other.
 
     Source: DuckDB 1.5.5, two processes that sort with the same temp_directory.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from qmd.storage.cursor import Connection, connected
 from qmd.storage.database import Database
-from qmd.storage.file_version import log_of
+from qmd.storage.file_version import wal_path
 from qmd.storage.scratch import sweep_copies, workplace
 
 
@@ -31,7 +31,7 @@ def copied(database: Database, *folders: Path) -> Iterator[tuple[Database, float
     with ExitStack() as stack:
         for folder in folders:
             try:
-                path, held = copy(database, stack.enter_context(workplace(folder)))
+                path, held = write_snapshot(database, stack.enter_context(workplace(folder)))
                 break
             except OSError:
                 stack.close()
@@ -42,7 +42,7 @@ def copied(database: Database, *folders: Path) -> Iterator[tuple[Database, float
         yield apart, held
 
 
-def copy(database: Database, folder: Path) -> tuple[Path, float]:
+def write_snapshot(database: Database, folder: Path) -> tuple[Path, float]:
     """Copy the index file into a folder, between two transactions.
 
     Others may read meanwhile; who wants to write has to wait.
@@ -64,7 +64,7 @@ def _copied(path: Path, target: Path, attach: Callable[[Connection], None]) -> t
     began = time.monotonic()
     with closing(connected()) as engine:
         attach(engine)  # so that programs that know nothing of the gate do not write
-        if (log := log_of(path)).exists():
-            files.copy(log, log_of(target))
+        if (log := wal_path(path)).exists():
+            files.copy(log, wal_path(target))
         files.copy(path, target)  # last: closing the file that it reads drops the engine's lock
     return target, time.monotonic() - began

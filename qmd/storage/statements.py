@@ -21,7 +21,7 @@ _PARAMETER = re.compile(r"\$([a-z]\w*)")
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
-def shipped(folder: str) -> Path:
+def data_folder(folder: str) -> Path:
     """Find `sql` or `migrations`: inside the installed package, or beside `qmd/` in a checkout."""
     inside = _PACKAGE / folder
     return inside if inside.is_dir() else _PACKAGE.parent / folder
@@ -34,11 +34,11 @@ def statement(name: str) -> str:
     Raises:
         FileNotFoundError: there is none of this name.
     """
-    return (shipped("sql") / f"{name}.sql").read_text(encoding="utf-8")
+    return (data_folder("sql") / f"{name}.sql").read_text(encoding="utf-8")
 
 
 @cache
-def bare(name: str) -> str:
+def without_header(name: str) -> str:
     """Return the text of a statement without its header."""
     return _HEADER.sub("", statement(name))
 
@@ -51,7 +51,7 @@ def filled(name: str, **values: Path | str | int) -> str:
     """
     texts = {key: literal(value) for key, value in values.items()}
     # All at once: a path may have the name of another value in it.
-    return _PARAMETER.sub(lambda found: texts.get(found[1], found[0]), bare(name))
+    return _PARAMETER.sub(lambda found: texts.get(found[1], found[0]), without_header(name))
 
 
 def literal(value: object) -> str:
@@ -65,7 +65,7 @@ def given(name: str, parameters: Mapping[str, Value]) -> tuple[str, Mapping[str,
     """Return a statement without the parts of absent parameters, and the parameters left."""
     optional = _optional(name)
     if not optional:
-        return bare(name), parameters
+        return without_header(name), parameters
     without = frozenset(each for each in optional if parameters[each] is None)
     text, taken = _shortened(name, without)
     return text, {key: value for key, value in parameters.items() if key in taken}
@@ -80,5 +80,5 @@ def _optional(name: str) -> frozenset[str]:
 @cache
 def _shortened(name: str, without: frozenset[str]) -> tuple[str, frozenset[str]]:
     """Remove the parts of some parameters; return the text and the remaining parameters."""
-    text = _PART.sub(lambda part: "" if part[1] in without else part[2], bare(name))
+    text = _PART.sub(lambda part: "" if part[1] in without else part[2], without_header(name))
     return text, frozenset(_PARAMETER.findall(text))

@@ -19,8 +19,8 @@ from qmd.errors import IndexBusy, IndexNotWritable, IndexUnreadable, OfAnotherPr
 from qmd.storage import cancellation, migrations
 from qmd.storage.attachment import Attachment
 from qmd.storage.cursor import Cursor, DatabaseError, Memory
-from qmd.storage.duckdb_errors import in_words
-from qmd.storage.file_lock import Gate
+from qmd.storage.duckdb_errors import translating
+from qmd.storage.file_lock import FileLock
 from qmd.storage.file_version import GONE, Version, version_of
 
 Result = TypeVar("Result")
@@ -32,7 +32,7 @@ LEAST = 0.2
 """Seconds that a use waits for other processes at least, within its timeout."""
 
 
-class Occupancy:
+class ThreadLock:
     """The readers and the writer of one index in this process.
 
     Args:
@@ -57,7 +57,7 @@ class Occupancy:
         self._warm = warm
         self._patience = patience
         self._schema = schema
-        self._gate = Gate(path, patience=patience)
+        self._gate = FileLock(path, patience=patience)
         self._attachment = Attachment(
             path, patience=patience, memory_limit=memory_limit, threads=threads
         )
@@ -183,7 +183,7 @@ class Occupancy:
                     self._last_in = time.monotonic()
                     self._seen = Memory(seen.inode or None, self.missed)
                     self._asleep.notify_all()
-                    with in_words(self.path):
+                    with translating(self.path):
                         if migrations.is_current(Cursor(self._attachment.connection()), self.path):
                             return
                 except BaseException:
@@ -252,10 +252,10 @@ class Occupancy:
             self._attachment.attach_to_write(self._began)
         self._last_in = time.monotonic()
         try:
-            with in_words(self.path):
+            with translating(self.path):
                 connection = self._attachment.connection()
                 cursor = Cursor(connection)
-                migrations.bring_up_to_date(cursor, self.path, last=self._schema)
+                migrations.migrate(cursor, self.path, last=self._schema)
                 connection.begin()
                 try:
                     result = work(cursor)

@@ -29,7 +29,7 @@ def term_id(term: str) -> int:
     return int.from_bytes(digest[8:], "little") >> 1
 
 
-def docid_digits(name: str) -> str | None:
+def parse_docid(name: str) -> str | None:
     """Parse a docid as users write it to its hex digits, or None.
 
     `#abc123`, `abc123`, quoted, in any case, and longer prefixes of the hash too.

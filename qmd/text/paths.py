@@ -116,7 +116,7 @@ def uri(collection: str, path: str) -> str:
     return f"{SCHEME}{quote(collection, safe='')}/{quote(path)}"
 
 
-def composed(name: str) -> str | None:
+def to_nfc(name: str) -> str | None:
     """Normalize a name to NFC, as keyboards write it; None if it is ASCII and cannot differ."""
     return None if name.isascii() else unicodedata.normalize("NFC", name)
 

@@ -21,7 +21,7 @@ from tests.library import STEMMER
 def test_two_exports_to_one_folder_take_turns(one, tmp_path):
     (tmp_path / ".out.part").mkdir()
     with (
-        destination.locked(tmp_path / ".out.part", tmp_path / "out"),
+        destination.folder_lock(tmp_path / ".out.part", tmp_path / "out"),
         pytest.raises(FolderTaken, match=r"python.*, process \d+ .*is exporting to it"),
     ):
         one.engine.export(tmp_path / "out")

@@ -115,7 +115,7 @@ def test_a_folder_that_cannot_be_made_is_an_error_in_words(one, tmp_path):
 @pytest.mark.parametrize("can", [True, False])
 def test_the_new_export_takes_the_place_of_the_old_one(one, target, tmp_path, monkeypatch, can):
     if not can:
-        monkeypatch.setattr(files, "exchange", lambda one, other: False)
+        monkeypatch.setattr(files, "swap_folders", lambda one, other: False)
     one.engine.export(tmp_path / "out")
     one.write("new.md", "# New\n\nLater tea.")
     one.update()

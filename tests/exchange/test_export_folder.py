@@ -12,7 +12,7 @@ import pytest
 
 from qmd.errors import ExchangeError, ExportDamaged, FolderTaken
 from qmd.exchange import destination, manifest
-from qmd.exchange.destination import MARK, locked
+from qmd.exchange.destination import MARK, folder_lock
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_a_folder_called_like_an_old_export_is_left_alone(shelf):
     (shelf.folder / ".out.old").mkdir()
     (shelf.folder / ".out.old" / "mine").write_text("x")
     folder = exported(shelf)
-    assert manifest.is_ours(folder)
+    assert manifest.is_export_folder(folder)
     assert (shelf.folder / ".out.old" / "mine").read_text() == "x"
 
 
@@ -104,7 +104,7 @@ def test_an_export_that_is_read_is_not_replaced_meanwhile(shelf):
     folder = exported(shelf)
     shelf.write("more.md", "# More")
     shelf.update()
-    with locked(folder, folder, shared=True):
+    with folder_lock(folder, folder, shared=True):
         shelf.engine.import_(folder, replace=True)  # others may read it
         with pytest.raises(FolderTaken, match="importing from it"):
             exported(shelf)

@@ -14,17 +14,17 @@ from qmd import lock_signature as signature
 from qmd import processes
 from qmd.errors import IndexBusy, JobRunning
 from qmd.storage import file_lock as gates
-from qmd.storage.file_lock import Gate, dictionary, errand
+from qmd.storage.file_lock import FileLock, dictionary, errand
 
 LONG = 20
 
 PROGRAM = """
 import sys
 from pathlib import Path
-from qmd.storage.file_lock import Gate, dictionary, errand
+from qmd.storage.file_lock import FileLock, dictionary, errand
 
 def hold(index, *verbs):
-    gate = Gate(Path(index))
+    gate = FileLock(Path(index))
     kept = []
     for verb in verbs:
         if verb == "words":
@@ -112,7 +112,7 @@ def index(tmp_path):
 
 def busy(index, *verbs):
     """The process that keeps a use out."""
-    gate = Gate(index, patience=0.02)
+    gate = FileLock(index, patience=0.02)
 
     def use():
         for verb in verbs:
@@ -189,7 +189,7 @@ def test_who_is_killed_is_named_no_more(holder, index, held, wanted):
     process = holder(*held)
     process.end()
     for verb in wanted:
-        getattr(Gate(index, patience=LONG), verb)()
+        getattr(FileLock(index, patience=LONG), verb)()
     left = index.with_name(f"index.duckdb.{'lock' if held == WRITE else 'readers'}")
     if held == READ:
         assert str(process.pid) in left.read_text()
@@ -250,7 +250,7 @@ def test_places_of_dead_readers_are_used_again_and_those_of_live_ones_are_kept(h
 
 
 def test_a_forked_child_does_not_take_the_name_of_its_parent_back(index):
-    gate = Gate(index)
+    gate = FileLock(index)
     gate.shut()
     child = os.fork()
     if not child:

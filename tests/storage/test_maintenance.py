@@ -7,7 +7,7 @@ import pytest
 from qmd.errors import IndexBusy
 from qmd.storage import maintenance
 from qmd.storage.file_lock import errand
-from qmd.storage.maintenance import LARGEST_SLICE, OF_A_RUN, SLICE, Size
+from qmd.storage.maintenance import LARGEST_SLICE, OF_A_RUN, SLICE, MergeSize
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from qmd.storage.maintenance import LARGEST_SLICE, OF_A_RUN, SLICE, Size
     ],
 )
 def test_a_slice_has_enough_of_each_run_and_not_too_much_at_once(postings, runs, slices):
-    assert Size(postings, 0, runs, 0, 1).slices == slices
+    assert MergeSize(postings, 0, runs, 0, 1).slices == slices
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_a_slice_has_enough_of_each_run_and_not_too_much_at_once(postings, runs,
     ],
 )
 def test_postings_of_several_commits_are_out_of_order(postings, merged, runs, loose):
-    assert Size(postings, merged, runs, 0, 1).is_loose is loose
+    assert MergeSize(postings, merged, runs, 0, 1).is_loose is loose
 
 
 def falls(library):

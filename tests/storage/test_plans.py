@@ -12,7 +12,7 @@ import _duckdb
 import pytest
 
 from qmd.storage.cursor import Cursor, Memory
-from qmd.storage.prepared import MOST, Plans
+from qmd.storage.prepared import MOST, PreparedStatements
 from tests.library import Library
 
 WORDS = "tea coffee water cup kettle leaf filter spout the of an handle error".split()
@@ -160,7 +160,7 @@ def test_a_plan_that_is_not_kept_is_seen():
 @pytest.fixture
 def plans(monkeypatch):
     """Plans of a connection of its own, which note the statements that they run."""
-    plans = Plans(_duckdb.connect(":memory:"))
+    plans = PreparedStatements(_duckdb.connect(":memory:"))
     plans.made = []
     do = plans._do
 
