@@ -28,8 +28,8 @@ def stopping(*given, name, own):
     return result
 
 for name in ("shut", "enter_to_write", "enter_to_read"):
-    own = getattr(Gate, name)
-    setattr(Gate, name, lambda *given, name=name, own=own: stopping(*given, name=name, own=own))
+    own = getattr(FileLock, name)
+    setattr(FileLock, name, lambda *given, name=name, own=own: stopping(*given, name=name, own=own))
 from qmd.__main__ import main
 main()
 """
