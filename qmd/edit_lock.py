@@ -24,11 +24,11 @@ def locked(path: Path) -> Iterator[None]:
     """Wait for other processes that change the same file.
 
     Args:
-        path: of the file's lock, which stays.
+        path: of the lock file, which is not removed.
 
     Raises:
         OSError: it cannot be opened.
-        FileBusy: another process has not let go in time.
+        FileBusy: another process has not released the lock in time.
     """
     descriptor = safe_open.opened(path, os.O_RDWR | os.O_CREAT, 0o666)
     signed, began = None, time.monotonic()

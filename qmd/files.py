@@ -126,7 +126,7 @@ def is_stream(path: Path) -> bool:
 def written(path: Path) -> Iterator[IO[bytes]]:
     """Open a file for writing that replaces the old one only when complete.
 
-    A link stays, and what it leads to is replaced by a file of the same mode. A stream gets the
+    A link stays; its target is replaced by a file of the same mode. A stream gets the
     bytes as they come.
 
     Raises:
@@ -178,7 +178,7 @@ def _target(path: Path) -> Path:
 def _opened(path: Path) -> int | None:
     """Return the descriptor that a path such as /dev/stdout stands for, or None.
 
-    To open it by its name would begin a file anew, which others write to as well.
+    To open it by its name would truncate a file that others write to as well.
     """
     at = path.absolute()
     for _ in range(MOST_LINKS):

@@ -28,7 +28,7 @@ async def flow() -> AsyncGenerator[Stage, None]:
 
     `ahead` is the number of items that wait between one stage and the next.
 
-    A failure in any stage ends all of them and comes out of the block as it is. Leaving
+    A failure in any stage ends all of them and is raised from the block. Leaving
     the block early cancels what still runs.
 
     Source: a generator must not open a task group around its own yield (PEP 789), so

@@ -171,7 +171,7 @@ class Embedded:
         failed: (`collection/path:line`, reason) of chunks that got none.
         foreign: chunks in a language that the model does not know.
         stopped: the time was over before all was done.
-        draft: and what was made is not in use yet: all of it was to be made anew.
+        draft: the vectors are a draft of a rebuild, not in use yet.
     """
 
     model: str
@@ -191,7 +191,7 @@ class Result(NamedTuple):
     """A search result.
 
     Attributes:
-        score: 0 to 1, higher is better; of a search by meaning alone a cosine, -1 to 1.
+        score: 0 to 1, higher is better; of a vector search a cosine, -1 to 1.
         file: `collection/path`.
         line: the first that matches, from 1.
         snippet: lines around the match, each with its number.

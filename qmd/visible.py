@@ -65,7 +65,7 @@ def visible(text: str) -> str:
 def one_line(value: object) -> str:
     r"""Write a whole value on one line.
 
-    A value that needs no escape is shown as it is. In one that does, `\` is doubled, so that
+    A value that needs no escape is unchanged. In one that does, `\` is doubled, so that
     an escape is not taken for its letters, or the other way round.
     """
     text = str(value)

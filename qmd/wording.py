@@ -41,7 +41,7 @@ def amount(count: float, noun: str) -> str:
 
 
 DIGITS = 2
-"""Of a score, behind the point, as it is shown."""
+"""Decimal places of a displayed score."""
 
 
 def reaches(score: float, least: float, digits: int = DIGITS) -> bool:

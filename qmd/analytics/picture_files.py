@@ -68,7 +68,7 @@ def check_replaceable(path: Path) -> None:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a picture at once: what was there before is there until all of it is written.
+    """Write a picture that replaces an older file only when complete.
 
     Raises:
         UsageError: it cannot be written.

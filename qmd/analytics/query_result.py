@@ -46,7 +46,7 @@ class Kept:
 
     Args:
         cursor: of the sandbox.
-        told: tells in words if what it encloses cannot be done.
+        told: context manager that translates errors.
         widest: characters that a row may have as text.
 
     Attributes:

@@ -42,8 +42,8 @@ HIDDEN = frozenset({"uri"})
 class Tabular(Sequence[Row]):
     """Rows with conversion to tables.
 
-    DuckDB, pandas and pyarrow take it as it is (`duckdb.sql("from hits")`, `pyarrow.table(hits)`):
-    it speaks the Arrow C stream interface.
+    They implement the Arrow C stream interface, so that DuckDB, pandas and pyarrow accept them
+    directly (`duckdb.sql("from hits")`, `pyarrow.table(hits)`).
     """
 
     @abstractmethod

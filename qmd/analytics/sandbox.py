@@ -174,7 +174,7 @@ class Sandbox:
             found: what the searches of the request found.
             log: lines of the log of searches, if it is read.
             attach: attaches the index.
-            check: is given the index first; what it raises is raised, and it may be tried again.
+            check: callback with the index; after its error, another try is possible.
 
         Raises:
             SqlError: the query cannot be answered, or not within its limits.
@@ -270,7 +270,7 @@ class Sandbox:
 def _wanted(request: CheckedStatement) -> list[View]:
     """List the views that a statement reads: to create all takes longer than most queries.
 
-    All, if it may look at what there is, or if a mistake is to be told with the names there are.
+    All, if it may list the views, or if an error has to name them.
     """
     known = {view.name for view in views()}
     if request.manner == "answer_shown" or not request.names <= known | request.own:

@@ -135,7 +135,7 @@ class Worker:
         """Run the statement in the process.
 
         Args:
-            wanted: tells if a writer waits for the index.
+            wanted: callback that checks for a waiting writer.
 
         Returns:
             The columns of the answer, and how many rows it has.
@@ -232,7 +232,7 @@ class Worker:
     # -- the process ---------------------------------------------------------------
 
     def interrupt(self) -> None:
-        """End it, from any thread: who waits for it is told `Interrupted`."""
+        """End the process, from any thread: its query raises `Interrupted`."""
         self._interrupted = True
         with self._turn:
             if self._process is not None:

@@ -21,7 +21,7 @@ def put_in_place(cursor: Cursor, space: Space, dimensions: int) -> None:
     """Replace the vectors of rebuilt texts by those of the draft.
 
     A text that has vectors, and has not got all of its new ones, keeps those. Chunks get new
-    numbers: who knows all up to one (`shortcut`) has not seen these.
+    numbers: an HNSW copy that knows all up to one lacks these.
 
     Raises:
         VectorsRemoved: another process has removed the draft.

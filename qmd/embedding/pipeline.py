@@ -111,7 +111,7 @@ async def embed(
         within: seconds after which to stop.
         something: do not stop before something is committed, so that who calls again and
             again comes to the end.
-        progress: told how far it has come, after each commit.
+        progress: callback after each commit.
 
     Raises:
         ModelError: the model does not work at all.

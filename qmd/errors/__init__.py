@@ -56,7 +56,7 @@
         └── IndexTooNew           written by a later qmd
 
 The message says what happened, then a blank line, then what to do. The command
-line and the servers show it as it is; attributes keep the facts for programs.
+line and the servers show it unchanged; attributes have the values for programs.
 """
 
 TYPE_CHECKING = False
@@ -195,7 +195,7 @@ def __getattr__(name: str) -> object:
             if name in vars(module):
                 globals()[name] = found = vars(module)[name]
                 if isinstance(found, type):
-                    found.__module__ = __name__  # a traceback tells where programs get it from
+                    found.__module__ = __name__  # a traceback names the public module
                 return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -9,7 +9,7 @@ class QmdError(Exception):
     """Base of all exceptions that qmd raises on purpose.
 
     Args:
-        message: what happened; values in it that are very long are cut in the middle.
+        message: the problem and its remedy; very long values are shortened.
     """
 
     exit_code = 1

@@ -36,7 +36,7 @@ def check(path: Path, *, force: bool = False) -> None:
     """Refuse to begin, if the picture could not be drawn at the end.
 
     Args:
-        force: replace what is there, even if it is no picture of ours.
+        force: replace an existing file, even if it is no picture of qmd.
 
     Raises:
         UsageError: its form is unknown, its folder missing, it would replace something else, or
@@ -54,7 +54,7 @@ def draw(points: Sequence[Point], path: Path, *, title: str, quality: str) -> No
     """Draw each way to answer as a point; one without a time as a line across.
 
     Args:
-        quality: what the measure is called.
+        quality: name of the metric.
 
     Raises:
         UsageError: the file cannot be written.

@@ -34,7 +34,7 @@ class JudgedQuery(NamedTuple):
     """A query with its relevance-judged documents.
 
     Attributes:
-        judged: by document, how relevant: 1 and up is relevant.
+        judged: grade of each document; from 1 on it is relevant.
         k: results among which the expected ones should be.
         kind: as the fixture calls it, or ''.
     """
@@ -77,7 +77,7 @@ class Fixture(NamedTuple):
         """Map each document to its judged document, else to its first name.
 
         Args:
-            documents: all names of each; of several that are the same judged one, the first is it.
+            documents: all names of each; of several with one judged document, the first counts.
         """
         found = []
         if self.is_typed:

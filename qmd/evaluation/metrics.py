@@ -29,7 +29,7 @@ class Scores(NamedTuple):
     """Metrics of a run.
 
     Attributes:
-        mean: of all questions with a judged document; one that found nothing counts 0.
+        mean: over all queries with a judged document; one without results counts 0.
         each: the same of each question, by its id.
         peer: by the id of each question of a JSON fixture; of others nothing.
         hits: of those, by kind: questions, and those with an expected file on top.
@@ -54,7 +54,7 @@ def score(run: Run, fixture: Fixture, *, depth: int) -> Scores:
     """Compute the metrics of a run.
 
     Args:
-        depth: results that were asked for; what looks deeper is left out.
+        depth: requested results; metrics that need more are left out.
     """
     import ir_measures
     from ir_measures import AP, RR, P, Qrel, R, ScoredDoc, nDCG

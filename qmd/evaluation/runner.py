@@ -130,7 +130,7 @@ async def ask(
     Raises:
         IndexFailure: the index cannot be read any more.
     """
-    bench.engine.log = None  # what a judge asks is nothing that the user has asked
+    bench.engine.log = None  # queries of a benchmark are not the user's
     runs = []
     ways = _ways(bench, meaning=meaning, depth=depth)
     for backend in backends:

@@ -51,7 +51,7 @@ class Run(NamedTuple):
 
     Attributes:
         asked: by the id of the question; one that is not there found nothing.
-        notices: what was said of answers, each with how many it was said of.
+        notices: notices of results, each with the number of its queries.
     """
 
     name: str
@@ -104,7 +104,7 @@ def check(path: Path, names: Iterable[str], *, force: bool) -> None:
 
     Args:
         names: of the runs.
-        force: replace what is there, even if it is no run.
+        force: replace an existing file, even if it is no run.
 
     Raises:
         UsageError: a file has no folder, is one, or would replace what is no run.

@@ -231,9 +231,7 @@ def publish(shop: Path, target: Path) -> None:
         shop.rename(target)
     else:
         shutil.copymode(target, shop)
-        with folder_lock(
-            target, target
-        ):  # of the staging folder, once swapped
+        with folder_lock(target, target):  # of the staging folder, once swapped
             if files.swap_folders(shop, target):
                 _discard(shop)
             else:

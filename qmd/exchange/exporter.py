@@ -79,7 +79,7 @@ class Exported(NamedTuple):
 
     Attributes:
         rows: by table.
-        written: files that were written anew; the others are as they were.
+        written: files that were written; the others are unchanged.
         bytes: of all files.
         held: seconds for which other processes could not write to the index.
     """
@@ -107,7 +107,7 @@ def export(
 
     Args:
         force: replace whatever the folder has in it.
-        progress: told (files done, files in all).
+        progress: callback with (files done, files in all).
 
     Raises:
         FolderTaken: it has something else in it.

@@ -24,7 +24,7 @@ class ImportedSettings:
         trusting: with what it would run and use.
 
     Attributes:
-        left_out: what it would run and use, in words, if it must not.
+        left_out: descriptions of commands and models that are not permitted.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class ImportedSettings:
         config.understood(document | self._sections, place)
 
     def add(self, document: Parsed, *, before: Settings) -> None:
-        """Add what is not there; nothing that is there changes.
+        """Add missing settings; existing ones do not change.
 
         Args:
             before: what the tables say, for a document that says nothing.
@@ -111,7 +111,7 @@ class ImportedSettings:
             self._set(document, name, section)
 
     def _set(self, document: Parsed, name: str, section: dict[str, Any]) -> None:
-        """Set a section, unless it is what it is without."""
+        """Set a section, unless it equals the default."""
         defaults = config.Settings()
         plain = {
             "chunk": {

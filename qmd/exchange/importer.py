@@ -57,7 +57,7 @@ class Imported(NamedTuple):
 
     Attributes:
         rows: by table.
-        left_out: what the export would have run or used, in words.
+        left_out: descriptions of commands and models that were left out.
         missing: collections, with their folders, that are not on this machine.
     """
 
@@ -84,7 +84,7 @@ def import_(
         recorded: gives the settings that the tables have, for an index.yml that was lost.
         replace: an index that has documents.
         trusting: take over the update commands and the models of the export.
-        progress: told (steps done, steps in all).
+        progress: callback with (steps done, steps in all).
 
     Raises:
         ExchangeError: the export cannot be used, or the index has documents.

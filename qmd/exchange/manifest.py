@@ -35,7 +35,7 @@ class ManifestFile(NamedTuple):
     Attributes:
         path: below the folder, with /.
         sha256: of its bytes, 64 hex digits.
-        digest: of its rows: the same as long as they are.
+        digest: of its rows, unchanged while they are.
         collection: that all rows are of, if no column says so.
     """
 
@@ -77,7 +77,7 @@ class Manifest(NamedTuple):
         schema: version of the last migration of the index.
         name: of the index.
         exported: the moment of the state that was exported, ISO 8601, UTC.
-        selection: what was chosen, as it was asked for; empty: everything.
+        selection: options of the export; empty: everything.
         models: that index.yml chooses, by what they do.
         chunk: how index.yml has texts cut.
     """

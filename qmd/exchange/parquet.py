@@ -41,7 +41,7 @@ class ExportTable(NamedTuple):
         key: column that numbers its rows, by which they are parted among files.
         width: numbers that stay together.
         rows: in a file, about.
-        private: it says something of all documents, so that it stays when only some leave.
+        private: it contains data of all documents, so it is left out of a partial export.
         needed: without it no index can be made.
         chosen: of its rows, only those of the chosen documents leave.
         hashed: column for which the column `hash` stands: what differs in one does in the other.

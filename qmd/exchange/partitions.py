@@ -77,7 +77,7 @@ def split_ranges(
 ) -> Iterator[tuple[int, int, list[RowRange]]]:
     """Partition rows among files: halve the range of numbers while a part is too large.
 
-    So the files before stay as they are when rows come after them, and few rows that are left of
+    So earlier files stay unchanged when rows are added after them, and few rows that are left of
     many share a file. No rows at all make one file.
 
     Args:

@@ -237,7 +237,7 @@ class Rendered(NamedTuple):
     """A submission as Markdown, with the position of each field.
 
     Attributes:
-        text: Markdown; what is the same in two submissions is one text.
+        text: Markdown; equal submissions have equal texts.
         parts: (characters before, characters) of each of its texts.
     """
 

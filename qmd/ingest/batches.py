@@ -44,8 +44,8 @@ class Batches:
     """The update of one collection, by its comparison with the index.
 
     Args:
-        report: what is done is added to it.
-        held: what is held until it is done, and is let go of by who made this.
+        report: counts of the update, which are increased.
+        held: resources that the creator releases at the end.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class Batches:
         return batch_tables.batch(self._collection.name, parsed, self._vocabulary)
 
     def commit(self, files: list[File], batch: Batch | None) -> bool:
-        """Commit a batch, and what else its files told.
+        """Commit a batch, with problems and remarks of its files.
 
         Returns:
             Whether every document was accepted.

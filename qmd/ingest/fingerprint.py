@@ -110,7 +110,7 @@ def glance(
     found: dict[Collection, Found] = {}
     if state is None or noted is None or noted.state != state:
         return Glance(state)
-    with suppress(QmdError, OSError):  # told of by the update
+    with suppress(QmdError, OSError):  # the update will report it
         settings = config.load(place)
         chosen = sorted(c for c in settings.collections if not names or c.name in names)
         if not chosen or not {each.name for each in chosen}.issuperset(names):
@@ -173,7 +173,7 @@ def _state(place: Place) -> State | None:
         if version is None or settings is None or not os.access(place.database, os.R_OK):
             return None
         named = os.stat(place.database).st_ctime_ns
-    except (OSError, QmdError):  # told of by who needs it
+    except (OSError, QmdError):  # its user will report it
         return None
     settled = all(map(is_settled, (version.changed, version.log, named)))
     return State(__version__, version, named, settings) if settled else None

@@ -22,7 +22,7 @@ class Hooks:
     Args:
         settings: gives what index.yml says now, which what runs may change.
         pull: run `git pull --ff-only` in collections that git follows.
-        told: is given notices for the user.
+        told: callback with notices for the user.
     """
 
     def __init__(

@@ -39,7 +39,7 @@ async def update(
 
     Args:
         comparison: made just before, if there is one.
-        progress: told how far it has come, after each batch.
+        progress: callback after each batch.
 
     Raises:
         RootMissing, RootUnreadable: its folder is not there, or cannot be read. Nothing is removed.

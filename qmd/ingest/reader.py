@@ -20,7 +20,7 @@ FRESH_NS = 50_000_000
 tick of the file system's clock: its time is not trusted, and it is compared again."""
 
 EMPTY, NO_TEXT = "empty", "not a text file"
-"""Problems that a file has as long as it stays the same."""
+"""Problems that a file has until it changes."""
 
 EPOCH = datetime(1970, 1, 1)
 
@@ -58,7 +58,7 @@ class Parsed(NamedTuple):
     """A file with its parsed text and metadata.
 
     Attributes:
-        remark: what is odd about it, though it is indexed.
+        remark: problem of a file that is indexed nevertheless.
         body: bytes of its frontmatter.
     """
 
@@ -72,7 +72,7 @@ class Parsed(NamedTuple):
 
 
 def opened(change: Change, found: Found, collection: Collection, *, began: int) -> File:
-    """Read one file; what cannot be read is a file with a problem.
+    """Read one file; an unreadable one is returned with its problem.
 
     Args:
         found: what was found in the folder.

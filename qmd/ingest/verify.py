@@ -52,10 +52,10 @@ class Stored(NamedTuple):
 def prove(database: Database, *, progress: Callable[[int], None] | None = None) -> Counter[str]:
     """Read and cut every text again, and compare.
 
-    Others may write meanwhile: each part is compared within one state of the index.
+    Other processes may write at the same time: each part is compared within one state of the index.
 
     Args:
-        progress: told how many documents have been compared.
+        progress: callback with the number of compared documents.
 
     Returns:
         For each of `FACTS` how often it does not hold.

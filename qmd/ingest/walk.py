@@ -247,7 +247,7 @@ def _rules(file: str, prefix: str, above: str = "") -> list[_Rules]:
 
     patterns: list[Any] = []
     for line in lines:
-        with suppress(ValueError, re.error):  # as in git, what makes no sense is no rule
+        with suppress(ValueError, re.error):  # as in git, an invalid line is no rule
             patterns += map(_bounded_rule, pathspec.GitIgnoreSpec.from_lines([line]).patterns)
     ways = [above[: slash.end()] for slash in re.finditer("/", above)]
     if any(_said(patterns, way) for way in ways):

@@ -81,7 +81,7 @@ class Refused(ModelFailure):
     """A request that the endpoint rejects, and would reject again.
 
     Attributes:
-        told: why, in its own words.
+        told: reason given by the endpoint.
         answer: all that it said.
     """
 

@@ -143,7 +143,7 @@ class Llama:
         """Score each passage from 0 to 1, in order. See `base.Reranker`.
 
         A reranker is one of three kinds: a cross-encoder with one output, whose sigmoid is the
-        score; a judge with outputs named yes and no; a model that writes, whose next token is
+        score; a reranker with outputs named yes and no; a generator, whose next token is
         compared with yes and no.
         """
         if not passages:

@@ -35,7 +35,7 @@ _LEVELS = {1: logging.DEBUG, 2: logging.INFO, 3: logging.WARNING, 4: logging.ERR
 _CONTINUED = 5  # ggml.h, ggml_log_level
 
 _log = logging.getLogger("qmd.llama")
-_log.addHandler(logging.NullHandler())  # what matters is told by the error that is raised
+_log.addHandler(logging.NullHandler())  # errors carry the relevant message
 
 
 class Journal:

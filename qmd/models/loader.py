@@ -31,7 +31,7 @@ class Helper(NamedTuple, Generic[Kind]):
     """A model that loads on first use.
 
     Attributes:
-        identity: of its file or endpoint; what it answered under another is not its answer.
+        identity: fingerprint of its file or endpoint, a part of the cache key.
             Raises a ModelError if its file is not here.
         load: gives it; raises a ModelError if it cannot run.
     """
@@ -52,7 +52,7 @@ class Models:
     """Embedder, reranker and generator of an index. Safe to share between threads.
 
     Args:
-        settings: gives what index.yml says of models, as far as the user approved of it.
+        settings: returns the settings of index.yml, as far as they are approved.
         folder: what a relative path in index.yml begins at.
     """
 
@@ -81,7 +81,7 @@ class Models:
         """Return the model of a role, or None if the role has none.
 
         Raises:
-            UnknownModel: what the settings name is no model.
+            UnknownModel: the settings name no known model.
         """
         from qmd.models import selection
 

@@ -93,7 +93,7 @@ class Generator(Protocol):
         """Generate the continuation of the prompt.
 
         Args:
-            prompt: what the user says; the model's own chat format is put around it.
+            prompt: message of the user; the model's chat template is applied to it.
             grammar: GBNF that the text has to follow, if the model runs here.
             tokens: at most.
 

@@ -33,7 +33,7 @@ class Expansion:
     """Expansion of one query to several searches.
 
     Args:
-        generator: puts it in other ways; None: it is searched as it is.
+        generator: model for other wordings; None: the query is searched alone.
         among: documents that may answer.
     """
 

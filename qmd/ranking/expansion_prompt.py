@@ -39,7 +39,7 @@ def expanded(answer: str, question: str, keeps: Callable[[str], bool]) -> list[S
     """Parse the response, without repetitions of the query or wordings off the subject.
 
     Args:
-        keeps: whether a text has what the question is about.
+        keeps: checks that a text keeps the subject of the query.
     """
     searches: list[Search] = []
     seen = {_same(question)}

@@ -60,7 +60,7 @@ class Ranked(NamedTuple):
 
     Attributes:
         near: its passage nearest to the question, if meaning was searched.
-        by_words: whether it was found by words, too.
+        by_words: whether a keyword list has it, too.
         explain: how the score came about; it can be added up by hand.
     """
 
@@ -85,7 +85,7 @@ def fused(
 
     Args:
         banned: documents that may not answer.
-        unknown: documents that have no vector, of which lists by meaning say nothing.
+        unknown: documents without a vector, absent from vector lists.
         half_life: days after which a document's claim to be recent is half; None: all are alike.
         limit: documents at most.
     """

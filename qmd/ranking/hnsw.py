@@ -122,7 +122,7 @@ class Shortcut:
         return Near([chunk_id for (chunk_id,) in rows], facts.last)
 
     def prepare(self, database: Database, model_id: int) -> None:
-        """Make the copy anew, in a thread of its own; one at a time.
+        """Rebuild the copy in a background thread; one at a time.
 
         After a failure no more: each search would pay for another. They do without the copy,
         and the log says why.
@@ -144,7 +144,7 @@ class Shortcut:
                 _log.warning("No HNSW copy of the vectors: %s", error)
 
     def build(self, database: Database, model_id: int) -> None:
-        """Make the copy anew. The old one serves until it is ready.
+        """Rebuild the copy. The old one serves until it is ready.
 
         Raises:
             JobRunning: another process is at it.

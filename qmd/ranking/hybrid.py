@@ -57,7 +57,7 @@ class Recipe(NamedTuple):
 
     Attributes:
         fusion: 'scores' adds weighted scores, 'rrf' reciprocal ranks.
-        meaning: search by meaning too.
+        meaning: whether to run vector searches, too.
         candidates: documents that are reranked.
         timeout: seconds for expansion, and again for reranking.
         half_life: days after which a document's claim to be recent is half; None: all are alike.
@@ -135,7 +135,7 @@ class _Run:
         self._words: dict[str, str] = {}
         self._banned: set[int] = set()
         self._space: Space | None = None
-        self._near_to: Callable[..., list[Nearest]] | None = None  # the first search by meaning
+        self._near_to: Callable[..., list[Nearest]] | None = None  # the first vector search
         self._depth = DEPTH[recipe.fusion]
         self._count = 0
         self._is_partial = False  # some documents have no vectors

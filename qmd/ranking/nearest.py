@@ -39,7 +39,7 @@ class Faster(NamedTuple):
 
     Attributes:
         matrix: holds all of them.
-        shortcut: to those of an index that has too many, if it is up to date.
+        shortcut: HNSW index, if there is a current one.
     """
 
     matrix: Matrix | None = None

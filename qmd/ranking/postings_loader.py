@@ -67,7 +67,7 @@ class Holder:
         return version is None or not 0 <= time.time_ns() - version.changed < QUIET_NS
 
     def prepare(self) -> None:
-        """Begin to read what searches need, unless that is under way."""
+        """Start loading, unless it is in progress."""
         with self._turn:
             if self._reader is not None:
                 return
@@ -80,7 +80,7 @@ class Holder:
                 _log.debug("Postings are not held: %s", error)
 
     def settle(self) -> None:
-        """Wait until nothing is being read; who reads does not wait for itself."""
+        """Wait for the end of loading, except in the loading thread."""
         with self._turn:
             reader = self._reader
         if reader is not None and reader.ident is not None and not self.is_reader:

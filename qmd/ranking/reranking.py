@@ -48,7 +48,7 @@ async def reranked(
     Args:
         asked: the question.
         found: best first.
-        candidates: how many of them are judged; the others stay behind.
+        candidates: number of documents to rerank; the others follow.
         words: that the question is about: those of the index, and those of its intent.
     """
     best, rest = list(found[:candidates]), found[candidates:]

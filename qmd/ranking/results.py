@@ -43,7 +43,7 @@ class Match(NamedTuple):
 
     Attributes:
         near: its passage nearest to the question, if meaning was searched.
-        by_words: whether it was found by words, too.
+        by_words: whether a keyword list has it, too.
     """
 
     document_id: int

@@ -162,7 +162,7 @@ class Matrix:
     ) -> Compared | None:
         """Compare the vectors of a model with one of length 1.
 
-        None to who does not read but write.
+        None outside of a read.
 
         Args:
             chunks: JSON array of chunk_id: no others.
@@ -193,7 +193,7 @@ class Matrix:
         """Hold the vectors that the index has, and no others."""
         table = _table(cursor, "embeddings/signs", model_id=model_id)
         ids, signs = table["chunk_id"].to_numpy(), table["sign"].to_numpy()
-        order = np.argsort(ids, kind="stable")  # nearly as they are
+        order = np.argsort(ids, kind="stable")  # nearly sorted already
         ids, signs = ids[order], signs[order]
         if memory.file != self._file:
             self._held.clear()  # what other files have under the same numbers may be anything

@@ -121,7 +121,7 @@ def load(place: Place) -> Settings:
             raise
         from qmd.settings.commented_yaml import parsed
 
-        # Or it is no mistake at all: who also writes the file has the last word, and knows lines.
+        # Or it is no mistake: ruamel.yaml, which also writes the file, decides, and knows lines.
         return understood(parsed(text, place.config), place)
 
 

@@ -83,7 +83,7 @@ def entry(document: Parsed, name: str) -> Parsed:
     """Return the lines of a collection.
 
     Raises:
-        CollectionNotFound: there are none: another process has removed them meanwhile.
+        CollectionNotFound: there are none: another process has just removed them.
     """
     known = document.get("collections") or {}
     if name not in known:
@@ -161,7 +161,7 @@ def _keys_of(contexts: Parsed, prefix: str) -> list[object]:
 def _remove(document: Parsed, *keys: object) -> None:
     """Remove keys and the comments directly above them.
 
-    A parsed document has each comment with what stands before it, and would lose the wrong ones:
+    A parsed document has each comment at the key before it, and would lose the wrong ones:
     so it is done in the text, where that is written in lines of its own.
     """
     from ruamel.yaml.error import YAMLError

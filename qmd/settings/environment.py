@@ -28,7 +28,7 @@ class Place(NamedTuple):
         project: the folder of a project-local index, or None for the user's own.
         trusted: file in which the user's approvals of projects are kept.
         trust_all: approve every project.
-        home: what `~` stands for; None is the home of this process.
+        home: the folder for `~`; None is the home of this process.
     """
 
     name: str
@@ -85,7 +85,7 @@ def check_reach(place: Place) -> None:
     try:
         os.stat(place.database)
     except (FileNotFoundError, NotADirectoryError):
-        pass  # it is none yet, or who makes it will be told
+        pass  # there is none yet, or creating it will report the error
     except OSError as error:
         raise IndexOutOfReach(place.database, error.strerror or str(error)) from error
 
@@ -182,7 +182,7 @@ class Machine(NamedTuple):
         endpoint: base URL of the models that are not run here.
         key: for the endpoint.
         gpu: whether one may be used.
-        notes: folder for what is found out about this machine; None: nothing is tried.
+        notes: folder for facts about this machine; None: nothing is tested.
     """
 
     chosen: Mapping[str, str] = MappingProxyType({})
@@ -227,9 +227,9 @@ class Serving(NamedTuple):
     Attributes:
         token: that a request has to bring.
         origins: of web pages that may ask, besides those of this machine.
-        hosts: names that the server has for those who ask, besides those of this machine.
+        hosts: host names of the server, besides those of this machine.
         state: folder for what is known of servers that run.
-        debug: whether the log tells everything.
+        debug: whether the log has all details.
     """
 
     token: str | None
@@ -295,7 +295,7 @@ def expanded(path: str, home: Path) -> Path:
     try:
         return Path(path).expanduser()
     except RuntimeError as error:
-        raise UsageError(f"Nobody knows whose home '{path}' begins with.") from error
+        raise UsageError(f"'{path}' begins with the home of an unknown user.") from error
 
 
 def _project(folder: Path) -> Path | None:
@@ -303,7 +303,7 @@ def _project(folder: Path) -> Path | None:
         local = parent / LOCAL_FOLDER
         try:
             is_there = (local / "index.yml").is_file()
-        except PermissionError:  # who reads it will be told; another index is not meant
+        except PermissionError:  # reading it will report the error; no other index is meant
             is_there = os.path.isdir(local)  # noqa: PTH112  # nor an error
         if is_there:
             return parent

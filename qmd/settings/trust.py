@@ -29,7 +29,7 @@ class Demand(NamedTuple):
     """A setting that needs approval.
 
     Attributes:
-        act: a verb and what it is for: "run for 'docs'".
+        act: a verb and its object: "run for 'docs'".
         value: a command, a folder, a model or a link.
         scripts: files of the project that a command runs.
     """
@@ -135,7 +135,7 @@ def approve(place: Place, settings: Settings, *, seen: Sequence[Demand] | None =
     """Approve all settings that need it.
 
     Args:
-        seen: what the user was shown; a script that has changed since then is not approved with it.
+        seen: the demands that the user was shown; a script changed since then is not approved.
     """
     wanted = demands(place, settings) if seen is None else seen
     with _changing(place) as known:

@@ -103,7 +103,7 @@ class Attachment:
         No other thread may use the engine in the meantime.
         """
         try:
-            with suppress(DatabaseError):  # some of it is in use, and stays
+            with suppress(DatabaseError):  # memory in use is not released
                 self._engine().execute(filled("store/limit_memory", limit=LEAST_MEMORY))
         finally:
             self._engine().execute(filled("store/limit_memory", limit=self._memory_limit))

@@ -47,8 +47,8 @@ class Memory:
     Attributes:
         file: its inode.
         stands_for_file: much of the file is held here now, and need not be held by DuckDB, too.
-        held: what was read of the whole file at once, by kind; who puts it here knows its type.
-        missed: to be told of each search that postings in memory would have answered.
+        held: objects loaded from the whole file, by kind; their modules know the types.
+        missed: callback for each search that postings in memory would have answered.
     """
 
     def __init__(self, file: int | None = None, missed: Callable[[], None] | None = None) -> None:

@@ -37,7 +37,7 @@ class Database(ThreadLock):
         """Run `work` on one state of the index, beside other reads.
 
         Args:
-            aside: leave the cursors that have plans to others meanwhile.
+            aside: leave the cursors with plans to other reads.
 
         Raises:
             IndexFailure: the index is busy, unreadable, or too new.

@@ -25,7 +25,7 @@ def found(cursor: Cursor, name: str, folder: Path | None = None) -> Document | N
     in the index, the end of one at a folder, or a docid.
 
     Args:
-        folder: where paths such as `./tea.md` begin, for who is at this machine; of several
+        folder: base of paths such as `./tea.md`, for a user at this machine; of several
             documents that answer, the one in there is meant. None: there are no such paths.
 
     Raises:
@@ -67,7 +67,7 @@ def missing(
 
     Args:
         folder: see `found`.
-        or_else: what may have been meant by the name, if a file on the disk is called so.
+        or_else: advice, if a file on the disk has this name.
         similar: look for names that are like it, which takes far longer than to find a document.
     """
     name = name.strip()

@@ -73,7 +73,7 @@ def check_kind(index: Path) -> None:
         with index.open("rb") as file:
             head = file.read(HEAD)
     except OSError:
-        return  # told by who attaches it
+        return  # attaching it will report the error
     if head and head[HEAD - len(MARK) :] != MARK:
         problem = f'The file "{index}" exists, but it is not a valid DuckDB database file!'
         raise IndexUnreadable(index, problem)
@@ -233,7 +233,7 @@ class FileLock:
         self._door = _Lock(door)  # held by this process's writer
         self._passage = _Lock(door)  # held by this process's reader while it comes in
         self._glance = _Lock(door)  # held while a process checks the writer-intent lock
-        self._looking = threading.Lock()  # several may want to: who reads, and who reads long
+        self._looking = threading.Lock()  # both reads and long reads check it
         self._room = _Lock(index.with_name(index.name + ".readers"))
         self._alone = False
         self._last_turn = 0.0
@@ -245,7 +245,7 @@ class FileLock:
             began: when the waiting did, by the monotonic clock; now, if it has not.
 
         Raises:
-            IndexBusy: no writer let go in time.
+            IndexBusy: no writer has released the file in time.
             IndexUnreadable: the file is no index.
         """
         check_kind(self._index)
@@ -268,7 +268,7 @@ class FileLock:
             began: see `enter_to_read`.
 
         Raises:
-            IndexBusy: another writer did not let go in time.
+            IndexBusy: another writer has not released the file in time.
             IndexUnreadable: the file is no index.
         """
         check_kind(self._index)
@@ -317,6 +317,6 @@ class FileLock:
             waited = time.monotonic() - began
             if waited > self._patience:
                 raise IndexBusy(self._index, holder=lock.holder(), waited=waited)
-            # Not all who wait should look at the same moment.
+            # Waiting processes should not all check at the same moment.
             time.sleep(pause * (0.75 + time.monotonic_ns() % 1000 / 2000))
             pause = min(pause * 1.3, 5 * POLL)

@@ -45,7 +45,7 @@ def copied(database: Database, *folders: Path) -> Iterator[tuple[Database, float
 def write_snapshot(database: Database, folder: Path) -> tuple[Path, float]:
     """Copy the index file into a folder, between two transactions.
 
-    Others may read meanwhile; who wants to write has to wait.
+    Other processes can read at the same time; writers wait.
 
     Returns:
         The copy, and for how many seconds the file was held.
@@ -63,7 +63,7 @@ def _copied(path: Path, target: Path, attach: Callable[[Connection], None]) -> t
 
     began = time.monotonic()
     with closing(connected()) as engine:
-        attach(engine)  # so that programs that know nothing of the gate do not write
+        attach(engine)  # so that programs without these locks do not write
         if (log := wal_path(path)).exists():
             files.copy(log, wal_path(target))
         files.copy(path, target)  # last: closing the file that it reads drops the engine's lock

@@ -35,7 +35,7 @@ class Stemmer:
 
     It is loaded when first needed, into a database of its own: loading takes longer than
     a search, and most searches are for words that the index knows. What is no English word at
-    sight, such as a number, stays as it is.
+    sight, such as a number, is unchanged.
     """
 
     def __init__(self) -> None:

@@ -39,7 +39,7 @@ class ThreadLock:
         path, warm, patience, memory_limit, threads, schema: see `Database`.
 
     Attributes:
-        missed: to be told of each search that postings in memory would have answered.
+        missed: callback for each search that postings in memory would have answered.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class ThreadLock:
         self._seen = Memory()  # of what is attached
         self.missed: Callable[[], None] | None = None
         self._writing = False
-        self._began = 0.0  # when its wait did, of who writes
+        self._began = 0.0  # start of the writer's wait
         self._last_in = 0.0  # when one of this process had the file
         self._busy: tuple[float, IndexBusy | None] = 0.0, None
         self._closed = False
@@ -107,7 +107,7 @@ class ThreadLock:
                         self._attach_to_read(self._counted(began))
                 elif self._gate.is_shut() or self._attached != version_of(self.path):
                     # A writer wants in, or this is another file by now, or has other contents:
-                    # no writer of ours changes it meanwhile, but some copy over it.
+                    # no writer of qmd changes it now, but a file may be copied over it.
                     if self._active:
                         self._turn.wait(WATCH)
                     else:

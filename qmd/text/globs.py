@@ -130,7 +130,7 @@ def taking(mask: str, ignored: Sequence[str]) -> Matches:
     """Compile the mask and the ignored globs of a collection to one matcher of paths.
 
     Args:
-        ignored: globs of what is not, though the mask has it; one with a `/` in the end is a
+        ignored: globs of excluded files; one with a `/` at the end is a
             folder with all that is below it, as in a .gitignore.
     """
     wanted = matcher(split_mask(mask))

@@ -77,7 +77,7 @@ def frontmatter(text: str) -> Frontmatter:
         return Frontmatter({}, 0)
     start, stop, end = block
     try:
-        # With the line break before it, so that lines are told as they count in the file.
+        # With the line break before it, so that line numbers are those of the file.
         value = yaml_reader.read(text[start - 1 : stop], yaml_reader.FRONTMATTER)
     except yaml_reader.LimitExceeded as error:
         return Frontmatter({}, end, f"frontmatter {error}")

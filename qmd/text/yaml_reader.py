@@ -244,7 +244,7 @@ def _parsed(text: str) -> object:
     except ryaml.InvalidYamlError as error:
         if not re.search(_LONG_NUMBER, text):
             raise _told(str(error), text) from error
-    except ValueError as error:  # in words of Python
+    except ValueError as error:  # an error of Python
         raise _bad_key(text) from error
     return _parsed_with_long_numbers(text)
 

@@ -76,7 +76,7 @@ def fetch(
         cache: folder of the hub's tools.
         offline: do not ask the hub.
         token: of an account; None: the one that `hf auth login` has stored, if any.
-        progress: told after each piece that arrives.
+        progress: callback after each received piece.
         endpoint: of the hub, if it is not the public one.
         sleep: waits some seconds between two tries.
 

@@ -25,7 +25,7 @@ STALL_SECONDS = 30.0
 """Seconds without a byte after which a download is resumed on a new connection."""
 
 TRIES = 5
-"""Interruptions of a download, counted anew from a connection that has brought something."""
+"""Interruptions of a download in a row, without any received bytes between them."""
 
 Progress = Callable[[int, int | None], None]
 """Callback with the bytes received and those of the whole file; an exception ends the download."""
