@@ -153,7 +153,7 @@ def main() -> int:
                 f"{what}: {cost.wall:.2f} s, {cost.cpu:.2f} s CPU, {text / cost.wall:.0f} MB/s, "
                 f"{done.bytes / 1e6:.1f} MB, index held {done.held * 1000:.0f} ms"
             )
-        for part in manifest.read(trial.out).parts:
+        for part in manifest.read_manifest(trial.out).parts:
             if part.rows:
                 print(f"    {part.name:20} {part.rows:>10} rows  {part.bytes / 1e6:8.1f} MB")
         trial.again("nothing changed")

@@ -12,10 +12,10 @@ from pathlib import Path
 from qmd import lock_signature as signature
 from qmd import safe_open
 
-PATIENCE = 30.0
+LOCK_TIMEOUT_SECONDS = 30.0
 """Seconds to wait for another process that changes the same file, which takes milliseconds."""
 
-POLL = 0.005
+EDIT_POLL_SECONDS = 0.005
 """Seconds between two looks at a lock."""
 
 
@@ -35,11 +35,11 @@ def locked(path: Path) -> Iterator[None]:
     try:
         while not _taken(descriptor):
             waited = time.monotonic() - began
-            if waited > PATIENCE:
+            if waited > LOCK_TIMEOUT_SECONDS:
                 from qmd.errors import FileBusy
 
                 raise FileBusy(path, holder=signature.holders(path), waited=waited)
-            time.sleep(POLL)
+            time.sleep(EDIT_POLL_SECONDS)
         signed = signature.sign(descriptor, alone=True)
         yield
     finally:

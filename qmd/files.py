@@ -16,25 +16,25 @@ from typing import IO
 
 from qmd.errors import UsageError
 
-AT_ONCE = 1 << 28
+COPY_CHUNK_BYTES = 1 << 28
 """Bytes that are copied by one call."""
 
 _NOT_THAT_WAY = (errno.EXDEV, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL, errno.EPERM)
 _CANNOT_LINK = (*_NOT_THAT_WAY, errno.EMLINK, errno.EACCES)
 
-MOST_LINKS = 40
+MAX_LINKS = 40
 """Links that are followed one after the other. Source: path_resolution(7)."""
 
 _HERE = -100  # AT_FDCWD: paths are as this process sees them
 _SWAP = 2  # RENAME_EXCHANGE of renameat2(2), and RENAME_SWAP of renamex_np(2)
 
 
-def copy(source: Path, target: Path) -> None:
+def copy_file(source: Path, target: Path) -> None:
     """Copy a file; a file system with shared blocks clones it instead."""
     with source.open("rb") as old, target.open("wb") as new:
         if hasattr(os, "copy_file_range"):
             try:
-                while os.copy_file_range(old.fileno(), new.fileno(), AT_ONCE):
+                while os.copy_file_range(old.fileno(), new.fileno(), COPY_CHUNK_BYTES):
                     pass
                 return
             except OSError as error:
@@ -42,17 +42,17 @@ def copy(source: Path, target: Path) -> None:
                     raise
                 old.seek(0)
                 new.seek(0)
-        shutil.copyfileobj(old, new, AT_ONCE)
+        shutil.copyfileobj(old, new, COPY_CHUNK_BYTES)
 
 
-def link(source: Path, target: Path) -> None:
+def link_file(source: Path, target: Path) -> None:
     """Link a file under a second name; copy it where links are not possible."""
     try:
         target.hardlink_to(source)
     except OSError as error:
         if error.errno not in _CANNOT_LINK:
             raise
-        copy(source, target)
+        copy_file(source, target)
 
 
 def fsync_path(path: Path) -> None:
@@ -181,7 +181,7 @@ def _opened(path: Path) -> int | None:
     To open it by its name would truncate a file that others write to as well.
     """
     at = path.absolute()
-    for _ in range(MOST_LINKS):
+    for _ in range(MAX_LINKS):
         folder = os.path.realpath(at.parent)
         if folder in ("/dev/fd", f"/proc/{os.getpid()}/fd") and at.name.isdecimal():
             return int(at.name)

@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 from qmd import processes, safe_open
 
-SIZE = 256
+ENTRY_BYTES = 256
 """Bytes of an entry."""
 
-MOST = 64
+MAX_ENTRIES = 64
 """Entries of a lock file. A holder that finds none free is not named."""
 
-NAMED = 3
+MAX_NAMED = 3
 """Holders that are named, if there are more."""
 
 
@@ -63,13 +63,15 @@ def sign(descriptor: int, *, alone: bool) -> Signature | None:
         What takes it back; None: the file is read-only, or the disk full, or there is no place.
     """
     process = os.getpid()
-    began = (processes.state(process) or ("", ""))[1]
+    began = (processes.process_state(process) or ("", ""))[1]
     words = [str(process), began or "-", os.uname().nodename, processes.current_command()]
-    text = " ".join(words).encode(errors="replace")[: SIZE - 1].ljust(SIZE - 1) + b"\n"
+    text = (
+        " ".join(words).encode(errors="replace")[: ENTRY_BYTES - 1].ljust(ENTRY_BYTES - 1) + b"\n"
+    )
     try:
         if alone:
             os.ftruncate(descriptor, 0)
-        at = 0 if alone else _free(os.pread(descriptor, SIZE * MOST, 0))
+        at = 0 if alone else _free(os.pread(descriptor, ENTRY_BYTES * MAX_ENTRIES, 0))
         if at is None:
             return None
         os.pwrite(descriptor, text, at)
@@ -81,8 +83,8 @@ def sign(descriptor: int, *, alone: bool) -> Signature | None:
 def erase(descriptor: int, signature: Signature) -> None:
     """Remove the entry of this process before the lock is released."""
     with suppress(OSError):
-        if os.pread(descriptor, SIZE, signature.at) == signature.text:
-            os.pwrite(descriptor, b" " * (SIZE - 1) + b"\n", signature.at)
+        if os.pread(descriptor, ENTRY_BYTES, signature.at) == signature.text:
+            os.pwrite(descriptor, b" " * (ENTRY_BYTES - 1) + b"\n", signature.at)
 
 
 def holders(path: Path) -> str | None:
@@ -93,13 +95,13 @@ def holders(path: Path) -> str | None:
     """
     try:
         with os.fdopen(safe_open.opened(path, os.O_RDONLY), "rb") as file:
-            data = file.read(SIZE * MOST)
+            data = file.read(ENTRY_BYTES * MAX_ENTRIES)
     except OSError:
         return None
-    entries = (_read(data[at : at + SIZE]) for at in range(0, len(data), SIZE))
+    entries = (_read(data[at : at + ENTRY_BYTES]) for at in range(0, len(data), ENTRY_BYTES))
     names = list(dict.fromkeys(each.name for each in entries if each and each.counts))
-    if len(names) > NAMED:
-        names[NAMED:] = [f"{len(names) - NAMED} more"]
+    if len(names) > MAX_NAMED:
+        names[MAX_NAMED:] = [f"{len(names) - MAX_NAMED} more"]
     if len(names) < 2:
         return names[0] if names else None
     return f"{', '.join(names[:-1])} and {names[-1]}"
@@ -107,8 +109,8 @@ def holders(path: Path) -> str | None:
 
 def _free(data: bytes) -> int | None:
     """Find the first free position: no entry, or that of an ended process."""
-    for at in range(0, SIZE * MOST, SIZE):
-        entry = _read(data[at : at + SIZE])
+    for at in range(0, ENTRY_BYTES * MAX_ENTRIES, ENTRY_BYTES):
+        entry = _read(data[at : at + ENTRY_BYTES])
         if entry is None or not entry.counts:
             return at
     return None
@@ -125,4 +127,4 @@ def _read(text: bytes) -> _Entry | None:
     if not all(word.isprintable() for word in words) or int(words[0]) == 0:
         return None
     began = "" if words[1] == "-" else words[1]
-    return _Entry(int(words[0]), began, words[2][:64], words[3][: processes.MOST])
+    return _Entry(int(words[0]), began, words[2][:64], words[3][: processes.MAX_COMMAND_LENGTH])

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-MOST = 60
+MAX_COMMAND_LENGTH = 60
 """Characters of a command that is named."""
 
 _VALUED = ("-W", "-X")
@@ -15,10 +15,10 @@ _VALUED = ("-W", "-X")
 _own: str | None = None
 
 
-def call(*words: str) -> None:
+def name_process(*words: str) -> None:
     """Record the command that this process runs, without its options and their values."""
     global _own
-    _own = " ".join(words)[:MOST]
+    _own = " ".join(words)[:MAX_COMMAND_LENGTH]
 
 
 def current_command() -> str:
@@ -57,10 +57,10 @@ def described(arguments: Sequence[str]) -> str:
 
 
 def _printable(text: str) -> str:
-    return "".join(mark if mark.isprintable() else "?" for mark in text)[:MOST]
+    return "".join(mark if mark.isprintable() else "?" for mark in text)[:MAX_COMMAND_LENGTH]
 
 
-def state(process: int) -> tuple[str, str] | None:
+def process_state(process: int) -> tuple[str, str] | None:
     """Return the state letter and start time of a process, or None if the system hides them.
 
     Source: proc(5), /proc/pid/stat.
@@ -84,7 +84,7 @@ def is_running(process: int, began: str = "") -> bool:
         pass  # it is of another user
     except (OSError, OverflowError):
         return False
-    found = state(process)
+    found = process_state(process)
     return found is None or (found[0] not in "ZX" and began in ("", found[1]))
 
 
@@ -117,7 +117,7 @@ def named(process: int, text: str) -> str:
     Args:
         text: its command.
     """
-    found = state(process)
+    found = process_state(process)
     suspended = found is not None and found[0] in "Tt"
     mine = process == os.getpid()
     note = " (suspended)" if suspended else " (this process)" if mine else ""

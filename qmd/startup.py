@@ -97,7 +97,7 @@ def run(begin: Callable[[], None]) -> None:
         from qmd.surfaces import cli, terminal
 
         terminal.guard_errors()
-        processes.call("qmd", *cli.verbs(sys.argv[1:]))
+        processes.name_process("qmd", *cli.verbs(sys.argv[1:]))
         code = cli.run(sys.argv[1:], begin)
     except KeyboardInterrupt:  # after the command has ended
         with suppress(OSError):

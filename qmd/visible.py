@@ -11,7 +11,7 @@ import unicodedata
 
 from qmd.wording import MOST_OF_VALUE, shortened
 
-MOST = MOST_OF_VALUE
+MAX_SHOWN_LENGTH = MOST_OF_VALUE
 """Characters of a value in a message, unless it has to be shown whole."""
 
 _DECEIVING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -75,7 +75,7 @@ def one_line(value: object) -> str:
     return escaped if escaped == text else text.replace("\\", r"\\").translate(_ON_ONE_LINE)
 
 
-def shown(value: object, *, most: int = MOST) -> str:
+def shown(value: object, *, most: int = MAX_SHOWN_LENGTH) -> str:
     """Write a value on one line and shorten it in the middle if it is too long."""
     return shortened(one_line(str(value)), most)
 

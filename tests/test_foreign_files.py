@@ -68,7 +68,7 @@ def test_a_manifest_that_names_no_file_is_refused(tmp_path, path):
     }
     (tmp_path / manifest.NAME).write_text(json.dumps(document))
     with pytest.raises(ExportDamaged, match="lies outside of the folder"):
-        manifest.read(tmp_path)
+        manifest.read_manifest(tmp_path)
 
 
 def test_a_manifest_with_half_a_character_is_refused(tmp_path):
@@ -81,7 +81,7 @@ def test_a_manifest_with_half_a_character_is_refused(tmp_path):
     }
     (tmp_path / manifest.NAME).write_text(json.dumps(document))
     with pytest.raises(ExportDamaged, match="surrogates"):
-        manifest.read(tmp_path)
+        manifest.read_manifest(tmp_path)
 
 
 def test_approvals_that_are_nested_too_deeply_are_refused_with_their_file(place):

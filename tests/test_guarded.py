@@ -79,7 +79,7 @@ def test_a_link_is_replaced_and_what_it_leads_to_is_not(tmp_path):
 
 def test_who_waits_for_a_change_of_a_file_is_told_who_is_at_it(tmp_path, monkeypatch):
     lock = tmp_path / "index.yml.lock"
-    monkeypatch.setattr(edit_lock, "PATIENCE", 0.02)
+    monkeypatch.setattr(edit_lock, "LOCK_TIMEOUT_SECONDS", 0.02)
     with (
         edit_lock.locked(lock),
         pytest.raises(FileBusy, match=rf"held for 0 seconds by .*, process {os.getpid()} "),

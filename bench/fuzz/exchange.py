@@ -58,7 +58,7 @@ def manifest() -> Iterator[Target]:
             (folder / ours.NAME).write_bytes(data)
             known = ours.is_export_folder(folder)
             try:
-                found = ours.read(folder)
+                found = ours.read_manifest(folder)
             except QmdError as error:
                 said = str(error)
                 assert len(said) < 2000
@@ -69,8 +69,8 @@ def manifest() -> Iterator[Target]:
                 assert parts
                 assert not each.path.startswith("/")
                 assert ".." not in parts
-            ours.write(folder, found)
-            assert ours.read(folder) == found
+            ours.write_manifest(folder, found)
+            assert ours.read_manifest(folder) == found
 
         examples = (json.dumps(WHOLE | {"tables": [table]}).encode(), b"[" * 2000, b"../a\xff")
         yield Target(made, check, ("..", "/", "\\", "a/../b"), examples, linear=False)

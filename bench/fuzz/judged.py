@@ -38,7 +38,7 @@ def judged() -> Iterator[Target]:
             try:
                 found = fixtures.read(path)
                 if found.corpus is not None:
-                    documents = list(fixtures.documents(found.corpus))
+                    documents = list(fixtures.corpus_documents(found.corpus))
                     assert len({each.id for each in documents}) == len(documents)
             except UsageError:
                 return

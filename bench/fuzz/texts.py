@@ -186,7 +186,7 @@ def frontmatter() -> Iterator[Target]:
 
 def sanitation() -> Iterator[Target]:
     """Secrets in texts."""
-    from qmd.experiences.secrets import MOST, find_secrets
+    from qmd.experiences.secrets import MAX_FINDINGS, find_secrets
 
     def made(source: Bytes) -> Input:
         strict = source.number(0, 1)
@@ -194,7 +194,7 @@ def sanitation() -> Iterator[Target]:
 
     def check(text: str, strict: bool) -> None:
         found = find_secrets("solution", text, strict=strict)
-        assert len(found) <= MOST
+        assert len(found) <= MAX_FINDINGS
         assert [each.line for each in found] == sorted(each.line for each in found)
         assert all(1 <= each.line <= text.count("\n") + 1 for each in found)
         assert all(1 <= each.length <= len(text) for each in found)

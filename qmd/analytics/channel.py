@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from qmd.errors import QmdError
 
-AT_ONCE = 1 << 20
+CHUNK_BYTES = 1 << 20
 """Bytes that are read or written by one call."""
 
 _HEAD = 8
@@ -23,7 +23,7 @@ class Unsendable(Exception):
     """A message that cannot be pickled."""
 
 
-def write(descriptor: int, message: object) -> None:
+def send(descriptor: int, message: object) -> None:
     """Send a message.
 
     Raises:
@@ -37,10 +37,10 @@ def write(descriptor: int, message: object) -> None:
     for part in (len(data).to_bytes(_HEAD, "big"), data):
         view = memoryview(part)
         while view:
-            view = view[os.write(descriptor, view[:AT_ONCE]) :]
+            view = view[os.write(descriptor, view[:CHUNK_BYTES]) :]
 
 
-def read(descriptor: int, wait: Callable[[], None] = lambda: None) -> Any:
+def receive(descriptor: int, wait: Callable[[], None] = lambda: None) -> Any:
     """Receive a message.
 
     Args:
@@ -57,7 +57,7 @@ def _read(descriptor: int, size: int, wait: Callable[[], None]) -> bytearray:
     found = bytearray()
     while len(found) < size:
         wait()
-        part = os.read(descriptor, min(size - len(found), AT_ONCE))
+        part = os.read(descriptor, min(size - len(found), CHUNK_BYTES))
         if not part:
             raise EOFError
         found += part

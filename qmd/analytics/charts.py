@@ -28,16 +28,16 @@ AUTHOR = "qmd stats"
 INCHES, DOTS = (11.0, 7.0), 150
 """Size of the picture, and its dots in an inch."""
 
-YEARS = 200
+MAX_YEARS = 200
 """Years that are drawn at most: a document may claim year 1, or 9999."""
 
-MONTHS = 60
+MAX_MONTHS = 60
 """Months between the first and the last document from which on a bar is a year."""
 
-BARS = 12
+MAX_BARS = 12
 """Collections with a bar of their own."""
 
-CUT = 24
+MAX_NAME_LENGTH = 24
 """Characters of a name."""
 
 FONTS = (
@@ -138,7 +138,7 @@ def _over_time(axes: Axes, facts: Stats) -> None:
     axes.set_ylabel("documents")
     months, beyond = _most(facts.months)
     first, last = months[0].month, months[-1].month
-    by_year = (last.year - first.year) * 12 + last.month - first.month >= MONTHS
+    by_year = (last.year - first.year) * 12 + last.month - first.month >= MAX_MONTHS
     title = f"Documents over time, by {'year' if by_year else 'month'}"
     axes.set_title(
         title + (f" ({amount(beyond, 'document')} from far off left out)" * (beyond > 0))
@@ -171,10 +171,10 @@ def _most(months: Sequence[Month]) -> tuple[list[Month], int]:
         of[each.month.year] += each.documents
 
     def within(first: int) -> int:
-        return sum(count for year, count in of.items() if first <= year < first + YEARS)
+        return sum(count for year, count in of.items() if first <= year < first + MAX_YEARS)
 
     first = max(of, key=lambda year: (within(year), year))
-    shown = [each for each in months if first <= each.month.year < first + YEARS]
+    shown = [each for each in months if first <= each.month.year < first + MAX_YEARS]
     return shown, sum(of.values()) - within(first)
 
 
@@ -225,12 +225,12 @@ def _by_collection(axes: Axes, facts: Stats) -> None:
         _empty(axes, "Collections")
         return
     looks = _looks(facts)
-    shown = [(_cut(each.name), each.documents, each.bytes, each.name) for each in found[:BARS]]
-    if len(found) > BARS:
-        rest = found[BARS - 1 :]
+    shown = [(_cut(each.name), each.documents, each.bytes, each.name) for each in found[:MAX_BARS]]
+    if len(found) > MAX_BARS:
+        rest = found[MAX_BARS - 1 :]
         count = sum(each.documents for each in rest)
         name = f"{len(rest)} others"
-        shown = [*shown[: BARS - 1], (name, count, sum(each.bytes for each in rest), "")]
+        shown = [*shown[: MAX_BARS - 1], (name, count, sum(each.bytes for each in rest), "")]
     shown.reverse()
     axes.set_title("Collections")
     axes.set_xlabel("documents")
@@ -262,5 +262,5 @@ def _whole_numbers(axes: Axes, *, upright: bool = True) -> None:
 
 def _cut(name: str) -> str:
     """Shorten and escape a name for matplotlib, where `$` would begin a formula."""
-    text = name if len(name) <= CUT else name[: CUT - 1] + "…"
+    text = name if len(name) <= MAX_NAME_LENGTH else name[: MAX_NAME_LENGTH - 1] + "…"
     return text.replace("$", r"\$")

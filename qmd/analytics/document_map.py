@@ -31,7 +31,7 @@ Method = Literal["pca", "tsne"]
 
 FORMS = (".html", ".svg")
 
-MOST = 20_000
+MAX_DOCUMENTS = 20_000
 """Documents on a map: a browser still moves them easily."""
 
 LABELLED, GROUPS = 20, 12
@@ -86,7 +86,7 @@ class Map:
         return self.svg()
 
 
-class Index(Protocol):
+class MapSource(Protocol):
     """The part of an open index that the map needs."""
 
     def read(self, work: Callable[[Cursor], T]) -> T:
@@ -111,7 +111,7 @@ def check_method(method: str) -> None:
         extras.check("scikit-learn", "sklearn", "computes t-SNE", extra="plots")
 
 
-def make(index: Index, names: Sequence[str] = (), *, method: Method = "pca") -> Map:
+def make(index: MapSource, names: Sequence[str] = (), *, method: Method = "pca") -> Map:
     """Build the map of some collections, or of all.
 
     A document lies where the mean of the vectors of its passages does.
@@ -136,10 +136,10 @@ def make(index: Index, names: Sequence[str] = (), *, method: Method = "pca") -> 
         )
     if not found:
         raise NotEmbedded(index.other_vectors())
-    if method == "tsne" and len(found) < projection.FEWEST:
+    if method == "tsne" and len(found) < projection.MIN_POINTS:
         raise UsageError(
-            f"t-SNE needs {projection.FEWEST} documents with vectors; there are {len(found)}.\n\n"
-            "Use --method pca."
+            f"t-SNE needs {projection.MIN_POINTS} documents with vectors; "
+            f"there are {len(found)}.\n\nUse --method pca."
         )
     points, share = projection.tsne(vectors) if method == "tsne" else projection.pca(vectors)
     labels, groups = [], [0] * len(found)
@@ -147,7 +147,7 @@ def make(index: Index, names: Sequence[str] = (), *, method: Method = "pca") -> 
         numbers = projection.kmeans(points, min(GROUPS, max(2, len(found) // OF_A_GROUP)))
         groups = numbers.tolist()
         work = partial(
-            statistics.telling,
+            statistics.distinguishing_terms,
             document_ids=[each.document_id for each in found],
             groups=groups,
             limit=TERMS,
@@ -186,7 +186,7 @@ def _vectors(
     known = stored.get(space.fingerprint)
     if known is None:
         return [], np.empty((0, 0), np.float32)
-    found = statistics.mapped(cursor, names, model_id=known.model_id, limit=MOST)
+    found = statistics.mapped(cursor, names, model_id=known.model_id, limit=MAX_DOCUMENTS)
     hashes = [each.hash for each in found]
     return found, statistics.means(
         cursor, hashes, model_id=known.model_id, dimensions=known.dimensions

@@ -18,7 +18,7 @@ LEFT, RIGHT, TOP, BOTTOM = 24, 250, 84, 24
 RADIUS = ((200, 5.5), (1000, 4.5), (5000, 3.2), (20_000, 2.2))
 """Radius of the points, by their number."""
 
-ROOM = 26
+LEGEND_COLUMNS = 26
 """Columns of a name in the legend."""
 
 LETTER, LINE = 7.6, 22
@@ -217,9 +217,9 @@ def _legend(keys: Sequence[LegendEntry]) -> list[str]:
 
 def _cut(text: str) -> str:
     """Shorten a name to the room there is."""
-    if columns_of(text) <= ROOM:
+    if columns_of(text) <= LEGEND_COLUMNS:
         return text
-    while columns_of(text) > ROOM - 1:
+    while columns_of(text) > LEGEND_COLUMNS - 1:
         text = text[:-1]
     return text + "…"
 

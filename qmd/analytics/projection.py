@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 Points = NDArray[np.float64]
 
-FEWEST = 5
+MIN_POINTS = 5
 """Points that t-SNE needs."""
 
 AXES, NEIGHBOURS = 50, 30.0
 """Axes that t-SNE is given, and its perplexity. Source: van der Maaten and Hinton, Visualizing Data
 using t-SNE (2008)."""
 
-ROUNDS = 100
+KMEANS_ROUNDS = 100
 """Iterations of k-means, at most."""
 
 
@@ -86,7 +86,7 @@ def kmeans(points: Points, count: int) -> NDArray[np.int64]:
         nearest = np.minimum(nearest, np.linalg.norm(points - points[chosen[-1]], axis=1))
     centres = points[chosen]
     numbers = np.full(len(points), -1)
-    for _ in range(ROUNDS):
+    for _ in range(KMEANS_ROUNDS):
         distances = np.stack([np.linalg.norm(points - centre, axis=1) for centre in centres])
         before, numbers = numbers, distances.argmin(axis=0)
         if (before == numbers).all():

@@ -25,13 +25,13 @@ class Source(Protocol):
         """Send what is asked for."""
 
 
-PIECE = 1 << 18
+PIECE_CHARACTERS = 1 << 18
 """Characters of rows that are sent together, more or less."""
 
-AT_ONCE = 1000
+FETCH_ROWS = 1000
 """Rows that are fetched together at most."""
 
-BATCH = 100 * AT_ONCE
+BATCH_ROWS = 100 * FETCH_ROWS
 """Rows of an Arrow batch."""
 
 _STRANGE = re.compile(r"\b(UHUGEINT|VARIANT)\b")
@@ -86,7 +86,7 @@ class Kept:
                 )
             yield piece
             left -= some
-            some = min(AT_ONCE, 4 * some, max(1, some * PIECE // (sum(sizes) + 1)))
+            some = min(FETCH_ROWS, 4 * some, max(1, some * PIECE_CHARACTERS // (sum(sizes) + 1)))
 
     def write_arrow(self, limit: int | None, write: Callable[[bytes], None]) -> None:
         """Write the rows as a stream of Arrow.
@@ -103,7 +103,7 @@ class Kept:
                     "Cast the column to text in the query: column::text."
                 )
         with self._told():
-            batches = self._all(limit).to_arrow_reader(BATCH)
+            batches = self._all(limit).to_arrow_reader(BATCH_ROWS)
             with pa.ipc.new_stream(_Sink(write), batches.schema) as sink:
                 for batch in batches:
                     sink.write_batch(batch)

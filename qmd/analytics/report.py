@@ -50,7 +50,7 @@ class Stats:
     longest: Rows[Long]
 
 
-class Index(Protocol):
+class StatisticsSource(Protocol):
     """The part of an open index that statistics need."""
 
     def read(self, work: Callable[[Cursor], T]) -> T:
@@ -58,7 +58,11 @@ class Index(Protocol):
 
 
 def gather(
-    index: Index, names: Sequence[str] = (), *, terms: int = TERMS, longest: int = LONGEST
+    index: StatisticsSource,
+    names: Sequence[str] = (),
+    *,
+    terms: int = TERMS,
+    longest: int = LONGEST,
 ) -> Stats:
     """Collect the statistics of some collections, or of all.
 
@@ -71,10 +75,10 @@ def gather(
 def _gather(cursor: Cursor, *, names: Sequence[str], terms: int, longest: int) -> Stats:
     document_lookup.check_collections(cursor, names)
     return Stats(
-        *statistics.totals(cursor, names),
+        *statistics.document_totals(cursor, names),
         Rows(Month, statistics.months(cursor, names)),
         Rows(SizeBucket, statistics.sizes(cursor, names)),
-        Rows(CollectionShare, statistics.collections(cursor, names)),
+        Rows(CollectionShare, statistics.collection_shares(cursor, names)),
         Rows(FrequentTerm, statistics.terms(cursor, names, limit=terms)),
         Rows(Long, statistics.longest(cursor, names, limit=longest)),
     )

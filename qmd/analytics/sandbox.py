@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from qmd.analytics.search_calls import Parameters
     from qmd.analytics.statement_check import CheckedStatement
 
-SPILL = "10GB"
+MAX_SPILL = "10GB"
 """Disk space of a running query, at most."""
 
-LONGEST = 2000
+MAX_ERROR_LENGTH = 2000
 """Characters of an error that are shown."""
 
 _OF_THE_QUERY = tuple(f"{kind} Error: " for kind in ("Parser", "Syntax", "Catalog", "Binder"))
@@ -50,7 +50,7 @@ LEAST, LEAST_BYTES = "32MB", 32_000_000
 """Memory of the smallest query: with less, DuckDB can run a constant, but not some views of a few
 documents."""
 
-WIDEST = 8
+ROW_SHARE = 8
 """Share of its memory that a row of a result may take as text: it is copied while it is written."""
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) *([KMGT])(i?)B", re.I)
@@ -74,7 +74,7 @@ class Limits(NamedTuple):
     timeout: float = 60.0
     memory: str = "1GB"
     files: bool = False
-    disk: str = SPILL
+    disk: str = MAX_SPILL
 
     def check(self) -> None:
         """Refuse limits that make no sense.
@@ -193,7 +193,7 @@ class Sandbox:
                     self._run(request, parameters)
             finally:
                 self._cursor.run("store/detach")
-            return Kept(self._cursor, self._told, widest=memory_of(self._limits) // WIDEST)
+            return Kept(self._cursor, self._told, widest=memory_of(self._limits) // ROW_SHARE)
 
     def _furnish(
         self, request: CheckedStatement, found: Sequence[Found], log: Sequence[str]
@@ -294,7 +294,7 @@ def _visible(problem: str) -> str:
         return problem
     place = _PLACE.search(problem)
     end = place.start() if place else len(problem)
-    return shown(problem[:end], most=LONGEST) + problem[end:]
+    return shown(problem[:end], most=MAX_ERROR_LENGTH) + problem[end:]
 
 
 def _own_lines(problem: str) -> str:

@@ -47,7 +47,7 @@ class Index(NamedTuple):
     patience: float = 30.0
 
 
-def serve() -> None:
+def serve_queries() -> None:
     """Run queries; never returns. Requests come from stdin, answers go to stdout."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent process
     requests, answers = os.dup(0), os.dup(1)
@@ -56,14 +56,14 @@ def serve() -> None:
         os.dup2(nothing, number)
     threading.Thread(target=_end_with, args=(requests,), daemon=True).start()
     session = _Session(answers)
-    channel.write(answers, ("done", None))
+    channel.send(answers, ("done", None))
     while True:
         try:
-            name, given = channel.read(requests)
+            name, given = channel.receive(requests)
         except EOFError:
             os._exit(0)
         except Exception as error:  # a value whose class is not known here
-            channel.write(answers, ("failed", channel.packed(TypeError(str(error)))))
+            channel.send(answers, ("failed", channel.packed(TypeError(str(error)))))
             continue
         try:
             reply = "done", getattr(session, name)(*given)
@@ -71,7 +71,7 @@ def serve() -> None:
             os._exit(0)
         except Exception as error:
             reply = "failed", channel.packed(error)
-        channel.write(answers, reply)
+        channel.send(answers, reply)
 
 
 def _end_with(requests: int) -> None:
@@ -136,7 +136,7 @@ class _Session:
 
     def _send(self, pieces: Iterable[Any]) -> None:
         for piece in pieces:
-            channel.write(self._answers, ("piece", piece))
+            channel.send(self._answers, ("piece", piece))
 
     def close(self) -> None:
         """Discard the query."""

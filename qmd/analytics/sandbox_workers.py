@@ -34,16 +34,16 @@ if TYPE_CHECKING:
     from qmd.analytics.search_calls import Parameters
     from qmd.analytics.statement_check import CheckedStatement
 
-UNCOUNTED = 128 << 20
+EXTRA_BYTES = 128 << 20
 """Bytes that a query may take beyond its memory: threads, plans, parts of files."""
 
-GROWN = 256 << 20
+MAX_GROWTH_BYTES = 256 << 20
 """Growth in bytes up to which a process is used again. Arrow takes about a third of them."""
 
-UNDISTURBED = 3.0
+SECONDS_BEFORE_YIELD = 3.0
 """Seconds for which a query runs before it yields to a writer."""
 
-LOOK = 0.02
+POLL_SECONDS = 0.02
 """Seconds between two checks of a process."""
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -52,8 +52,8 @@ _START = """\
 import sys
 sys.path[:] = {path!r}
 import pyarrow  # most that do not fork ask for Arrow; what a query takes is counted from here on
-from qmd.analytics.sandbox_worker import serve
-serve()
+from qmd.analytics.sandbox_worker import serve_queries
+serve_queries()
 """
 
 
@@ -99,7 +99,7 @@ class Worker:
         if self._poll.poll(0):
             return False  # it has ended
         size = self._resident()
-        return size is None or self._least is None or size - self._least < GROWN
+        return size is None or self._least is None or size - self._least < MAX_GROWTH_BYTES
 
     def read(self, index: Path, limits: Limits, text: str, given: Parameters) -> CheckedStatement:
         """Begin with a query: read the statement, and tell which searches it calls for.
@@ -178,7 +178,7 @@ class Worker:
         self._began = time.monotonic()
         self.is_within = True
         try:
-            channel.write(self._requests, (name, given))
+            channel.send(self._requests, (name, given))
         except channel.Unsendable as error:
             self.is_within = False
             raise SqlError(f"A parameter is no value for a query: {error}") from error
@@ -190,7 +190,7 @@ class Worker:
         began = time.monotonic()
         self._end = began + self._left
         try:
-            kind, value = channel.read(self._answers, self._wait)
+            kind, value = channel.receive(self._answers, self._wait)
         except EOFError as error:
             raise self._gone() from error
         except BaseException:
@@ -206,19 +206,19 @@ class Worker:
     def _wait(self) -> None:
         """Wait for bytes, as long as the query stays within its limits."""
         while True:
-            come = self._poll.poll(1000 * LOOK)
+            come = self._poll.poll(1000 * POLL_SECONDS)
             now = time.monotonic()
-            if come and now < self._looked + LOOK:
+            if come and now < self._looked + POLL_SECONDS:
                 return
             self._looked = now
             used, base = self._resident(), self._base
-            if used is not None and base is not None and used - base > self._memory + UNCOUNTED:
+            if used is not None and base is not None and used - base > self._memory + EXTRA_BYTES:
                 raise SqlOutOfMemory(self._limits.memory)
             if now > self._end:
                 raise SqlTimeout(self._limits.timeout)
             if come:
                 return
-            if now > self._began + UNDISTURBED and self._wanted():
+            if now > self._began + SECONDS_BEFORE_YIELD and self._wanted():
                 raise GaveWay
 
     def _resident(self) -> int | None:
@@ -331,7 +331,7 @@ def _forked(requests: int, answers: int) -> int:
         os.dup2(requests, 0)
         os.dup2(answers, 1)
         os.closerange(3, 1 << 16)
-        worker.serve()
+        worker.serve_queries()
     finally:
         os._exit(1)
 

@@ -104,7 +104,7 @@ class Mapped(NamedTuple):
     total: int
 
 
-def totals(cursor: Cursor, names: Sequence[str]) -> DocumentTotals:
+def document_totals(cursor: Cursor, names: Sequence[str]) -> DocumentTotals:
     """Count the documents, their words and bytes.
 
     Args:
@@ -123,7 +123,7 @@ def sizes(cursor: Cursor, names: Sequence[str]) -> list[SizeBucket]:
     return cursor.rows(SizeBucket, "stats/sizes", collections=_names(names))
 
 
-def collections(cursor: Cursor, names: Sequence[str]) -> list[CollectionShare]:
+def collection_shares(cursor: Cursor, names: Sequence[str]) -> list[CollectionShare]:
     """List the collections, the largest first."""
     return cursor.rows(CollectionShare, "stats/collections", collections=_names(names))
 
@@ -161,7 +161,7 @@ def means(
     sums = np.zeros((len(distinct), dimensions), np.float64)
     with cursor.staged(texts=texts):
         found = cursor.connection.execute(statement("stats/vectors"), {"model_id": model_id})
-        for batch in found.to_arrow_reader(BATCH):
+        for batch in found.to_arrow_reader(BATCH_VECTORS):
             vectors = batch["vector"].flatten().to_numpy(zero_copy_only=False)
             numbers = batch["number"].to_numpy()
             np.add.at(sums, numbers, vectors.reshape(len(numbers), dimensions))
@@ -171,7 +171,7 @@ def means(
     return unit[rows].astype(np.float32)
 
 
-def telling(
+def distinguishing_terms(
     cursor: Cursor, document_ids: Sequence[int], groups: Sequence[int], *, limit: int
 ) -> dict[int, list[str]]:
     """Find the terms that distinguish each group of documents, best first.
@@ -196,7 +196,7 @@ def telling(
     return found
 
 
-BATCH = 8192
+BATCH_VECTORS = 8192
 """Vectors that are summed at once."""
 
 _WITHOUT = as_json(sorted(STOP_WORDS))

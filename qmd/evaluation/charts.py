@@ -16,7 +16,7 @@ FORMS = (".png", ".svg")
 INCHES, DOTS = (8.0, 5.0), 150
 """Size of the picture, and its dots in an inch."""
 
-WIDE = 20
+LOGARITHMIC_RATIO = 20
 """Ratio of the longest to the shortest time from which on the axis is logarithmic."""
 
 
@@ -75,7 +75,7 @@ def draw(points: Sequence[Point], path: Path, *, title: str, quality: str) -> No
     times = [point.milliseconds for point in points if point.milliseconds is not None]
     if not times:
         axes.set_xticks([])
-    elif max(times) < WIDE * min(times):
+    elif max(times) < LOGARITHMIC_RATIO * min(times):
         axes.set_xlim(left=0)
     else:
         axes.set_xscale("log")

@@ -18,10 +18,10 @@ from qmd.evaluation.tobi_bench import same_file
 from qmd.text import paths
 from qmd.text.hashes import DOCID_DIGITS, parse_docid
 
-TOP = 10
+MIN_DEPTH = 10
 """Results of a query at least: nDCG and recall consider so many."""
 
-DEPTH = 100
+FOLDER_DEPTH = 100
 """Results of a query of a folder. Source: trec_eval and BEIR report recall@100."""
 
 QRELS = ("qrels.tsv", "qrels/test.tsv", "qrels.txt", "qrels.trec", "qrels")
@@ -42,7 +42,7 @@ class JudgedQuery(NamedTuple):
     id: str
     text: str
     judged: Mapping[str, int]
-    k: int = TOP
+    k: int = MIN_DEPTH
     kind: str = ""
 
 
@@ -60,7 +60,7 @@ class Fixture(NamedTuple):
 
     name: str
     questions: tuple[JudgedQuery, ...]
-    depth: int = DEPTH
+    depth: int = FOLDER_DEPTH
     collection: str | None = None
     corpus: Path | None = None
     is_typed: bool = False
@@ -157,7 +157,7 @@ def _file(path: Path) -> Fixture:
     if not any(question.judged for question in questions):
         raise UsageError(f"{path} judges nothing: no query has 'expected_files'.")
     _check_different([question.id for question in questions], path)
-    depth = max(TOP, *(question.k for question in questions))
+    depth = max(MIN_DEPTH, *(question.k for question in questions))
     return Fixture(path.stem, tuple(questions), depth, collection or None, is_typed=True)
 
 
@@ -165,7 +165,10 @@ def _question(entry: Any, number: int, path: Path) -> JudgedQuery:
     where = f"{path}: query {number}"
     if not isinstance(entry, dict) or not isinstance(entry.get("query"), str):
         raise UsageError(f"{where} needs a text 'query'.")
-    judged, k = _expected(entry.get("expected_files"), where), entry.get("expected_in_top_k", TOP)
+    judged, k = (
+        _expected(entry.get("expected_files"), where),
+        entry.get("expected_in_top_k", MIN_DEPTH),
+    )
     if not isinstance(k, int) or isinstance(k, bool) or k < 1:
         raise UsageError(f"{where}: 'expected_in_top_k' has to be a whole number of at least 1.")
     kind = str(entry.get("type") or entry.get("difficulty") or "")
@@ -274,7 +277,7 @@ class CorpusDocument(NamedTuple):
     text: str
 
 
-def documents(corpus: Path) -> Iterator[CorpusDocument]:
+def corpus_documents(corpus: Path) -> Iterator[CorpusDocument]:
     """Read the documents of a corpus.jsonl.
 
     Raises:

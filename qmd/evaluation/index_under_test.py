@@ -128,7 +128,7 @@ def _written(corpus: Path, folder: Path) -> dict[str, str]:
     """
     folder.mkdir()
     ids = {}
-    for number, (name, title, text) in enumerate(fixtures.documents(corpus), start=1):
+    for number, (name, title, text) in enumerate(fixtures.corpus_documents(corpus), start=1):
         heading = " ".join(title.split())
         body = f"# {heading}\n\n{text}" if heading else text
         file = folder / f"zq{number}.md"

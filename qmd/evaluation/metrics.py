@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from qmd.evaluation import tobi_bench as peer
-from qmd.evaluation.fixtures import DEPTH, Fixture, JudgedQuery
+from qmd.evaluation.fixtures import FOLDER_DEPTH, Fixture, JudgedQuery
 from qmd.evaluation.runs import Asked, Run
 from qmd.evaluation.tobi_bench import TobiScores
 
@@ -60,7 +60,7 @@ def score(run: Run, fixture: Fixture, *, depth: int) -> Scores:
     from ir_measures import AP, RR, P, Qrel, R, ScoredDoc, nDCG
 
     known = dict(zip(MEASURES, (nDCG @ 10, R @ 10, R @ 100, RR, AP, P @ 5), strict=True))
-    if depth < DEPTH:
+    if depth < FOLDER_DEPTH:
         del known["R@100"]
     names = {measure: name for name, measure in known.items()}
     metrics = ir_measures.iter_calc(

@@ -17,7 +17,7 @@ from qmd import files
 from qmd.errors import UsageError
 from qmd.evaluation.fixtures import Fixture, JudgedQuery, line_error, numbered_lines
 
-STEP = 1e-6
+TIE_STEP = 1e-6
 """Least difference of two scores, relative from 1 on: trec_eval reads 24 bits of a score, and sorts
 equal ones by name."""
 
@@ -94,7 +94,7 @@ def break_ties(documents: Iterable[str], scores: Iterable[float]) -> tuple[RunEn
     for document, score in zip(documents, scores, strict=True):
         if found:
             before = found[-1].score
-            score = min(score, before - STEP * max(1.0, abs(before)))
+            score = min(score, before - TIE_STEP * max(1.0, abs(before)))
         found.append(RunEntry(document, score))
     return tuple(found)
 

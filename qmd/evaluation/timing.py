@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value")
 
-STAGED = 200
+MAX_TIMED_QUERIES = 200
 """Queries whose stages are timed, at most."""
 
 
@@ -39,7 +39,7 @@ def stages(bench: Bench, space: Space | None, progress: Progress) -> dict[str, S
     from qmd.ranking.fusion import DEPTH
 
     engine, limit = bench.engine, DEPTH["scores"]
-    chosen = bench.fixture.sampled(STAGED).questions
+    chosen = bench.fixture.sampled(MAX_TIMED_QUERIES).questions
     vectors = engine.vectors()[1].vectors if space is not None else 0
     times: dict[str, list[float]] = {"words": [], "embed": [], "vectors": []}
     told = progress("Timing stages")

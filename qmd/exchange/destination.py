@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from qmd.settings.config import Settings
     from qmd.settings.environment import Place
 
-MARK = ".of-qmd"
+STAGING_MARK = ".of-qmd"
 """Mark of an unfinished export folder: other files in it belong to an interrupted export."""
 
-DROPPINGS = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
+SYSTEM_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
 """Files that systems add to folders that a user has opened."""
 
 
@@ -79,7 +79,7 @@ def existing_export(
             return None
         raise FolderTaken(target, "it is not empty, and no export of qmd.", mend=mend)
     try:
-        found = manifest.read(target)
+        found = manifest.read_manifest(target)
     except (ExportDamaged, ExportTooNew) as error:
         if force:
             return None
@@ -115,7 +115,7 @@ def _contents(folder: Path) -> set[str]:
     for parent, folders, names in os.walk(folder):
         links = [name for name in folders if Path(parent, name).is_symlink()]
         for name in [*names, *links]:
-            if name not in DROPPINGS:
+            if name not in SYSTEM_FILES:
                 found.add(Path(parent, name).relative_to(folder).as_posix())
     return found
 
@@ -139,11 +139,11 @@ def staging_folder(target: Path) -> Iterator[Path]:
             if not shop.exists() or shop.stat().st_ino != os.fstat(lock).st_ino:
                 continue  # its process has just put it in its place
             left = _contents(shop)
-            if left and MARK not in left and not manifest.is_export_folder(shop):
+            if left and STAGING_MARK not in left and not manifest.is_export_folder(shop):
                 problem = f"{shop} is in the way, and not of an export."
                 raise FolderTaken(target, problem, mend="Move that away.")
             _recover(target)
-            (shop / MARK).touch()
+            (shop / STAGING_MARK).touch()
             _clear(shop)
             try:
                 yield shop
@@ -189,7 +189,7 @@ def _clear(folder: Path) -> None:
     for entry in folder.iterdir():
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry)
-        elif entry.name != MARK:
+        elif entry.name != STAGING_MARK:
             entry.unlink()
 
 
@@ -199,9 +199,9 @@ def _discard(folder: Path) -> None:
     The mark goes last: if this process is killed, the next export removes the rest.
     """
     with suppress(OSError):  # a full disk has no room for a name
-        (folder / MARK).touch()
+        (folder / STAGING_MARK).touch()
     _clear(folder)
-    (folder / MARK).unlink(missing_ok=True)
+    (folder / STAGING_MARK).unlink(missing_ok=True)
     folder.rmdir()
 
 
@@ -215,7 +215,7 @@ def _recover(target: Path) -> None:
     old = _old(target)
     if not old.is_dir() or old.is_symlink():
         return
-    if (old / MARK).exists() or (manifest.is_export_folder(old) and target.exists()):
+    if (old / STAGING_MARK).exists() or (manifest.is_export_folder(old) and target.exists()):
         _discard(old)
     elif manifest.is_export_folder(old):
         old.rename(target)
@@ -223,7 +223,7 @@ def _recover(target: Path) -> None:
 
 def publish(shop: Path, target: Path) -> None:
     """Put the finished folder in its place; what was there goes."""
-    (shop / MARK).unlink()
+    (shop / STAGING_MARK).unlink()
     for folder, _, _ in os.walk(shop):
         files.fsync_path(Path(folder))
     files.fsync_path(shop / manifest.NAME)

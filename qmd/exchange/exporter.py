@@ -146,7 +146,7 @@ def export(
                 _cutting(settings),
                 tuple(parts),
             )
-            manifest.write(shop, document)
+            manifest.write_manifest(shop, document)
             destination.publish(shop, target)
     except OSError as error:
         raise ExportFailed(folder, error.strerror or str(error)) from error
@@ -302,9 +302,9 @@ def _made(
     path.parent.mkdir(parents=True, exist_ok=True)
     earlier = known.get((span.table.name, span.digest))
     if earlier is not None and matches_manifest(target, earlier):
-        files.link(Path(os.path.realpath(target / earlier.path)), path)
+        files.link_file(Path(os.path.realpath(target / earlier.path)), path)
         return earlier._replace(path=span.path), False
-    parquet.write(
+    parquet.write_table(
         cursor, span.table, path, first=span.first, last=span.last, collection=span.collection
     )
     files.fsync_path(path)
@@ -316,7 +316,7 @@ def _made(
 def matches_manifest(folder: Path, file: ManifestFile) -> bool:
     """Check that a file of an export matches the manifest."""
     try:
-        with manifest.opened(folder, file.path) as found:
+        with manifest.open_member(folder, file.path) as found:
             return os.fstat(found.fileno()).st_size == file.bytes and sha256(found) == file.sha256
     except (FileNotFoundError, NotRegularFile):
         return False

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from qmd.settings.config import Settings
     from qmd.settings.environment import Place
 
-NEW = NextIds(1, 1)
+FIRST_IDS = NextIds(1, 1)
 """First numbers of an empty index."""
 
 
@@ -110,7 +110,7 @@ def import_(
             _verify(source, file)
             step()
         with errand(database.path, "import"), _building(database.path) as path:
-            seen = NEW
+            seen = FIRST_IDS
             if database.path.exists():
                 seen = database.read(partial(_next_ids, path=database.path, replace=replace))
             shift = NextIds(seen.document_id - 1, seen.chunk_id - 1)
@@ -147,7 +147,7 @@ def _usable(folder: Path) -> Manifest:
         NotAnExport, ExportUnreadable, ExportDamaged, ExportTooNew, ExportIncomplete: there is
             none.
     """
-    document = manifest.read(folder)
+    document = manifest.read_manifest(folder)
     known, written_by = migrations.migrations()[-1].version, document.qmd_version
     if document.schema > known:
         raise ExportTooNew(
@@ -168,7 +168,7 @@ def _verify(folder: Path, file: ManifestFile) -> None:
         ExportUnreadable: the file cannot be read.
     """
     try:
-        with manifest.opened(folder, file.path) as found:
+        with manifest.open_member(folder, file.path) as found:
             size = os.fstat(found.fileno()).st_size
             if size != file.bytes:
                 raise ExportDamaged(folder, file.path, f"it has {size} bytes, not {file.bytes}.")

@@ -24,10 +24,10 @@ from qmd.wording import amount, on_one_line
 if TYPE_CHECKING:
     from qmd.exchange.manifest import Manifest, ManifestFile, ManifestTable
 
-LONGEST_SHOWN = 80
+MAX_SHOWN_PATH = 80
 """Characters of a path in an error."""
 
-MOST_THREADS = 4
+MAX_THREADS = 4
 """Threads that sort postings."""
 
 
@@ -50,7 +50,7 @@ def build_index(
     Raises:
         ExportDamaged: what is in the files does not fit, or does not fit together.
     """
-    threads = min(os.cpu_count() or 1, MOST_THREADS)
+    threads = min(os.cpu_count() or 1, MAX_THREADS)
     new = Database(path, threads=threads, schema=document.schema)
     try:
         new.write(partial(_fill, folder=folder, document=document, shift=shift, step=step))
@@ -91,7 +91,7 @@ def _fill(
                 parquet.load_documents(cursor, of, shift=shift)
             elif full:
                 paths = [folder / file.path for file in full]
-                parquet.load(cursor, part.name, paths, shift=shift)
+                parquet.load_table(cursor, part.name, paths, shift=shift)
         step()
 
 
@@ -113,8 +113,8 @@ def _check_names(cursor: Cursor, *, folder: Path) -> None:
             raise ExportDamaged(folder, "collections", problem)
     for stray in maintenance.stray_paths(cursor):
         shown = on_one_line(stray.path)
-        if len(shown) > LONGEST_SHOWN:
-            shown = f"{shown[:LONGEST_SHOWN]}…"
+        if len(shown) > MAX_SHOWN_PATH:
+            shown = f"{shown[:MAX_SHOWN_PATH]}…"
         problem = (
             f"the path '{shown}' of collection '{stray.collection}' cannot lie below its folder: "
             "it is absolute, has '..', an empty segment or a NUL, begins with a drive, or is too "

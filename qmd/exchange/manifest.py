@@ -22,7 +22,7 @@ NAME = "manifest.json"
 FORMAT = "qmd export"
 """Mark of our export folders."""
 
-LARGEST = 1 << 26
+MAX_MANIFEST_BYTES = 1 << 26
 """Bytes of a manifest at most."""
 
 VERSION = 1
@@ -98,7 +98,7 @@ class Manifest(NamedTuple):
             yield from part.files
 
 
-def write(folder: Path, manifest: Manifest) -> None:
+def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Write it into a folder."""
     tables = [
         {
@@ -129,7 +129,7 @@ def write(folder: Path, manifest: Manifest) -> None:
     (folder / NAME).write_text(text + "\n", encoding="utf-8")
 
 
-def opened(folder: Path, name: str) -> BufferedReader:
+def open_member(folder: Path, name: str) -> BufferedReader:
     """Open a file of an export.
 
     Raises:
@@ -151,10 +151,10 @@ def _text(folder: Path) -> str:
         OSError: it cannot be read.
         ValueError: it is not UTF-8, or too large to be one.
     """
-    with opened(folder, NAME) as file:
-        data = file.read(LARGEST + 1)
-    if len(data) > LARGEST:
-        raise ValueError(f"it has more than {LARGEST:,} bytes")
+    with open_member(folder, NAME) as file:
+        data = file.read(MAX_MANIFEST_BYTES + 1)
+    if len(data) > MAX_MANIFEST_BYTES:
+        raise ValueError(f"it has more than {MAX_MANIFEST_BYTES:,} bytes")
     return data.decode("utf-8")
 
 
@@ -167,7 +167,7 @@ def is_export_folder(folder: Path) -> bool:
     return isinstance(document, dict) and document.get("format") == FORMAT
 
 
-def read(folder: Path) -> Manifest:
+def read_manifest(folder: Path) -> Manifest:
     """Read the manifest of a folder.
 
     Raises:

@@ -20,10 +20,10 @@ from qmd.storage.statements import data_folder, given, statement, without_header
 if TYPE_CHECKING:
     import pyarrow as pa
 
-NUMBERS = 1 << 32
+MAX_NUMBERS = 1 << 32
 """Numbers that rows can have."""
 
-READ_AT_ONCE = 4096
+VECTORS_PER_READ = 4096
 """Vectors that are read from a file at once."""
 
 
@@ -49,8 +49,8 @@ class ExportTable(NamedTuple):
 
     name: str
     key: str | None = None
-    width: int = NUMBERS
-    rows: int = NUMBERS
+    width: int = MAX_NUMBERS
+    rows: int = MAX_NUMBERS
     private: bool = False
     needed: bool = False
     chosen: bool = False
@@ -195,7 +195,7 @@ def digests(cursor: Cursor, table: ExportTable, *, parted: bool) -> list[RowRang
     return [RowRange(*row) for row in found]
 
 
-def write(
+def write_table(
     cursor: Cursor, table: ExportTable, path: Path, *, first: int, last: int, collection: str | None
 ) -> None:
     """Write rows to a Parquet file.
@@ -263,7 +263,7 @@ def load_documents(
     cursor.run("import/content", files=_paths([file for some in files.values() for file in some]))
 
 
-def load(cursor: Cursor, name: str, files: Sequence[Path], *, shift: NextIds) -> None:
+def load_table(cursor: Cursor, name: str, files: Sequence[Path], *, shift: NextIds) -> None:
     """Add what is in files to any other table.
 
     Args:
@@ -295,7 +295,7 @@ def load_vectors(cursor: Cursor, file: Path, *, shift: NextIds) -> None:
     other = cursor.connection.cursor()
     found = other.execute(
         statement("import/vectors"), {"path": str(file), "chunks": shift.chunk_id}
-    ).to_arrow_reader(READ_AT_ONCE)
+    ).to_arrow_reader(VECTORS_PER_READ)
     for batch in found:
         with cursor.staged(made=_with_signs(batch)):
             cursor.run("import/embeddings")

@@ -16,7 +16,7 @@ from qmd.exchange import parquet
 from qmd.exchange.parquet import ExportTable, FileColumn, RowRange
 from qmd.storage.cursor import Cursor
 
-MANY = 128
+MAX_FILES = 128
 """Files of a table at most; beyond, each has more rows."""
 
 
@@ -88,7 +88,7 @@ def split_ranges(
     Returns:
         The first number of each file, the last, and its groups.
     """
-    while sum(group.rows for group in groups) > MANY * rows:
+    while sum(group.rows for group in groups) > MAX_FILES * rows:
         rows *= 2
     cells = [group.cell for group in groups]
 
@@ -102,6 +102,6 @@ def split_ranges(
         yield from halved(first + count // 2, count // 2)
 
     if groups:
-        yield from halved(0, parquet.NUMBERS // width)
+        yield from halved(0, parquet.MAX_NUMBERS // width)
     else:
-        yield 0, parquet.NUMBERS - 1, []
+        yield 0, parquet.MAX_NUMBERS - 1, []

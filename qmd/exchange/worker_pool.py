@@ -13,7 +13,7 @@ from qmd.storage.cursor import Cursor
 
 T = TypeVar("T")
 
-MOST_WORKERS = 8
+MAX_WORKERS = 8
 """Statements that run at the same time."""
 
 
@@ -24,7 +24,7 @@ class WorkerPool:
     """
 
     def __init__(self, cursor: Cursor) -> None:
-        count = min(os.cpu_count() or 1, MOST_WORKERS)
+        count = min(os.cpu_count() or 1, MAX_WORKERS)
         self._cursors = [parquet.second_connection(cursor) for _ in range(count)]
         self._free: SimpleQueue[Cursor] = SimpleQueue()
         for each in self._cursors:

@@ -27,7 +27,7 @@ from qmd.experiences.secret_assignments import (
     is_placeholder,
 )
 
-MOST = 50
+MAX_FINDINGS = 50
 """Findings reported for one text at most."""
 
 
@@ -62,7 +62,7 @@ def find_secrets(field: str, text: str, *, strict: bool) -> list[SecretFinding]:
     places.sort()
     found = []
     line, before = 1, 0
-    for start, end, name in places[:MOST]:
+    for start, end, name in places[:MAX_FINDINGS]:
         line += text.count("\n", before, start)
         before = start
         found.append(SecretFinding(field, name, line, end - start))

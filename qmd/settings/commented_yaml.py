@@ -27,7 +27,7 @@ def yaml() -> Any:
     return handler
 
 
-def parsed(text: str, path: Path) -> Any:
+def parse_commented(text: str, path: Path) -> Any:
     """Parse a settings file with its lines and comments; None if it is empty.
 
     Raises:

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
 from qmd.errors import ConfigError, UsageError
-from qmd.settings.environment import Place, expanded
+from qmd.settings.environment import Place, expand_home
 from qmd.text import yaml_reader
 from qmd.text.globs import check_mask
 from qmd.text.paths import LONGEST_NAME
@@ -28,10 +28,10 @@ from qmd.wording import on_one_line
 DEFAULT_MASK = "**/*.md"
 CHUNK_STRATEGIES = ("auto", "plain")
 
-LARGEST = 1 << 20
+MAX_SETTINGS_BYTES = 1 << 20
 """Bytes of a settings file. Its characters have a limit of their own."""
 
-TICK = 2_000_000_000
+CLOCK_TICK_NS = 2_000_000_000
 """Nanoseconds of a file system's clock tick, at worst (FAT)."""
 
 _SEVERAL_WAYS = re.compile(r"<<|!|(?<![\w./-])[-+]?(?:0+\d|\d+_|\d{4}-\d)")
@@ -93,7 +93,7 @@ def stamp(place: Place) -> Hashable:
         raise
     except OSError as error:
         raise ConfigError(place.config, error.strerror or str(error)) from error
-    if time.time_ns() - info.st_mtime_ns < TICK:
+    if time.time_ns() - info.st_mtime_ns < CLOCK_TICK_NS:
         return None
     return info.st_mtime_ns, info.st_ctime_ns, info.st_ino, info.st_size
 
@@ -119,10 +119,10 @@ def load(place: Place) -> Settings:
     except (ValueError, ConfigError) as error:
         if isinstance(error, ConfigError) and yaml_reader.is_slow(text):
             raise
-        from qmd.settings.commented_yaml import parsed
+        from qmd.settings.commented_yaml import parse_commented
 
         # Or it is no mistake: ruamel.yaml, which also writes the file, decides, and knows lines.
-        return understood(parsed(text, place.config), place)
+        return understood(parse_commented(text, place.config), place)
 
 
 def _parsed_fast(text: str) -> object:
@@ -154,14 +154,15 @@ def content(path: Path) -> bytes:
     """
     try:
         with path.open("rb") as file:
-            data = file.read(LARGEST + 1)
+            data = file.read(MAX_SETTINGS_BYTES + 1)
     except FileNotFoundError:
         raise
     except OSError as error:
         raise ConfigError(path, error.strerror or str(error)) from error
-    if len(data) > LARGEST:
+    if len(data) > MAX_SETTINGS_BYTES:
         raise ConfigError(
-            path, f"the file has more than {LARGEST:,} bytes, which is the limit: shorten it"
+            path,
+            f"the file has more than {MAX_SETTINGS_BYTES:,} bytes, which is the limit: shorten it",
         )
     return data
 
@@ -276,7 +277,7 @@ class _Reader:
         )
         home = self._place.home or Path.home()
         with self._failing(here, "path"):
-            root = (self._place.project or home) / expanded(path, home)
+            root = (self._place.project or home) / expand_home(path, home)
         return (
             Collection(
                 name,

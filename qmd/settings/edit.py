@@ -37,7 +37,7 @@ def edit(place: Place, change: Callable[[Parsed], None]) -> Settings:
         place.config.parent.mkdir(parents=True, exist_ok=True)
         with edit_lock.locked(place.config.with_name(place.config.name + ".lock")):
             text = config.read_yaml_text(place.config)
-            document = commented.parsed(text, place.config)
+            document = commented.parse_commented(text, place.config)
             config.understood(document, place)
             lines = Lines(text)
             if document is None:
@@ -65,7 +65,7 @@ def _says(text: str, settings: Settings, place: Place) -> bool:
     Raises:
         ConfigError: it is over a limit.
     """
-    return config.understood(commented.parsed(text, place.config), place) == settings
+    return config.understood(commented.parse_commented(text, place.config), place) == settings
 
 
 def _is_comment(line: str) -> bool:

@@ -50,7 +50,7 @@ def locate(environ: Mapping[str, str], folder: Path, *, index: str | None = None
     home = Path(environ.get("HOME") or Path.home())
     config_home = Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "qmd"
     own_config = environ.get("QMD_CONFIG_DIR")
-    config = expanded(own_config, home) if own_config else config_home
+    config = expand_home(own_config, home) if own_config else config_home
     cache = Path(environ.get("XDG_CACHE_HOME") or home / ".cache") / "qmd"
     trusted = config / "trusted.json"
     trust_all = environ.get("QMD_TRUST_LOCAL_CONFIG") == "1"
@@ -64,7 +64,7 @@ def locate(environ: Mapping[str, str], folder: Path, *, index: str | None = None
     name = index or "index"
     database = cache / f"{name}.duckdb"
     if index is None and environ.get("INDEX_PATH"):
-        database = expanded(environ["INDEX_PATH"], home)
+        database = expand_home(environ["INDEX_PATH"], home)
         if os.path.isdir(database):  # noqa: PTH112  # nor an error: who may not look
             raise UsageError(
                 f"INDEX_PATH is a folder: {database}\n\n"
@@ -117,7 +117,7 @@ def at(environ: Mapping[str, str], path: Path) -> Place:
         UsageError: a folder has no index of its own, or the file is one of settings.
     """
     home = Path(environ.get("HOME") or Path.home())
-    path = Path(os.path.abspath(expanded(str(path), home)))  # noqa: PTH100
+    path = Path(os.path.abspath(expand_home(str(path), home)))  # noqa: PTH100
     is_folder = os.path.isdir(path)  # noqa: PTH112  # nor an error: who may not look
     folder = path if is_folder else path.parent
     if folder.name == LOCAL_FOLDER:
@@ -271,7 +271,7 @@ def carried(environ: Mapping[str, str]) -> dict[str, str]:
     home = home_of(environ)
     found = {name: environ[name] for name in (*PLACES, *CHOICES) if environ.get(name)}
     return {
-        name: str(expanded(value, home).absolute())
+        name: str(expand_home(value, home).absolute())
         if name in PLACES
         else _PASSWORD.sub(r"\1", value)
         for name, value in found.items()
@@ -288,7 +288,7 @@ def _listed(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def expanded(path: str, home: Path) -> Path:
+def expand_home(path: str, home: Path) -> Path:
     """Expand a leading `~` or `~name` of a path."""
     if path == "~" or path.startswith("~/"):
         return home / path[1:].lstrip("/")

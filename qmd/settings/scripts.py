@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from qmd import safe_open
 
-DEPTH = 4
+MAX_NESTED_COMMANDS = 4
 """Levels of commands within commands that are examined: `sh -c '…'`."""
 
 READ_BY = {
@@ -86,7 +86,7 @@ def scripts(command: str, root: Path, project: Path) -> tuple[Script, ...]:
     return tuple(found[path] for path in sorted(found))
 
 
-def _words(command: str, depth: int = DEPTH) -> Iterator[str]:
+def _words(command: str, depth: int = MAX_NESTED_COMMANDS) -> Iterator[str]:
     """Yield the words of a command that may be paths, including quoted commands."""
     tokens = _tokens(command)
     made = _made(tokens) if "`" not in command else set()

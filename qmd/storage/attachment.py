@@ -10,7 +10,7 @@ from qmd.errors import IndexBusy, IndexUnreadable
 from qmd.storage import cancellation
 from qmd.storage.cursor import Connection, DatabaseError, connected
 from qmd.storage.duckdb_errors import lock_holder, translate
-from qmd.storage.file_lock import POLL
+from qmd.storage.file_lock import LOCK_POLL_SECONDS
 from qmd.storage.file_version import wal_path
 from qmd.storage.scratch import spill_folder
 from qmd.storage.statements import filled, statement
@@ -156,7 +156,7 @@ def attach(
             if waited > patience:
                 raise IndexBusy(path, holder=lock_holder(problem), waited=waited) from error
             cancellation.check()
-            time.sleep(5 * POLL)
+            time.sleep(5 * LOCK_POLL_SECONDS)
 
 
 def check_files(path: Path) -> None:

@@ -12,7 +12,7 @@ import _duckdb
 
 Interrupted = _duckdb.InterruptException
 
-LOOK = 0.03
+CANCEL_POLL_SECONDS = 0.03
 """Seconds between two checks for cancellation."""
 
 
@@ -102,7 +102,7 @@ def holding(lock: threading.Lock) -> Iterator[None]:
     Raises:
         Stopped: it was.
     """
-    while not lock.acquire(timeout=LOOK):
+    while not lock.acquire(timeout=CANCEL_POLL_SECONDS):
         check()
     try:
         yield

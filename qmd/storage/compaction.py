@@ -21,10 +21,10 @@ from qmd.storage.scratch import workplace
 from qmd.storage.snapshot import write_snapshot
 from qmd.storage.statements import filled
 
-WORTH = 0.9
+MAX_COMPACTED_SHARE = 0.9
 """Largest share of its size that a compacted index may have to replace the old one."""
 
-ATTEMPTS = 3
+MAX_ATTEMPTS = 3
 """Copies that are made at most, while other processes write."""
 
 
@@ -48,7 +48,7 @@ def compact(database: Database) -> bool:
         path = path.resolve()
     try:
         with workplace(path.with_name(f"{path.name}.compact")) as folder:
-            return any(_attempt(database, folder / str(turn)) for turn in range(ATTEMPTS))
+            return any(_attempt(database, folder / str(turn)) for turn in range(MAX_ATTEMPTS))
     except OSError as error:
         raise IndexFailure(f"The index cannot be written anew: {error.strerror}.") from error
 
@@ -63,7 +63,7 @@ def _attempt(database: Database, folder: Path) -> bool:
         return False
     _write_anew(old, new, folder)
     old.unlink()
-    if new.stat().st_size > WORTH * database.path.stat().st_size:
+    if new.stat().st_size > MAX_COMPACTED_SHARE * database.path.stat().st_size:
         return True
 
     shutil.copymode(database.path, new)

@@ -14,7 +14,7 @@ from qmd.text import globs, paths
 from qmd.text.hashes import parse_docid
 from qmd.types import Collection, Document
 
-LONGEST = 20_000
+MAX_NAME_LENGTH = 20_000
 """Characters of a name: the longest path there is (4,096 bytes), each byte as `%2F`, and more."""
 
 
@@ -86,7 +86,7 @@ def missing(
 
 
 def _may_be_one(name: str) -> bool:
-    return len(name) <= LONGEST and "\0" not in name
+    return len(name) <= MAX_NAME_LENGTH and "\0" not in name
 
 
 def _virtual(cursor: Cursor, name: str) -> Document | None:

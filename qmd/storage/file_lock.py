@@ -39,16 +39,16 @@ from qmd import safe_open
 from qmd.errors import IndexBusy, IndexNotWritable, IndexUnreadable, JobRunning, LockUnusable
 from qmd.storage import cancellation
 
-POLL = 0.002
+LOCK_POLL_SECONDS = 0.002
 """Seconds between two tries to lock; doubled up to five times while waiting."""
 
-LOOKS = 10
+JOB_LOCK_TRIES = 10
 """Tries to take the lock of a job: a mere check of another process holds it for a moment."""
 
-COURTESY = 0.02
+WRITER_PAUSE_SECONDS = 0.02
 """Seconds for which a writer stays away after a write: longer than the longest poll."""
 
-FORGETTING = 60.0
+WORDS_TIMEOUT_SECONDS = 60.0
 """Seconds that an update waits for a cleanup that removes words, both for the lock and the
 write."""
 
@@ -146,10 +146,10 @@ os.register_at_fork(after_in_child=_Lock.release_inherited)
 
 def _taken(lock: _Lock) -> bool:
     """Try several times to take the lock, and return whether that succeeded."""
-    for _ in range(LOOKS):
+    for _ in range(JOB_LOCK_TRIES):
         if lock.take(shared=False):
             return True
-        time.sleep(POLL)
+        time.sleep(LOCK_POLL_SECONDS)
     return False
 
 
@@ -206,9 +206,9 @@ def dictionary(index: Path, *, shared: bool) -> Iterator[bool]:
     while shared and not taken:
         cancellation.check()
         waited = time.monotonic() - began
-        if waited > FORGETTING:
+        if waited > WORDS_TIMEOUT_SECONDS:
             raise IndexBusy(index, holder=lock.holder(), waited=waited)
-        time.sleep(POLL)
+        time.sleep(LOCK_POLL_SECONDS)
         taken = lock.take(shared=shared)
     if taken and not shared:
         lock.sign()
@@ -272,7 +272,7 @@ class FileLock:
             IndexUnreadable: the file is no index.
         """
         check_kind(self._index)
-        rest = self._last_turn + COURTESY - time.monotonic()
+        rest = self._last_turn + WRITER_PAUSE_SECONDS - time.monotonic()
         if rest > 0:
             time.sleep(rest)
         self._wait(self._door, began, shared=False)
@@ -311,7 +311,7 @@ class FileLock:
 
     def _wait(self, lock: _Lock, began: float | None, *, shared: bool) -> None:
         began = time.monotonic() if began is None else began
-        pause = POLL
+        pause = LOCK_POLL_SECONDS
         while not lock.take(shared=shared):
             cancellation.check()
             waited = time.monotonic() - began
@@ -319,4 +319,4 @@ class FileLock:
                 raise IndexBusy(self._index, holder=lock.holder(), waited=waited)
             # Waiting processes should not all check at the same moment.
             time.sleep(pause * (0.75 + time.monotonic_ns() % 1000 / 2000))
-            pause = min(pause * 1.3, 5 * POLL)
+            pause = min(pause * 1.3, 5 * LOCK_POLL_SECONDS)

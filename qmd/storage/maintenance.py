@@ -14,7 +14,7 @@ from qmd.storage.database import Database
 from qmd.storage.file_lock import dictionary, errand
 from qmd.text import paths
 
-SLICE = 400_000
+SLICE_POSTINGS = 400_000
 """Postings that a merge sorts in one transaction: a fifth of a second."""
 
 OF_A_RUN, LARGEST_SLICE = 8_000, 4_000_000
@@ -59,7 +59,7 @@ class MergeSize(NamedTuple):
     @property
     def slices(self) -> int:
         """Number of transactions of a merge."""
-        return self.postings // min(max(SLICE, OF_A_RUN * self.runs), LARGEST_SLICE) + 1
+        return self.postings // min(max(SLICE_POSTINGS, OF_A_RUN * self.runs), LARGEST_SLICE) + 1
 
 
 class Totals(NamedTuple):

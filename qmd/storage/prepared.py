@@ -21,7 +21,7 @@ import _duckdb
 
 from qmd.storage.statements import given, literal, statement, without_header
 
-MOST = 16
+MAX_PREPARED = 16
 """Plans that a connection keeps: one takes up to 0.8 MB, and there is one for each limit."""
 
 _DECLARED = re.compile(r"^-- in +\$(\w+) +(\w+)", re.M)
@@ -88,7 +88,7 @@ class PreparedStatements:
             self._note(text, self._make(name, text))
 
     def _note(self, text: str, plan: _Plan | None) -> None:
-        if len(self._known) >= MOST:
+        if len(self._known) >= MAX_PREPARED:
             self.forget()
         self._known[text] = plan
 

@@ -26,7 +26,7 @@ from pathlib import Path
 _COPIES = (".copy", ".copy-*")
 _KINDS = (".new", ".hnsw.new", ".compact", *_COPIES)
 
-ABANDONED = 86_400.0
+ABANDONED_SECONDS = 86_400.0
 """Seconds after which a spill folder counts as abandoned."""
 
 
@@ -115,7 +115,7 @@ def _spilled(index: Path) -> Iterator[Path]:
     """Yield spill folders that no process uses."""
     for folder in sorted(index.parent.glob(escape(index.name) + ".spill*")):
         with suppress(OSError):  # another process has removed it
-            if time.time() - folder.stat().st_mtime > ABANDONED:
+            if time.time() - folder.stat().st_mtime > ABANDONED_SECONDS:
                 yield folder
 
 

@@ -65,6 +65,8 @@ def _copied(path: Path, target: Path, attach: Callable[[Connection], None]) -> t
     with closing(connected()) as engine:
         attach(engine)  # so that programs without these locks do not write
         if (log := wal_path(path)).exists():
-            files.copy(log, wal_path(target))
-        files.copy(path, target)  # last: closing the file that it reads drops the engine's lock
+            files.copy_file(log, wal_path(target))
+        files.copy_file(
+            path, target
+        )  # last: closing the file that it reads drops the engine's lock
     return target, time.monotonic() - began

@@ -25,10 +25,10 @@ from qmd.storage.file_version import GONE, Version, version_of
 
 Result = TypeVar("Result")
 
-WATCH = 0.03
+WATCH_SECONDS = 0.03
 """Seconds between two checks of an idle reader for a waiting writer."""
 
-LEAST = 0.2
+MIN_WAIT_SECONDS = 0.2
 """Seconds that a use waits for other processes at least, within its timeout."""
 
 
@@ -101,7 +101,7 @@ class ThreadLock:
             while True:
                 cancellation.check()
                 if self._writing:
-                    self._turn.wait(WATCH)
+                    self._turn.wait(WATCH_SECONDS)
                 elif self._attached is None:
                     with self._minded():
                         self._attach_to_read(self._counted(began))
@@ -109,7 +109,7 @@ class ThreadLock:
                     # A writer wants in, or this is another file by now, or has other contents:
                     # no writer of qmd changes it now, but a file may be copied over it.
                     if self._active:
-                        self._turn.wait(WATCH)
+                        self._turn.wait(WATCH_SECONDS)
                     else:
                         self._detach()
                 else:
@@ -145,7 +145,7 @@ class ThreadLock:
             while self._watcher is threading.current_thread():
                 if self._attached is not None and not self._active and self._gate.is_shut():
                     self._detach()
-                self._asleep.wait(WATCH if self._attached is not None else None)
+                self._asleep.wait(WATCH_SECONDS if self._attached is not None else None)
 
     def busy_for(self, seconds: float) -> IndexBusy | None:
         """Return the last error of a busy index, if recent and without a success since."""
@@ -167,7 +167,7 @@ class ThreadLock:
         What a wait for others of this process took counts if none of them came in, so that they
         are not told one after the other; but `LEAST` seconds are left.
         """
-        left = min(self._patience, LEAST)
+        left = min(self._patience, MIN_WAIT_SECONDS)
         return max(began, self._last_in, time.monotonic() - self._patience + left)
 
     def _attach_to_read(self, began: float) -> None:
@@ -240,7 +240,7 @@ class ThreadLock:
         with self._turn:
             while self._active:
                 cancellation.check()
-                self._turn.wait(WATCH)
+                self._turn.wait(WATCH_SECONDS)
             self._detach()
 
     def _transaction(self, work: Callable[[Cursor], Result]) -> Result:

@@ -12,7 +12,7 @@ import re
 from typing import NamedTuple
 
 
-class Limits(NamedTuple):
+class YamlLimits(NamedTuple):
     """Limits of a YAML text: size, depth, values, aliases.
 
     Attributes:
@@ -30,10 +30,10 @@ class Limits(NamedTuple):
     merges: int
 
 
-FRONTMATTER = Limits(1 << 20, 1 << 20, 100_000, 128, 1 << 20)
+FRONTMATTER = YamlLimits(1 << 20, 1 << 20, 100_000, 128, 1 << 20)
 """Limits of the frontmatter of a document, which ryaml alone reads. It refuses deeper nesting."""
 
-SETTINGS = Limits(1 << 18, 20_000, 10_000, 16, 200)
+SETTINGS = YamlLimits(1 << 18, 20_000, 10_000, 16, 200)
 """Limits of a settings file, which ruamel.yaml reads as well: 70 µs for a value."""
 
 BRACKET_COST = 100_000_000
@@ -80,7 +80,7 @@ class LimitExceeded(YamlError):
     """YAML text above a limit; the message continues after the name of the text."""
 
 
-def read(text: str, limits: Limits) -> object:
+def read(text: str, limits: YamlLimits) -> object:
     """Parse a YAML text within limits.
 
     Raises:
@@ -94,7 +94,7 @@ def read(text: str, limits: Limits) -> object:
     return value
 
 
-def check_text(text: str, limits: Limits) -> None:
+def check_text(text: str, limits: YamlLimits) -> None:
     """Refuse a text that would be slow to parse, without parsing it.
 
     Raises:
@@ -135,7 +135,7 @@ def _brackets(text: str) -> int:
     return text.count("[") + text.count("{")
 
 
-def _check_aliases(text: str, limits: Limits) -> None:
+def _check_aliases(text: str, limits: YamlLimits) -> None:
     """Refuse aliases that expand too far: 1,200 characters can mean millions of values.
 
     Raises:
@@ -198,7 +198,7 @@ def _expanded(text: str) -> int:
     return total
 
 
-def _check_value(value: object, limits: Limits) -> None:
+def _check_value(value: object, limits: YamlLimits) -> None:
     """Refuse a value with too many levels or parts.
 
     Raises:

@@ -210,7 +210,7 @@ def test_a_fixture_has_to_be_there_and_to_be_text(tmp_path):
 def test_documents_of_a_corpus_have_names_of_their_own_and_texts(tmp_path, text, message):
     folder = folder_of(tmp_path / "tea", corpus_jsonl=text)
     with pytest.raises(UsageError) as caught:
-        list(fixtures.documents(folder / "corpus.jsonl"))
+        list(fixtures.corpus_documents(folder / "corpus.jsonl"))
     assert message in str(caught.value)
 
 

@@ -55,7 +55,7 @@ def test_an_export_is_of_one_state_while_others_write(library, target, tmp_path,
 
 
 def test_the_index_is_free_again_while_its_files_are_written(one, tmp_path, monkeypatch):
-    write = parquet.write
+    write = parquet.write_table
     seen = []
 
     def written(*arguments, **options):
@@ -64,7 +64,7 @@ def test_the_index_is_free_again_while_its_files_are_written(one, tmp_path, monk
             one.engine.database.write(lambda cursor: cursor.run("maintenance/clear_cache"))
         write(*arguments, **options)
 
-    monkeypatch.setattr(parquet, "write", written)
+    monkeypatch.setattr(parquet, "write_table", written)
     one.engine.export(tmp_path / "out")
     assert seen
 

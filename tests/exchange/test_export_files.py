@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmd.exchange.parquet import NUMBERS, RowRange
-from qmd.exchange.partitions import MANY, split_ranges
+from qmd.exchange.parquet import MAX_NUMBERS, RowRange
+from qmd.exchange.partitions import MAX_FILES, split_ranges
 
 numbers = st.sets(st.integers(0, 5000), max_size=400)
 
@@ -48,11 +48,11 @@ def test_few_rows_of_many_numbers_share_a_file():
 
 
 def test_no_rows_make_one_empty_file():
-    assert list(split_ranges([], width=256, rows=1024)) == [(0, NUMBERS - 1, [])]
+    assert list(split_ranges([], width=256, rows=1024)) == [(0, MAX_NUMBERS - 1, [])]
 
 
 def test_very_many_rows_make_larger_files_not_more():
     whole = [RowRange(None, cell, 256, 0, 0) for cell in range(40_000)]
     files = list(split_ranges(whole, width=256, rows=1024))
-    assert len(files) <= MANY
+    assert len(files) <= MAX_FILES
     assert sum(group.rows for _, _, some in files for group in some) == 256 * 40_000

@@ -12,7 +12,7 @@ import pytest
 
 from qmd.errors import ExchangeError, ExportDamaged, FolderTaken
 from qmd.exchange import destination, manifest
-from qmd.exchange.destination import MARK, folder_lock
+from qmd.exchange.destination import STAGING_MARK, folder_lock
 
 
 @pytest.fixture
@@ -57,11 +57,11 @@ def test_a_folder_called_like_an_old_export_is_left_alone(shelf):
 def test_what_a_killed_export_left_is_used_again(shelf):
     part = shelf.folder / ".out.part"
     part.mkdir()
-    for name in (MARK, "documents.parquet"):
+    for name in (STAGING_MARK, "documents.parquet"):
         (part / name).write_text("half")
     folder = exported(shelf)
     assert not part.exists()
-    assert not (folder / MARK).exists()
+    assert not (folder / STAGING_MARK).exists()
     shutil.copytree(folder, part)  # killed just before it was put in its place
     exported(shelf)
     assert not part.exists()

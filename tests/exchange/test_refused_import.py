@@ -104,7 +104,7 @@ def test_a_disk_without_room_for_the_new_index_is_told_of_as_one(two, tmp_path, 
     def fail(*_, **__):
         raise Unread("IO Error: Could not write file x: No space left on device")
 
-    monkeypatch.setattr("qmd.exchange.parquet.load", fail)
+    monkeypatch.setattr("qmd.exchange.parquet.load_table", fail)
     with pytest.raises(IndexNotWritable, match="free space"):
         two.engine.import_(tmp_path / "out", replace=True)
 

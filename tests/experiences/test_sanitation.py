@@ -241,8 +241,8 @@ def test_a_secret_that_fits_several_rules_is_told_once_as_the_most_telling():
 
 
 def test_no_more_is_told_than_helps():
-    text = f"password={WORD}\n" * (2 * secrets.MOST)
-    assert len(secrets.find_secrets("context", text, strict=True)) == secrets.MOST
+    text = f"password={WORD}\n" * (2 * secrets.MAX_FINDINGS)
+    assert len(secrets.find_secrets("context", text, strict=True)) == secrets.MAX_FINDINGS
 
 
 @pytest.mark.parametrize(

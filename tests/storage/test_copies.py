@@ -39,13 +39,13 @@ def test_no_other_program_writes_until_the_log_is_copied_too(unsettled, tmp_path
         program = [sys.executable, "-c", STRANGER, str(unsettled.path)]
         codes.append(subprocess.run(program, capture_output=True, check=False).returncode)
 
-    copied = files.copy
+    copied = files.copy_file
 
     def after_another(source, target):
         tried()
         copied(source, target)
 
-    monkeypatch.setattr(files, "copy", after_another)
+    monkeypatch.setattr(files, "copy_file", after_another)
     folder = tmp_path / "elsewhere"
     folder.mkdir()
     made, _ = write_snapshot(unsettled, folder)

@@ -178,7 +178,7 @@ def test_an_update_does_not_wait_for_ever_for_a_cleanup_that_stands_still(
 ):
     process = holder("words")
     os.kill(process.pid, signal.SIGSTOP)
-    monkeypatch.setattr(gates, "FORGETTING", 0.02)
+    monkeypatch.setattr(gates, "WORDS_TIMEOUT_SECONDS", 0.02)
     with pytest.raises(IndexBusy) as caught, dictionary(index, shared=True):
         pass
     assert caught.value.holder == f"python program.py, process {process.pid} (suspended)"
@@ -207,7 +207,7 @@ def test_who_lets_go_and_stays_is_named_no_more(holder, index, held, name):
 def test_a_process_that_got_the_number_of_a_dead_one_is_not_named(index):
     lock = index.with_name("index.duckdb.lock")
     host = os.uname().nodename
-    for began, named in (("1", False), (processes.state(os.getpid())[1], True)):
+    for began, named in (("1", False), (processes.process_state(os.getpid())[1], True)):
         lock.write_text(f"{os.getpid()} {began} {host} qmd update\n")
         assert (signature.holders(lock) is not None) is named
 
@@ -243,7 +243,7 @@ def test_places_of_dead_readers_are_used_again_and_those_of_live_ones_are_kept(h
     first, second = holder(*READ), holder(*READ)
     first.end()
     third = holder(*READ)
-    assert readers.stat().st_size == 2 * signature.SIZE
+    assert readers.stat().st_size == 2 * signature.ENTRY_BYTES
     assert busy(index, *WRITE) == " and ".join(
         f"python program.py, process {each.pid}" for each in (third, second)
     )

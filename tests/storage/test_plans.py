@@ -12,7 +12,7 @@ import _duckdb
 import pytest
 
 from qmd.storage.cursor import Cursor, Memory
-from qmd.storage.prepared import MOST, PreparedStatements
+from qmd.storage.prepared import MAX_PREPARED, PreparedStatements
 from tests.library import Library
 
 WORDS = "tea coffee water cup kettle leaf filter spout the of an handle error".split()
@@ -194,11 +194,11 @@ def test_another_limit_is_another_plan(plans):
 
 
 def test_no_more_plans_are_kept_than_are_of_use(plans):
-    for limit in range(1, 3 * MOST):
+    for limit in range(1, 3 * MAX_PREPARED):
         for _ in range(2):
             plans.run("search/fuse_ranks", fused(limit))
-    assert plans.made.count("store/plan") == 3 * MOST - 1
-    assert plans.made.count("store/forget_plan") == 2 * MOST
+    assert plans.made.count("store/plan") == 3 * MAX_PREPARED - 1
+    assert plans.made.count("store/forget_plan") == 2 * MAX_PREPARED
 
 
 def test_plans_are_made_anew_for_an_index_that_was_detached(library):

@@ -66,7 +66,7 @@ def test_a_map_of_collections_without_vectors_says_how_to_make_them(turning):
 
 def test_too_many_documents_are_a_sample_that_stays_the_same(turning, monkeypatch):
     turning.embed()
-    monkeypatch.setattr(maps, "MOST", 3)
+    monkeypatch.setattr(maps, "MAX_DOCUMENTS", 3)
     made = maps.make(turning.engine)
     assert (len(made.points), made.documents) == (3, 5)
     hashes = sorted(row for (row,) in turning.ask("select hash[:6] from documents"))
