@@ -19,7 +19,7 @@ def alone(
     """Run `work` in its own process; return its result and the megabytes that it took at most.
 
     The memory of a command that is started counts from the moment before its program is loaded,
-    when it has that of the program that starts it: whoever measures has to stay small.
+    when it has that of its parent: so the measuring process has to stay small.
     """
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=context) as process:

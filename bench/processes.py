@@ -68,7 +68,7 @@ class Shared:
     """State shared by the processes.
 
     Attributes:
-        acknowledged: markers, with the path of their file, that nobody has looked for yet.
+        acknowledged: markers not searched yet, with the path of their file.
         told: (kind, value) for the report.
         commands: whether each search and each update is a command.
     """

@@ -48,7 +48,7 @@ def main() -> None:
     found = sha256((folder / WEIGHTS).read_bytes()).hexdigest()
     if found != WEIGHTS_DIGEST:
         sys.exit(f"{WEIGHTS} has SHA-256 {found}; published was {WEIGHTS_DIGEST}")
-    # Written beside it and moved: whoever has the old file open keeps it.
+    # Written beside it and moved: a process with the old file open keeps it.
     part = options.out.with_name(f"{options.out.name}.part")
     convert(folder, part)
     digest = sha256(part.read_bytes()).hexdigest()
@@ -117,7 +117,7 @@ def add_vocabulary(writer: gguf.GGUFWriter, lines: list[str], config: dict[str, 
     special = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
     writer.add_token_type_count(config["type_vocab_size"])
     writer.add_tokenizer_model("bert")
-    writer.add_tokenizer_pre("jina-v2-en")  # llama.cpp's converter says so; nobody reads it
+    writer.add_tokenizer_pre("jina-v2-en")  # as llama.cpp's converter does; it is unused
     writer.add_token_list([marked(word) for word in words])
     writer.add_token_types(
         [TokenType.CONTROL if word in special else TokenType.NORMAL for word in words]

@@ -68,7 +68,7 @@ def printed(command: str, folder: Path, environ: Mapping[str, str]) -> str:
             stderr=told,
         )
         os.close(terminal)
-        with suppress(OSError):  # how a terminal says that nobody writes to it any more
+        with suppress(OSError):  # the end of a terminal without writers
             while piece := os.read(reader, 65536):
                 pieces.append(piece)
         os.close(reader)

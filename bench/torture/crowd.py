@@ -3,7 +3,7 @@
     python -m bench.torture --only crowd [--minutes 10]
 
 Members search, update files, embed, submit records, ask in SQL, export, rename a collection, add
-contexts and clean up, over the command line, MCP and HTTP. Nobody may be shown an error. What an
+contexts and clean up, over the command line, MCP and HTTP. No process may get an error. What an
 update or a submission has acknowledged is asked for at once through another door, and again in the
 end; then the index has to say the same as one that is built anew.
 """
