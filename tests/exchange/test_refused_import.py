@@ -86,7 +86,7 @@ def test_a_file_that_was_edited_is_refused(two, tmp_path):
     [
         ("qmd.exchange.importer", "sha256", OSError(errno.EIO, "Input/output error")),
         ("qmd.exchange.parquet", "columns_of_file", "IO Error: Could not read from {}: 5"),
-        ("qmd.exchange.parquet", "load", "IO Error: Could not read from {}: 5"),
+        ("qmd.exchange.parquet", "load_table", "IO Error: Could not read from {}: 5"),
     ],
 )
 def test_a_file_that_the_system_does_not_read_is_not_called_damaged(
