@@ -142,7 +142,7 @@ class _Page(HTMLParser):
 def pictures() -> Iterator[Target]:
     """Fuzz maps as SVG and as a page: texts stay texts."""
     from qmd.analytics import map_svg
-    from qmd.analytics.document_map import Label, Map, Point
+    from qmd.analytics.document_map import ClusterLabel, Map, MapPoint
 
     def made(source: Bytes) -> Input:
         x = source.number(-50, 50)
@@ -150,10 +150,10 @@ def pictures() -> Iterator[Target]:
 
     def shown(title: str, file: str, name: str, x: int) -> Any:
         points: Any = [
-            Point("#abc123", file, title, name, x / 7, 1.0, 0),
-            Point("#abc124", "notes/b", "b", "notes", 1.0, x / 3, 1),
+            MapPoint("#abc123", file, title, name, x / 7, 1.0, 0),
+            MapPoint("#abc124", "notes/b", "b", "notes", 1.0, x / 3, 1),
         ]
-        labels = [Label(0.5, 0.5, title), Label(0.6, 0.5, file)]
+        labels = [ClusterLabel(0.5, 0.5, title), ClusterLabel(0.6, 0.5, file)]
         return Map("pca", name, 2, 0, 0.5, points, labels)
 
     def count(text: str) -> list[str]:
