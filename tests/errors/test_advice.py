@@ -6,11 +6,11 @@ import pickle
 from pathlib import Path
 
 import pytest
-from qmd.analytics.channel import packed, unpacked
 
 import qmd
 from qmd.errors import DocumentNotFound, FolderTaken, IndexTaken, SqlOutOfMemory, SqlTimeout
 from qmd.errors.base import QmdError, advised
+from qmd.workers.channel import packed, unpacked
 
 
 def test_each_surface_has_its_own_advice_and_python_that_of_the_text():
