@@ -61,7 +61,7 @@ def update() -> Iterator[str]:
     yield from written(28, 424, "Then qmd embed", ())
     chunked = ("embedding/chunker.py,", "code_chunker.py")
     yield from box(28, 438, 190, 82, WORK, "Chunk", *chunked)
-    yield from box(252, 438, 196, 82, WORK, "Embed", "models/llama.py, or", "models/remote.py")
+    yield from box(252, 438, 196, 82, WORK, "Embed", "models/encoder.py,", "llama.py or remote.py")
     yield from box(
         482, 438, 190, 82, WORK, "Commit", "embedding/vectors.py", "chunks first, then vectors"
     )
