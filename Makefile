@@ -73,6 +73,7 @@ docs: $(READY)  ## write the pages and pictures that tools make
 	$(BIN)/python -m tools.docs
 	$(BIN)/python -m tools.commands
 	$(BIN)/python -m tools.picture
+	$(BIN)/python -m tools.flows
 	$(BIN)/python -m tools.recording
 
 bench: $(READY)  ## measure beside tobi/qmd and as an index grows; writes docs/performance.md

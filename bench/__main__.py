@@ -1,4 +1,4 @@
-"""Beside tobi/qmd, and as the index grows: what docs/performance.md says, measured here.
+"""Benchmarks beside tobi/qmd, and as the index grows; the source of docs/performance.md.
 
     python -m bench [--quick] [--million] [--corpus FOLDER]... [--peer COMMAND] [--out FOLDER]
 

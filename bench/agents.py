@@ -35,7 +35,7 @@ HELLO = {
 
 
 class Agent:
-    """A server process, and a client of it that asks one thing after the other."""
+    """A server process and a client that sends one request after the other."""
 
     def __init__(self, environ: dict[str, str], *options: str) -> None:
         before = os.times()
@@ -49,7 +49,7 @@ class Agent:
         self.processor = processor_seconds(self.process.pid)
 
     def ask(self, method: str, params: dict[str, object]) -> dict:
-        """The result of a request."""
+        """Send a request and return its result."""
         with self._turn:
             self.send(method, params)
             answer = json.loads(self.process.stdout.readline())
@@ -64,7 +64,7 @@ class Agent:
         self.process.stdin.flush()
 
     def call(self, tool: str, arguments: dict[str, object]) -> dict:
-        """What a tool answers, as data; an answer that is an error is raised."""
+        """Call a tool and return its data; an error is raised."""
         result = self.ask("tools/call", {"name": tool, "arguments": arguments})
         if result.get("isError"):
             raise RuntimeError(result["content"][0]["text"])
@@ -82,12 +82,12 @@ class Agent:
 
 
 def share(values: list[float], part: float) -> float:
-    """The value that a part of all do not exceed."""
+    """Return the quantile of some values."""
     return sorted(values)[min(len(values) - 1, int(part * len(values)))]
 
 
 def told(name: str, values: list[float]) -> str:
-    """Times in a line."""
+    """Format times on one line."""
     times = "  ".join(
         f"p{part * 100:.0f} {share(values, part) * 1000:5.0f}" for part in (0.5, 0.95)
     )

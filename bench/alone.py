@@ -16,10 +16,10 @@ Found = TypeVar("Found")
 def alone(
     work: Callable[Given, Found], *given: Given.args, **named: Given.kwargs
 ) -> tuple[Found, float]:
-    """What `work` gives, and the megabytes that its process had at most.
+    """Run `work` in its own process; return its result and the megabytes that it took at most.
 
     The memory of a command that is started counts from the moment before its program is loaded,
-    when it has that of the program that starts it: whoever measures has to stay small.
+    when it has that of its parent: so the measuring process has to stay small.
     """
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=context) as process:

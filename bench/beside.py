@@ -1,4 +1,4 @@
-"""All that both tools do, side by side on one corpus: a table with ratios.
+"""Comparison of both tools on one corpus: a table with ratios.
 
     python -m bench.beside [--corpus FOLDER] [--peer COMMAND] [--quick] [--json]
 
@@ -30,7 +30,7 @@ GENERATED = 2000
 
 
 class Effort(NamedTuple):
-    """How much is done.
+    """Amount of work.
 
     Attributes:
         documents: of the corpus that is generated where none is given.
@@ -53,7 +53,7 @@ QUICK = Effort(documents=300, indexings=1, rounds=2, files=5, seconds=2)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A figure of both.
+    """A figure of both tools.
 
     Attributes:
         theirs: None where they have not been measured.
@@ -72,7 +72,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What was measured on one corpus."""
+    """Measurements on one corpus."""
 
     corpus: str
     files: int
@@ -148,12 +148,12 @@ def by_words(tool: Tool, pairs: list[str]) -> tuple[list[float], float]:
 
 
 def in_new_pairs(pairs: Sequence[str], turn: int) -> list[tuple[str]]:
-    """Searches for the same words that nobody has asked yet."""
+    """Make new pairs of the same words, so that no result is cached."""
     return [(pair,) for pair in recombined(pairs, turn)]
 
 
 def over_http(tools: list[Tool], asked: list[Question], effort: Effort) -> Iterator[Row]:
-    """The server with clients at once."""
+    """Measure the servers with concurrent clients."""
     clients = 8
     found: dict[str, dict[str, tuple[serving.Outcome, float]]] = {}
     pairs = [each.words for each in asked]
@@ -206,12 +206,12 @@ def _medians(taken: Mapping[str, list[float]]) -> dict[str, float]:
 
 
 def row(what: str, unit: str, values: Mapping[str, float]) -> Row:
-    """A figure by the name of the tool as a row."""
+    """Make a row of the figures of each tool."""
     return Row(what, unit, values["qmd"], values.get("peer"))
 
 
 def cost_rows(what: str, costs: Mapping[str, Cost]) -> Iterator[Row]:
-    """What processes took."""
+    """Make the rows of the costs of processes."""
     for unit, field in (("s CPU", "cpu"), ("s", "wall"), ("MB of memory", "memory")):
         yield row(what, unit, {name: getattr(cost, field) for name, cost in costs.items()})
 
@@ -224,13 +224,13 @@ def latency_rows(what: str, times: Mapping[str, list[float]]) -> Iterator[Row]:
 
 
 def line(row: Row) -> str:
-    """A row as text."""
+    """Format a row as text."""
     text = f"{row.what:42} {row.ours:10.3g} {row.unit}"
     return f"{text:68} {row.theirs:10.3g}   ratio {row.ratio:.3g}" if row.ratio else text
 
 
 def measured_on(folders: list[Path], command: list[str], effort: Effort) -> list[Table]:
-    """A table for each folder, or for one that is generated."""
+    """Measure each folder, or one that is generated."""
     tables = []
     with ExitStack() as stack:
         if not folders:

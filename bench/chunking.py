@@ -36,7 +36,7 @@ class Counter:
 
 
 def read(folder: Path, wanted: Callable[[str], bool]) -> dict[str, str]:
-    """The texts of the files of a folder whose name is wanted."""
+    """Read the files of a folder whose name is wanted."""
     files = sorted(file for file in folder.rglob("*") if file.is_file() and wanted(file.name))
     return {str(file): file.read_text("utf-8", "replace") for file in files}
 

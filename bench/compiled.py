@@ -1,4 +1,4 @@
-"""Updates with what was compiled while qmd was installed, and in plain Python.
+"""Updates with the compiled modules and in plain Python.
 
     python -m bench.compiled [--rounds 3]
 

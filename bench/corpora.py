@@ -1,4 +1,4 @@
-"""Folders of Markdown to measure with: generated ones, and questions about any.
+"""Folders of Markdown to measure with: generated ones, and queries about any.
 
     python -m bench.corpora FOLDER DOCUMENTS
 
@@ -42,14 +42,14 @@ RARE = (20_000, 40_000)
 
 
 class Question(NamedTuple):
-    """What is asked of a corpus: two words that some document has, and a line that one has."""
+    """Queries for a corpus: two words of some document, and a line of one."""
 
     words: str
     sentence: str
 
 
 def word(rank: int) -> str:
-    """The word of a rank, from 0: the more frequent, the shorter."""
+    """Return the word of a rank, from 0: the more frequent, the shorter."""
     letters = [SYLLABLES[rank % len(SYLLABLES)]]
     while rank := rank // len(SYLLABLES):
         letters.append(SYLLABLES[rank % len(SYLLABLES)])
@@ -98,7 +98,7 @@ def searches(folder: Path, ranks: tuple[int, int], count: int = 20) -> list[str]
 
 
 def recombined(searches: Sequence[str], turn: int) -> list[str]:
-    """Searches, each with the last word of another one: what nobody has asked yet in this turn."""
+    """Replace the last word of each query by that of another one, so that no result is cached."""
     parted = [each.rpartition(" ") for each in searches]
     lasts = [last for _, _, last in parted]
     return [

@@ -1,4 +1,4 @@
-"""Kill -9 in the middle of indexing, again and again: the index has to come through whole.
+"""Kill -9 in the middle of indexing, repeatedly: the index has to stay whole.
 
     python -m bench.crash [--rounds 100] [--seed 1]
 
@@ -64,7 +64,7 @@ TOGETHER = 60
 
 
 class Corpus:
-    """A folder that changes at random, and what its files are called."""
+    """A folder that changes at random, and the names of its files."""
 
     def __init__(self, folder: Path, chance: random.Random, documents: int = DOCUMENTS) -> None:
         self.folder = folder
@@ -128,7 +128,7 @@ class Corpus:
 
 
 class Trial:
-    """One index that is killed and looked at, round after round."""
+    """An index that is killed and checked, round after round."""
 
     def __init__(self, work: Path, seed: int) -> None:
         self.chance = random.Random(seed)
@@ -138,7 +138,7 @@ class Trial:
         self._typical = 1.0
 
     def round(self) -> list[str]:
-        """What is wrong after one round."""
+        """Run one round and list the problems after it."""
         if self.chance.random() < AFRESH:
             for file in self.home.work.glob("index.duckdb*"):
                 file.unlink() if file.is_file() else shutil.rmtree(file)
@@ -154,7 +154,7 @@ class Trial:
         return wrong + self._not_found() + self.home.wrong(self.corpus.queries())
 
     def figures(self) -> dict[str, str]:
-        """What was done, in numbers."""
+        """Return the counts of the actions."""
         return {
             "killed in mid-run": f"{self.landed}, {self.aimed} of them soon after a first commit",
             "beside a rival": str(self.rivals),
@@ -231,7 +231,7 @@ def killed(
 
 
 def changed(path: Path) -> int:
-    """When a file was: the index, or its lock, which a writer signs."""
+    """Return when the index, or its lock, which a writer signs, was changed."""
     try:
         return os.stat(path).st_mtime_ns
     except FileNotFoundError:
@@ -239,13 +239,13 @@ def changed(path: Path) -> int:
 
 
 class Rounds(Protocol):
-    """Something that is done again and again, and looked at each time."""
+    """An action that is repeated, with a check each time."""
 
     def round(self) -> list[str]:
-        """What is wrong after one round."""
+        """Run one round and list the problems after it."""
 
     def figures(self) -> dict[str, str]:
-        """What was done, in numbers."""
+        """Return the counts of the actions."""
 
 
 def main(make: Callable[[Path, int], Rounds], about: str, *, rounds: int) -> int:

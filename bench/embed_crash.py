@@ -1,4 +1,4 @@
-"""Kill -9 in the middle of `qmd embed`, again and again: it has to go on and come through whole.
+"""Kill -9 in the middle of `qmd embed`, repeatedly: it has to resume and stay whole.
 
     python -m bench.embed_crash [--rounds 50] [--seed 1]
 
@@ -64,7 +64,7 @@ BARE = """
 
 
 class Trial:
-    """One index whose embedding is killed, round after round."""
+    """An index whose embedding is killed, round after round."""
 
     def __init__(self, work: Path, seed: int) -> None:
         self.chance = random.Random(seed)
@@ -81,7 +81,7 @@ class Trial:
         self._typical = 3.0
 
     def round(self) -> list[str]:
-        """What is wrong after one round."""
+        """Run one round and list the problems after it."""
         self._corpus.change()
         engine = Index(self._place)
         try:
@@ -117,7 +117,7 @@ class Trial:
         return wrong
 
     def figures(self) -> dict[str, str]:
-        """What was done, in numbers."""
+        """Return the counts of the actions."""
         killed = f"{self.landed}, {self.half} with chunks left to embed, {self.anew} with --force"
         return {"killed in mid-run": killed}
 
@@ -134,7 +134,7 @@ class Trial:
     def _look(
         self, *, lacked: int, complete: bool = False, force: bool = False
     ) -> tuple[dict[int, tuple[Any, ...]], list[str]]:
-        """The chunks with their vectors, and what is wrong with them.
+        """Load the chunks with their vectors, and list their problems.
 
         Args:
             lacked: documents that may lack vectors.

@@ -1,4 +1,4 @@
-"""Embed a folder of Markdown, beside another tool and beside what the processor could do.
+"""Embedding of a folder of Markdown, beside another tool and the limit of the processor.
 
     python -m bench.embedding FOLDER [--peer COMMAND] [--files N]
 
@@ -62,7 +62,7 @@ def prepared(
     files: int,
     longest: int = 1 << 30,
 ) -> int:
-    """Some files of a folder, indexed by all tools, which will use the same model on the CPU.
+    """Index some files of a folder with all tools, which then use the same model on the CPU.
 
     Args:
         work: a folder to make, with the files in it.
@@ -90,7 +90,7 @@ def prepared(
 
 
 def both_embed(tools: list[Tool], rounds: int = 1) -> dict[str, list[Cost]]:
-    """What it takes each tool to embed all that it has indexed, in turn."""
+    """Measure each tool on the embedding of all that it has indexed, in turn."""
     return in_turn(tools, lambda tool: tool.run("embed", "-f"), rounds)
 
 

@@ -1,4 +1,4 @@
-"""Experience records: what a query and a submission take while there are many.
+"""Experience records: cost of a query and of a submission among many.
 
     python -m bench.experiences [--records 10000] [--rounds 200] [--vectors]
 
@@ -40,7 +40,7 @@ SYLLABLES = "ka lo mi re tu sa ne vo di pa que ster ing ion al er an th ou".spli
 
 
 class Author:
-    """Writes records and questions about them."""
+    """Writer of records and of queries for them."""
 
     def __init__(self, seed: int) -> None:
         self._chance = random.Random(seed)
@@ -60,7 +60,7 @@ class Author:
         return f"{self.text(self._chance.randint(0, 4))} {' '.join(some)}"
 
     def submission(self) -> Submission:
-        """A record that nobody has submitted."""
+        """Make a new record."""
         return Submission(
             self.text(8),
             self.text(WORDS // 3),
@@ -71,7 +71,7 @@ class Author:
         )
 
     def id(self) -> str:
-        """A UUID."""
+        """Make a UUID."""
         return f"{self._chance.getrandbits(128):032x}"
 
 

@@ -1,4 +1,4 @@
-"""Export and import: bytes of text a second, sizes of files, and what exporting again saves.
+"""Export and import: bytes of text a second, file sizes, and the gain of a repeated export.
 
     python -m bench.export FOLDER [--index FILE] [--rounds 5]
 
@@ -37,14 +37,14 @@ class Cost(NamedTuple):
 
 
 def timed(work: Callable[[], object]) -> Cost:
-    """What something takes."""
+    """Measure some work."""
     wall, cpu = time.perf_counter(), time.process_time()
     work()
     return Cost(time.perf_counter() - wall, time.process_time() - cpu)
 
 
 def engine_in(folder: Path) -> Index:
-    """An engine whose index and settings are in a folder."""
+    """Open an engine whose index and settings are in a folder."""
     folder.mkdir(exist_ok=True)
     place = Place(
         "index", folder / "index.yml", folder / "index.duckdb", None, folder / "trusted.json"
@@ -53,7 +53,7 @@ def engine_in(folder: Path) -> Index:
 
 
 class Trial:
-    """An index that is exported again and again."""
+    """An index that is exported repeatedly."""
 
     def __init__(self, work: Path, rounds: int) -> None:
         self.work = work
@@ -79,7 +79,7 @@ class Trial:
         return int(count)
 
     def afresh(self, wish: Wish) -> tuple[Cost, Exported]:
-        """The best of several exports to a folder that is not there."""
+        """Return the best of several exports to a new folder."""
         taken = []
         for _ in range(self.rounds):
             shutil.rmtree(self.out, ignore_errors=True)
@@ -116,7 +116,7 @@ class Trial:
         anyio.run(run_update, self.engine)
 
     def back(self) -> Cost:
-        """The best of several imports into a new index, which is looked at."""
+        """Return the best of several imports into a new index, which is checked."""
         taken = []
         for number in range(self.rounds):
             other = engine_in(self.work / f"to{number}")
@@ -155,7 +155,7 @@ def main() -> int:
                 f"{what}: {cost.wall:.2f} s, {cost.cpu:.2f} s CPU, {text / cost.wall:.0f} MB/s, "
                 f"{done.bytes / 1e6:.1f} MB, index held {done.held * 1000:.0f} ms"
             )
-        for part in manifest.read(trial.out).parts:
+        for part in manifest.read_manifest(trial.out).parts:
             if part.rows:
                 print(f"    {part.name:20} {part.rows:>10} rows  {part.bytes / 1e6:8.1f} MB")
         trial.again("nothing changed")

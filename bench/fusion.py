@@ -1,4 +1,4 @@
-"""Ways to fuse words and meaning, on judged queries: nDCG@10.
+"""Formulas of hybrid search on judged queries: nDCG@10.
 
     python -m bench.fusion [FOLDER] [--keep WORK] [--only SET]
 
@@ -24,7 +24,7 @@ from bench.relevance import DEFAULT, _records, written
 from qmd.embedding import vectors
 from qmd.embedding.vector_status import vector_status
 from qmd.errors import QueryError
-from qmd.evaluation.runner import plain
+from qmd.evaluation.runner import strip_query_syntax
 from qmd.operations.documents import below
 from qmd.operations.embed import run_embed
 from qmd.operations.index import Index
@@ -39,7 +39,7 @@ DEPTH = 200
 
 
 def ranks(scores: Scores, depth: int) -> dict[int, int]:
-    """The rank of each document, from 1."""
+    """Rank the documents from 1."""
     best = sorted(scores, key=lambda document: (-scores[document], document))[:depth]
     return {document: rank for rank, document in enumerate(best, start=1)}
 
@@ -113,7 +113,7 @@ FORMULAS: dict[str, Formula] = {
 
 
 def prepared(folder: Path, work: Path) -> Index:
-    """An engine over a set, indexed and embedded."""
+    """Open an engine over a set, indexed and embedded."""
     docs = work / "docs"
     if not docs.exists():
         work.mkdir(parents=True, exist_ok=True)
@@ -135,7 +135,7 @@ def lists(engine: Index, question: str) -> tuple[Scores, Scores]:
 
     def work(cursor: bm25.Cursor) -> tuple[Scores, Scores]:
         try:
-            asked = query.parse(plain(question))
+            asked = query.parse(strip_query_syntax(question))
             words = dict(bm25.scored(cursor, asked, engine.stemmer, limit=DEPTH).scores)
         except QueryError:
             words = {}

@@ -1,4 +1,4 @@
-"""What each operation takes as the index grows: 1,000 documents, 10,000, 100,000, a million.
+"""Cost of each operation as the index grows: 1,000 documents to a million.
 
     python -m bench.growth [--sizes 1000,10000] [--million] [--json]
 
@@ -38,7 +38,7 @@ ROUNDS = 3
 
 
 class Figure(NamedTuple):
-    """What an operation took at one size.
+    """Cost of an operation at one size.
 
     Attributes:
         memory: megabytes of the process at most.
@@ -60,7 +60,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """What was measured.
+    """Measurements.
 
     Attributes:
         sizes: documents of each.
@@ -76,7 +76,7 @@ class Growth:
 
 
 def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
-    """The slope of the line through the logarithms that has the least squares.
+    """Fit the exponent: the slope of the least-squares line through the logarithms.
 
     Raises:
         statistics.StatisticsError: there are fewer than two sizes.
@@ -110,7 +110,7 @@ def measured(sizes: Sequence[int]) -> Growth:
 
 
 def operations(tool: Tool, docs: Path) -> Iterator[tuple[str, Figure]]:
-    """What each takes with the documents of a folder."""
+    """Measure each operation with the documents of a folder."""
     yield "index", figure(tool.run("collection", "add", str(docs), "--name", "docs"))
     yield "update, nothing changed", often(tool, "update")
     (some, common, rare), _ = alone(prepared, docs)
@@ -143,12 +143,12 @@ def weighed(docs: Path) -> float:
 
 
 def often(tool: Tool, *arguments: str) -> Figure:
-    """A command, some times."""
+    """Run a command several times."""
     return figure(median([tool.run(*arguments) for _ in range(ROUNDS)]))
 
 
 def figure(cost: Cost) -> Figure:
-    """What a process took."""
+    """Make the figure of a process."""
     return Figure(cost.wall, cost.memory, cost.cpu)
 
 

@@ -1,4 +1,4 @@
-"""Questions by words and meaning at once, warm and cold, beside another tool in the same run.
+"""Hybrid search, warm and cold, beside another tool in the same run.
 
     python -m bench.hybrid FOLDER [--peer COMMAND] [--files N | --whole]
 
@@ -56,7 +56,7 @@ def as_they_were(questions: Sequence[Question], turn: int) -> Sequence[Question]
 
 
 def in_new_words(questions: Sequence[tuple[Search, ...]], turn: int) -> list[tuple[Search, ...]]:
-    """Questions that nobody has asked yet, by words or by meaning; there are at least `ROUNDS`."""
+    """Make new queries by keyword or by vector, at least `ROUNDS`, so that no result is cached."""
     columns = []
     for column in zip(*questions, strict=True):
         [kind] = {kind for kind, _ in column}
@@ -87,7 +87,7 @@ def taken(
 
 
 def through_python(environ: dict[str, str], questions: list[tuple[Search, ...]]) -> list[float]:
-    """The same, asked of our library in this process."""
+    """Ask the same through our library in this process."""
     import qmd
 
     os.environ.update(environ)
@@ -98,12 +98,12 @@ def through_python(environ: dict[str, str], questions: list[tuple[Search, ...]])
 
 
 def as_text(searches: tuple[Search, ...]) -> str:
-    """Searches as the command line takes them."""
+    """Write searches as the command line takes them."""
     return "\n".join(f"{kind}: {text}" for kind, text in searches)
 
 
 def cold(tools: list[Tool], searches: tuple[Search, ...], rounds: int) -> dict[str, Cost]:
-    """What the whole process of a `query` takes."""
+    """Measure the whole process of a `query`."""
 
     def ask(tool: Tool) -> Cost:
         return tool.run("query", as_text(searches), "--no-rerank", "-n", "10")

@@ -1,4 +1,4 @@
-"""Index, update and search a folder of Markdown, beside another tool in the same run.
+"""Indexing, update and search of a folder of Markdown, beside another tool in the same run.
 
     python -m bench.indexing FOLDER [--peer COMMAND] [--words FILE]
 
@@ -37,7 +37,7 @@ Taken = TypeVar("Taken")
 
 
 class Cost(NamedTuple):
-    """What one process took, and those that it started.
+    """Cost of one process and its children.
 
     Attributes:
         cpu, wall: seconds.
@@ -114,7 +114,7 @@ def tools_in(work: Path, peer: list[str] | None) -> list[Tool]:
 def in_turn(
     tools: list[Tool], run: Callable[[Tool], Taken], rounds: int = 1
 ) -> dict[str, list[Taken]]:
-    """What each tool takes; they run in turn, and who is first changes."""
+    """Run the tools in turn, with a changing first one."""
     taken: dict[str, list[Taken]] = {tool.name: [] for tool in tools}
     for number in range(rounds):
         for tool in tools if number % 2 == 0 else tools[::-1]:
@@ -123,7 +123,7 @@ def in_turn(
 
 
 def median(costs: list[Cost]) -> Cost:
-    """The median of each figure."""
+    """Return the median of each figure."""
     return Cost(*(statistics.median(column) for column in zip(*costs, strict=True)))
 
 
@@ -156,7 +156,7 @@ def change(files: list[Path], chance: random.Random) -> None:
 def phases(
     tools: list[Tool], corpus: Path, queries: list[str], *, rounds: int, indexings: int = 1
 ) -> Iterator[tuple[str, dict[str, Cost]]]:
-    """What the commands take that index and search words, the tools in turn within each.
+    """Measure the commands of indexing and keyword search, the tools in turn within each.
 
     Args:
         corpus: a folder that is changed on the way.

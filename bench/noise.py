@@ -1,5 +1,6 @@
-"""Vectors of noise for whole corpora, in place of those that a model would make in hours: a search
-compares as many, and takes as long, whatever they say. Chunks are cut as each tool cuts them.
+"""Random vectors for whole corpora, in place of those that a model would take hours to make.
+
+A search compares as many, and takes as long, whatever their values. Each tool chunks as usual.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where tobi/qmd is: told, or installed from npm into a cache."""
+"""Location of tobi/qmd: given, or installed from npm into a cache."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Peer(NamedTuple):
 
 
 def find(given: str | None, *, install: bool = True) -> Peer:
-    """The peer that is given; else the one in the cache, which is put there if Node.js is here."""
+    """Find the given peer, or the one in the cache; install it if Node.js is available."""
     if given:
         return _known(shlex.split(given))
     node, npm = shutil.which("node"), shutil.which("npm")
@@ -49,7 +49,7 @@ def find(given: str | None, *, install: bool = True) -> Peer:
 
 
 def _install(npm: str) -> str | None:
-    """What went wrong, or None. Scripts of packages are not run: all comes compiled."""
+    """Install from npm without running scripts; return the error or None."""
     CACHE.mkdir(parents=True, exist_ok=True)
     quiet = ("--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
     asked = [npm, "install", "--prefix", str(CACHE), *quiet, f"@tobilu/qmd@{VERSION}"]

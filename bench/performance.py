@@ -1,4 +1,4 @@
-"""What `python -m bench` measures as JSON, as the page docs/performance.md, and as a chart."""
+"""Results of `python -m bench`: as JSON, as the page docs/performance.md, and as a chart."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DIGITS = 4
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One run of everything.
+    """One run of all benchmarks.
 
     Attributes:
         day: of the run, in UTC.
@@ -96,7 +96,7 @@ def _rounded(value: Any) -> Any:
 
 
 def from_json(text: str) -> Measured:
-    """What `as_json` wrote."""
+    """Parse the JSON of `as_json`."""
     facts = json.loads(text)
     growth = facts.pop("growth")
     operations = tuple(
@@ -112,14 +112,14 @@ def from_json(text: str) -> Measured:
 
 
 def page(text: str, measured: Measured) -> str:
-    """The page with its generated parts as they should be."""
+    """Fill the generated parts of the page."""
     for name, lines in parts(measured).items():
         text = replaced(text, name, "\n".join(lines) + "\n")
     return text
 
 
 def parts(measured: Measured) -> dict[str, list[str]]:
-    """What is generated, by name: a line of Markdown after the other."""
+    """Generate the parts of the page by name: lines of Markdown."""
     load, minutes = f"{measured.load:.1f}", f"{measured.seconds / 60:.0f}"
     facts = [
         f"- Machine: {measured.machine}; load before the run: {load}",
@@ -149,7 +149,7 @@ def _ratio(row: Row) -> str:
 
 
 def advantage(row: Row) -> float:
-    """How many times better than theirs ours is.
+    """Compute the factor by which our figure is better.
 
     Raises:
         ValueError: theirs was not measured.
@@ -202,7 +202,7 @@ def exponents(sizes: Sequence[int], values: Sequence[float]) -> tuple[str, str]:
 
 
 def chart(measured: Measured) -> bytes:
-    """An SVG: the growth of times on the left; on the right, how many times better we are."""
+    """Draw an SVG: the growth of times on the left, our advantage on the right."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure as Canvas
 

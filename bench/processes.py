@@ -1,4 +1,4 @@
-"""Many processes, one index: who waits for whom, and whether anyone sees an old answer.
+"""Many processes on one index: waiting times and stale answers.
 
     python -m bench.processes [--seconds 120] [--commands]
 
@@ -68,10 +68,10 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What the processes share.
+    """State shared by the processes.
 
     Attributes:
-        acknowledged: markers, with the path of their file, that nobody has looked for yet.
+        acknowledged: markers not searched yet, with the path of their file.
         told: (kind, value) for the report.
         commands: whether each search and each update is a command.
     """
@@ -85,12 +85,12 @@ class Shared:
     ended: Event
 
     def engine(self, *, warm: bool = False) -> Index:
-        """The index that all of them use."""
+        """Open the index that all processes use."""
         config, index, trusted = (self.work / name for name in ("index.yml", "index.duckdb", "t"))
         return Index(Place("index", config, index, None, trusted), warm=warm)
 
     def command(self, *arguments: str) -> list[dict[str, Any]]:
-        """What a command answers.
+        """Run a command and return its results.
 
         Raises:
             CalledProcessError: it failed.
@@ -107,7 +107,7 @@ class Shared:
 
     @contextmanager
     def searching(self) -> Iterator[Callable[[str], list[str]]]:
-        """What finds the files of documents with some words."""
+        """Yield a function that finds the files of documents with some words."""
         if self.commands:
             yield lambda words: [r["file"] for r in self.command("search", words, "-n", "10")]
             return
@@ -116,7 +116,7 @@ class Shared:
 
     @contextmanager
     def updating(self) -> Iterator[tuple[Callable[[], None], list[float]]]:
-        """What updates the index, and the seconds that it had to wait each time."""
+        """Yield a function that updates the index, and the seconds that it waited each time."""
         waits: list[float] = []
 
         def by_command() -> None:
@@ -140,7 +140,7 @@ class Shared:
 
 
 class Timed(Database):
-    """A database that notes how long each write had to wait."""
+    """A database that records the waiting time of each write."""
 
     def __init__(self, path: Path, waits: list[float]) -> None:
         super().__init__(path)
@@ -235,12 +235,12 @@ def vocabulary() -> list[str]:
 
 
 def letters(number: int) -> str:
-    """A word that stands for a number and begins no other word."""
+    """Return a word for a number that begins no other word."""
     return "zz" + "".join("bcdfghjklm"[int(digit)] for digit in f"{number:08}") + "x"
 
 
 def named(place: int) -> str:
-    """The path of a file."""
+    """Return the path of a file."""
     return f"{place % 8}/file-{place}.md"
 
 
@@ -322,7 +322,7 @@ def broken(shared: Shared) -> list[str]:
 
 
 def at(share: float, times: list[float]) -> float:
-    """A quantile, in milliseconds."""
+    """Return a quantile, in milliseconds."""
     return 1000 * sorted(times)[min(len(times) - 1, int(share * len(times)))]
 
 

@@ -27,7 +27,7 @@ import numpy as np
 from ir_measures import Qrel, ScoredDoc, nDCG
 
 from qmd.errors import QueryError
-from qmd.evaluation.runner import plain
+from qmd.evaluation.runner import strip_query_syntax
 from qmd.operations.embed import run_embed
 from qmd.operations.index import Index
 from qmd.operations.search import search
@@ -40,7 +40,7 @@ DEFAULT = Path(__file__).parents[2] / "shared" / "eval"
 
 
 def engine_over(folder: Path, work: Path) -> Index:
-    """An engine whose one collection is `folder`."""
+    """Open an engine whose one collection is `folder`."""
     config = work / "index.yml"
     config.write_text(f"collections:\n  docs:\n    path: {folder}\n", encoding="utf-8")
     engine = Index(
@@ -73,7 +73,7 @@ Search = Callable[[Index, str], "list[tuple[str, float]]"]
 def words(engine: Index, question: str) -> list[tuple[str, float]]:
     """By words alone."""
     try:
-        results = list(search(engine, plain(question), limit=10))
+        results = list(search(engine, strip_query_syntax(question), limit=10))
     except QueryError:
         return []
     return [(result.file, result.score) for result in results]
@@ -87,7 +87,7 @@ def meaning(engine: Index, question: str) -> list[tuple[str, float]]:
 
 def both(engine: Index, question: str) -> list[tuple[str, float]]:
     """By words and meaning, as `qmd query` does without models that help."""
-    answer = anyio.run(lambda: query(engine, plain(question), limit=10))
+    answer = anyio.run(lambda: query(engine, strip_query_syntax(question), limit=10))
     return [(result.file, result.score) for result in answer]
 
 
@@ -117,7 +117,7 @@ def cosines(engine: Index) -> Search:
 
 
 class Judged(NamedTuple):
-    """A set: documents, questions that somebody has judged, and judgements."""
+    """A set of documents, judged queries and judgements."""
 
     documents: list[dict[str, str]]
     questions: list[dict[str, str]]
@@ -125,7 +125,7 @@ class Judged(NamedTuple):
 
     @classmethod
     def of(cls, folder: Path) -> Judged:
-        """The set in a folder."""
+        """Read the set in a folder."""
         documents, queries = (_records(folder / f"{name}.jsonl") for name in ("corpus", "queries"))
         lines = (folder / "qrels.tsv").read_text(encoding="utf-8").splitlines()[1:]
         judgements = [

@@ -1,4 +1,4 @@
-"""Whether a score says how likely a result is relevant: a table and a chart for docs/relevance.md.
+"""Reliability of scores: a table and a chart for docs/relevance.md.
 
     python -m bench.reliability [FOLDER] [--only SET]... [--chart FILE.svg]
 
@@ -28,7 +28,7 @@ Tenths = Mapping[str, Mapping[int, float]]
 
 
 def measured(folder: Path, work: Path, most: int) -> dict[str, dict[int, float]]:
-    """The share of relevant results of one set."""
+    """Compute the share of relevant results of one set."""
     judged = Judged.of(folder)
     relevant = {(each.query_id, each.doc_id) for each in judged.judgements if each.relevance > 0}
     questions = random.Random(11).sample(judged.questions, min(most, len(judged.questions)))
@@ -45,7 +45,7 @@ def measured(folder: Path, work: Path, most: int) -> dict[str, dict[int, float]]
 
 
 def averaged(sets: list[dict[str, dict[int, float]]]) -> dict[str, dict[int, float]]:
-    """The mean of all sets that have something to say of a tenth."""
+    """Compute the mean of all sets that have results in a tenth."""
     shares: dict[str, dict[int, list[float]]] = {way: defaultdict(list) for way in WAYS}
     for each in sets:
         for way, tenths in each.items():

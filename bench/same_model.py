@@ -100,7 +100,7 @@ def _add_vocabulary(writer: gguf.GGUFWriter) -> None:
 
 
 def _marked(piece: str) -> str:
-    """A piece with ▁ before it if a word begins with it, and without ## if none does."""
+    """Mark a piece with ▁ if a word begins with it; strip the ## of others."""
     if piece.startswith("[") and piece.endswith("]"):
         return piece
     return piece[2:] if piece.startswith("##") else f"▁{piece}"

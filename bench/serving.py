@@ -42,7 +42,7 @@ Body = Callable[[str], dict[str, Any]]
 
 
 class Way(NamedTuple):
-    """A way to ask: where, and what."""
+    """A kind of request: address and content."""
 
     name: str
     path: str
@@ -50,7 +50,7 @@ class Way(NamedTuple):
 
 
 def call(tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """A call of an MCP tool."""
+    """Make a call of an MCP tool."""
     params = {"name": tool, "arguments": arguments}
     return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
 
@@ -71,12 +71,12 @@ PEERS = (
 
 
 def ways(tool: Tool) -> tuple[Way, ...]:
-    """How a tool is asked."""
+    """List the kinds of requests of a tool."""
     return OURS if tool.name == "qmd" else PEERS
 
 
 class Outcome(NamedTuple):
-    """What came of one way.
+    """Measurements of one kind of request.
 
     Attributes:
         times: milliseconds of each request, in order of length.
@@ -95,12 +95,12 @@ class Outcome(NamedTuple):
         return len(self.times) / self.seconds
 
     def at(self, share: float) -> float:
-        """The time that so large a share of all requests does not exceed."""
+        """Return a quantile of the times of all requests."""
         return at(share, self.times)
 
 
 def at(share: float, times: list[float]) -> float:
-    """The time that so large a share of all does not exceed; they are in order."""
+    """Return a quantile of sorted times."""
     return times[min(len(times) - 1, int(share * len(times)))]
 
 
@@ -124,7 +124,7 @@ class Server:
 
 @contextmanager
 def running(command: list[str], environ: dict[str, str]):
-    """A server on a free port, as soon as it answers."""
+    """Start a server on a free port and wait for its first response."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     process = subprocess.Popen(
@@ -162,7 +162,7 @@ HEADERS = {
 
 
 def ask(link: HTTPConnection, way: Way, query: str) -> str | None:
-    """What is wrong with the answer, or None."""
+    """Send a request; return the problem with the response, or None."""
     link.request("POST", way.path, json.dumps(way.body(query)), HEADERS)
     answer = link.getresponse()
     text = answer.read().decode()
@@ -223,7 +223,7 @@ def told(name: str, way: Way, found: Outcome) -> None:
 def served(
     tools: list[Tool], queries: list[str], *, clients: int, seconds: float
 ) -> Iterator[tuple[Way, str, Outcome, float]]:
-    """What comes of each way, the tools in turn on each.
+    """Measure each kind of request, the tools in turn.
 
     The same words are asked for in many pairs: of twenty lines there are 400, and from then on they
     are asked again.

@@ -1,4 +1,4 @@
-"""Hostile queries beside the time and the memory that `qmd sql` gives them.
+"""Hostile queries and the limits of time and memory of `qmd sql`.
 
     python -m bench.sql_limits [--timeout 8] [--memory 1GB] [--only NAME…]
 

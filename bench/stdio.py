@@ -1,4 +1,4 @@
-"""An MCP server over stdin and stdout, asked by hand."""
+"""MCP server over stdin and stdout, called by hand."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HELLO = {
 
 
 class Server:
-    """A server that has said hello.
+    """An initialized server.
 
     Attributes:
         ready: seconds from its start to its first answer.
@@ -48,7 +48,7 @@ class Server:
         return max(map(peak, family(self._process.pid)))
 
     def call(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """What it answers.
+        """Send a request and return its result.
 
         Raises:
             RuntimeError: it has gone, or the answer is an error.
@@ -56,7 +56,7 @@ class Server:
         return self.ask({"jsonrpc": "2.0", "method": method, "params": params})
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The result of a request, which gets a number of its own.
+        """Send a request with a new id and return its result.
 
         Raises:
             RuntimeError: as above.

@@ -1,4 +1,4 @@
-"""What running processes have used so far, as Linux tells in /proc; NaN where nobody does."""
+"""Resource use of running processes, from /proc of Linux; NaN elsewhere."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ NOBODY_SAYS = float("nan")
 
 
 def processor_seconds(process: int) -> float:
-    """What a process has taken of the processor."""
+    """Return the processor time of a process."""
     try:
         fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -31,7 +31,7 @@ def peak(process: int | None = None) -> float:
 
 
 def family(process: int) -> Iterator[int]:
-    """A process and those that it has started, directly or not."""
+    """Yield a process and its descendants."""
     yield process
     for each in Path(f"/proc/{process}/task").glob("*/children"):
         for child in each.read_text(encoding="ascii").split():

@@ -1,5 +1,6 @@
-"""Exact and approximate vector search at several sizes, with and without a filter: in DuckDB, and
-with all vectors in memory.
+"""Exact and approximate vector search at several sizes, with and without a filter.
+
+Measured in DuckDB, and with all vectors in memory.
 
     python -m bench.vectors [--sizes 10000,100000,1000000] [--hnsw 10000,100000]
 
@@ -82,7 +83,7 @@ def more(real: Vectors, count: int, seed: int) -> Vectors:
 
 
 def add(database: Database, first: int, vectors: Vectors) -> None:
-    """A document with one passage for each vector of model 1; their numbers begin with `first`."""
+    """Add a document with one passage for each vector of model 1, numbered from `first`."""
     numbers = pa.array(range(first, first + len(vectors)), pa.uint32())
     hashes = [f"{number:064x}" for number in numbers.to_pylist()]
 
@@ -102,7 +103,7 @@ def add(database: Database, first: int, vectors: Vectors) -> None:
 
 
 def filled(path: Path, real: Vectors, count: int) -> Database:
-    """An index with a document for each vector."""
+    """Fill an index with a document for each vector."""
     database = Database(path, warm=True, memory_limit="4GB")
 
     def begin(cursor: Cursor) -> None:
@@ -189,7 +190,7 @@ def recall(found: list[list[int]], true: list[list[int]]) -> float:
 
 
 def truth(path: Path, count: int, queries: Vectors, part: bool) -> list[list[int]]:
-    """The ten nearest, by numpy."""
+    """Compute the ten nearest by numpy."""
     connection = _duckdb.connect(config={"memory_limit": "8GB"})
     connection.execute(f"attach '{path}' as kept (read_only)")
     table = connection.execute(

@@ -1,4 +1,4 @@
-"""An agent that asks its notes, reads what answers, and remembers what it found.
+"""Agent that searches its notes, reads the results, and remembers what it found.
 
 python examples/agent.py [QUESTION …]
 
@@ -39,7 +39,7 @@ async def main(questions: list[str]) -> None:
 
 
 async def read(kb: qmd.AsyncKnowledgeBase, question: str) -> list[qmd.Passage]:
-    """The passages that answer best, fetched at the same time."""
+    """Fetch the best passages at the same time."""
     async with asyncio.timeout(60):
         hits = await kb.query(question, limit=3)
         if hits.notice:
@@ -59,7 +59,7 @@ async def embed(kb: qmd.AsyncKnowledgeBase) -> None:
 
 
 def answer(question: str, passages: list[qmd.Passage]) -> str:
-    """What a model would make of the passages: here, their first lines."""
+    """Answer as a model would, from the passages: here, by their first lines."""
     lines = [f"# {question}", ""]
     for passage in passages:
         first = next((line for line in passage.body.splitlines() if re.search(r"\w", line)), "")

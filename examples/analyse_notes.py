@@ -1,4 +1,4 @@
-"""Look at a knowledge base as tables: with Polars, with Arrow, with SQL.
+"""Analysis of a knowledge base as tables: with Polars, Arrow and SQL.
 
 python examples/analyse_notes.py [INDEX]
 

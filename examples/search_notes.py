@@ -1,4 +1,4 @@
-"""Search a folder of notes and print what is found.
+"""Search of a folder of notes, with printed results.
 
 python examples/search_notes.py [FOLDER [WORDS …]]
 """

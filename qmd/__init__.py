@@ -1,4 +1,4 @@
-"""qmd: on-device search for everything you have written down.
+"""On-device search over local documents: `open`, `connect` and the public types.
 
 From Python: `with qmd.connect() as kb`, `async with qmd.open() as kb`. See docs/python.md.
 """
@@ -104,7 +104,10 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name on first use: the command line imports this package, and needs none."""
+    """Import a public name on first use.
+
+    The command line imports this package too, and needs none of these names.
+    """
     if name in __all__:
         from importlib import import_module
 

@@ -1,12 +1,12 @@
-"""`qmd` and `python -m qmd`.
+"""Entry point of `qmd` and `python -m qmd`.
 
-Nothing is imported before `main` has decided what Ctrl-C does: an interrupt amid an import would
-end in a traceback.
+`main` first installs the handler of Ctrl-C, before any other import: an interrupt during an import
+would end in a traceback.
 """
 
 
 def main() -> None:
-    """Run the command line; the process ends with its exit code."""
+    """Run the command line and end the process with its exit code."""
     # The module `signal` makes enumerations, which takes longer than all else here.
     import _signal  # type: ignore[import-not-found]
 

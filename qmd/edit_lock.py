@@ -12,10 +12,10 @@ from pathlib import Path
 from qmd import lock_signature as signature
 from qmd import safe_open
 
-PATIENCE = 30.0
+LOCK_TIMEOUT_SECONDS = 30.0
 """Seconds to wait for another process that changes the same file, which takes milliseconds."""
 
-POLL = 0.005
+EDIT_POLL_SECONDS = 0.005
 """Seconds between two looks at a lock."""
 
 
@@ -24,22 +24,22 @@ def locked(path: Path) -> Iterator[None]:
     """Wait for other processes that change the same file.
 
     Args:
-        path: of the file's lock, which stays.
+        path: of the lock file, which is not removed.
 
     Raises:
         OSError: it cannot be opened.
-        FileBusy: another process has not let go in time.
+        FileBusy: another process has not released the lock in time.
     """
     descriptor = safe_open.opened(path, os.O_RDWR | os.O_CREAT, 0o666)
     signed, began = None, time.monotonic()
     try:
         while not _taken(descriptor):
             waited = time.monotonic() - began
-            if waited > PATIENCE:
+            if waited > LOCK_TIMEOUT_SECONDS:
                 from qmd.errors import FileBusy
 
                 raise FileBusy(path, holder=signature.holders(path), waited=waited)
-            time.sleep(POLL)
+            time.sleep(EDIT_POLL_SECONDS)
         signed = signature.sign(descriptor, alone=True)
         yield
     finally:
@@ -49,7 +49,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def _taken(descriptor: int) -> bool:
-    """Whether the lock of a file is ours now."""
+    """Try to take the lock of a file, and return whether that succeeded."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -1,4 +1,4 @@
-"""Files and folders that are put in their place at once, or copied, linked and flushed."""
+"""File operations: atomic replace, copy, link, flush to disk."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from typing import IO
 
 from qmd.errors import UsageError
 
-AT_ONCE = 1 << 28
+COPY_CHUNK_BYTES = 1 << 28
 """Bytes that are copied by one call."""
 
 _NOT_THAT_WAY = (errno.EXDEV, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL, errno.EPERM)
 _CANNOT_LINK = (*_NOT_THAT_WAY, errno.EMLINK, errno.EACCES)
 
-MOST_LINKS = 40
+MAX_LINKS = 40
 """Links that are followed one after the other. Source: path_resolution(7)."""
 
 _HERE = -100  # AT_FDCWD: paths are as this process sees them
 _SWAP = 2  # RENAME_EXCHANGE of renameat2(2), and RENAME_SWAP of renamex_np(2)
 
 
-def copy(source: Path, target: Path) -> None:
-    """Copy a file; on a file system that shares blocks, without copying any."""
+def copy_file(source: Path, target: Path) -> None:
+    """Copy a file; a file system with shared blocks clones it instead."""
     with source.open("rb") as old, target.open("wb") as new:
         if hasattr(os, "copy_file_range"):
             try:
-                while os.copy_file_range(old.fileno(), new.fileno(), AT_ONCE):
+                while os.copy_file_range(old.fileno(), new.fileno(), COPY_CHUNK_BYTES):
                     pass
                 return
             except OSError as error:
@@ -42,21 +42,21 @@ def copy(source: Path, target: Path) -> None:
                     raise
                 old.seek(0)
                 new.seek(0)
-        shutil.copyfileobj(old, new, AT_ONCE)
+        shutil.copyfileobj(old, new, COPY_CHUNK_BYTES)
 
 
-def link(source: Path, target: Path) -> None:
-    """Give a file a second name; where that cannot be, copy it."""
+def link_file(source: Path, target: Path) -> None:
+    """Link a file under a second name; copy it where links are not possible."""
     try:
         target.hardlink_to(source)
     except OSError as error:
         if error.errno not in _CANNOT_LINK:
             raise
-        copy(source, target)
+        copy_file(source, target)
 
 
-def flush(path: Path) -> None:
-    """Have a file, or the names in a folder, on the disk."""
+def fsync_path(path: Path) -> None:
+    """Flush a file, or the entries of a folder, to disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -64,8 +64,8 @@ def flush(path: Path) -> None:
         os.close(descriptor)
 
 
-def exchange(one: Path, other: Path) -> bool:
-    """Give each of two folders the name of the other, in one step.
+def swap_folders(one: Path, other: Path) -> bool:
+    """Swap the names of two folders in one step.
 
     Returns:
         False: this system cannot; nothing was changed.
@@ -93,7 +93,7 @@ def exchange(one: Path, other: Path) -> bool:
 
 
 def check_writable(path: Path) -> None:
-    """Refuse to begin, if a file could not be written at the end.
+    """Check that a file can be written before work begins.
 
     Raises:
         UsageError: it is a folder, or in none.
@@ -112,7 +112,7 @@ def check_writable(path: Path) -> None:
 
 
 def is_stream(path: Path) -> bool:
-    """Whether bytes that are written go elsewhere: into a pipe, a device, what is open already."""
+    """Check that a path is a stream: a pipe, a device or an open descriptor."""
     try:
         if _opened(path) is not None:
             return True
@@ -124,14 +124,14 @@ def is_stream(path: Path) -> bool:
 
 @contextmanager
 def written(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write: what was there before is there until all of it is written.
+    """Open a file for writing that replaces the old one only when complete.
 
-    A link stays, and what it leads to is replaced by a file of the same mode. A stream gets the
+    A link stays; its target is replaced by a file of the same mode. A stream gets the
     bytes as they come.
 
     Raises:
         UsageError: it cannot be written.
-        BrokenPipeError: nobody reads the stream any more.
+        BrokenPipeError: the reader has closed the stream.
     """
     try:
         number = _opened(path)
@@ -152,7 +152,7 @@ def written(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A file that takes the place of another, if there is one, when it is complete."""
+    """Write a temporary file, then rename it over the target."""
     try:
         mode = stat.S_IMODE(path.stat().st_mode)
     except FileNotFoundError:
@@ -171,17 +171,17 @@ def _replacing(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _target(path: Path) -> Path:
-    """Where links lead in the end, whether or not there is something."""
+    """Resolve links to the final target, which need not exist."""
     return Path(os.path.realpath(path))
 
 
 def _opened(path: Path) -> int | None:
-    """The number of what this process has open already, if a path means that: /dev/stdout, say.
+    """Return the descriptor that a path such as /dev/stdout stands for, or None.
 
-    To open it by its name would begin a file anew, which others write to as well.
+    To open it by its name would truncate a file that others write to as well.
     """
     at = path.absolute()
-    for _ in range(MOST_LINKS):
+    for _ in range(MAX_LINKS):
         folder = os.path.realpath(at.parent)
         if folder in ("/dev/fd", f"/proc/{os.getpid()}/fd") and at.name.isdecimal():
             return int(at.name)

@@ -1,8 +1,8 @@
 """Names of the processes that hold a lock, in the file of the lock.
 
-Each holder has a place in the file, of a fixed size, and empties it when it lets go. A process
-that is killed leaves its name behind: a name counts only while its process runs. The system knows
-who runs by number and time of beginning, but only on this machine.
+Each holder has an entry of fixed size in the file, and removes it when it releases the lock. A
+process that is killed leaves its entry behind, so an entry counts only while its process runs.
+Processes are identified by number and start time, which holds on this machine only.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from typing import NamedTuple
 
 from qmd import processes, safe_open
 
-SIZE = 256
-"""Bytes of a place."""
+ENTRY_BYTES = 256
+"""Bytes of an entry."""
 
-MOST = 64
-"""Places. A holder that finds none free is not named."""
+MAX_ENTRIES = 64
+"""Entries of a lock file. A holder that finds none free is not named."""
 
-NAMED = 3
+MAX_NAMED = 3
 """Holders that are named, if there are more."""
 
 
 class _Entry(NamedTuple):
-    """What a holder leaves."""
+    """Entry that one lock holder has written."""
 
     process: int
     began: str
@@ -34,42 +34,44 @@ class _Entry(NamedTuple):
 
     @property
     def counts(self) -> bool:
-        """Whether it may hold the lock: not if its process has ended."""
+        """True if the process of the entry still runs, and so may hold the lock."""
         here = self.machine == os.uname().nodename
         return not here or processes.is_running(self.process, self.began)
 
     @property
     def name(self) -> str:
-        """In words."""
+        """Name of the holder for messages."""
         if self.machine == os.uname().nodename:
             return processes.named(self.process, self.command)
         return f"{self.command}, process {self.process} on {self.machine}"
 
 
 class Signature(NamedTuple):
-    """The place of a holder, and what it wrote there."""
+    """Position and bytes of a holder's entry in the lock file."""
 
     at: int
     text: bytes
 
 
 def sign(descriptor: int, *, alone: bool) -> Signature | None:
-    """Leave the name of this process in the file of a lock that it has just taken.
+    """Write the name of this process into a lock file that it has just locked.
 
     Args:
-        alone: nobody else holds it, so that what others have left is void.
+        alone: no other process holds the lock, so that entries of others are void.
 
     Returns:
         What takes it back; None: the file is read-only, or the disk full, or there is no place.
     """
     process = os.getpid()
-    began = (processes.state(process) or ("", ""))[1]
-    words = [str(process), began or "-", os.uname().nodename, processes.command()]
-    text = " ".join(words).encode(errors="replace")[: SIZE - 1].ljust(SIZE - 1) + b"\n"
+    began = (processes.process_state(process) or ("", ""))[1]
+    words = [str(process), began or "-", os.uname().nodename, processes.current_command()]
+    text = (
+        " ".join(words).encode(errors="replace")[: ENTRY_BYTES - 1].ljust(ENTRY_BYTES - 1) + b"\n"
+    )
     try:
         if alone:
             os.ftruncate(descriptor, 0)
-        at = 0 if alone else _free(os.pread(descriptor, SIZE * MOST, 0))
+        at = 0 if alone else _free(os.pread(descriptor, ENTRY_BYTES * MAX_ENTRIES, 0))
         if at is None:
             return None
         os.pwrite(descriptor, text, at)
@@ -79,47 +81,50 @@ def sign(descriptor: int, *, alone: bool) -> Signature | None:
 
 
 def erase(descriptor: int, signature: Signature) -> None:
-    """Take the name back, before the lock is let go."""
+    """Remove the entry of this process before the lock is released."""
     with suppress(OSError):
-        if os.pread(descriptor, SIZE, signature.at) == signature.text:
-            os.pwrite(descriptor, b" " * (SIZE - 1) + b"\n", signature.at)
+        if os.pread(descriptor, ENTRY_BYTES, signature.at) == signature.text:
+            os.pwrite(descriptor, b" " * (ENTRY_BYTES - 1) + b"\n", signature.at)
 
 
 def holders(path: Path) -> str | None:
-    """The processes that hold a lock, in words; None: none has left its name.
+    """Describe the processes that hold a lock; None if there is no valid entry.
 
     Args:
         path: of the file of the lock.
     """
     try:
         with os.fdopen(safe_open.opened(path, os.O_RDONLY), "rb") as file:
-            data = file.read(SIZE * MOST)
+            data = file.read(ENTRY_BYTES * MAX_ENTRIES)
     except OSError:
         return None
-    entries = (_read(data[at : at + SIZE]) for at in range(0, len(data), SIZE))
+    entries = (_read(data[at : at + ENTRY_BYTES]) for at in range(0, len(data), ENTRY_BYTES))
     names = list(dict.fromkeys(each.name for each in entries if each and each.counts))
-    if len(names) > NAMED:
-        names[NAMED:] = [f"{len(names) - NAMED} more"]
+    if len(names) > MAX_NAMED:
+        names[MAX_NAMED:] = [f"{len(names) - MAX_NAMED} more"]
     if len(names) < 2:
         return names[0] if names else None
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _free(data: bytes) -> int | None:
-    """Where the first place is that nobody who runs has taken."""
-    for at in range(0, SIZE * MOST, SIZE):
-        entry = _read(data[at : at + SIZE])
+    """Find the first free position: no entry, or that of an ended process."""
+    for at in range(0, ENTRY_BYTES * MAX_ENTRIES, ENTRY_BYTES):
+        entry = _read(data[at : at + ENTRY_BYTES])
         if entry is None or not entry.counts:
             return at
     return None
 
 
 def _read(text: bytes) -> _Entry | None:
-    """What a holder left. Whoever may write into the folder may have written anything."""
+    """Parse an entry; None if it is malformed.
+
+    Any process that may write to the folder can have written it.
+    """
     words = text.decode(errors="replace").strip().split(" ", 3)
     if len(words) < 4 or not words[0].isascii() or not words[0].isdigit() or len(words[0]) > 9:
         return None
     if not all(word.isprintable() for word in words) or int(words[0]) == 0:
         return None
     began = "" if words[1] == "-" else words[1]
-    return _Entry(int(words[0]), began, words[2][:64], words[3][: processes.MOST])
+    return _Entry(int(words[0]), began, words[2][:64], words[3][: processes.MAX_COMMAND_LENGTH])

@@ -1,4 +1,4 @@
-"""Processes as their users know them: `qmd update`, `python program.py`, and which of them run."""
+"""Names and states of processes: `qmd update`, `python program.py`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-MOST = 60
+MAX_COMMAND_LENGTH = 60
 """Characters of a command that is named."""
 
 _VALUED = ("-W", "-X")
@@ -15,14 +15,14 @@ _VALUED = ("-W", "-X")
 _own: str | None = None
 
 
-def call(*words: str) -> None:
-    """Name this process by the command that it runs, without options and what they say."""
+def name_process(*words: str) -> None:
+    """Record the command that this process runs, without its options and their values."""
     global _own
-    _own = " ".join(words)[:MOST]
+    _own = " ".join(words)[:MAX_COMMAND_LENGTH]
 
 
-def command() -> str:
-    """The command that this process runs."""
+def current_command() -> str:
+    """Return the command that this process runs."""
     import sys
 
     if _own is not None:
@@ -33,7 +33,7 @@ def command() -> str:
 
 
 def described(arguments: Sequence[str]) -> str:
-    """A command line in short: the interpreter and the program, without what they are given."""
+    """Shorten a command line to its interpreter and program, without arguments."""
     program = Path(arguments[0]).name if arguments else "python"
     if not program.startswith("python"):
         return _printable(program)
@@ -57,11 +57,11 @@ def described(arguments: Sequence[str]) -> str:
 
 
 def _printable(text: str) -> str:
-    return "".join(mark if mark.isprintable() else "?" for mark in text)[:MOST]
+    return "".join(mark if mark.isprintable() else "?" for mark in text)[:MAX_COMMAND_LENGTH]
 
 
-def state(process: int) -> tuple[str, str] | None:
-    """What a process does, as a letter, and when it began; None: the system does not tell.
+def process_state(process: int) -> tuple[str, str] | None:
+    """Return the state letter and start time of a process, or None if the system hides them.
 
     Source: proc(5), /proc/pid/stat.
     """
@@ -73,7 +73,7 @@ def state(process: int) -> tuple[str, str] | None:
 
 
 def is_running(process: int, began: str = "") -> bool:
-    """Whether a process runs.
+    """Check that a process runs.
 
     Args:
         began: when, as `state` says; another one may have got its number since.
@@ -84,12 +84,12 @@ def is_running(process: int, began: str = "") -> bool:
         pass  # it is of another user
     except (OSError, OverflowError):
         return False
-    found = state(process)
+    found = process_state(process)
     return found is None or (found[0] not in "ZX" and began in ("", found[1]))
 
 
 def command_of(process: int) -> str | None:
-    """The command that another process runs; None: the system does not tell."""
+    """Return the command that another process runs, or None if the system hides it."""
     try:
         line = Path(f"/proc/{process}/cmdline").read_bytes().decode(errors="replace")
     except OSError:
@@ -98,7 +98,7 @@ def command_of(process: int) -> str | None:
 
 
 def lockers(file: os.stat_result) -> list[int]:
-    """The processes that hold a lock of a file; none where the system does not tell.
+    """List the processes that lock a file; empty where the system does not tell.
 
     Source: proc(5), /proc/locks.
     """
@@ -112,12 +112,12 @@ def lockers(file: os.stat_result) -> list[int]:
 
 
 def named(process: int, text: str) -> str:
-    """`qmd update, process 13630`.
+    """Format a process for messages: `qmd update, process 13630`.
 
     Args:
         text: its command.
     """
-    found = state(process)
+    found = process_state(process)
     suspended = found is not None and found[0] in "Tt"
     mine = process == os.getpid()
     note = " (suspended)" if suspended else " (this process)" if mine else ""

@@ -1,17 +1,17 @@
-"""Commands that messages suggest."""
+"""Shell quoting of commands that messages suggest."""
 
 from __future__ import annotations
 
 
 def line(*words: str) -> str:
-    """A command, with each word as a shell takes it."""
+    """Join words to a shell command, each quoted as a shell needs it."""
     from shlex import join
 
     return join(words)
 
 
 def command(*words: str) -> str:
-    """The same in quotation marks."""
+    """Join words to a shell command in quotation marks."""
     text = line(*words)
     mark = '"' if "'" in text else "'"
     return f"{mark}{text}{mark}"

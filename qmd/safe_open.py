@@ -1,7 +1,7 @@
-"""Files of settings, locks and logs that others may have put something else in the place of.
+"""Safe open and atomic replace of files in shared folders: links and special files are refused.
 
-Who fetched a folder may have fetched links and pipes with it, named like what qmd keeps there.
-It neither writes into what these lead to, nor waits for who reads them.
+A folder from elsewhere may contain links and pipes named like qmd's own files. qmd neither writes
+to their targets nor waits for their readers.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import IO
 
 
-class NotAFile(OSError):
-    """A link, a pipe, a folder or a device, where a file has to be."""
+class NotRegularFile(OSError):
+    """A link, pipe, folder or device in the place of a regular file."""
 
     def __init__(self, path: Path) -> None:
         problem = f"{path.name} has to be a file: it is a link, a pipe or a folder"
@@ -23,10 +23,10 @@ class NotAFile(OSError):
 
 
 def opened(path: Path, flags: int, mode: int = 0o600) -> int:
-    """A descriptor of a file that is one.
+    """Open a regular file and return its descriptor.
 
     Raises:
-        NotAFile: it is none.
+        NotRegularFile: it is none.
         OSError: it cannot be opened.
     """
     flags |= os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -34,16 +34,16 @@ def opened(path: Path, flags: int, mode: int = 0o600) -> int:
         descriptor = os.open(path, flags, mode)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.EISDIR, errno.ENXIO):
-            raise NotAFile(path) from error
+            raise NotRegularFile(path) from error
         raise
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise NotAFile(path)
+        raise NotRegularFile(path)
     return descriptor
 
 
-def replace(path: Path, write: Callable[[IO[str]], object], *, mode: int = 0o644) -> None:
-    """Replace a file at once: another process sees the old text or the new.
+def atomic_replace(path: Path, write: Callable[[IO[str]], object], *, mode: int = 0o644) -> None:
+    """Replace a file atomically: another process reads the old text or the new.
 
     Args:
         write: is given the new file.

@@ -1,4 +1,4 @@
-"""Stages that run side by side, each an async generator that knows no tasks."""
+"""Pipeline stages: async generators, each in a task of its own, with bounded queues."""
 
 from __future__ import annotations
 
@@ -13,18 +13,22 @@ Item = TypeVar("Item")
 
 
 class Stage(Protocol):
-    """Runs a generator in a task of its own."""
+    """Starter of stages: runs an async generator in a task of its own."""
 
     def __call__(
         self, source: AsyncGenerator[Item, None], *, ahead: int = 1
-    ) -> AsyncIterator[Item]: ...
+    ) -> AsyncIterator[Item]:
+        """Run a generator with `ahead` items waiting for the next stage."""
+        ...
 
 
 @asynccontextmanager
 async def flow() -> AsyncGenerator[Stage, None]:
-    """A place for stages: `ahead` items wait between one and the next, no more.
+    """Open a scope for pipeline stages, with bounded queues between them.
 
-    A failure in any stage ends all of them and comes out of the block as it is. Leaving
+    `ahead` is the number of items that wait between one stage and the next.
+
+    A failure in any stage ends all of them and is raised from the block. Leaving
     the block early cancels what still runs.
 
     Source: a generator must not open a task group around its own yield (PEP 789), so
@@ -57,13 +61,13 @@ async def _drained(receive: MemoryObjectReceiveStream[Item]) -> AsyncGenerator[I
 
 
 async def each(items: Iterable[Item]) -> AsyncGenerator[Item, None]:
-    """Plain items as a source."""
+    """Yield plain items as the source of a pipeline."""
     for item in items:
         yield item
 
 
 def only(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The one failure inside nested groups, or the group if there are several."""
+    """Return the only exception inside nested groups, or the group if there are several."""
     inner: BaseException = group
     while isinstance(inner, BaseExceptionGroup) and len(inner.exceptions) == 1:
         inner = inner.exceptions[0]

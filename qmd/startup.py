@@ -1,4 +1,4 @@
-"""The process of the command line: its streams, what it does not load, and its end."""
+"""Start and end of the command-line process: streams, skipped imports, exit."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 class _Spared:
-    """Makes modules look as if they were not installed, or were empty.
+    """Import finder that hides modules, or makes them empty.
 
     DuckDB loads pandas when a statement is given its first value, and pyarrow.dataset with the
     first table of pyarrow. It does without; the one takes twice as long as a search. The bindings
     of llama.cpp load a class above them, with templates and caches of its own: three quarters of
-    their time, and nobody here uses it.
+    their time, and qmd does not use it.
     """
 
     MISSING = frozenset({"pandas", "pyarrow.dataset"})
@@ -41,7 +41,7 @@ class _Spared:
 
 
 class _Empty:
-    """Loads a module with nothing in it."""
+    """Loader of an empty module."""
 
     def create_module(self, _: ModuleSpec) -> None:
         """See `importlib.abc.Loader`."""
@@ -51,7 +51,7 @@ class _Empty:
 
 
 def _fill_gaps() -> None:
-    """Let streams that this process was started without (`qmd … >&-`) lead nowhere.
+    """Open /dev/null for standard streams that are closed (`qmd … >&-`).
 
     A file that is opened later would get the number of one, and all that a library prints.
     """
@@ -64,7 +64,7 @@ def _fill_gaps() -> None:
 
 
 def _spell_out() -> None:
-    """Let what an encoding has no character for be written as in JSON: `\\u65e5`."""
+    r"""Escape characters that the stream's encoding lacks, as JSON does: `\u65e5`."""
     codecs.register_error("spelled out", _spelled)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -79,7 +79,7 @@ def _spelled(error: UnicodeError) -> tuple[str, int]:
 
 
 def run(begin: Callable[[], None]) -> None:
-    """Run the command line; the process ends with its exit code.
+    """Run the command line and end the process with its exit code.
 
     Args:
         begin: lets Ctrl-C raise KeyboardInterrupt; called when the command has been loaded.
@@ -97,7 +97,7 @@ def run(begin: Callable[[], None]) -> None:
         from qmd.surfaces import cli, terminal
 
         terminal.guard_errors()
-        processes.call("qmd", *cli.verbs(sys.argv[1:]))
+        processes.name_process("qmd", *cli.verbs(sys.argv[1:]))
         code = cli.run(sys.argv[1:], begin)
     except KeyboardInterrupt:  # after the command has ended
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""Words that several layers share."""
+"""Types shared by several rooms: collection, document, filter, result, report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SIMILAR = 0.3
 
 
 class Collection(NamedTuple):
-    """A folder whose files are indexed; without a root, documents that are in the index alone.
+    """A folder whose files are indexed, or (without a root) documents of the index alone.
 
     Attributes:
         converted: globs of files for which index.yml has a command that converts them.
@@ -33,7 +33,7 @@ class Collection(NamedTuple):
 
 
 class Context(NamedTuple):
-    """Text that describes a folder.
+    """Description of a folder, shown with results.
 
     Attributes:
         collection: None applies everywhere.
@@ -46,7 +46,7 @@ class Context(NamedTuple):
 
 
 class Document(NamedTuple):
-    """A file in the index.
+    """A document of the index, without its text.
 
     Attributes:
         document_id: changes whenever the document does.
@@ -67,7 +67,7 @@ class Document(NamedTuple):
 
     @property
     def name(self) -> str:
-        """`collection/path`, as people see it."""
+        """`collection/path`, as shown to users."""
         return f"{self.collection}/{self.path}"
 
     @property
@@ -88,7 +88,7 @@ class Text(NamedTuple):
 
     @property
     def name(self) -> str:
-        """`collection/path`, as people see it."""
+        """`collection/path`, as shown to users."""
         return f"{self.collection}/{self.path}"
 
     @property
@@ -98,7 +98,7 @@ class Text(NamedTuple):
 
 
 class Nearest(NamedTuple):
-    """A passage near to a query in meaning.
+    """A passage close to the query by vector similarity.
 
     Attributes:
         score: cosine, -1 to 1, higher is better.
@@ -130,7 +130,7 @@ class Condition(NamedTuple):
 
 
 class Filter(NamedTuple):
-    """Documents that may answer. None stands for all.
+    """Restrictions on the documents of a search. None means no restriction.
 
     Attributes:
         path: regular expression for `collection/path`; see `globs.below`.
@@ -144,7 +144,7 @@ class Filter(NamedTuple):
 
 
 ALL = Filter()
-"""No document is left out but those of collections that are excluded by default."""
+"""No filter. Only collections that are excluded by default are left out."""
 
 
 class LeftOut(NamedTuple):
@@ -161,7 +161,7 @@ class LeftOut(NamedTuple):
 
 @dataclass(slots=True)
 class Report:
-    """What an update did to one collection.
+    """Counts of one update of a collection.
 
     Attributes:
         skipped: (path, reason) of files that could not be indexed.
@@ -189,7 +189,7 @@ class Report:
 
 @dataclass(slots=True)
 class Embedded:
-    """What an embedding did.
+    """Counts and duration of one embedding run.
 
     Attributes:
         chunks: that got a vector.
@@ -199,7 +199,7 @@ class Embedded:
         failed: (`collection/path:line`, reason) of chunks that got none.
         foreign: chunks in a language that the model does not know.
         stopped: the time was over before all was done.
-        draft: and what was made is not in use yet: all of it was to be made anew.
+        draft: the vectors are a draft of a rebuild, not in use yet.
     """
 
     model: str
@@ -216,10 +216,10 @@ class Embedded:
 
 
 class Result(NamedTuple):
-    """A search result, as people and programs get it.
+    """A search result.
 
     Attributes:
-        score: 0 to 1, higher is better; of a search by meaning alone a cosine, -1 to 1.
+        score: 0 to 1, higher is better; of a vector search a cosine, -1 to 1.
         file: `collection/path`.
         line: the first that matches, from 1.
         snippet: lines around the match, each with its number.
@@ -242,7 +242,7 @@ class Result(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """A document, some of its lines, or why it is left out.
+    """A document, a range of its lines, or the reason for its absence.
 
     Attributes:
         first: line with which `body` begins, from 1.
@@ -264,5 +264,5 @@ class Passage(NamedTuple):
 
     @classmethod
     def missing(cls, name: str, reason: str) -> Passage:
-        """A document that was not found."""
+        """Return the passage of a document that was not found."""
         return cls("", name, "", None, "", 1, 0, "", reason)

@@ -1,7 +1,7 @@
 r"""Characters that act on a terminal or hide text, written out: `\x1b`, `\u202e`.
 
-Names, commands and texts come from files of others. Escape sequences in them move the cursor and
-draw over what stands there, bidirectional controls reorder it, and invisible characters hide in it.
+Names, commands and texts come from untrusted files. Escape sequences move the cursor and overwrite
+the output, bidirectional controls reorder it, and invisible characters hide in it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import unicodedata
 
 from qmd.wording import MOST_OF_VALUE, shortened
 
-MOST = MOST_OF_VALUE
+MAX_SHOWN_LENGTH = MOST_OF_VALUE
 """Characters of a value in a message, unless it has to be shown whole."""
 
 _DECEIVING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -34,7 +34,7 @@ _JOINERS = (
 
 
 class _Signs(dict[int, str]):
-    """Table for `str.translate`: how each character is shown. Filled as texts need it."""
+    """Cached table for `str.translate`: the visible form of each character."""
 
     def __missing__(self, code: int) -> str:
         self[code] = shown = _written_out(chr(code))
@@ -46,7 +46,7 @@ _IN_LINES = _Signs({ord("\n"): "\n", ord("\t"): "\t"})
 
 
 def visible(text: str) -> str:
-    """Write out what acts on a terminal or hides in a text of several lines.
+    """Escape characters that act on a terminal or hide text, and keep line breaks.
 
     Line breaks and tabs stay, and so do joiners within a word or an emoji. Applied again, it
     changes nothing.
@@ -63,9 +63,9 @@ def visible(text: str) -> str:
 
 
 def one_line(value: object) -> str:
-    r"""Write a value on one line, all of it.
+    r"""Write a whole value on one line.
 
-    A value that needs no escape is shown as it is. In one that does, `\` is doubled, so that
+    A value that needs no escape is unchanged. In one that does, `\` is doubled, so that
     an escape is not taken for its letters, or the other way round.
     """
     text = str(value)
@@ -75,13 +75,13 @@ def one_line(value: object) -> str:
     return escaped if escaped == text else text.replace("\\", r"\\").translate(_ON_ONE_LINE)
 
 
-def shown(value: object, *, most: int = MOST) -> str:
-    """Write a value on one line, without the middle of one that is too long."""
+def shown(value: object, *, most: int = MAX_SHOWN_LENGTH) -> str:
+    """Write a value on one line and shorten it in the middle if it is too long."""
     return shortened(one_line(str(value)), most)
 
 
 def hidden(text: str, *, but: str = "") -> str:
-    """Return the characters that `one_line` writes out, except for some that may be there."""
+    """Return the characters that `one_line` escapes, except the permitted ones."""
     return "".join(mark for mark in text if mark not in but and _ON_ONE_LINE[ord(mark)] != mark)
 
 

@@ -14,7 +14,7 @@ MOST_OF_LINE = 1200
 
 
 def shortened(text: str, most: int) -> str:
-    """Cut the middle out of a text, and say how much, so that `most` characters are left."""
+    """Shorten a text in the middle to `most` characters and say how much is missing."""
     if len(text) <= most:
         return text
     left = max(0, most - len(f"[… {len(text)} characters …]"))  # the mark has no more digits
@@ -23,7 +23,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def readable(message: str) -> str:
-    """Cut the middle of values that would fill a screen, such as paths of 4,000 characters."""
+    """Shorten values that would fill a screen, such as paths of 4,000 characters."""
     if len(message) <= MOST_OF_VALUE:
         return message
     return "\n".join(
@@ -35,17 +35,17 @@ def readable(message: str) -> str:
 
 
 def amount(count: float, noun: str) -> str:
-    """`1 document`, `2 documents`, `0.5 seconds`."""
+    """Format a count with its noun: `1 document`, `2 documents`, `0.5 seconds`."""
     text = str(count) if isinstance(count, int) else f"{count:g}"
     return f"{text} {noun}" if text == "1" else f"{text} {noun}s"
 
 
 DIGITS = 2
-"""Of a score, behind the point, as it is shown."""
+"""Decimal places of a displayed score."""
 
 
 def reaches(score: float, least: float, digits: int = DIGITS) -> bool:
-    """Whether a score is shown as one that is high enough."""
+    """Check that a score, rounded as it is shown, reaches a minimum."""
     return round(score, digits) >= least
 
 
@@ -55,7 +55,7 @@ def lowest_shown_as(least: float, digits: int = DIGITS) -> float:
 
 
 def size(count: int) -> str:
-    """Bytes for people: `1.4 MB`."""
+    """Format a number of bytes: `1.4 MB`."""
     value = float(count)
     for unit in ("B", "KB", "MB", "GB"):
         if value < 1000 or unit == "GB":
@@ -65,7 +65,7 @@ def size(count: int) -> str:
 
 
 def on_one_line(name: str) -> str:
-    """A name as people and lists of files show it; `get` knows it by this, too.
+    """Write a name on one line, as lists of files show it and `get` accepts it.
 
     Characters that break a line or give orders to a terminal are percent-encoded, and, if there
     are such, `%` as well.

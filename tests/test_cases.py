@@ -74,7 +74,7 @@ def test_our_titles_differ_from_the_recorded_ones():
 @pytest.mark.parametrize("case", recorded("paths.json", "normalizeDocid"))
 def test_a_docid_is_known_as_recorded(case):
     expected = case["expected"].lower() if case["isDocid"] else None
-    assert hashes.docid_digits(case["input"]) == expected
+    assert hashes.parse_docid(case["input"]) == expected
 
 
 @pytest.mark.parametrize("case", recorded("query_syntax.json", "validateSemanticQuery"))

@@ -14,7 +14,7 @@ from qmd.exchange import manifest
 from qmd.models import hub
 from qmd.settings import config, trust
 from qmd.settings.environment import Place
-from qmd.storage.file_lock import Gate
+from qmd.storage.file_lock import FileLock
 from qmd.surfaces import formats
 
 NESTED = "[" * 100_000
@@ -30,7 +30,7 @@ def place(tmp_path: Path) -> Place:
 )
 def test_a_lock_that_others_have_written_to_names_no_holder(tmp_path, text):
     (tmp_path / "i.duckdb.lock").write_bytes(text)
-    assert Gate(tmp_path / "i.duckdb").holder() is None
+    assert FileLock(tmp_path / "i.duckdb").holder() is None
 
 
 @pytest.mark.parametrize("ref", ["../../../../outside", "{}/outside", "..", ".", "a/../../b", "\0"])
@@ -68,7 +68,7 @@ def test_a_manifest_that_names_no_file_is_refused(tmp_path, path):
     }
     (tmp_path / manifest.NAME).write_text(json.dumps(document))
     with pytest.raises(ExportDamaged, match="lies outside of the folder"):
-        manifest.read(tmp_path)
+        manifest.read_manifest(tmp_path)
 
 
 def test_a_manifest_with_half_a_character_is_refused(tmp_path):
@@ -81,7 +81,7 @@ def test_a_manifest_with_half_a_character_is_refused(tmp_path):
     }
     (tmp_path / manifest.NAME).write_text(json.dumps(document))
     with pytest.raises(ExportDamaged, match="surrogates"):
-        manifest.read(tmp_path)
+        manifest.read_manifest(tmp_path)
 
 
 def test_approvals_that_are_nested_too_deeply_are_refused_with_their_file(place):

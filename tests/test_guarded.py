@@ -21,11 +21,11 @@ def test_only_a_file_is_opened(tmp_path, put, flags):
     path = tmp_path / "file"
     put(path)
     before = sorted(tmp_path.iterdir())
-    with pytest.raises(safe_open.NotAFile) as refused:
+    with pytest.raises(safe_open.NotRegularFile) as refused:
         safe_open.opened(path, flags)
     assert refused.value.filename == str(path)
     assert "file has to be a file: it is a link, a pipe or a folder" in refused.value.strerror
-    with pytest.raises(safe_open.NotAFile), edit_lock.locked(path):
+    with pytest.raises(safe_open.NotRegularFile), edit_lock.locked(path):
         pass
     assert sorted(tmp_path.iterdir()) == before
     assert strays.is_untouched(tmp_path)
@@ -54,7 +54,7 @@ def test_a_file_that_could_not_be_replaced_is_as_it_was(tmp_path):
         raise OSError(28, "No space left on device")
 
     with pytest.raises(OSError, match="No space left"):
-        safe_open.replace(file, fails)
+        safe_open.atomic_replace(file, fails)
     assert file.read_text() == "old"
     assert list(tmp_path.iterdir()) == [file]
 
@@ -65,21 +65,21 @@ def test_a_file_that_is_replaced_keeps_its_mode(tmp_path, before, after):
     if before is not None:
         file.touch()
         file.chmod(before)
-    safe_open.replace(file, lambda new: new.write("new"), mode=0o600)
+    safe_open.atomic_replace(file, lambda new: new.write("new"), mode=0o600)
     assert (file.read_text(), stat.S_IMODE(file.stat().st_mode)) == ("new", after)
 
 
 def test_a_link_is_replaced_and_what_it_leads_to_is_not(tmp_path):
     file = tmp_path / "file"
     strays.link(file)
-    safe_open.replace(file, lambda new: new.write("new"))
+    safe_open.atomic_replace(file, lambda new: new.write("new"))
     assert (file.read_text(), file.is_symlink()) == ("new", False)
     assert strays.is_untouched(tmp_path)
 
 
 def test_who_waits_for_a_change_of_a_file_is_told_who_is_at_it(tmp_path, monkeypatch):
     lock = tmp_path / "index.yml.lock"
-    monkeypatch.setattr(edit_lock, "PATIENCE", 0.02)
+    monkeypatch.setattr(edit_lock, "LOCK_TIMEOUT_SECONDS", 0.02)
     with (
         edit_lock.locked(lock),
         pytest.raises(FileBusy, match=rf"held for 0 seconds by .*, process {os.getpid()} "),

@@ -16,7 +16,13 @@ ROOT = Path(__file__).parents[1]
 GITHUB = ROOT / ".github"
 WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
 FORMS = sorted(each for each in (GITHUB / "ISSUE_TEMPLATE").glob("*.yml") if each.stem != "config")
-PAGES = (ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", ROOT / "docs" / "threat-model.md")
+DECISIONS = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
+PAGES = (
+    *(ROOT / name for name in ("CONTRIBUTING.md", "SECURITY.md")),
+    *(ROOT / "docs" / name for name in ("architecture.md", "threat-model.md")),
+    ROOT / "docs" / "decisions" / "README.md",
+    *DECISIONS,
+)
 
 
 def loaded(path: Path) -> Any:
@@ -116,3 +122,24 @@ def test_a_file_that_a_page_names_is_there(page):
         and not any((place / name).exists() for place in places)
     ]
     assert missing == []
+
+
+def test_every_decision_has_its_number_its_parts_and_a_line_in_the_list():
+    listed = (ROOT / "docs" / "decisions" / "README.md").read_text(encoding="utf-8")
+    assert DECISIONS
+    for number, page in enumerate(DECISIONS, 1):
+        assert page.name.startswith(f"{number:03}-")
+        text = page.read_text(encoding="utf-8")
+        assert text.startswith(f"# {number:03}: ")
+        parts = re.findall(r"^## (.+)$", text, re.M)
+        assert parts == ["Context", "Decision", "Figures", "Consequences"]
+        title = text.partition("\n")[0].removeprefix(f"# {number:03}: ")
+        assert f"[{number:03}]({page.name}) | {title} |" in listed
+
+
+@pytest.mark.parametrize("picture", ["update.svg", "search.svg"])
+def test_a_picture_of_the_data_flow_names_modules_that_are_there(picture):
+    text = (ROOT / "docs" / picture).read_text(encoding="utf-8")
+    modules = re.findall(r"\b([a-z_]+/[a-z_]+\.py)", text)
+    assert len(modules) > 5
+    assert [name for name in modules if not (ROOT / "qmd" / name).exists()] == []

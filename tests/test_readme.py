@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.sessions import Block, blocks, difference, printed, steps
-from tools import picture, recording
+from tools import flows, picture, recording
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", ROOT / "docs" / "quickstart.md")
@@ -127,19 +127,26 @@ def test_the_picture_is_what_its_tool_draws():
     assert page == picture.drawn(), "Run: python -m tools.picture"
 
 
+@pytest.mark.parametrize(("name", "drawn"), flows.pictures().items())
+def test_pictures_of_the_data_flow_are_what_their_tool_draws(name, drawn):
+    page = picture.PICTURE.with_name(name).read_text(encoding="utf-8")
+    assert page == drawn, "Run: python -m tools.flows"
+
+
 def test_the_recording_shows_what_is_printed():
     shown = recording.texts(recording.PICTURE.read_text(encoding="utf-8"))
     assert shown == recording.texts(recording.recorded()), "Run: python -m tools.recording"
 
 
 def test_pictures_fetch_nothing():
-    for file in (picture.PICTURE, recording.PICTURE):
+    drawn = [picture.PICTURE.with_name(name) for name in flows.pictures()]
+    for file in (picture.PICTURE, recording.PICTURE, *drawn):
         text = file.read_text(encoding="utf-8")
         assert not re.search(r"url\((?!#)|(?:src|href)=|@import", text)
 
 
 PAGES_WITH_LINKS = sorted(
-    [ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md")]
+    [ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")]
 )
 
 

@@ -12,7 +12,7 @@ from qmd.errors import CommandRefused
 from qmd.settings.config import Settings
 from qmd.settings.environment import locate
 from qmd.settings.scripts import scripts
-from qmd.settings.trust import approve, check_command, demands, gated, is_trusted
+from qmd.settings.trust import approve, check_command, demands, is_trusted, needs_approval
 from qmd.types import Collection
 
 
@@ -157,7 +157,7 @@ def test_a_changed_script_asks_again(place, change):
 def test_an_approval_from_before_scripts_were_looked_at_holds_where_there_are_none(place):
     for command, holds in (("git pull", True), ("./sync.sh", False)):
         wanted = settings(place, command)
-        digest = hashlib.sha256(json.dumps(gated(place, wanted)).encode()).hexdigest()
+        digest = hashlib.sha256(json.dumps(needs_approval(place, wanted)).encode()).hexdigest()
         place.trusted.parent.mkdir(parents=True, exist_ok=True)
         place.trusted.write_text(json.dumps({str(place.project): digest}))
         assert is_trusted(place, wanted) is holds

@@ -1,4 +1,4 @@
-"""Writes docs/commands.md: what each command says of itself with --help.
+"""Generator of docs/commands.md from the help of each command.
 
 python -m tools.commands
 """
@@ -25,7 +25,7 @@ _COMMAND = re.compile(r"^│ ([a-z][a-z-]*)  ", re.MULTILINE)
 
 
 def help_of(*command: str) -> str:
-    """What a command says of itself, 100 columns wide, without colours."""
+    """Return the help of a command, 100 columns wide, without colours."""
     from qmd.surfaces.cli import run
 
     told = StringIO()
@@ -41,7 +41,7 @@ def help_of(*command: str) -> str:
 
 
 def sections(*command: str) -> Iterator[str]:
-    """The command, and those below it."""
+    """Yield the sections of a command and its subcommands."""
     told = help_of(*command)
     name = " ".join(("qmd", *command))
     yield f"{'##' if len(command) < 2 else '###'} {name}\n\n```\n{told.strip()}\n```\n"
@@ -51,7 +51,7 @@ def sections(*command: str) -> Iterator[str]:
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     return "\n".join((HEAD, *sections()))
 
 

@@ -1,4 +1,4 @@
-"""What hatchling calls while a wheel is made: it compiles `qmd/ingest/compiled`.
+"""Build hook of hatchling that compiles `qmd/ingest/compiled`.
 
 Without a compiler the wheel has none of it, and qmd does the same in plain Python.
 """
@@ -18,10 +18,10 @@ FOLDER = Path("qmd/ingest/compiled")
 
 
 class Compiling(BuildHookInterface[Any]):
-    """Compile, and add to the wheel what came of it."""
+    """Build hook that compiles, and adds the modules to the wheel."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Called before the wheel is made; an editable one finds it in the source tree."""
+        """Compile before the wheel is made; an editable one finds the modules in the source."""
         root = Path(self.root)
         self._made = tempfile.TemporaryDirectory()
         made = compiled(root, Path(self._made.name))
@@ -35,7 +35,7 @@ class Compiling(BuildHookInterface[Any]):
             build_data["pure_python"], build_data["infer_tag"] = False, True
 
     def finalize(self, *_: object) -> None:
-        """Called when the wheel has been made."""
+        """Clean up after the wheel has been made."""
         self._made.cleanup()
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from qmd import operations
-from qmd.analytics.views import Column, examples, views
+from qmd.analytics.views import ViewColumn, examples, views
 from qmd.declaration.operation import OPERATIONS
 
 ROOT = Path(__file__).parents[1]
@@ -39,7 +39,7 @@ def page(path: Path) -> str:
 
 
 def replaced(text: str, name: str, part: str) -> str:
-    """A page with another part between `<!-- name -->` and `<!-- end of name -->`."""
+    """Replace the part of a page between `<!-- name -->` and `<!-- end of name -->`."""
     before, begin, rest = text.partition(f"<!-- {name} -->\n")
     _, end, after = rest.partition(f"<!-- end of {name} -->\n")
     assert begin, f"the page has no place for {name}"
@@ -55,7 +55,7 @@ def _views() -> Iterator[str]:
         yield _table("column", view.columns)
 
 
-def _table(first: str, columns: tuple[Column, ...]) -> str:
+def _table(first: str, columns: tuple[ViewColumn, ...]) -> str:
     rows = [f"| {first} | type | |", "|---|---|---|"]
     rows += [f"| {each.name} | {each.kind} | {_escaped(each.meaning)}" for each in columns]
     return "".join(f"{row.rstrip(' |')} |\n" for row in rows)

@@ -73,17 +73,19 @@ _REACHED = ("atom_expr", "power")
 
 
 class _Ours(Operator):
-    """An operator of ours; cosmic-ray does not leave statements out."""
+    """Base of our operators; cosmic-ray does not remove statements."""
 
     @classmethod
     def examples(cls) -> tuple[()]:
+        """Return no examples."""
         return ()
 
 
 class RemoveStatement(_Ours):
-    """Leave out a call whose result is not used, and what is assigned to an attribute or item."""
+    """Remove a call with an unused result, or an assignment to an attribute or item."""
 
     def mutation_positions(self, node: Any) -> Iterator[tuple[Any, Any]]:
+        """Yield the positions of removable statements."""
         if getattr(node.parent, "type", None) != "simple_stmt":
             return
         is_removed = node.type in _REACHED and node.get_last_leaf() == ")"
@@ -94,6 +96,7 @@ class RemoveStatement(_Ours):
             yield node.start_pos, node.end_pos
 
     def mutate(self, node: Any, index: int) -> Any:
+        """Replace the statement by `pass`."""
         return Keyword("pass", node.start_pos, prefix=node.get_first_leaf().prefix)
 
 
@@ -101,10 +104,12 @@ class ReturnNone(_Ours):
     """Return None instead of a value."""
 
     def mutation_positions(self, node: Any) -> Iterator[tuple[Any, Any]]:
+        """Yield the positions of returned values."""
         if node.type == "return_stmt" and node.children[1].get_code().strip() != "None":
             yield node.start_pos, node.end_pos
 
     def mutate(self, node: Any, index: int) -> Any:
+        """Replace the value by None."""
         node.children = [node.children[0], Keyword("None", node.start_pos, prefix=" ")]
         return node
 
@@ -126,7 +131,7 @@ class Mutant(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What it is known by as long as the line stands in the module."""
+        """Key of the mutant while the line is in the module."""
         return self.module, self.line, self.changed
 
     @property
@@ -157,7 +162,7 @@ def mutants(module: str, source: str) -> Iterator[Mutant]:
 
 
 def _meaning(source: str) -> str | None:
-    """A module without annotations and docstrings; None if it is no Python."""
+    """Return a module without annotations and docstrings; None if it is not Python."""
     try:
         compile(source, "mutant", "exec", dont_inherit=True)
     except (SyntaxError, ValueError):

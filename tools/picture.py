@@ -1,4 +1,4 @@
-"""Draws docs/how-it-works.svg: what becomes of files, and who asks.
+"""Picture of qmd, docs/how-it-works.svg: from files to answers.
 
 python -m tools.picture
 """
@@ -27,7 +27,7 @@ text {{ font-family: system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-s
 def box(
     left: int, top: int, width: int, height: int, colour: str, head: str, *lines: str
 ) -> Iterator[str]:
-    """A box with a head and lines; a head in backticks is a command."""
+    """Draw a box with a head and lines; a head in backticks is a command."""
     yield (
         f'<rect x="{left}" y="{top}" width="{width}" height="{height}" rx="9" '
         f'fill="{colour}" stroke="{LINE}"/>'
@@ -36,7 +36,7 @@ def box(
 
 
 def written(left: int, top: int, head: str, lines: Sequence[str]) -> Iterator[str]:
-    """A head and lines below it."""
+    """Write a head and lines below it."""
     kind = "head code" if head.startswith("`") else "head"
     yield f'<text class="{kind}" x="{left}" y="{top}">{escape(head.strip("`"))}</text>'
     for number, line in enumerate(lines):
@@ -45,7 +45,7 @@ def written(left: int, top: int, head: str, lines: Sequence[str]) -> Iterator[st
 
 
 def cylinder(left: int, top: int, width: int, height: int, head: str, *lines: str) -> Iterator[str]:
-    """A database."""
+    """Draw a database."""
     deep, right, bottom = 16, left + width, top + height
     half = width / 2
     yield (
@@ -58,13 +58,13 @@ def cylinder(left: int, top: int, width: int, height: int, head: str, *lines: st
 
 
 def arrow(*points: tuple[int, int]) -> str:
-    """A line through points, with a tip at its end."""
+    """Draw a line through points, with an arrowhead at its end."""
     way = " ".join(f"{x},{y}" for x, y in points)
     return f'<polyline class="arrow" points="{way}"/>'
 
 
 def parts() -> Iterator[str]:
-    """All that is drawn, from left to right."""
+    """Draw all shapes, from left to right."""
     yield '<text class="head" x="28" y="42">From files to answers</text>'
     files = ("notes", "minutes", "docs", "code", "", "stay where they", "are, unchanged")
     yield from box(28, 108, 132, 172, FILES, "Your files", *files)
@@ -106,19 +106,24 @@ def parts() -> Iterator[str]:
     )
 
 
-def drawn() -> str:
-    """The picture."""
-    shapes = "\n".join(parts())
+def svg(title: str, shapes: Iterator[str], height: int = HEIGHT) -> str:
+    """Write shapes as an SVG picture."""
+    drawing = "\n".join(shapes)
     return f"""\
-<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img">
-<title>qmd: files become an index, which people, agents and programs ask</title>
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img">
+<title>{title}</title>
 <style>{STYLE}</style>
 <defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7"
 orient="auto"><path d="M0 0 L8 4 L0 8 Z" fill="{FAINT}"/></marker></defs>
-<rect x="1" y="1" width="{WIDTH - 2}" height="{HEIGHT - 2}" rx="14" fill="{PAPER}" stroke="{LINE}"/>
-{shapes}
+<rect x="1" y="1" width="{WIDTH - 2}" height="{height - 2}" rx="14" fill="{PAPER}" stroke="{LINE}"/>
+{drawing}
 </svg>
 """
+
+
+def drawn() -> str:
+    """Draw the picture."""
+    return svg("qmd: files become an index, which people, agents and programs ask", parts())
 
 
 if __name__ == "__main__":

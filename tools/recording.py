@@ -1,4 +1,4 @@
-"""Records docs/session.svg: a terminal session, run for real.
+"""Recording of docs/session.svg: a terminal session, run for real.
 
 python -m tools.recording
 """
@@ -40,7 +40,7 @@ _VARYING = re.compile(r"\d+(?:\.\d+)? (?:s|[KM]?B/s)\b")
 
 
 def environment(home: Path) -> dict[str, str]:
-    """That of a user who has nothing yet, at a terminal, with the qmd of this Python."""
+    """Return the environment of a new user at a terminal, with the qmd of this Python."""
     own = Path(sys.executable).parent
     return {
         "HOME": str(home),
@@ -52,7 +52,7 @@ def environment(home: Path) -> dict[str, str]:
 
 
 def printed(command: str, folder: Path, environ: Mapping[str, str]) -> str:
-    """What a command writes to a terminal, with its colours; then what it tells on stderr.
+    """Run a command and return its output with colours, then its stderr.
 
     stderr is no terminal, so that no bar moves there.
     """
@@ -68,7 +68,7 @@ def printed(command: str, folder: Path, environ: Mapping[str, str]) -> str:
             stderr=told,
         )
         os.close(terminal)
-        with suppress(OSError):  # how a terminal says that nobody writes to it any more
+        with suppress(OSError):  # the end of a terminal without writers
             while piece := os.read(reader, 65536):
                 pieces.append(piece)
         os.close(reader)
@@ -92,7 +92,7 @@ def session() -> Iterator[tuple[str, str]]:
 
 
 def recorded() -> str:
-    """A new recording."""
+    """Make a new recording."""
     from rich.console import Console
     from rich.text import Text
 
@@ -113,7 +113,7 @@ def recorded() -> str:
 
 
 def texts(picture: str) -> list[str]:
-    """The lines of a recording, without what varies: times."""
+    """Return the lines of a recording, without variable times."""
     lines: dict[float, str] = {}
     for height, text in _TEXT.findall(picture):
         lines[float(height)] = lines.get(float(height), "") + html.unescape(text)

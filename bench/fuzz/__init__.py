@@ -1,1 +1,1 @@
-"""Inputs nobody thought of: see `bench.fuzz.__main__`."""
+"""Fuzzing: see `bench.fuzz.__main__`."""

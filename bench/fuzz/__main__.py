@@ -1,4 +1,4 @@
-"""Inputs nobody thought of, for all that reads what people, files and clients send.
+"""Fuzzing of all readers of input from users, files and clients.
 
     python -m bench.fuzz [--inputs 100000] [--only NAME…] [--seed 1]
     python -m bench.fuzz --replay NAME HEX

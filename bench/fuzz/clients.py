@@ -1,4 +1,4 @@
-"""Readers of what programs send, but for the HTTP server."""
+"""Readers of client requests, except for the HTTP server."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def lines() -> Iterator[Target]:
 
 
 def experience() -> Iterator[Target]:
-    """Records that agents submit, and their queries."""
+    """Fuzz submitted records, and their queries."""
     from qmd.experiences import contract as experience
 
     known = [*experience.SUBMITTED, *experience.ASKED, "Title", "solutions"]

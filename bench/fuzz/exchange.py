@@ -32,9 +32,9 @@ def manifest() -> Iterator[Target]:
     """manifest.json: read the same after it was written again, and never outside of its folder."""
     from qmd.errors import QmdError
     from qmd.exchange import manifest as ours
-    from qmd.exchange.parquet import Column
+    from qmd.exchange.parquet import FileColumn
 
-    column = dict.fromkeys(Column._fields, "x")
+    column = dict.fromkeys(FileColumn._fields, "x")
     file = {"path": "a/b.parquet", "rows": 1, "bytes": 2, "sha256": "0", "digest": "0"}
     table = {"name": "documents", "meaning": "m", "columns": [column], "files": [file]}
 
@@ -56,9 +56,9 @@ def manifest() -> Iterator[Target]:
 
         def check(data: bytes) -> None:
             (folder / ours.NAME).write_bytes(data)
-            known = ours.is_ours(folder)
+            known = ours.is_export_folder(folder)
             try:
-                found = ours.read(folder)
+                found = ours.read_manifest(folder)
             except QmdError as error:
                 said = str(error)
                 assert len(said) < 2000
@@ -69,17 +69,17 @@ def manifest() -> Iterator[Target]:
                 assert parts
                 assert not each.path.startswith("/")
                 assert ".." not in parts
-            ours.write(folder, found)
-            assert ours.read(folder) == found
+            ours.write_manifest(folder, found)
+            assert ours.read_manifest(folder) == found
 
         examples = (json.dumps(WHOLE | {"tables": [table]}).encode(), b"[" * 2000, b"../a\xff")
         yield Target(made, check, ("..", "/", "\\", "a/../b"), examples, linear=False)
 
 
 def imported() -> Iterator[Target]:
-    """Settings of an export: what it would run and use is left out; the rest can be written."""
+    """Fuzz settings of an export: commands and models are left out, the rest can be written."""
     from qmd.errors import QmdError
-    from qmd.exchange.imported_settings import Wanted
+    from qmd.exchange.imported_settings import ImportedSettings
     from qmd.exchange.manifest import Manifest
     from qmd.settings import config, edit
     from qmd.settings.environment import Place
@@ -116,7 +116,7 @@ def imported() -> Iterator[Target]:
         ) -> None:
             facts = ("0.1.0", 6, "index", "now", {})
             document = Manifest(*facts, models, chunk, ())
-            wanted = Wanted(document, [one], [context], trusting=trusting)
+            wanted = ImportedSettings(document, [one], [context], trusting=trusting)
             place.config.write_text("# mine\n", encoding="utf-8")
             before = config.load(place)
             try:

@@ -24,7 +24,7 @@ def _all_bytes(source: Bytes) -> Input:
 def locks() -> Iterator[Target]:
     """Lock files: what they say of a holder is short, and the locks hold whatever they say."""
     from qmd.errors import IndexBusy
-    from qmd.storage.file_lock import Gate
+    from qmd.storage.file_lock import FileLock
 
     with tempfile.TemporaryDirectory() as name:
         index = Path(name) / "index.duckdb"
@@ -32,7 +32,7 @@ def locks() -> Iterator[Target]:
 
         def check(data: bytes) -> None:
             door.write_bytes(data)
-            gate, other = Gate(index, patience=0), Gate(index, patience=0)
+            gate, other = FileLock(index, patience=0), FileLock(index, patience=0)
             holder = gate.holder()
             if holder is not None:
                 assert holder.isprintable()
@@ -53,7 +53,7 @@ def locks() -> Iterator[Target]:
 
 
 def compared() -> Iterator[Target]:
-    """The note of an update, with a checksum that is right: it says nothing, or what it may."""
+    """Fuzz a saved fingerprint with a valid checksum: it has no effect, or a permitted one."""
     from qmd.ingest import fingerprint
     from qmd.ingest.walk import walk
     from qmd.models import loader
@@ -99,7 +99,7 @@ def compared() -> Iterator[Target]:
 
 
 def searched() -> Iterator[Target]:
-    """The log of searches: whatever lies in it, the view of it can be read."""
+    """Fuzz the search log: its view can be read whatever the file contains."""
     from qmd.ranking import search_log
 
     names = "searched_at verb query collections at_most milliseconds results found x".split()
@@ -133,7 +133,7 @@ def searched() -> Iterator[Target]:
 
 
 def pidfile() -> Iterator[Target]:
-    """The note of a server in the background: it says nothing, or names a process."""
+    """Fuzz the pid file of a background server: it is ignored, or names a process."""
     from qmd.surfaces.http import daemon
 
     names = "process identity host port began".split()

@@ -1,4 +1,4 @@
-"""Longer and longer inputs for one target, in a process of its own."""
+"""Growing inputs for one target, in a process of its own."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LARGEST = 1 << 18
 
 
 class Growth(NamedTuple):
-    """What an input takes when it becomes longer.
+    """Cost of an input as it grows.
 
     Attributes:
         ratio: of the time to that of half the size.

@@ -26,7 +26,7 @@ Headers = list[tuple[bytes, bytes]]
 
 
 def http() -> Iterator[Target]:
-    """Requests, from the guard on: every answer is one, is JSON, and is no failure of ours."""
+    """Fuzz requests, access control included: each response is JSON and no internal error."""
     with _served() as answer:
 
         def check(
@@ -99,7 +99,7 @@ def _scope(method: str, place: str, headers: Headers) -> dict[str, Any]:
 
 @contextmanager
 def _served():
-    """The server without its sockets: a function that gives what it answers to a request."""
+    """Return the server without its sockets: a function from requests to responses."""
     import anyio
     from anyio.from_thread import start_blocking_portal
 

@@ -38,7 +38,7 @@ def judged() -> Iterator[Target]:
             try:
                 found = fixtures.read(path)
                 if found.corpus is not None:
-                    documents = list(fixtures.documents(found.corpus))
+                    documents = list(fixtures.corpus_documents(found.corpus))
                     assert len({each.id for each in documents}) == len(documents)
             except UsageError:
                 return
@@ -77,12 +77,12 @@ def _judged(source: Bytes) -> Input:
 
 
 def runs() -> Iterator[Target]:
-    """Runs in the form of TREC: read the same after they were written again."""
+    """Fuzz runs in TREC format: reading and writing preserves them."""
     from qmd.errors import UsageError
     from qmd.evaluation import runs as ours
-    from qmd.evaluation.fixtures import Fixture, Question
+    from qmd.evaluation.fixtures import Fixture, JudgedQuery
 
-    questions = tuple(Question(q, "tea", {"d1": 1, "d 2": 2}) for q in ("q1", "q 2", "é"))
+    questions = tuple(JudgedQuery(q, "tea", {"d1": 1, "d 2": 2}) for q in ("q1", "q 2", "é"))
     fixture = Fixture("f", questions, corpus=Path("corpus.jsonl"))
     with tempfile.TemporaryDirectory() as name:
         file = Path(name) / "run.txt"

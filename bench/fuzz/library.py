@@ -12,7 +12,7 @@ from qmd.operations.update import run_update
 
 
 class Embedder:
-    """Vectors that say nothing."""
+    """Embedder of vectors without meaning."""
 
     dimensions = 8
 
@@ -24,7 +24,7 @@ class Embedder:
 
 @contextmanager
 def library() -> Iterator[Any]:
-    """An engine with some documents, whose names are odd."""
+    """Open an engine with some documents, whose names are unusual."""
     import anyio
 
     from qmd.operations.index import Index

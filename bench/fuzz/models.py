@@ -1,4 +1,4 @@
-"""Readers of what hubs and endpoints say, and of the files of models."""
+"""Readers of responses of hubs and endpoints, and of model files."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def endpoint() -> Iterator[Target]:
     from qmd.models.registry import Model
 
     class Canned:
-        """Gives the same answer to every request."""
+        """A transport with the same response to every request."""
 
         response: Any = None
 

@@ -1,4 +1,4 @@
-"""Writers of what documents contain: for terminals, tables, programs and browsers."""
+"""Writers of document content: for terminals, tables, programs and browsers."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def sql_answers() -> Iterator[Target]:
 
 
 class _Page(HTMLParser):
-    """Elements and attributes of a page as a browser sees them."""
+    """Elements and attributes of a page as a browser parses them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -163,9 +163,9 @@ class _Page(HTMLParser):
 
 
 def pictures() -> Iterator[Target]:
-    """Maps as SVG and as a page: texts stay texts, whatever is in them."""
+    """Fuzz maps as SVG and as a page: texts stay texts."""
     from qmd.analytics import map_svg
-    from qmd.analytics.document_map import Label, Map, Point
+    from qmd.analytics.document_map import ClusterLabel, Map, MapPoint
 
     def made(source: Bytes) -> Input:
         x = source.number(-50, 50)
@@ -173,10 +173,10 @@ def pictures() -> Iterator[Target]:
 
     def shown(title: str, file: str, name: str, x: int) -> Any:
         points: Any = [
-            Point("#abc123", file, title, name, x / 7, 1.0, 0),
-            Point("#abc124", "notes/b", "b", "notes", 1.0, x / 3, 1),
+            MapPoint("#abc123", file, title, name, x / 7, 1.0, 0),
+            MapPoint("#abc124", "notes/b", "b", "notes", 1.0, x / 3, 1),
         ]
-        labels = [Label(0.5, 0.5, title), Label(0.6, 0.5, file)]
+        labels = [ClusterLabel(0.5, 0.5, title), ClusterLabel(0.6, 0.5, file)]
         return Map("pca", name, 2, 0, 0.5, points, labels)
 
     def count(text: str) -> list[str]:
@@ -187,16 +187,16 @@ def pictures() -> Iterator[Target]:
         return page.tags
 
     plain = shown("t", "notes/a", "other", 1)
-    nodes = [each.tag for each in ElementTree.fromstring(map_svg.picture(plain)).iter()]
-    tags = count(map_svg.page(plain))
+    nodes = [each.tag for each in ElementTree.fromstring(map_svg.to_svg(plain)).iter()]
+    tags = count(map_svg.to_html(plain))
 
     def check(title: str, file: str, name: str, x: int) -> None:
         if name == "notes" or not name:
             return
         made = shown(title, file, name, x)
-        picture = ElementTree.fromstring(map_svg.picture(made))
+        picture = ElementTree.fromstring(map_svg.to_svg(made))
         assert sorted(each.tag for each in picture.iter()) == sorted(nodes)
-        page = map_svg.page(made)
+        page = map_svg.to_html(made)
         assert sorted(count(page)) == sorted(tags)
         assert page.count("<script") == 1
 

@@ -1,4 +1,4 @@
-"""Readers of what people ask."""
+"""Readers of queries."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def sql() -> Iterator[Target]:
 
     def check(text: str, files: bool) -> None:
         lexer.is_ended(text)
-        reader = statement_check.Reader(
+        reader = statement_check.StatementChecker(
             cursor, functions=macros, files=files, index=Path("/tmp/none.duckdb")
         )
         with suppress(SqlError):

@@ -28,7 +28,7 @@ _MISTAKES = (
 
 
 def target(name: str) -> Callable[[], Iterator[Target]]:
-    """The target of a kind."""
+    """Make the target of a kind."""
     kind = KINDS[name]
 
     def opened() -> Iterator[Target]:
@@ -60,7 +60,7 @@ def target(name: str) -> Callable[[], Iterator[Target]]:
 
 
 def packed(kind: Kind, data: bytes) -> bytes:
-    """A file of a kind: what is given, or a package with it as a part."""
+    """Make a file of a kind: the given bytes, or a package with them as a part."""
     if not kind.part:
         return data
     made = io.BytesIO()

@@ -27,7 +27,7 @@ EXAMPLES = (
 
 @contextmanager
 def _place() -> Iterator[Any]:
-    """A place for settings of a project, with nothing in it."""
+    """Yield the paths of empty project settings."""
     from qmd.settings.environment import Place
 
     with tempfile.TemporaryDirectory() as name:
@@ -36,7 +36,7 @@ def _place() -> Iterator[Any]:
 
 
 def settings() -> Iterator[Target]:
-    """Settings: read the same before and after an edit that changes nothing."""
+    """Fuzz settings: an edit without changes preserves them."""
     from qmd.errors import ConfigError
     from qmd.settings import config, edit, trust
 
@@ -50,7 +50,7 @@ def settings() -> Iterator[Target]:
                 said = str(error)
                 assert len(said) < 2 * len(text) + 1000
                 return
-            trust.gated(place, found)
+            trust.needs_approval(place, found)
             if not edited:
                 return
             before = place.config.read_bytes()
@@ -70,7 +70,7 @@ def settings() -> Iterator[Target]:
 
 
 def edits() -> Iterator[Target]:
-    """Changes of settings: what was asked for changes and nothing else."""
+    """Fuzz edits of settings: only the requested part changes."""
     from qmd.errors import QmdError
     from qmd.settings import config, edit
     from qmd.types import Collection, Context
@@ -129,7 +129,7 @@ def edits() -> Iterator[Target]:
 
 
 def approvals() -> Iterator[Target]:
-    """The file of approvals of projects."""
+    """Fuzz the file of approvals of projects."""
     from qmd.errors import ConfigError
     from qmd.settings import config, trust
 

@@ -1,4 +1,4 @@
-"""Readers of what shells give: arguments, and words to complete."""
+"""Readers of shell input: arguments, and words to complete."""
 
 from __future__ import annotations
 

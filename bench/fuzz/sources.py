@@ -1,4 +1,4 @@
-"""Inputs, made of bytes, and what they are for."""
+"""Inputs made of bytes, and their targets."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Bytes:
         self._words = (*words, *ODD)[:100]
 
     def number(self, least: int, most: int) -> int:
-        """A whole number within bounds."""
+        """Take a whole number within bounds."""
         value = 0
         for _ in range((most - least).bit_length() + 7 >> 3):
             value = value << 8 | self._last()
@@ -70,7 +70,7 @@ class Bytes:
         return self._data[at : self._end]
 
     def json(self, names: Sequence[str], depth: int = 0) -> Any:
-        """A value of JSON.
+        """Take a value of JSON.
 
         Args:
             names: of fields, besides any.
@@ -92,7 +92,7 @@ class Bytes:
         return self.fields(names, length, depth)
 
     def fields(self, names: Sequence[str], length: int, depth: int = 0) -> dict[str, Any]:
-        """An object of JSON."""
+        """Take an object of JSON."""
         made = {}
         for _ in range(length):
             name = self.text() if self.number(0, 9) == 0 else self.pick(list(names))
@@ -113,7 +113,7 @@ class Bytes:
 
 
 class Target(NamedTuple):
-    """Something that reads what it is given.
+    """A reader under test.
 
     Attributes:
         made: gives the input that bytes stand for.
@@ -131,5 +131,5 @@ class Target(NamedTuple):
 
 
 def only_text(source: Bytes) -> Input:
-    """An input that is one text."""
+    """Make an input of a single text."""
     return (source.text(),)

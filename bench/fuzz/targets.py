@@ -1,4 +1,4 @@
-"""What is fuzzed: readers of whatever people, files and clients send.
+"""Targets of fuzzing: readers of input from users, files and clients.
 
 Each target makes an input of bytes, and checks one: an error that a user would not be told in
 words is raised, and so is an answer that cannot be right. The first part of an input is a text
@@ -51,5 +51,5 @@ TARGETS: dict[str, Callable[[], Iterator[Target]]] = {
 
 @contextmanager
 def opened(name: str) -> Iterator[Target]:
-    """A target, with what it needs."""
+    """Open a target with its resources."""
     yield from TARGETS[name]()

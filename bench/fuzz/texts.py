@@ -58,7 +58,7 @@ def syntax() -> Iterator[Target]:
 
 
 def tokens() -> Iterator[Target]:
-    """Postings: those of a batch are those of its words, one by one, compiled or not."""
+    """Fuzz postings: those of a batch equal those of its single words, compiled or not."""
     from qmd.ingest.inversion import plainly_tokenised, tokenise
     from qmd.ingest.vocabulary import Vocabulary
     from qmd.text import tokenizer as words
@@ -122,7 +122,7 @@ def outlines() -> Iterator[Target]:
 
 
 def snippet() -> Iterator[Target]:
-    """The lines of a text that answer."""
+    """Fuzz snippets of a text."""
     from qmd.ranking.snippets import Matcher, snippet, whole_lines
 
     wanted = {word: word for word in ("tea", "pot", "日本", "日", "json", "é", "parse_json")}
@@ -150,7 +150,7 @@ def snippet() -> Iterator[Target]:
 
 
 def frontmatter() -> Iterator[Target]:
-    """What a file says of itself."""
+    """Fuzz frontmatter."""
     from datetime import datetime
 
     from qmd.text import markdown
@@ -186,15 +186,15 @@ def frontmatter() -> Iterator[Target]:
 
 def sanitation() -> Iterator[Target]:
     """Secrets in texts."""
-    from qmd.experiences.secrets import MOST, findings
+    from qmd.experiences.secrets import MAX_FINDINGS, find_secrets
 
     def made(source: Bytes) -> Input:
         strict = source.number(0, 1)
         return source.text(), bool(strict)
 
     def check(text: str, strict: bool) -> None:
-        found = findings("solution", text, strict=strict)
-        assert len(found) <= MOST
+        found = find_secrets("solution", text, strict=strict)
+        assert len(found) <= MAX_FINDINGS
         assert [each.line for each in found] == sorted(each.line for each in found)
         assert all(1 <= each.line <= text.count("\n") + 1 for each in found)
         assert all(1 <= each.length <= len(text) for each in found)

@@ -30,7 +30,7 @@ SLOWEST = 12
 
 
 class Note:
-    """The input that is at work, where another process can read it when this one is gone."""
+    """The current input, readable by another process after this one is gone."""
 
     def __init__(self, path: Path) -> None:
         if not path.exists():
@@ -50,7 +50,7 @@ class Note:
 
 
 class Trial:
-    """Tries inputs and keeps what came of them; ends the process after the last."""
+    """Runner of inputs that records their outcome and ends the process after the last."""
 
     def __init__(self, target: Target, folder: Path, inputs: int) -> None:
         self._target = target

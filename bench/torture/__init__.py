@@ -1,1 +1,1 @@
-"""All that can happen to an index: see `bench.torture.__main__`."""
+"""Torture tests of an index: see `bench.torture.__main__`."""

@@ -1,4 +1,4 @@
-"""All that can happen to an index, at once and again and again; it has to come through whole.
+"""Torture tests: an index under all conditions, which has to stay whole.
 
     python -m bench.torture [--minutes 10] [--rounds 500] [--only NAME…] [--seed 1] [--files 200000]
 
@@ -44,7 +44,7 @@ from bench.torture.still import still
 
 
 def crowd(work: Path, options: Options) -> Outcome:
-    """Processes of every kind on one index."""
+    """Run processes of every kind on one index."""
     members = Crowd(work, 60 * options.minutes, options.seed)
     members.run()
     return Outcome(members.figures(), members.old + members.wrong)

@@ -1,4 +1,4 @@
-"""Clocks and times of files that jump: nothing is lost, nothing goes on for ever."""
+"""Clocks and file times that jump: nothing is lost, and every command ends."""
 
 from __future__ import annotations
 

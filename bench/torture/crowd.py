@@ -1,9 +1,9 @@
-"""A crowd of processes of every kind on one index, for a while.
+"""Many processes of every kind on one index, for a while.
 
     python -m bench.torture --only crowd [--minutes 10]
 
 Members search, update files, embed, submit records, ask in SQL, export, rename a collection, add
-contexts and clean up, over the command line, MCP and HTTP. Nobody may be shown an error. What an
+contexts and clean up, over the command line, MCP and HTTP. No process may get an error. What an
 update or a submission has acknowledged is asked for at once through another door, and again in the
 end; then the index has to say the same as one that is built anew.
 """
@@ -38,7 +38,7 @@ WRITERS = 2
 
 
 class Crowd:
-    """All members, what they did, and what went wrong.
+    """All processes, their actions, and the problems.
 
     Args:
         work: an empty folder.
@@ -108,7 +108,7 @@ class Crowd:
         self._look()
 
     def figures(self) -> str:
-        """What was done, in a line."""
+        """Return the counts of the actions, on one line."""
         done = ", ".join(f"{count} {name}" for name, count in self.done.items())
         return f"{done}; {len(self.old)} old answers, {len(self.wrong)} errors"
 
@@ -228,7 +228,7 @@ class Crowd:
     # -- the end -----------------------------------------------------------------
 
     def _look(self) -> None:
-        """Whether all is there that was acknowledged, and nothing else."""
+        """Check that all acknowledged documents are there, and no others."""
         self._run("update")
         self.wrong += self.home.wrong()
         engine = self.home.engine()
@@ -258,7 +258,7 @@ class Web:
         self._turn = threading.Lock()
 
     def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """What a tool answers; an error is raised."""
+        """Call a tool and return its data; an error is raised."""
         with self._turn:
             headers = {"Content-Type": "application/json"}
             self._link.request("POST", f"/{tool}", json.dumps(arguments), headers)

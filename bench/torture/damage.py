@@ -1,4 +1,4 @@
-"""Files that are damaged: each kind that qmd reads of its own is cut, flipped or noise."""
+"""Damaged files: each kind of file that qmd writes is cut, flipped or replaced by noise."""
 
 from __future__ import annotations
 

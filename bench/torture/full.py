@@ -1,4 +1,4 @@
-"""A disk with little room, and with none: what writes says so, and goes on when there is room."""
+"""A small or full disk: commands report it, and resume when there is space."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NO_ROOM = ("No space left on device", "File too large")
 
 
 def full(work: Path, options: Options) -> Outcome:
-    """A disk with little room, and with none."""
+    """Run on a small and on a full disk."""
     try:
         with mounted(work / "disk", "-t", "tmpfs", "-o", "size=24m", "tmpfs") as disk:
             return _full(work, _Disk(disk))
@@ -30,7 +30,7 @@ def full(work: Path, options: Options) -> Outcome:
 
 
 class _Disk:
-    """A small disk, most of which something else takes."""
+    """A small disk that is mostly full."""
 
     how = "tmpfs of 24 MB"
 
@@ -50,7 +50,7 @@ class _Disk:
 
 
 class _Limit:
-    """A limit of the size of files."""
+    """A limit on file sizes."""
 
     how = "RLIMIT_FSIZE"
 

@@ -1,4 +1,4 @@
-"""An index that is deleted, replaced or spoilt under running servers."""
+"""An index that is deleted, replaced or damaged under running servers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EXCHANGING = 5.0
 
 
 def gone(work: Path, options: Options) -> Outcome:
-    """The index goes, or is another, while servers have it open."""
+    """Delete or replace the index while servers have it open."""
     home, other = Home(work / "home"), Home(work / "other")
     for each, words in ((home, ("apple", "apricot")), (other, ("banana", "berry"))):
         each.docs.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""What else is killed: submissions of records, `cleanup`, `export` and `import`.
+"""Kills of record submissions, `cleanup`, `export` and `import`.
 
 Each trial is made of rounds like those of `bench.crash`, and run by `bench.torture`.
 """
@@ -24,7 +24,7 @@ SUBMITTING = 2.0
 
 
 class Submissions:
-    """A server that takes records in is killed: what it acknowledged is there, whole."""
+    """Kills of a server that takes records: acknowledged ones are there, whole."""
 
     def __init__(self, work: Path, seed: int) -> None:
         self.chance = random.Random(seed)
@@ -34,7 +34,7 @@ class Submissions:
         self._tried = 0
 
     def round(self) -> list[str]:
-        """What is wrong after one round."""
+        """Run one round and list the problems after it."""
         agent = Agent(self.home.environ)
         ends = time.monotonic() + self.chance.random() * SUBMITTING
         while time.monotonic() < ends:
@@ -50,7 +50,7 @@ class Submissions:
         return self._lost() + self.home.wrong()
 
     def figures(self) -> dict[str, str]:
-        """What was done, in numbers."""
+        """Return the counts of the actions."""
         kept = f"{len(self._acknowledged)} acknowledged of {self._tried}"
         return {"killed submitting": f"{self.landed}, {kept}"}
 
@@ -98,7 +98,7 @@ RECORDS = """
 
 
 def record(number: int) -> tuple[str, dict[str, object]]:
-    """A record, and the word that it alone has."""
+    """Make a record, and a word that occurs in it alone."""
     word = "own" + "".join("bcdfghjklm"[int(digit)] for digit in f"{number:07}") + "x"
     return word, {
         "title": f"The case of {word}",
@@ -109,7 +109,7 @@ def record(number: int) -> tuple[str, dict[str, object]]:
 
 
 class Cleanups:
-    """`qmd cleanup` is killed: nothing that is needed goes, and the next one does the rest."""
+    """Kills of `qmd cleanup`: no needed data is lost, and the next one completes it."""
 
     def __init__(self, work: Path, seed: int) -> None:
         self.chance = random.Random(seed)
@@ -120,7 +120,7 @@ class Cleanups:
         self._begun = False
 
     def round(self) -> list[str]:
-        """What is wrong after one round."""
+        """Run one round and list the problems after it."""
         for _ in range(self.chance.randint(1, 4)):  # commits for it to merge
             self.corpus.change()
             wanted = ["update"] if self._begun else ["collection", "add", str(self.home.docs)]
@@ -141,13 +141,12 @@ class Cleanups:
         return wrong + self.home.wrong(self.corpus.queries())
 
     def figures(self) -> dict[str, str]:
-        """What was done, in numbers."""
+        """Return the counts of the actions."""
         return {"killed cleaning up": str(self.landed)}
 
 
 class Exchanges:
-    """`qmd export` and `qmd import` are killed: a folder is the old export or the new one, and so
-    is an index."""
+    """Kills of `qmd export` and `qmd import`: each folder or index is the old or the new one."""
 
     def __init__(self, work: Path, seed: int) -> None:
         self.chance = random.Random(seed)
@@ -160,7 +159,7 @@ class Exchanges:
         self._texts: set[frozenset[tuple[str, str]]] = set()
 
     def round(self) -> list[str]:
-        """What is wrong after one round."""
+        """Run one round and list the problems after it."""
         self.corpus.change()
         wanted = ["update"] if self._texts else ["collection", "add", str(self.home.docs)]
         said = self.home.run(*wanted)
@@ -184,7 +183,7 @@ class Exchanges:
         return wrong + ([f"left behind: {strays}"] if len(strays) > 3 else [])
 
     def figures(self) -> dict[str, str]:
-        """What was done, in numbers."""
+        """Return the counts of the actions."""
         return {"killed exporting": str(self.exports), "killed importing": str(self.imports)}
 
     def _killed(self, home: Home, verb: str, *more: str) -> bool:
@@ -199,7 +198,7 @@ class Exchanges:
         return [f"{verb}: {said.problem}"] if said.problem else []
 
     def _whole(self, when: str) -> list[str]:
-        """What is wrong with the imported index: it has to be one of those that were exported."""
+        """Check that the imported index equals one of the exported ones."""
         wrong = [f"{when}: {each}" for each in self.other.unsound()]
         found = texts(self.other)
         if found and found not in self._texts:
@@ -208,7 +207,7 @@ class Exchanges:
 
 
 def texts(home: Home) -> frozenset[tuple[str, str]]:
-    """The documents of an index, with their hashes."""
+    """Return the documents of an index, with their hashes."""
     engine = home.engine()
     try:
         return frozenset((each.name, each.hash) for each in below(engine, None))
@@ -217,7 +216,7 @@ def texts(home: Home) -> frozenset[tuple[str, str]]:
 
 
 def fresh(folder: Path) -> Path:
-    """An empty folder."""
+    """Make an empty folder."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     return folder

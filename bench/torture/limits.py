@@ -1,4 +1,4 @@
-"""Processes that are allowed little: address space, open files, sizes of files."""
+"""Processes with low limits: address space, open files, file sizes."""
 
 from __future__ import annotations
 

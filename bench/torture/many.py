@@ -1,4 +1,4 @@
-"""Very many at once: processes on one index, and tiny files in one collection."""
+"""Large numbers: processes on one index, and tiny files in one collection."""
 
 from __future__ import annotations
 

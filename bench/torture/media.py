@@ -1,4 +1,4 @@
-"""An index that cannot be written: it is searched, and updates say why they do nothing."""
+"""A read-only index: it can be searched, and updates report why they fail."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DENIED = "ermission denied"
 
 
 def media(work: Path, options: Options) -> Outcome:
-    """An index that cannot be written."""
+    """Run with a read-only index."""
     home = Home(work / "home")
     generate(home.docs, 40)
     wrong = []
@@ -67,7 +67,7 @@ def media(work: Path, options: Options) -> Outcome:
 
 
 def _searched_only(home: Home, why: str, how: dict[str, Any] | None = None) -> list[str]:
-    """What is wrong with an index that can be read and not written."""
+    """Check an index that can be read and not written."""
     how = how or {}
     wrong = []
     for verb in (

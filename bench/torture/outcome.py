@@ -1,4 +1,4 @@
-"""What a part is told, and what it tells."""
+"""Options and outcome of a torture test."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Options(NamedTuple):
-    """How much of it."""
+    """Options of a torture test."""
 
     minutes: float
     rounds: int
@@ -15,7 +15,7 @@ class Options(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What came of a part."""
+    """Outcome of a torture test."""
 
     figures: str
     wrong: list[str]

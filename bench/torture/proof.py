@@ -1,4 +1,4 @@
-"""An index of its own for trials, driven by real processes, and whether it is whole in the end."""
+"""An index for torture tests, driven by real processes, with a final integrity check."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ FACTS = {
 
 
 class Said(NamedTuple):
-    """What came of a process."""
+    """Exit code and output of a process."""
 
     code: int
     out: str
@@ -60,7 +60,7 @@ class Said(NamedTuple):
 
     @property
     def problem(self) -> str | None:
-        """What it should not have said, or None."""
+        """Unexpected output, or None."""
         if "Traceback" in self.err or "a mistake in qmd" in self.err:
             return f"no words for it: {self.err.strip()[-1500:]}"
         return f"exit {self.code}: {self.err.strip()[-500:]}" if self.code else None
@@ -94,7 +94,7 @@ class Home:
         before: Sequence[str] = (),
         **more: Any,
     ) -> subprocess.Popen[str]:
-        """A process of qmd.
+        """Start a process of qmd.
 
         Args:
             code: what Python runs.
@@ -136,14 +136,14 @@ class Home:
         return [each["file"] for each in json.loads(said.out)]
 
     def engine(self, database: Path | None = None) -> Index:
-        """An engine on the index, or on another with the same settings."""
+        """Open an engine on the index, or on another with the same settings."""
         place = Place(
             "index", self.settings, database or self.database, None, self.work / "trusted"
         )
         return Index(place, warm=True)
 
     def wrong(self, queries: Sequence[str] = ()) -> list[str]:
-        """What is wrong: in itself, and beside an index that is built anew.
+        """List the problems of the index, by itself and compared with a new one.
 
         Args:
             queries: whose answers are compared.
@@ -151,7 +151,7 @@ class Home:
         return self.unsound() + self.differences(queries)
 
     def unsound(self) -> list[str]:
-        """What `qmd doctor --deep` says is wrong, asked in this process."""
+        """Run `qmd doctor --deep` in this process and list its problems."""
         engine = self.engine()
         try:
             findings = [*doctor.examine(engine), *doctor.prove(engine)]
@@ -163,7 +163,7 @@ class Home:
         return [f"doctor: {each.check}: {each.detail}" for each in problems]
 
     def differences(self, queries: Sequence[str] = ()) -> list[str]:
-        """What an index that is built anew of the same files says otherwise."""
+        """List the differences from a new index of the same files."""
         found = _said(self.engine(), queries)
         with tempfile.TemporaryDirectory() as name:
             fresh = self.engine(Path(name, "index.duckdb"))
@@ -180,7 +180,7 @@ Rows = list[tuple[Any, ...]]
 
 
 def _said(engine: Index, queries: Sequence[str]) -> dict[str, Rows]:
-    """What an index has, and the best ten of each query, with scores to nine places."""
+    """Return the content of an index, and the best ten of each query, to nine places."""
     try:
         found = engine.database.read(_facts)
         for query in queries:
@@ -197,7 +197,7 @@ def _facts(cursor: Cursor) -> dict[str, Rows]:
 
 
 def first(ours: Sequence[tuple[Any, ...]], theirs: Sequence[tuple[Any, ...]]) -> str:
-    """The first row that differs."""
+    """Return the first row that differs."""
     for mine, other in zip(ours, theirs, strict=False):
         if mine != other:
             return f"{mine} instead of {other}"
@@ -206,7 +206,7 @@ def first(ours: Sequence[tuple[Any, ...]], theirs: Sequence[tuple[Any, ...]]) ->
 
 @contextmanager
 def mounted(folder: Path, *arguments: str):
-    """A file system for the time being.
+    """Mount a file system for a while.
 
     Raises:
         OSError: mounting is not permitted.

@@ -1,4 +1,4 @@
-"""Signals in the first fifth of a second: a command ends, or is done, and prints no traceback."""
+"""Signals in the first fifth of a second: a command ends or completes, without a traceback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Processes that stand still (SIGSTOP) while they hold an index: others say who, and it goes on."""
+"""Stopped processes (SIGSTOP) that hold an index: others name them, and continue later."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HOLDING = """
 import os, signal, sys
 from functools import partial
 from qmd.storage import file_lock
-from qmd.storage.file_lock import Gate
+from qmd.storage.file_lock import FileLock
 at = sys.argv.pop(1)
 done = []
 
@@ -28,8 +28,8 @@ def stopping(*given, name, own):
     return result
 
 for name in ("shut", "enter_to_write", "enter_to_read"):
-    own = getattr(Gate, name)
-    setattr(Gate, name, lambda *given, name=name, own=own: stopping(*given, name=name, own=own))
+    own = getattr(FileLock, name)
+    setattr(FileLock, name, lambda *given, name=name, own=own: stopping(*given, name=name, own=own))
 from qmd.__main__ import main
 main()
 """

@@ -1,4 +1,4 @@
-"""Facts about all documents as a picture: when they are from, how long, where."""
+"""Charts of statistics: documents over time, sizes, collections."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 FORMS = (".svg", ".png")
 
 AUTHOR = "qmd stats"
-"""By which our pictures are known: see `qmd.analytics.picture_files.MARKS`."""
+"""Author that identifies our pictures: see `qmd.analytics.picture_files.MARKS`."""
 
 INCHES, DOTS = (11.0, 7.0), 150
 """Size of the picture, and its dots in an inch."""
 
-YEARS = 200
-"""That are drawn at most: a single document may say that it is from year 1, or 9999."""
+MAX_YEARS = 200
+"""Years that are drawn at most: a document may claim year 1, or 9999."""
 
-MONTHS = 60
-"""Months from the first to the last document from which on a bar is a year."""
+MAX_MONTHS = 60
+"""Months between the first and the last document from which on a bar is a year."""
 
-BARS = 12
+MAX_BARS = 12
 """Collections with a bar of their own."""
 
-CUT = 24
+MAX_NAME_LENGTH = 24
 """Characters of a name."""
 
 FONTS = (
@@ -56,7 +56,7 @@ FONTS = (
     "NanumGothic",
     "Arial Unicode MS",
 )
-"""Fonts with Chinese, Japanese or Korean characters that a machine may have."""
+"""Fonts with Chinese, Japanese or Korean glyphs that a machine may have."""
 
 
 def draw(facts: Stats, path: Path, *, title: str) -> str | None:
@@ -109,7 +109,7 @@ def _style() -> dict[Any, Any]:
 
 @contextmanager
 def _missing_letters() -> Iterator[list[str]]:
-    """Gathers what matplotlib says of letters that no font has, in place of saying it."""
+    """Collect matplotlib's warnings of missing glyphs."""
     missing: list[str] = []
     with warnings.catch_warnings(record=True) as told:
         warnings.filterwarnings("always", "Glyph .* missing from", UserWarning)
@@ -123,7 +123,7 @@ def _missing_letters() -> Iterator[list[str]]:
 
 
 def _looks(facts: Stats) -> dict[str, str]:
-    """The colour of each of the largest collections, and of the others together as ''."""
+    """Assign a colour to each of the largest collections; '' stands for the others."""
     names = [each.name for each in facts.collections if each.documents]
     own = len(COLOURS) if len(names) <= len(COLOURS) else len(COLOURS) - 1
     looks = dict(zip(names[:own], COLOURS, strict=False))
@@ -131,14 +131,14 @@ def _looks(facts: Stats) -> dict[str, str]:
 
 
 def _over_time(axes: Axes, facts: Stats) -> None:
-    """A bar for each month, or each year, with a part for each collection."""
+    """Draw a bar for each month or year, stacked by collection."""
     if not facts.months:
         _empty(axes, "Documents over time")
         return
     axes.set_ylabel("documents")
     months, beyond = _most(facts.months)
     first, last = months[0].month, months[-1].month
-    by_year = (last.year - first.year) * 12 + last.month - first.month >= MONTHS
+    by_year = (last.year - first.year) * 12 + last.month - first.month >= MAX_MONTHS
     title = f"Documents over time, by {'year' if by_year else 'month'}"
     axes.set_title(
         title + (f" ({amount(beyond, 'document')} from far off left out)" * (beyond > 0))
@@ -165,16 +165,16 @@ def _over_time(axes: Axes, facts: Stats) -> None:
 
 
 def _most(months: Sequence[Month]) -> tuple[list[Month], int]:
-    """The months of those years that have most documents, and how many documents others have."""
+    """Choose the years with most documents: their months, and the number of other documents."""
     of: Counter[int] = Counter()
     for each in months:
         of[each.month.year] += each.documents
 
     def within(first: int) -> int:
-        return sum(count for year, count in of.items() if first <= year < first + YEARS)
+        return sum(count for year, count in of.items() if first <= year < first + MAX_YEARS)
 
     first = max(of, key=lambda year: (within(year), year))
-    shown = [each for each in months if first <= each.month.year < first + YEARS]
+    shown = [each for each in months if first <= each.month.year < first + MAX_YEARS]
     return shown, sum(of.values()) - within(first)
 
 
@@ -183,7 +183,7 @@ def _number(month: date) -> int:
 
 
 def _marks(axes: Axes, places: range, *, by_year: bool) -> None:
-    """The years below the bars; and months, where there are few."""
+    """Label the years below the bars, and the months if there are few."""
     if by_year:
         step = max(1, len(places) // 15)
         axes.set_xticks(list(places)[::step], [f"{place:04}" for place in places][::step])
@@ -199,7 +199,7 @@ def _month(number: int) -> str:
 
 
 def _by_size(axes: Axes, facts: Stats) -> None:
-    """A bar for each step of sizes."""
+    """Draw a bar for each size bucket."""
     if not facts.sizes:
         _empty(axes, "Sizes of files")
         return
@@ -219,18 +219,18 @@ def _by_size(axes: Axes, facts: Stats) -> None:
 
 
 def _by_collection(axes: Axes, facts: Stats) -> None:
-    """A bar for each collection."""
+    """Draw a bar for each collection."""
     found = [each for each in facts.collections if each.documents]
     if not found:
         _empty(axes, "Collections")
         return
     looks = _looks(facts)
-    shown = [(_cut(each.name), each.documents, each.bytes, each.name) for each in found[:BARS]]
-    if len(found) > BARS:
-        rest = found[BARS - 1 :]
+    shown = [(_cut(each.name), each.documents, each.bytes, each.name) for each in found[:MAX_BARS]]
+    if len(found) > MAX_BARS:
+        rest = found[MAX_BARS - 1 :]
         count = sum(each.documents for each in rest)
         name = f"{len(rest)} others"
-        shown = [*shown[: BARS - 1], (name, count, sum(each.bytes for each in rest), "")]
+        shown = [*shown[: MAX_BARS - 1], (name, count, sum(each.bytes for each in rest), "")]
     shown.reverse()
     axes.set_title("Collections")
     axes.set_xlabel("documents")
@@ -261,6 +261,6 @@ def _whole_numbers(axes: Axes, *, upright: bool = True) -> None:
 
 
 def _cut(name: str) -> str:
-    """A name as matplotlib takes it: `$` would begin a formula."""
-    text = name if len(name) <= CUT else name[: CUT - 1] + "…"
+    """Shorten and escape a name for matplotlib, where `$` would begin a formula."""
+    text = name if len(name) <= MAX_NAME_LENGTH else name[: MAX_NAME_LENGTH - 1] + "…"
     return text.replace("$", r"\$")

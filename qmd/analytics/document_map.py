@@ -1,4 +1,4 @@
-"""A map of documents: near to each other if they are about the same."""
+"""Map of documents: neighbours are similar in meaning."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from qmd.analytics import statistics
-from qmd.analytics.map_svg import Label, Point, page, picture
+from qmd.analytics.map_svg import ClusterLabel, MapPoint, to_html, to_svg
 from qmd.analytics.picture_files import check, write
 from qmd.analytics.rows import Rows
 from qmd.embedding.vector_status import Index, other_vectors_notice, vector_status
@@ -30,11 +30,11 @@ Method = Literal["pca", "tsne"]
 
 FORMS = (".html", ".svg")
 
-MOST = 20_000
-"""Documents on a map: a browser still moves them with ease."""
+MAX_DOCUMENTS = 20_000
+"""Documents on a map: a browser still moves them easily."""
 
 LABELLED, GROUPS = 20, 12
-"""Documents from which on groups have labels, and how many groups there are at most."""
+"""Documents from which on groups have labels, and groups at most."""
 
 OF_A_GROUP = 10
 """Documents of a group, about, while there are not too many groups."""
@@ -45,13 +45,13 @@ SMALLEST, TERMS = 3, 2
 
 @dataclass(frozen=True, slots=True)
 class Map:
-    """Documents in two dimensions.
+    """A map of documents in two dimensions.
 
     Attributes:
         model: whose vectors it was made of.
         documents: that have some, and would be on it if they were not too many.
         lacking: documents of the index that have not all of theirs.
-        share: of the variance that can be seen, 0 to 1; None: nobody can say.
+        share: of the variance that can be seen, 0 to 1; None: undefined.
     """
 
     method: Method
@@ -59,16 +59,16 @@ class Map:
     documents: int
     lacking: int
     share: float | None
-    points: Rows[Point] = field(repr=False)
-    labels: list[Label] = field(repr=False)
+    points: Rows[MapPoint] = field(repr=False)
+    labels: list[ClusterLabel] = field(repr=False)
 
     def svg(self) -> str:
-        """The map as a picture, with titles for a browser to show."""
-        return picture(self)
+        """Render the map as SVG, with titles as tooltips."""
+        return to_svg(self)
 
     def html(self) -> str:
-        """The map as a page that needs nothing else."""
-        return page(self)
+        """Render the map as a self-contained HTML page."""
+        return to_html(self)
 
     def save(self, path: Path | str) -> None:
         """Write the map as .html or .svg, in place of what is there.
@@ -98,7 +98,7 @@ def check_method(method: str) -> None:
 
 
 def make(index: Index, names: Sequence[str] = (), *, method: Method = "pca") -> Map:
-    """The map of some collections, or of all.
+    """Build the map of some collections, or of all.
 
     A document lies where the mean of the vectors of its passages does.
 
@@ -122,18 +122,18 @@ def make(index: Index, names: Sequence[str] = (), *, method: Method = "pca") -> 
         )
     if not found:
         raise NotEmbedded(other_vectors_notice(index))
-    if method == "tsne" and len(found) < projection.FEWEST:
+    if method == "tsne" and len(found) < projection.MIN_POINTS:
         raise UsageError(
-            f"t-SNE needs {projection.FEWEST} documents with vectors; there are {len(found)}.",
+            f"t-SNE needs {projection.MIN_POINTS} documents with vectors; there are {len(found)}.",
             advice=advised("Use {}.", command="--method pca", python='method="pca"'),
         )
     points, share = projection.tsne(vectors) if method == "tsne" else projection.pca(vectors)
     labels, groups = [], [0] * len(found)
     if len(found) >= LABELLED:
-        numbers = projection.groups(points, min(GROUPS, max(2, len(found) // OF_A_GROUP)))
+        numbers = projection.kmeans(points, min(GROUPS, max(2, len(found) // OF_A_GROUP)))
         groups = numbers.tolist()
         work = partial(
-            statistics.telling,
+            statistics.distinguishing_terms,
             document_ids=[each.document_id for each in found],
             groups=groups,
             limit=TERMS,
@@ -141,9 +141,9 @@ def make(index: Index, names: Sequence[str] = (), *, method: Method = "pca") -> 
         for number, terms in index.read(work).items():
             if groups.count(number) >= SMALLEST:
                 x, y = points[numbers == number].mean(axis=0).tolist()
-                labels.append(Label(x, y, " · ".join(terms)))
+                labels.append(ClusterLabel(x, y, " · ".join(terms)))
     rows = [
-        Point(
+        MapPoint(
             f"#{each.hash[:6]}",
             f"{each.collection}/{each.path}",
             each.title,
@@ -155,14 +155,14 @@ def make(index: Index, names: Sequence[str] = (), *, method: Method = "pca") -> 
         for each, (x, y), group in zip(found, points.tolist(), groups, strict=True)
     ]
     return Map(
-        method, space.model.name, found[0].total, state.lacking, share, Rows(Point, rows), labels
+        method, space.model.name, found[0].total, state.lacking, share, Rows(MapPoint, rows), labels
     )
 
 
 def _vectors(
     cursor: Cursor, *, space: Space, names: Sequence[str]
 ) -> tuple[list[Mapped], NDArray[np.float32]]:
-    """Documents that have vectors, and for each the mean of those."""
+    """Load the documents with vectors, each with its mean vector."""
     import numpy as np
 
     from qmd.embedding import vectors as embeddings
@@ -172,7 +172,7 @@ def _vectors(
     known = stored.get(space.fingerprint)
     if known is None:
         return [], np.empty((0, 0), np.float32)
-    found = statistics.mapped(cursor, names, model_id=known.model_id, limit=MOST)
+    found = statistics.mapped(cursor, names, model_id=known.model_id, limit=MAX_DOCUMENTS)
     hashes = [each.hash for each in found]
     return found, statistics.means(
         cursor, hashes, model_id=known.model_id, dimensions=known.dimensions

@@ -1,7 +1,7 @@
-"""Messages of DuckDB about a query, without advice that cannot be followed here.
+"""Messages of DuckDB about a query, without advice that does not apply here.
 
-Settings are locked and extensions are shut out where a query runs, so `SET …`, `PRAGMA …` and
-`INSTALL …` are no help.
+Queries run with locked settings and without extensions, so advice to use `SET …`, `PRAGMA …` or
+`INSTALL …` does not help.
 """
 
 from __future__ import annotations
@@ -9,26 +9,26 @@ from __future__ import annotations
 import re
 
 _LINE = re.compile(r"^LINE \d+:", re.M)
-"""Where the query is quoted, which may have any words in it."""
+"""Start of the quoted query, which may contain any words."""
 
 _KNOWN = (
     ("Max expression depth limit", "The query is nested too deeply. Break it up with WITH."),
     ("Pivot column limit", "PIVOT would give too many columns. Name fewer values with IN."),
 )
-"""What a message has in it, and what it means to the user."""
+"""Text in a message, and its meaning for the user."""
 
 _ADVICE = re.compile(
     r"\b(SET|RESET|PRAGMA|INSTALL|LOAD|CALL) +['\"]?[a-z_]+|\bautoinstall_|\bautoload_"
     r"|\bSET the '|\b(configuration|setting) (option|['\"])|\bPossible solutions:|\brestart"
     r"|https?://(?:[a-z]+\.)*duckdb\.org",
 )
-"""What advice to change a setting, or to read about one, has in it."""
+"""Text that marks advice to change a setting or to read about one."""
 
 _SENTENCES = re.compile(r"(?<=[.!?;])\s+(?=[A-Z\"*])|\n+")
 
 
 def without_advice(problem: str) -> str:
-    """A message without sentences that tell to change a setting or to install something."""
+    """Remove the sentences that advise to change a setting or to install something."""
     for mark, meaning in _KNOWN:
         if mark in problem:
             return meaning

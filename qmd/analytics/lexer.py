@@ -1,4 +1,4 @@
-"""The words and marks of what a person has typed, before it has a tree: DuckDB tells them apart."""
+"""Lexer of SQL text, by DuckDB's tokenizer: statement end, parameters, EXPLAIN."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from qmd.errors import SqlError
 NO_QUERY = 'There is no query.\n\nTry: qmd sql "from documents limit 5"'
 
 _SPACES = " \t\n\f\r\u200b\u202f\u205f\u2060\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x200B)))
-"""What the parser takes for spaces; the tokenizer knows those of ASCII only."""
+"""Characters that the parser reads as spaces; the tokenizer knows those of ASCII only."""
 
 _BEGINNINGS = ("select", "from", "with", "values", "describe", "show", "summarize", "table", "(")
 
 _LONGEST = 32
-"""Bytes of a token that are looked at: no keyword is longer."""
+"""Bytes of a token that are examined: no keyword is longer."""
 
 _TOKEN = re.compile(r"\w+|.", re.S)
 _PARAMETER = re.compile(rb"\$([\w\x80-\xff]+)")
 
 
 class _Token(NamedTuple):
-    """A word or a mark; `start` is in bytes."""
+    """A token; `start` is in bytes."""
 
     text: str
     start: int
 
 
 def is_ended(text: str) -> bool:
-    """Whether a text ends with the `;` of a statement: not one in a text or a comment."""
+    """Check that a text ends with a `;` outside of strings and comments."""
     found = tokens(text)
     return bool(found) and found[-1].text == ";"
 
 
 def tokens(text: str) -> list[_Token]:
-    """The words and marks of a text, up to what cannot be read; no comments."""
+    """List the tokens of a text up to the first invalid one, without comments."""
     data = text.encode()
     starts = [start for start, _ in _duckdb.tokenize(text)]
     words = (data[start : start + _LONGEST].decode(errors="replace") for start in starts)
@@ -48,9 +48,7 @@ def tokens(text: str) -> list[_Token]:
 
 
 def parameters(text: str) -> frozenset[str]:
-    """The names, or numbers, of the parameters that a text has, in lower case: DuckDB compares
-    them without it.
-    """
+    """List the names or numbers of parameters, in lower case as DuckDB compares them."""
     data = text.encode()
     places = (token.start for token in tokens(text) if token.text == "$")
     named = (_PARAMETER.match(data, place) for place in places)
@@ -58,7 +56,7 @@ def parameters(text: str) -> frozenset[str]:
 
 
 def only_statement(text: str) -> str:
-    """The one statement of a text.
+    """Return the only statement of a text.
 
     Raises:
         SqlError: there is none, or several.
@@ -79,13 +77,13 @@ def only_statement(text: str) -> str:
 
 
 def has_options(query: str) -> bool:
-    """Whether what comes after EXPLAIN begins with options, which also stand in parentheses."""
+    """Check that options follow EXPLAIN, which may be in parentheses."""
     first, second = ([token.text.lower() for token in tokens(query)] + ["", ""])[:2]
     return (first == "(" and second not in _BEGINNINGS) or first == "verbose"
 
 
-def after(query: str, token: _Token) -> str:
-    """What comes after EXPLAIN.
+def after_explain(query: str, token: _Token) -> str:
+    """Return the query that follows EXPLAIN.
 
     Args:
         token: the last word of it.

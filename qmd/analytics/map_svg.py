@@ -1,4 +1,4 @@
-"""A map as an SVG picture, and as a page with it. Neither needs anything from elsewhere."""
+"""Document map as a self-contained SVG picture and HTML page."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ LEFT, RIGHT, TOP, BOTTOM = 24, 250, 84, 24
 """Margins around the points; the legend is on the right."""
 
 RADIUS = ((200, 5.5), (1000, 4.5), (5000, 3.2), (20_000, 2.2))
-"""Of a point, up to so many of them."""
+"""Radius of the points, by their number."""
 
-ROOM = 26
+LEGEND_COLUMNS = 26
 """Columns of a name in the legend."""
 
 LETTER, LINE = 7.6, 22
@@ -30,7 +30,7 @@ FONTS = (
 )
 
 GROUND, INK, PALE = "#ffffff", "#1a1a1a", "#555555"
-"""Colours of the picture and its letters, also where all around it is dark."""
+"""Colours of background, text and secondary text, which also hold on a dark page."""
 
 METHODS = {"pca": "PCA", "tsne": "t-SNE"}
 
@@ -43,13 +43,13 @@ STYLE = f"""\
 .qmd-map .labels .halo text {{ stroke: {GROUND}; stroke-width: 5px; stroke-linejoin: round; }}
 .qmd-map .of > * {{ fill-opacity: 0.8; stroke: {GROUND}; stroke-width: 0.8; }}
 """
-"""For this picture alone, also where a notebook puts it into its page."""
+"""Style sheet limited to this picture, also inside a notebook."""
 
 _FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-class Point(NamedTuple):
-    """A document on a map.
+class MapPoint(NamedTuple):
+    """A document on the map.
 
     Attributes:
         file: `collection/path`.
@@ -66,8 +66,8 @@ class Point(NamedTuple):
     group: int
 
 
-class Label(NamedTuple):
-    """What a group of documents is about: terms that others rarely have."""
+class ClusterLabel(NamedTuple):
+    """Label of a group of documents: terms that others rarely have."""
 
     x: float
     y: float
@@ -75,7 +75,7 @@ class Label(NamedTuple):
 
 
 class MapData(Protocol):
-    """A map to be drawn: see `document_map.Map`."""
+    """Content of a map: see `document_map.Map`."""
 
     @property
     def method(self) -> str:
@@ -98,23 +98,23 @@ class MapData(Protocol):
         """Share of the variance that can be seen."""
 
     @property
-    def points(self) -> Sequence[Point]:
+    def points(self) -> Sequence[MapPoint]:
         """The documents."""
 
     @property
-    def labels(self) -> Sequence[Label]:
+    def labels(self) -> Sequence[ClusterLabel]:
         """Labels of groups."""
 
 
-class Spot(NamedTuple):
-    """A place in the picture."""
+class Position(NamedTuple):
+    """A position in the picture."""
 
     x: float
     y: float
 
 
-class Key(NamedTuple):
-    """How a collection is shown, and how many documents it has."""
+class LegendEntry(NamedTuple):
+    """Legend entry of a collection, with its number of documents."""
 
     name: str
     documents: int
@@ -122,8 +122,8 @@ class Key(NamedTuple):
     square: bool
 
 
-def picture(shown: MapData) -> str:
-    """The map as SVG."""
+def to_svg(shown: MapData) -> str:
+    """Draw the map as SVG."""
     spots = _spots(shown.points)
     keys = _keys(shown.points)
     radius = next((r for count, r in RADIUS if len(shown.points) <= count), RADIUS[-1][1])
@@ -149,19 +149,19 @@ def picture(shown: MapData) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _keys(points: Sequence[Point]) -> list[Key]:
-    """How each collection is shown, the largest first; those without a look of their own as ''."""
+def _keys(points: Sequence[MapPoint]) -> list[LegendEntry]:
+    """List the legend entries, the largest collection first; '' stands for the small ones."""
     counted = Counter(point.collection for point in points).most_common()
     counted.sort(key=lambda each: (-each[1], each[0]))
     looks = [(colour, square) for square in (False, True) for colour in COLOURS]
     own = len(looks) if len(counted) <= len(looks) else len(looks) - 1
-    keys = [Key(*each, *look) for each, look in zip(counted[:own], looks, strict=False)]
+    keys = [LegendEntry(*each, *look) for each, look in zip(counted[:own], looks, strict=False)]
     rest = sum(count for _, count in counted[own:])
-    return [*keys, Key("", rest, OTHERS, False)] if rest else keys
+    return [*keys, LegendEntry("", rest, OTHERS, False)] if rest else keys
 
 
-def _mark(key: Key, spot: Spot, radius: float, title: str = "") -> str:
-    """A point, with what is told of it."""
+def _mark(key: LegendEntry, spot: Position, radius: float, title: str = "") -> str:
+    """Draw a point with its tooltip."""
     told = f"<title>{title}</title>" if title else ""
     if not key.square:
         return f'<circle cx="{spot.x:.1f}" cy="{spot.y:.1f}" r="{radius}">{told}</circle>'
@@ -169,19 +169,19 @@ def _mark(key: Key, spot: Spot, radius: float, title: str = "") -> str:
     return f'<rect x="{x:.1f}" y="{y:.1f}" width="{side:.1f}" height="{side:.1f}">{told}</rect>'
 
 
-def _spots(points: Sequence[Point]) -> list[Spot]:
-    """Where the points are in the picture: as large as it goes, both axes alike."""
+def _spots(points: Sequence[MapPoint]) -> list[Position]:
+    """Scale the points to the picture, both axes alike."""
     if not points:
         return []
-    low = Spot(min(p.x for p in points), min(p.y for p in points))
-    high = Spot(max(p.x for p in points), max(p.y for p in points))
-    room = Spot(WIDTH - LEFT - RIGHT - 40, HEIGHT - TOP - BOTTOM - 40)
+    low = Position(min(p.x for p in points), min(p.y for p in points))
+    high = Position(max(p.x for p in points), max(p.y for p in points))
+    room = Position(WIDTH - LEFT - RIGHT - 40, HEIGHT - TOP - BOTTOM - 40)
     scales = [have / (b - a) for have, a, b in zip(room, low, high, strict=True) if b - a > 1e-12]
     scale = min(scales, default=1.0)
-    middle = Spot(LEFT + 20 + room.x / 2, TOP + 20 + room.y / 2)
-    centre = Spot((low.x + high.x) / 2, (low.y + high.y) / 2)
+    middle = Position(LEFT + 20 + room.x / 2, TOP + 20 + room.y / 2)
+    centre = Position((low.x + high.x) / 2, (low.y + high.y) / 2)
     return [
-        Spot(middle.x + (p.x - centre.x) * scale, middle.y - (p.y - centre.y) * scale)
+        Position(middle.x + (p.x - centre.x) * scale, middle.y - (p.y - centre.y) * scale)
         for p in points
     ]
 
@@ -201,7 +201,7 @@ def _note(shown: MapData) -> str:
     return "; ".join(parts)
 
 
-def _legend(keys: Sequence[Key]) -> list[str]:
+def _legend(keys: Sequence[LegendEntry]) -> list[str]:
     x = WIDTH - RIGHT + 24
     lines = ['<g class="legend">']
     for number, key in enumerate(keys):
@@ -209,26 +209,26 @@ def _legend(keys: Sequence[Key]) -> list[str]:
         label = f"{_cut(key.name) if key.name else 'other collections'} ({key.documents})"
         lines.append(
             f'<g class="key" data-number="{number}" fill="{key.colour}">'
-            + _mark(key, Spot(x, y - 5), 6)
+            + _mark(key, Position(x, y - 5), 6)
             + f'<text x="{x + 14}" y="{y}">{_text(label)}</text></g>'
         )
     return [*lines, "</g>"]
 
 
 def _cut(text: str) -> str:
-    """As much of a name as there is room for."""
-    if columns_of(text) <= ROOM:
+    """Shorten a name to the room there is."""
+    if columns_of(text) <= LEGEND_COLUMNS:
         return text
-    while columns_of(text) > ROOM - 1:
+    while columns_of(text) > LEGEND_COLUMNS - 1:
         text = text[:-1]
     return text + "…"
 
 
-def _labels(labels: Sequence[Label], points: Sequence[Point]) -> list[str]:
-    """The labels, each where its group is, moved down where another is in its way."""
+def _labels(labels: Sequence[ClusterLabel], points: Sequence[MapPoint]) -> list[str]:
+    """Place the label of each group; overlapping labels move down."""
     if not labels:
         return []
-    where = _spots([*points, *(Point("", "", "", "", x, y, 0) for x, y, _ in labels)])
+    where = _spots([*points, *(MapPoint("", "", "", "", x, y, 0) for x, y, _ in labels)])
     placed: list[tuple[float, float, float]] = []
     texts = []
     for label, spot in sorted(zip(labels, where[len(points) :], strict=True), key=lambda e: e[1].y):
@@ -245,17 +245,17 @@ def _labels(labels: Sequence[Label], points: Sequence[Point]) -> list[str]:
     return ['<g class="labels">', *halos, *texts, "</g>"]
 
 
-def page(shown: MapData) -> str:
-    """The map as a page: titles beside the pointer, a field to look for one, keys that hide."""
+def to_html(shown: MapData) -> str:
+    """Build the HTML page: tooltips, a search field, collections that can be hidden."""
     named = {"GROUND": GROUND, "INK": INK, "PALE": PALE, "HEAD": _text(_head(shown))}
     text = PAGE
-    for name, value in (*named.items(), ("PICTURE", picture(shown))):
+    for name, value in (*named.items(), ("PICTURE", to_svg(shown))):
         text = text.replace(name, value)
     return text
 
 
 def _text(text: str) -> str:
-    """Text for XML; characters that it has no place for become U+FFFD."""
+    """Escape a text for XML; characters that XML lacks become U+FFFD."""
     return escape(_FORBIDDEN.sub("\ufffd", text))
 
 

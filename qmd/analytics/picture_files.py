@@ -1,4 +1,4 @@
-"""Pictures of a knowledge base: charts of its facts, a map of its documents."""
+"""Picture files: suffix check, atomic write, colours."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from qmd import files
 from qmd.errors import UsageError
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-"""Colours that people with any kind of colour vision tell apart on white. Source: Okabe and Ito,
-Color Universal Design (2008), without yellow and black."""
+"""Colours that people with any kind of colour vision can distinguish on white.
+
+Source: Okabe and Ito, Color Universal Design (2008), without yellow and black.
+"""
 
 OTHERS = "#8C8C8C"
-"""Colour of all that has none of its own."""
+"""Colour of all without one of their own."""
 
 
 def check(path: Path, forms: Sequence[str]) -> None:
@@ -37,10 +39,10 @@ MARKS = (
     b"<dc:title>qmd bench</dc:title>",
     b"Software\0qmd bench",
 )
-"""What a picture of ours has near its beginning."""
+"""Marks near the beginning of our pictures."""
 
 BEGINNING = 8192
-"""Bytes of a file in which one of them is."""
+"""Bytes of a file that contain one of the marks."""
 
 
 def check_replaceable(path: Path) -> None:
@@ -66,7 +68,7 @@ def check_replaceable(path: Path) -> None:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a picture at once: what was there before is there until all of it is written.
+    """Write a picture that replaces an older file only when complete.
 
     Raises:
         UsageError: it cannot be written.

@@ -1,4 +1,4 @@
-"""Where points lie on a map: near to what is like them."""
+"""Projection of vectors to two dimensions: PCA, t-SNE, k-means groups."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 
 Points = NDArray[np.float64]
 
-FEWEST = 5
+MIN_POINTS = 5
 """Points that t-SNE needs."""
 
 AXES, NEIGHBOURS = 50, 30.0
 """Axes that t-SNE is given, and its perplexity. Source: van der Maaten and Hinton, Visualizing Data
 using t-SNE (2008)."""
 
-ROUNDS = 100
-"""Of k-means, at most."""
+KMEANS_ROUNDS = 100
+"""Iterations of k-means, at most."""
 
 
 class Projection(NamedTuple):
@@ -25,7 +25,7 @@ class Projection(NamedTuple):
 
     Attributes:
         points: (points, 2).
-        share: of the variance that can be seen, 0 to 1; None: nobody can say.
+        share: of the variance that can be seen, 0 to 1; None: undefined.
     """
 
     points: Points
@@ -33,7 +33,7 @@ class Projection(NamedTuple):
 
 
 def pca(vectors: NDArray[np.float32]) -> Projection:
-    """The two axes along which the vectors differ most. The same each time.
+    """Project to the two axes of greatest variance; deterministic.
 
     Args:
         vectors: (points, dimensions).
@@ -43,7 +43,7 @@ def pca(vectors: NDArray[np.float32]) -> Projection:
 
 
 def tsne(vectors: NDArray[np.float32]) -> Projection:
-    """Neighbours near to each other; distances between groups mean little. The same each time.
+    """Project by t-SNE: neighbours stay close, other distances mean little; deterministic.
 
     Args:
         vectors: (points, dimensions); at least `FEWEST`.
@@ -59,7 +59,7 @@ def tsne(vectors: NDArray[np.float32]) -> Projection:
 
 
 def _principal(vectors: NDArray[np.float32], count: int) -> tuple[Points, float]:
-    """Coordinates along the axes of the greatest variance, and the share of it that they hold."""
+    """Compute coordinates on the axes of greatest variance, and their share of it."""
     centred = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
     values, axes = np.linalg.eigh(centred.T @ centred)
     axes = axes[:, ::-1][:, :count]
@@ -73,8 +73,8 @@ def _principal(vectors: NDArray[np.float32], count: int) -> tuple[Points, float]
     return points, share
 
 
-def groups(points: Points, count: int) -> NDArray[np.int64]:
-    """The number of the group of each point, by k-means. The same each time.
+def kmeans(points: Points, count: int) -> NDArray[np.int64]:
+    """Assign each point to a group by k-means; deterministic.
 
     Groups begin with the point in the middle, then with that farthest from all there are.
     """
@@ -86,7 +86,7 @@ def groups(points: Points, count: int) -> NDArray[np.int64]:
         nearest = np.minimum(nearest, np.linalg.norm(points - points[chosen[-1]], axis=1))
     centres = points[chosen]
     numbers = np.full(len(points), -1)
-    for _ in range(ROUNDS):
+    for _ in range(KMEANS_ROUNDS):
         distances = np.stack([np.linalg.norm(points - centre, axis=1) for centre in centres])
         before, numbers = numbers, distances.argmin(axis=0)
         if (before == numbers).all():

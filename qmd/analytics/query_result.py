@@ -1,4 +1,4 @@
-"""The answer to a query of a user: kept in a sandbox, and read from another process."""
+"""Result of a user's query, kept in its sandbox and read from another process."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ Row = tuple[str | None, ...]
 
 
 class Source(Protocol):
-    """Process that has the rows of an answer, and sends them in pieces."""
+    """Process that holds the rows of a result and sends them in pieces."""
 
     def pieces(self, *request: Any) -> Iterator[Any]:
         """Send what is asked for."""
 
 
-PIECE = 1 << 18
+PIECE_CHARACTERS = 1 << 18
 """Characters of rows that are sent together, more or less."""
 
-AT_ONCE = 1000
+FETCH_ROWS = 1000
 """Rows that are fetched together at most."""
 
-BATCH = 100 * AT_ONCE
+BATCH_ROWS = 100 * FETCH_ROWS
 """Rows of an Arrow batch."""
 
 _STRANGE = re.compile(r"\b(UHUGEINT|VARIANT)\b")
-"""Types that only DuckDB has: as Arrow, numbers of the one would be negative."""
+"""Types that only DuckDB has: as Arrow, numbers of one of them would be negative."""
 
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 """Names and values within a type."""
@@ -47,7 +47,7 @@ class Kept:
 
     Args:
         cursor: of the sandbox.
-        told: tells in words if what it encloses cannot be done.
+        told: context manager that translates errors.
         widest: characters that a row may have as text.
 
     Attributes:
@@ -66,7 +66,7 @@ class Kept:
         self.headings = tuple(Heading(name, str(kind)) for name, kind, *_ in described)
 
     def pieces(self, name: str, limit: int | None) -> Iterator[list[Row]]:
-        """Rows by the statement of a name, several at once: as many as make a piece.
+        """Yield the rows by a named statement, grouped to pieces.
 
         Raises:
             SqlError: one of them is too wide.
@@ -87,7 +87,7 @@ class Kept:
                 )
             yield piece
             left -= some
-            some = min(AT_ONCE, 4 * some, max(1, some * PIECE // (sum(sizes) + 1)))
+            some = min(FETCH_ROWS, 4 * some, max(1, some * PIECE_CHARACTERS // (sum(sizes) + 1)))
 
     def write_arrow(self, limit: int | None, write: Callable[[bytes], None]) -> None:
         """Write the rows as a stream of Arrow.
@@ -104,7 +104,7 @@ class Kept:
                     "Cast the column to text in the query: column::text."
                 )
         with self._told():
-            batches = self._all(limit).to_arrow_reader(BATCH)
+            batches = self._all(limit).to_arrow_reader(BATCH_ROWS)
             with pa.ipc.new_stream(_Sink(write), batches.schema) as sink:
                 for batch in batches:
                     sink.write_batch(batch)
@@ -114,7 +114,7 @@ class Kept:
 
 
 class Answer:
-    """Rows of a query, kept in its process until they are closed. One reads them at a time.
+    """Rows of a query, kept in its process until closed, with one reader at a time.
 
     Args:
         done: is given the process back.
@@ -140,11 +140,11 @@ class Answer:
         self.notices: tuple[str, ...] = ()
 
     def texts(self, limit: int | None = None) -> Iterator[Row]:
-        """Rows as DuckDB writes values; None is null."""
+        """Yield rows as DuckDB writes values; None is null."""
         return self._rows("sandbox/texts", limit)
 
     def json(self, limit: int | None = None) -> Iterator[Row]:
-        """Rows of values in JSON, as `to_json` of DuckDB writes it; None is null."""
+        """Yield rows of values in JSON, as DuckDB's `to_json` writes it; None is null."""
         return self._rows("sandbox/json", limit)
 
     def _rows(self, name: str, limit: int | None) -> Iterator[Row]:
@@ -152,7 +152,7 @@ class Answer:
             yield from piece
 
     def batches(self, limit: int | None = None) -> pa.RecordBatchReader:
-        """Rows as Arrow batches.
+        """Yield rows as Arrow batches.
 
         Raises:
             SqlError: Arrow has no type for one of the columns.
@@ -160,7 +160,7 @@ class Answer:
         return self._opened(self._worker.pieces("arrow", limit))
 
     def table(self) -> pa.Table:
-        """All rows as an Arrow table. See `batches`."""
+        """Return all rows as an Arrow table. See `batches`."""
         pieces = self._worker.pieces("arrow", None)
         table = self._opened(pieces).read_all()
         for _ in pieces:  # to the end, so that the process is free for the next query
@@ -173,14 +173,14 @@ class Answer:
         return pa.ipc.open_stream(_Source(pieces))
 
     def close(self) -> None:
-        """Throw it away."""
+        """Discard the result."""
         if not self._closed:
             self._closed = True
             self._done(self._worker)
 
 
 class _Sink:
-    """A file to write that hands over what is written."""
+    """Writable file that passes on the bytes written."""
 
     closed = False
 
@@ -199,7 +199,7 @@ class _Sink:
 
 
 class _Source:
-    """A file to read, of the pieces that come."""
+    """Readable file over the pieces that arrive."""
 
     closed = False
 

@@ -1,4 +1,4 @@
-"""Facts about all documents: how many, from when, how long, about what."""
+"""All statistics of one report."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Protocol, TypeVar
 
 from qmd.analytics import statistics
 from qmd.analytics.rows import Rows
-from qmd.analytics.statistics import Long, Month, Part, Size, Term
+from qmd.analytics.statistics import CollectionShare, FrequentTerm, Long, Month, SizeBucket
 from qmd.storage import document_lookup
 from qmd.storage.cursor import Cursor
 
-Found = TypeVar("Found")
+T = TypeVar("T")
 
 TERMS, LONGEST = 20, 10
 """Terms and documents that are listed."""
@@ -22,7 +22,7 @@ TERMS, LONGEST = 20, 10
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What the documents come to.
+    """Statistics of the documents.
 
     Attributes:
         bytes: of their files.
@@ -44,23 +44,27 @@ class Stats:
     median: int | None
     largest: int | None
     months: Rows[Month]
-    sizes: Rows[Size]
-    collections: Rows[Part]
-    terms: Rows[Term]
+    sizes: Rows[SizeBucket]
+    collections: Rows[CollectionShare]
+    terms: Rows[FrequentTerm]
     longest: Rows[Long]
 
 
-class Index(Protocol):
-    """The part of an open index that statistics are made of."""
+class StatisticsSource(Protocol):
+    """The part of an open index that statistics need."""
 
-    def read(self, work: Callable[[Cursor], Found]) -> Found:
+    def read(self, work: Callable[[Cursor], T]) -> T:
         """Run `work` on one state of the index."""
 
 
 def gather(
-    index: Index, names: Sequence[str] = (), *, terms: int = TERMS, longest: int = LONGEST
+    index: StatisticsSource,
+    names: Sequence[str] = (),
+    *,
+    terms: int = TERMS,
+    longest: int = LONGEST,
 ) -> Stats:
-    """Facts about the documents of some collections, or of all.
+    """Collect the statistics of some collections, or of all.
 
     Raises:
         CollectionNotFound: there is none of one of the names.
@@ -71,10 +75,10 @@ def gather(
 def _gather(cursor: Cursor, *, names: Sequence[str], terms: int, longest: int) -> Stats:
     document_lookup.check_collections(cursor, names)
     return Stats(
-        *statistics.totals(cursor, names),
+        *statistics.document_totals(cursor, names),
         Rows(Month, statistics.months(cursor, names)),
-        Rows(Size, statistics.sizes(cursor, names)),
-        Rows(Part, statistics.collections(cursor, names)),
-        Rows(Term, statistics.terms(cursor, names, limit=terms)),
+        Rows(SizeBucket, statistics.sizes(cursor, names)),
+        Rows(CollectionShare, statistics.collection_shares(cursor, names)),
+        Rows(FrequentTerm, statistics.terms(cursor, names, limit=terms)),
         Rows(Long, statistics.longest(cursor, names, limit=longest)),
     )

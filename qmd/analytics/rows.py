@@ -1,4 +1,4 @@
-"""Answers that are lists for Python and tables for everybody else."""
+"""Result rows: lists for Python, Arrow and Polars tables on demand."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ if TYPE_CHECKING:
 Row = TypeVar("Row", covariant=True)
 
 SHOWN, WIDE, NARROW = 20, 80, 32
-"""Rows of a table that is shown, and characters of a cell in a notebook, and at a prompt."""
+"""Rows of a displayed table, and characters of a cell in a notebook and at a prompt."""
 
 HIDDEN = frozenset({"uri"})
-"""Columns that are not shown."""
+"""Columns that are not displayed."""
 
 
 class Tabular(Sequence[Row]):
-    """Rows that are a table, too.
+    """Rows with conversion to tables.
 
-    DuckDB, pandas and pyarrow take it as it is (`duckdb.sql("from hits")`, `pyarrow.table(hits)`):
-    it speaks the Arrow C stream interface.
+    They implement the Arrow C stream interface, so that DuckDB, pandas and pyarrow accept them
+    directly (`duckdb.sql("from hits")`, `pyarrow.table(hits)`).
     """
 
     @abstractmethod
     def arrow(self) -> pa.Table:
-        """The rows as an Arrow table."""
+        """Convert the rows to an Arrow table."""
 
     def polars(self) -> pl.DataFrame:
-        """The rows as a Polars data frame.
+        """Convert the rows to a Polars data frame.
 
         Raises:
             UsageError: Polars is not installed.
@@ -78,10 +78,10 @@ class Tabular(Sequence[Row]):
 
     @abstractmethod
     def _cells(self, count: int) -> list[Sequence[object]]:
-        """The values of the first rows."""
+        """Return the values of the first rows."""
 
     def _shown(self, width: int) -> list[list[str]]:
-        """The first rows as text below their names, without columns that are empty in all."""
+        """Format the first rows as text below their names, without empty columns."""
         rows = self._cells(SHOWN)
         shown = [
             [name, *(_text(value, width) for value in values)]
@@ -117,7 +117,7 @@ class Tabular(Sequence[Row]):
 
 
 class Rows(Tabular[Row]):
-    """Rows of one kind, whose fields are the columns.
+    """Rows of one type, whose fields are the columns.
 
     Args:
         kind: a dataclass or a named tuple.
@@ -146,7 +146,7 @@ class Rows(Tabular[Row]):
         return _names(self._kind)
 
     def arrow(self) -> pa.Table:
-        """The rows as an Arrow table. What Arrow has no type for is JSON."""
+        """Convert the rows to an Arrow table. Values without an Arrow type become JSON."""
         import pyarrow as pa
 
         kinds = _types(self._kind)
@@ -195,7 +195,7 @@ class Results(Rows["Result"]):
 
 
 class Table(Tabular[dict[str, Any]]):
-    """What an SQL query gives: rows are dictionaries."""
+    """Result of an SQL query, with dictionaries as rows."""
 
     def __init__(self, table: pa.Table) -> None:
         self._table = table
@@ -222,7 +222,7 @@ class Table(Tabular[dict[str, Any]]):
         return tuple(self._table.column_names)
 
     def arrow(self) -> pa.Table:
-        """The rows as an Arrow table."""
+        """Convert the rows to an Arrow table."""
         return self._table
 
     def _cells(self, count: int) -> list[Sequence[object]]:
@@ -231,7 +231,7 @@ class Table(Tabular[dict[str, Any]]):
 
 
 def _values(column: pa.ChunkedArray) -> list[Any]:
-    """The values of a column; as text, if there are times that Python has not got."""
+    """Return the values of a column, as text where Python cannot represent a time."""
     try:
         return column.to_pylist()  # type: ignore[no-any-return]
     except (OverflowError, ValueError):
@@ -239,13 +239,13 @@ def _values(column: pa.ChunkedArray) -> list[Any]:
 
 
 def _names(kind: type[Any]) -> tuple[str, ...]:
-    """The fields of a dataclass or a named tuple."""
+    """List the fields of a dataclass or a named tuple."""
     named: tuple[str, ...] | None = getattr(kind, "_fields", None)
     return named or tuple(field.name for field in dataclasses.fields(kind))
 
 
 def _types(kind: type[Any]) -> dict[str, pa.DataType]:
-    """The same, with the types of their columns."""
+    """List the fields with the types of their columns."""
     hints = get_type_hints(kind)
     return {name: _type_of(hints[name]) for name in _names(kind)}
 
@@ -268,14 +268,14 @@ def _type_of(hint: Any) -> pa.DataType:
 
 
 def _plain(value: object, kind: pa.DataType) -> object:
-    """A value for a column."""
+    """Convert a value for a column."""
     if kind != "string" or value is None or isinstance(value, str):
         return value
     return str(value) if isinstance(value, Path) else json.dumps(value, ensure_ascii=False)
 
 
 def _text(value: object, width: int) -> str:
-    """A value in a cell of a table for people."""
+    """Format a value as a table cell."""
     if value is None:
         return ""
     if isinstance(value, float):

@@ -1,14 +1,14 @@
-"""A DuckDB of its own for one query of a user: it can read the index, and do nothing else.
+"""Sandboxed DuckDB for one query of a user: read-only, without file access.
 
-What locks an engine down holds for all of it and cannot be undone, so each query has its own,
-which is thrown away. It lives in a process of its own (`workers`), which bounds what it takes.
-In this order:
+The lockdown of an engine applies to all of it and cannot be undone, so each query has its own
+engine, which is discarded. It lives in a separate process with limits (`sandbox_workers`). The
+steps:
 
-1. The statement is read (`trees`): it has to be one query, without functions that could do more.
-2. The index is attached for reading, views and what searches found are put beside it.
-3. Files are shut out, unless they were allowed, and settings are locked.
-4. The query runs, and its answer is kept.
-5. The index is let go: reading the answer slowly holds up no writer.
+1. Check the statement (`statement_check`): one query, without dangerous functions.
+2. Attach the index for reading; create the views and the tables of search results.
+3. Disable file access, unless it is allowed, and lock the settings.
+4. Run the query, and keep its result.
+5. Detach the index, so that slow reading of the result delays no writer.
 """
 
 from __future__ import annotations
@@ -28,41 +28,41 @@ from qmd.analytics.views import View, needed, views
 from qmd.errors import IndexFailure, SqlError, SqlOutOfMemory, UsageError
 from qmd.storage import scratch
 from qmd.storage.cursor import Connection, Cursor, DatabaseError, as_json, connected
-from qmd.storage.statements import bare, filled
+from qmd.storage.statements import filled, without_header
 from qmd.visible import shown
 
 if TYPE_CHECKING:
     from qmd.analytics.search_calls import Parameters
-    from qmd.analytics.statement_check import Request
+    from qmd.analytics.statement_check import CheckedStatement
 
-SPILL = "10GB"
-"""What a query may write to disk while it runs, at most."""
+MAX_SPILL = "10GB"
+"""Disk space of a running query, at most."""
 
-LONGEST = 2000
+MAX_ERROR_LENGTH = 2000
 """Characters of an error that are shown."""
 
 _OF_THE_QUERY = tuple(f"{kind} Error: " for kind in ("Parser", "Syntax", "Catalog", "Binder"))
-"""Errors that quote the query and names, in lines of DuckDB's own, but no values."""
+"""Errors that quote the query and names in DuckDB's lines, but no values."""
 
 _PLACE = re.compile(r"\n\nLINE \d+: [^\n]*\n *\^\Z")
 
 LEAST, LEAST_BYTES = "32MB", 32_000_000
-"""Memory of the smallest query: with less, DuckDB gets as far as a constant, but not through some
-views of a few documents."""
+"""Memory of the smallest query: with less, DuckDB can run a constant, but not some views of a few
+documents."""
 
-WIDEST = 8
-"""Part of its memory that a row of an answer may take as text: it is copied while it is written."""
+ROW_SHARE = 8
+"""Share of its memory that a row of a result may take as text: it is copied while it is written."""
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) *([KMGT])(i?)B", re.I)
 _FAR = re.compile(r"File (\S+) requires the extension")
 _OF_DISK = "max_temp_directory_size"
-"""What DuckDB names if it is the disk that has no more room for a query."""
+"""Name in DuckDB's message when the disk space is used up."""
 
 _LINE = re.compile(r"^LINE (\d+):", re.M)
 
 
 class Limits(NamedTuple):
-    """What a query may use.
+    """Limits of a query.
 
     Attributes:
         timeout: seconds.
@@ -74,7 +74,7 @@ class Limits(NamedTuple):
     timeout: float = 60.0
     memory: str = "1GB"
     files: bool = False
-    disk: str = SPILL
+    disk: str = MAX_SPILL
 
     def check(self) -> None:
         """Refuse limits that make no sense.
@@ -95,11 +95,11 @@ class Limits(NamedTuple):
 
 
 class Outdated(Exception):
-    """The tables of the index are not those that the settings or this version of qmd need."""
+    """The tables of the index need an update by these settings or this version of qmd."""
 
 
 class Found(NamedTuple):
-    """A document that a search found. Its fields are the columns of `found`."""
+    """A search result as a row of SQL; its fields are the columns of `found`."""
 
     call: int
     rank: int
@@ -141,16 +141,16 @@ class Sandbox:
         self._cursor = Cursor(self._connection)
 
     def close(self) -> None:
-        """Throw it away, with the answer."""
+        """Discard the sandbox with its result."""
         self._connection.close()
 
-    def read(self, text: str, parameters: Parameters) -> Request:
-        """The statement, and the searches that have to be made before it runs.
+    def read(self, text: str, parameters: Parameters) -> CheckedStatement:
+        """Parse the statement, and list the searches to make before it runs.
 
         Raises:
             SqlError: it is not one query, or would do what a query may not.
         """
-        reader = statement_check.Reader(
+        reader = statement_check.StatementChecker(
             self._cursor,
             functions=frozenset(view.name for view in views() if view.is_macro),
             files=self._limits.files,
@@ -161,7 +161,7 @@ class Sandbox:
 
     def answer(
         self,
-        request: Request,
+        request: CheckedStatement,
         parameters: Parameters,
         found: Sequence[Found],
         log: Sequence[str],
@@ -174,7 +174,7 @@ class Sandbox:
             found: what the searches of the request found.
             log: lines of the log of searches, if it is read.
             attach: attaches the index.
-            check: is given the index first; what it raises is raised, and it may be tried again.
+            check: callback with the index; after its error, another try is possible.
 
         Raises:
             SqlError: the query cannot be answered, or not within its limits.
@@ -193,9 +193,11 @@ class Sandbox:
                     self._run(request, parameters)
             finally:
                 self._cursor.run("store/detach")
-            return Kept(self._cursor, self._told, widest=memory_of(self._limits) // WIDEST)
+            return Kept(self._cursor, self._told, widest=memory_of(self._limits) // ROW_SHARE)
 
-    def _furnish(self, request: Request, found: Sequence[Found], log: Sequence[str]) -> None:
+    def _furnish(
+        self, request: CheckedStatement, found: Sequence[Found], log: Sequence[str]
+    ) -> None:
         """Make the views, and put what searches found where they look for it."""
         for name in ("schema", "calls", "found", "searches"):
             self._cursor.run(f"sandbox/{name}")
@@ -223,8 +225,8 @@ class Sandbox:
             self._cursor.run("sandbox/shut_out_files")
         self._cursor.run("sandbox/lock")
 
-    def _run(self, request: Request, parameters: Parameters) -> None:
-        text = bare(f"sandbox/{request.manner}").replace("$query", request.query)
+    def _run(self, request: CheckedStatement, parameters: Parameters) -> None:
+        text = without_header(f"sandbox/{request.manner}").replace("$query", request.query)
         given = dict(parameters) if isinstance(parameters, Mapping) else list(parameters)
         done = self._connection.execute(text, given or None)
         if request.manner.startswith("explain"):
@@ -233,13 +235,13 @@ class Sandbox:
 
     @contextmanager
     def _told(self) -> Iterator[None]:
-        """Tell in words that there is not enough memory, and what else DuckDB says."""
+        """Describe the lack of memory, with DuckDB's details."""
         with self._enough(), self._in_words():
             yield
 
     @contextmanager
     def _enough(self) -> Iterator[None]:
-        """Say so if there is not enough memory, for the query or for what has to be made for it."""
+        """Report a lack of memory, for the query or for its preparation."""
         try:
             yield
         except (_duckdb.OutOfMemoryException, MemoryError, IndexFailure) as error:
@@ -254,21 +256,21 @@ class Sandbox:
 
     @contextmanager
     def _in_words(self) -> Iterator[None]:
-        """Turn what DuckDB says of a query into what can be told to the person who asked it."""
+        """Translate DuckDB's errors of a query for its user."""
         try:
             yield
         except _duckdb.OutOfMemoryException:
             raise
         except DatabaseError as error:
             if far := _FAR.search(str(error)):
-                raise statement_check.not_here(far[1]) from error
+                raise statement_check.remote_file_error(far[1]) from error
             raise SqlError(_own_lines(_visible(without_advice(str(error))))) from error
 
 
-def _wanted(request: Request) -> list[View]:
-    """The views that a statement reads: to make all takes longer than most queries.
+def _wanted(request: CheckedStatement) -> list[View]:
+    """List the views that a statement reads: to create all takes longer than most queries.
 
-    All, if it may look at what there is, or if a mistake is to be told with the names there are.
+    All, if it may list the views, or if an error has to name them.
     """
     known = {view.name for view in views()}
     if request.manner == "answer_shown" or not request.names <= known | request.own:
@@ -278,7 +280,7 @@ def _wanted(request: Request) -> list[View]:
 
 
 def vocabulary() -> list[str]:
-    """Functions and keywords that a query may have."""
+    """List the functions and keywords that a query may use."""
     connection = connected()
     try:
         return [name for (name,) in Cursor(connection).run("sandbox/functions")]
@@ -287,21 +289,21 @@ def vocabulary() -> list[str]:
 
 
 def _visible(problem: str) -> str:
-    """What DuckDB says. Where it may quote values of documents, that is one line and the place."""
+    """Reduce DuckDB's message to one line and the position where it may quote documents."""
     if problem.startswith(_OF_THE_QUERY):
         return problem
     place = _PLACE.search(problem)
     end = place.start() if place else len(problem)
-    return shown(problem[:end], most=LONGEST) + problem[end:]
+    return shown(problem[:end], most=MAX_ERROR_LENGTH) + problem[end:]
 
 
 def _own_lines(problem: str) -> str:
-    """What DuckDB says, with lines counted in the text of the query: one stands before it."""
+    """Correct the line numbers in DuckDB's message: one line precedes the user's query."""
     return _LINE.sub(lambda found: f"LINE {int(found[1]) - 1}:", problem)
 
 
 def memory_of(limits: Limits) -> int:
-    """Bytes of memory that a query may use: to DuckDB KB are 1000, KiB are 1024."""
+    """Parse the memory limit of a query to bytes: to DuckDB, KB are 1000 and KiB are 1024."""
     size = _SIZE.fullmatch(limits.memory.strip())
     assert size is not None
     step = 1024 if size[3] else 1000

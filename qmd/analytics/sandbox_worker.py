@@ -1,6 +1,6 @@
-"""Process that runs queries of users, one at a time: the other end of `workers`.
+"""Process that runs queries of users, one at a time: the other end of `sandbox_workers`.
 
-It does what it is told until the process that has started it closes the pipe, or ends.
+It serves requests until the parent process closes the pipe or ends.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from qmd.analytics.query_result import Kept
     from qmd.analytics.sandbox import Found
     from qmd.analytics.search_calls import Parameters
-    from qmd.analytics.statement_check import Request
+    from qmd.analytics.statement_check import CheckedStatement
 
 UNTOUCHED = 512 << 20
-"""Bytes that may be mapped besides twice the memory of a query: what allocators and threads ask the
-system for is more than they use."""
+"""Bytes that may be mapped beyond twice the memory of a query: allocators and threads reserve more
+than they use."""
 
 
 class Index(NamedTuple):
-    """An index file to ask.
+    """An index file to query.
 
     Attributes:
-        path: nobody writes to it meanwhile.
+        path: of the file, to which no process writes in the meantime.
         digest: of the index.yml that its tables have to be made from; None: any.
         checked: whether its tables have to be of this version of qmd.
         patience: seconds to wait for programs that know nothing of qmd's locks.
@@ -44,13 +44,13 @@ class Index(NamedTuple):
     patience: float = 30.0
 
 
-def serve() -> None:
+def serve_queries() -> None:
     """Run queries; never returns. Requests come from stdin, answers go to stdout."""
     serving.serve(_Session)
 
 
 class _Session:
-    """Answers requests."""
+    """Server of requests from the parent process."""
 
     def __init__(self, answers: int) -> None:
         self._answers = answers
@@ -59,7 +59,7 @@ class _Session:
 
     def read(
         self, index: Path, limits: Limits, spill: Path, folder: str, text: str, given: Parameters
-    ) -> Request:
+    ) -> CheckedStatement:
         """Begin with a query: read the statement."""
         self.close()
         if limits.files:
@@ -71,7 +71,7 @@ class _Session:
     def answer(
         self,
         index: Index,
-        request: Request,
+        request: CheckedStatement,
         parameters: Parameters,
         found: Sequence[Found],
         log: Sequence[str],
@@ -103,10 +103,10 @@ class _Session:
 
     def _send(self, pieces: Iterable[Any]) -> None:
         for piece in pieces:
-            channel.write(self._answers, ("piece", piece))
+            channel.send(self._answers, ("piece", piece))
 
     def close(self) -> None:
-        """Throw the query away."""
+        """Discard the query."""
         if self._box is not None:
             self._box.close()
         self._box = self._kept = None

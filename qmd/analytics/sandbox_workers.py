@@ -1,12 +1,12 @@
-"""Processes in which queries of users run, with hard bounds on their time and memory.
+"""Processes for queries of users, with hard limits on time and memory.
 
-DuckDB stops a statement between two steps, and counts what its buffers take. A function that works
-on one large value is one step, and its value is in no buffer: neither limit holds for it. So a
-query runs in a process of its own kind (`worker`), and the process that asks watches it: it is
-killed when its time is up, or when it has more memory than it may.
+DuckDB checks its limits between two steps, and counts the memory of its buffers. A function of one
+large value is a single step, and the value is in no buffer, so that neither limit applies. So a
+query runs in a separate process (`sandbox_worker`), and its parent kills it when it exceeds its
+time or memory.
 
-The process stays for the next query, unless it was killed or has grown. A command that asks once
-forks it, which takes a few milliseconds; others start one anew.
+The process is reused for the next query, unless it was killed or has grown. A command with a
+single query forks it, which takes a few milliseconds; other programs start a new one.
 """
 
 from __future__ import annotations
@@ -31,27 +31,26 @@ if TYPE_CHECKING:
     from qmd.analytics.sandbox import Found, Limits
     from qmd.analytics.sandbox_worker import Index
     from qmd.analytics.search_calls import Parameters
-    from qmd.analytics.statement_check import Request
+    from qmd.analytics.statement_check import CheckedStatement
 
-UNCOUNTED = 128 << 20
-"""Bytes that a query may take besides its memory: threads, plans, parts of files."""
+EXTRA_BYTES = 128 << 20
+"""Bytes that a query may take beyond its memory: threads, plans, parts of files."""
 
-GROWN = 256 << 20
-"""Bytes that a process may have more than at first when it is asked the next query. Arrow takes
-about a third of them."""
+MAX_GROWTH_BYTES = 256 << 20
+"""Growth in bytes up to which a process is used again. Arrow takes about a third of them."""
 
-UNDISTURBED = 3.0
-"""Seconds that a query has before it gives way to a writer."""
+SECONDS_BEFORE_YIELD = 3.0
+"""Seconds for which a query runs before it yields to a writer."""
 
 _START = """\
 import pyarrow  # most that do not fork ask for Arrow; what a query takes is counted from here on
-from qmd.analytics.sandbox_worker import serve
-serve()
+from qmd.analytics.sandbox_worker import serve_queries
+serve_queries()
 """
 
 
 class GaveWay(Exception):
-    """A query was stopped, since a writer waits. It may be asked again elsewhere."""
+    """A query was stopped for a waiting writer. It can be repeated on a copy."""
 
 
 class Worker(Process):
@@ -72,7 +71,7 @@ class Worker(Process):
 
     @property
     def is_usable(self) -> bool:
-        """Whether it can be asked: it is not at anything, was not killed, and has not grown."""
+        """True if the process is idle, alive, and within its memory limit."""
         if not self.is_alive:
             return False
         if not self._begun:
@@ -80,18 +79,18 @@ class Worker(Process):
         if self.has_spoken:
             return False  # it has ended
         size = self.resident()
-        return size is None or self._least is None or size - self._least < GROWN
+        return size is None or self._least is None or size - self._least < MAX_GROWTH_BYTES
 
-    def read(self, index: Path, limits: Limits, text: str, given: Parameters) -> Request:
+    def read(self, index: Path, limits: Limits, text: str, given: Parameters) -> CheckedStatement:
         """Begin with a query: read the statement, and tell which searches it calls for.
 
         Raises:
             SqlError: it is not one query, or would do what a query may not.
         """
         self._limits = limits
-        self.memory = memory_of(limits) + UNCOUNTED
+        self.memory = memory_of(limits) + EXTRA_BYTES
         self.left = limits.timeout
-        self._spill = scratch.spill(index)
+        self._spill = scratch.spill_folder(index)
         if not self._begun:
             self._begun = self.is_within = True
             self._reply()
@@ -99,22 +98,24 @@ class Worker(Process):
             self._least = self.resident()
         self.base = self.resident()
         folder = os.getcwd() if limits.files else ""  # noqa: PTH109  # a text, as it is
-        found: Request = self._asked("read", index, limits, self._spill, folder, text, given)
+        found: CheckedStatement = self._asked(
+            "read", index, limits, self._spill, folder, text, given
+        )
         return found
 
     def answer(
         self,
         index: Index,
-        request: Request,
+        request: CheckedStatement,
         parameters: Parameters,
         found: list[Found],
         log: list[str],
         wanted: Callable[[], bool] = lambda: False,
     ) -> tuple[tuple[Heading, ...], int]:
-        """Run the statement.
+        """Run the statement in the process.
 
         Args:
-            wanted: tells if a writer waits for the index.
+            wanted: callback that checks for a waiting writer.
 
         Returns:
             The columns of the answer, and how many rows it has.
@@ -122,7 +123,7 @@ class Worker(Process):
         Raises:
             SqlError: the query cannot be answered, or not within its limits.
             GaveWay: a writer waits, and the query has run for long.
-            Stopped: nobody waits for it any more.
+            Stopped: the caller has cancelled.
         """
         stop = cancellation.CURRENT.get()
         self._wanted = wanted
@@ -135,7 +136,7 @@ class Worker(Process):
             self._wanted = lambda: False
 
     def pieces(self, name: str, *given: object) -> Iterator[Any]:
-        """Parts of the answer, one after the other. No other request may come before their end."""
+        """Yield the pieces of the result. No other request may be sent before their end."""
         self._ask(name, given)
         while (reply := self._reply())[0] == "piece":
             yield reply[1]
@@ -163,7 +164,7 @@ class Worker(Process):
             raise self._gone(error.signal) from error
 
     def _reply(self) -> tuple[str, Any]:
-        """The next message; the time until it comes is the query's."""
+        """Wait for the next message, within the time limit of the query."""
         try:
             return self.reply()
         except OverTime as error:
@@ -175,13 +176,13 @@ class Worker(Process):
 
     def waited(self, now: float) -> None:
         """Give way to a writer that waits."""
-        if now > self._began + UNDISTURBED and self._wanted():
+        if now > self._began + SECONDS_BEFORE_YIELD and self._wanted():
             raise GaveWay
 
     # -- the process ---------------------------------------------------------------
 
     def interrupt(self) -> None:
-        """End it, from any thread: who waits for it is told `Interrupted`."""
+        """End the process, from any thread: its query raises `Interrupted`."""
         self._interrupted = True
         super().interrupt()
 
@@ -193,7 +194,7 @@ class Worker(Process):
         return by
 
     def _gone(self, by: int | None) -> Exception:
-        """Why it has ended, which has closed its pipes."""
+        """Build the error for a process that has ended and so closed its pipes."""
         if self._interrupted:
             return cancellation.Interrupted("interrupted")
         if by in (signal.SIGKILL, signal.SIGABRT):  # by the system, or for want of memory
@@ -205,7 +206,7 @@ class Worker(Process):
 
 
 class Workers:
-    """Processes for queries, of which one is kept for the next."""
+    """Pool of query processes, of which one is kept for the next query."""
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
@@ -221,7 +222,7 @@ class Workers:
             self._idle = Worker(fork=True)
 
     def take(self) -> Worker:
-        """A process that is at nothing."""
+        """Return an idle process."""
         with self._turn:
             worker, self._idle = self._idle, None
         if worker is not None and worker.owner == os.getpid():
@@ -255,4 +256,4 @@ class Workers:
 def _forked() -> Start:
     from qmd.analytics import sandbox_worker as worker  # before the fork: what is loaded is shared
 
-    return forked(worker.serve)
+    return forked(worker.serve_queries)

@@ -1,4 +1,4 @@
-"""Searches that a statement calls for, and the values that it gives them."""
+"""Calls of search functions inside SQL, and their arguments."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from qmd.errors import SqlError
 from qmd.errors.base import advised
 
 SEARCHES = ("bm25", "vsearch", "hybrid")
-"""Searches that a statement can call. See sql/views/."""
+"""Search functions that a statement can call. See sql/views/."""
 
 CHOOSING = tuple(each.name for each in members(Selection))
 """Parameters that choose documents, the same as in all searches."""
 
 DEFAULT_N = 100
-"""Documents that a search gives at most if it is not told; as the macros say."""
+"""Default limit of documents of a search; as in the macros."""
 
 LARGEST_N = 1_000_000
 
@@ -26,7 +26,7 @@ Parameters = Mapping[str, Any] | Sequence[Any]
 
 
 class Call(NamedTuple):
-    """A search that a statement calls for.
+    """A call of a search function in a statement.
 
     Attributes:
         search: one of `SEARCHES`.
@@ -49,8 +49,8 @@ class Call(NamedTuple):
         }
 
 
-def call(search: str, arguments: Sequence[dict[str, Any]], parameters: Parameters) -> Call:
-    """What a search is called with.
+def bind_call(search: str, arguments: Sequence[dict[str, Any]], parameters: Parameters) -> Call:
+    """Bind the arguments of a search call.
 
     Args:
         arguments: nodes of the tree.
@@ -85,7 +85,7 @@ def _usage(search: str) -> str:
 
 
 def _value(search: str, name: str, argument: dict[str, Any], parameters: Parameters) -> object:
-    """A constant, or the value of a parameter.
+    """Return a constant, or the value of a parameter.
 
     The tree leaves out the value of a text that is empty, and has a decimal without its point.
     """
@@ -103,7 +103,7 @@ def _value(search: str, name: str, argument: dict[str, Any], parameters: Paramet
     )
 
 
-def check(names: Iterable[str], parameters: Parameters) -> None:
+def check_parameters(names: Iterable[str], parameters: Parameters) -> None:
     """Refuse values for other parameters than a statement has.
 
     Args:
@@ -134,7 +134,7 @@ def check(names: Iterable[str], parameters: Parameters) -> None:
 
 
 def parameter(identifier: str, parameters: Parameters) -> object:
-    """The value of a parameter that has one."""
+    """Return the value of a parameter."""
     if isinstance(parameters, Mapping):
         name = identifier.lower()
         return next(value for key, value in parameters.items() if str(key).lower() == name)

@@ -1,9 +1,9 @@
-"""What a statement of a person would do, told from its tree before it runs.
+"""Check of a user's statement on its syntax tree, before it runs.
 
-DuckDB's own parser makes the tree, and opens nothing for it. Whatever is no query has none. In a
-query, functions that give rows are the way out of a sandbox: the setting that shuts out files
-still lets the attached index itself be opened, and some of them write logs to a file or take a
-pointer. So those that may be called are listed here, and all others are refused.
+DuckDB's own parser makes the tree, and opens nothing for it. A statement other than a query has
+none. In a query, table functions are the way out of a sandbox: the setting that disables file
+access still permits to open the attached index itself, and some functions write logs to a file or
+take a pointer. So the permitted functions are listed here, and all others are refused.
 """
 
 from __future__ import annotations
@@ -17,7 +17,14 @@ from typing import Any, NamedTuple
 
 from qmd.analytics import lexer
 from qmd.analytics.duckdb_messages import without_advice
-from qmd.analytics.search_calls import SEARCHES, Call, Parameters, call, check, parameter
+from qmd.analytics.search_calls import (
+    SEARCHES,
+    Call,
+    Parameters,
+    bind_call,
+    check_parameters,
+    parameter,
+)
 from qmd.errors import SqlError
 from qmd.errors.base import advised
 from qmd.storage.cursor import Cursor, DatabaseError
@@ -28,7 +35,7 @@ OF_VALUES = frozenset(
     pg_timezone_names
     """.split()
 )
-"""Functions that make rows of what they are given."""
+"""Table functions over their arguments alone."""
 
 HARMLESS = OF_VALUES | frozenset(
     """
@@ -39,7 +46,7 @@ HARMLESS = OF_VALUES | frozenset(
     pragma_version
     """.split()
 )
-"""Functions that give rows and neither open nor change anything."""
+"""Table functions that neither open nor change anything."""
 
 OF_FILES = frozenset(
     """
@@ -49,7 +56,7 @@ OF_FILES = frozenset(
     parquet_full_metadata parquet_bloom_probe read_text read_blob glob
     """.split()
 )
-"""Functions that read files."""
+"""Table functions that read files."""
 
 _MORE_FILES = advised(
     "A query reads the index and nothing else. Allow it to read files with {}.",
@@ -58,17 +65,17 @@ _MORE_FILES = advised(
 )
 
 _QUALIFIERS = frozenset("memory qmd_index main temp system information_schema pg_catalog".split())
-"""What may stand before the name of a table: the catalogs, and their schemas."""
+"""Qualifiers allowed before a table name: the catalogs, and their schemas."""
 
 _LOCAL = re.compile("^file:(//(localhost)?)?/")
-"""How DuckDB writes that a file is on this machine."""
+"""Forms of a `file:` URL for a file on this machine."""
 
 _OF_ROWS = "TABLE_FUNCTION"
 
 _FORMS = "SELECT, FROM, WITH, VALUES, DESCRIBE, SHOW, SUMMARIZE and EXPLAIN"
 
 
-class Request(NamedTuple):
+class CheckedStatement(NamedTuple):
     """A statement that may run.
 
     Attributes:
@@ -87,8 +94,8 @@ class Request(NamedTuple):
     own: frozenset[str]
 
 
-class Reader:
-    """Reads statements.
+class StatementChecker:
+    """Checker of statements.
 
     Args:
         functions: macros of qmd's, which may be called.
@@ -104,8 +111,8 @@ class Reader:
         self._files = files
         self._index = index
 
-    def request(self, text: str, parameters: Parameters) -> Request:
-        """What a statement is, and which searches it calls for.
+    def request(self, text: str, parameters: Parameters) -> CheckedStatement:
+        """Classify a statement and list its search calls.
 
         Raises:
             SqlError: it is not one query, would do what a query may not, or has other parameters.
@@ -116,15 +123,15 @@ class Reader:
         if words[0].text.lower() == "explain":
             analyze = len(words) > 1 and words[1].text.lower() in ("analyze", "analyse")
             manner = "explain_analyze" if analyze else "explain"
-            query = lexer.after(query, words[1 if analyze else 0])
+            query = lexer.after_explain(query, words[1 if analyze else 0])
             if lexer.has_options(query):
                 raise SqlError("EXPLAIN and EXPLAIN ANALYZE are taken, both without options.")
         tree = self._tree(query)
         if manner == "answer" and tree.get("from_table", {}).get("type") == "SHOW_REF":
             manner = "answer_shown"
-        check(_parameters(tree), parameters)
+        check_parameters(_parameters(tree), parameters)
         calls = dict.fromkeys(self._calls(tree, parameters))
-        return Request(query, manner, tuple(calls), _names(tree), _own(tree))
+        return CheckedStatement(query, manner, tuple(calls), _names(tree), _own(tree))
 
     def _tree(self, query: str) -> dict[str, Any]:
         parsed = self._cursor.one("sandbox/parse", text=query)
@@ -145,7 +152,7 @@ class Reader:
         return node
 
     def _refusal(self, query: str, found: dict[str, str]) -> SqlError:
-        """Why something has no tree."""
+        """Return the reason why a text has no syntax tree."""
         if found["error_type"] == "parser":
             try:
                 self._cursor.connection.extract_statements(query)
@@ -158,7 +165,7 @@ class Reader:
         return SqlError(f"qmd sql only reads: {first} is no query. It takes {_FORMS}.")
 
     def _calls(self, tree: dict[str, Any], parameters: Parameters) -> Iterator[Call]:
-        """The searches; refuses what a query may not do."""
+        """Yield the search calls; refuse what a query may not do."""
         nodes = list(_within(tree))
         giving_rows = {id(node["function"]) for node, _ in nodes if node.get("type") == _OF_ROWS}
         for node, own in nodes:
@@ -171,7 +178,7 @@ class Reader:
                         self._check_file(file)
                 self._check_function(name)
                 if name in SEARCHES:
-                    yield call(name, function.get("children", ()), parameters)
+                    yield bind_call(name, function.get("children", ()), parameters)
             elif kind == "BASE_TABLE":
                 self._check_table(node, own)
             elif kind == "FUNCTION" and id(node) not in giving_rows:
@@ -202,7 +209,7 @@ class Reader:
         named = [part for part in parts if part]
         name = ".".join(named)
         if _is_elsewhere(named[-1]):
-            raise not_here(named[-1])
+            raise remote_file_error(named[-1])
         if len(named) == 1 and _folded(name) in own:
             return
         is_file = any(mark in named[-1] for mark in "./\\")
@@ -217,7 +224,7 @@ class Reader:
     def _check_file(self, name: str) -> None:
         """Refuse a file that may not be read, though others may."""
         if _is_elsewhere(name):
-            raise not_here(name)
+            raise remote_file_error(name)
         if self._files:
             self._check_not_index(name)
 
@@ -230,13 +237,13 @@ class Reader:
                 named.exists() and index.exists() and named.samefile(index)
             )
         except (RuntimeError, OSError, ValueError):
-            return  # nobody's home, or no path at all: too long for one, say
+            return  # an unknown user's home, or no valid path: too long, say
         if taken:
             raise SqlError(f"'{value}' takes in the index itself, which is there as tables.")
 
 
-def not_here(name: str) -> SqlError:
-    """Why a file of another machine is not read."""
+def remote_file_error(name: str) -> SqlError:
+    """Build the error for a file on another machine."""
     return SqlError(
         f"'{name}' is not on this machine, and a query does not reach the network.",
         advice=advised(
@@ -248,13 +255,13 @@ def not_here(name: str) -> SqlError:
 
 
 def _is_elsewhere(name: str) -> bool:
-    """Whether a file is named by a URL, but for `file://`."""
+    """Check that a file name is a URL other than `file://`."""
     scheme, found, _ = name.partition("://")
     return bool(found) and scheme.isidentifier() and scheme.lower() != "file"
 
 
 def _files(function: dict[str, Any], parameters: Parameters) -> Iterator[str]:
-    """Files that a function is to read, by name or pattern.
+    """Yield the files that a function reads, by name or pattern.
 
     Raises:
         SqlError: which they are is only known when it runs.
@@ -278,7 +285,7 @@ def _files(function: dict[str, Any], parameters: Parameters) -> Iterator[str]:
 
 
 def _nodes(tree: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """All nodes of a tree."""
+    """Yield all nodes of a tree."""
     waiting: list[Any] = [tree]
     while waiting:
         each = waiting.pop()
@@ -290,7 +297,7 @@ def _nodes(tree: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _within(tree: dict[str, Any]) -> Iterator[tuple[dict[str, Any], frozenset[str]]]:
-    """All nodes of a tree, each with the names that WITH has given there, in lower case.
+    """Yield all nodes of a tree, each with the names of the WITH clauses around it, in lower case.
 
     A name counts in the query that its WITH begins, and in those that its WITH gives names to
     after it; in its own only if that is recursive, and there only in what is repeated.
@@ -312,7 +319,7 @@ def _within(tree: dict[str, Any]) -> Iterator[tuple[dict[str, Any], frozenset[st
 
 
 def _names(tree: dict[str, Any]) -> frozenset[str]:
-    """Whatever rows come from, but for tables of the index, files, and functions of values."""
+    """Yield the sources of rows, except tables of the index, files, and functions of values."""
     found = set()
     for node in _nodes(tree):
         if node.get("type") == _OF_ROWS:
@@ -325,16 +332,16 @@ def _names(tree: dict[str, Any]) -> frozenset[str]:
 
 
 def _parameters(tree: dict[str, Any]) -> list[str]:
-    """Names of the parameters."""
+    """Yield the names of the parameters."""
     return [node["identifier"] for node in _nodes(tree) if node.get("class") == "PARAMETER"]
 
 
 def _own(tree: dict[str, Any]) -> frozenset[str]:
-    """Names that a statement gives with WITH."""
+    """Return the names that a statement defines with WITH."""
     maps = (node.get("cte_map", {}).get("map", ()) for node in _nodes(tree))
     return frozenset(_folded(entry["key"]) for each in maps for entry in each)
 
 
 def _folded(name: str) -> str:
-    """A name as DuckDB compares it with others: only letters of ASCII have a small form."""
+    """Fold a name as DuckDB compares names: only ASCII letters change."""
     return name.encode(errors="surrogatepass").lower().decode(errors="surrogatepass")

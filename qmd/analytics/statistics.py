@@ -1,4 +1,4 @@
-"""Facts about all documents, for tables and pictures."""
+"""Statistics of documents: totals, months, sizes, frequent terms."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Totals(NamedTuple):
-    """What the documents come to.
+class DocumentTotals(NamedTuple):
+    """Totals of the documents.
 
     Attributes:
         bytes: of the files.
@@ -45,16 +45,16 @@ class Month(NamedTuple):
     bytes: int
 
 
-class Size(NamedTuple):
-    """Documents whose files are of about one size, in bytes."""
+class SizeBucket(NamedTuple):
+    """Size bucket: documents of similar file size, in bytes."""
 
     at_least: int
     below: int
     documents: int
 
 
-class Part(NamedTuple):
-    """A collection. See `Totals`."""
+class CollectionShare(NamedTuple):
+    """Share of a collection. See `Totals`."""
 
     name: str
     documents: int
@@ -63,8 +63,8 @@ class Part(NamedTuple):
     last: datetime | None
 
 
-class Term(NamedTuple):
-    """A frequent term, by the shortest of its words.
+class FrequentTerm(NamedTuple):
+    """A frequent term, named by its shortest word.
 
     Attributes:
         documents: with the term.
@@ -104,44 +104,44 @@ class Mapped(NamedTuple):
     total: int
 
 
-def totals(cursor: Cursor, names: Sequence[str]) -> Totals:
-    """What the documents come to.
+def document_totals(cursor: Cursor, names: Sequence[str]) -> DocumentTotals:
+    """Count the documents, their words and bytes.
 
     Args:
         names: of collections; none means all, here and below.
     """
-    return cursor.rows(Totals, "stats/totals", collections=_names(names))[0]
+    return cursor.rows(DocumentTotals, "stats/totals", collections=_names(names))[0]
 
 
 def months(cursor: Cursor, names: Sequence[str]) -> list[Month]:
-    """Documents of each month, by their date, for each collection."""
+    """Count the documents of each month, by their date, for each collection."""
     return cursor.rows(Month, "stats/months", collections=_names(names))
 
 
-def sizes(cursor: Cursor, names: Sequence[str]) -> list[Size]:
-    """Documents by size, in steps of 1, 2, 5, 10, 20, 50 … bytes."""
-    return cursor.rows(Size, "stats/sizes", collections=_names(names))
+def sizes(cursor: Cursor, names: Sequence[str]) -> list[SizeBucket]:
+    """Count the documents by size, in steps of 1, 2, 5, 10, 20, 50 … bytes."""
+    return cursor.rows(SizeBucket, "stats/sizes", collections=_names(names))
 
 
-def collections(cursor: Cursor, names: Sequence[str]) -> list[Part]:
-    """Collections, those with most documents first."""
-    return cursor.rows(Part, "stats/collections", collections=_names(names))
+def collection_shares(cursor: Cursor, names: Sequence[str]) -> list[CollectionShare]:
+    """List the collections, the largest first."""
+    return cursor.rows(CollectionShare, "stats/collections", collections=_names(names))
 
 
-def terms(cursor: Cursor, names: Sequence[str], *, limit: int) -> list[Term]:
-    """The most frequent terms that say something."""
+def terms(cursor: Cursor, names: Sequence[str], *, limit: int) -> list[FrequentTerm]:
+    """List the most frequent terms, without stop words."""
     return cursor.rows(
-        Term, "stats/terms", collections=_names(names), without=_WITHOUT, limit=limit
+        FrequentTerm, "stats/terms", collections=_names(names), without=_WITHOUT, limit=limit
     )
 
 
 def longest(cursor: Cursor, names: Sequence[str], *, limit: int) -> list[Long]:
-    """The longest documents."""
+    """List the longest documents."""
     return cursor.rows(Long, "stats/longest", collections=_names(names), limit=limit)
 
 
 def mapped(cursor: Cursor, names: Sequence[str], *, model_id: int, limit: int) -> list[Mapped]:
-    """Documents with vectors of a model, by path: all, or a sample that stays the same."""
+    """List documents with vectors of a model, by path: all, or a fixed sample."""
     return cursor.rows(
         Mapped, "stats/mapped", model_id=model_id, collections=_names(names), limit=limit
     )
@@ -150,7 +150,7 @@ def mapped(cursor: Cursor, names: Sequence[str], *, model_id: int, limit: int) -
 def means(
     cursor: Cursor, hashes: Sequence[str], *, model_id: int, dimensions: int
 ) -> NDArray[np.float32]:
-    """For each text the mean of the vectors of its passages, of length 1: (texts, dimensions)."""
+    """Compute the mean of the chunk vectors of each text, of length 1: (texts, dimensions)."""
     import numpy as np
     import pyarrow as pa
 
@@ -161,7 +161,7 @@ def means(
     sums = np.zeros((len(distinct), dimensions), np.float64)
     with cursor.staged(texts=texts):
         found = cursor.connection.execute(statement("stats/vectors"), {"model_id": model_id})
-        for batch in found.to_arrow_reader(BATCH):
+        for batch in found.to_arrow_reader(BATCH_VECTORS):
             vectors = batch["vector"].flatten().to_numpy(zero_copy_only=False)
             numbers = batch["number"].to_numpy()
             np.add.at(sums, numbers, vectors.reshape(len(numbers), dimensions))
@@ -171,10 +171,10 @@ def means(
     return unit[rows].astype(np.float32)
 
 
-def telling(
+def distinguishing_terms(
     cursor: Cursor, document_ids: Sequence[int], groups: Sequence[int], *, limit: int
 ) -> dict[int, list[str]]:
-    """The terms that tell each group of documents from the others, best first.
+    """Find the terms that distinguish each group of documents, best first.
 
     Args:
         groups: the number of the group of each document.
@@ -196,7 +196,7 @@ def telling(
     return found
 
 
-BATCH = 8192
+BATCH_VECTORS = 8192
 """Vectors that are summed at once."""
 
 _WITHOUT = as_json(sorted(STOP_WORDS))

@@ -1,11 +1,11 @@
-"""Views of the index for queries of people: one file each, `sql/views/<name>.sql`.
+"""SQL views over the index, one file each: `sql/views/<name>.sql`.
 
 A file is one `create view <name> as …` or `create macro <name>(…) as table …`. The index is
-attached as `qmd_index`; the view stands in a catalog in memory, so it may have the name of a
-table (`from qmd_index.documents`). The header is that of a statement, and is shown to people:
-the first line says what a row is, and a line `out` has name, type (as DuckDB calls it; `?` may
-be null) and meaning of each column, in order. A line `needs` names the views that this one is
-made from, with commas; they are created before it:
+attached as `qmd_index`; the view is in an in-memory catalog, so it may have the name of a table
+(`from qmd_index.documents`). The header is that of a statement, and is shown to users: the first
+line describes a row, and each line `out` has name, type (of DuckDB; `?` may be null) and meaning
+of a column, in order. A line `needs` lists the views that this one depends on, with commas; they
+are created before it:
 
     -- Headings of documents.
     --
@@ -17,7 +17,7 @@ made from, with commas; they are created before it:
 
 A macro has a line `in` for each of its parameters. `$selection` stands for the parameters that
 choose documents, as they are declared for all searches, and `$chosen` for their names. Every file
-in the folder is taken: a new view is a new file, and a run of `python -m tools.docs`, which
+in the folder is included: to add a view, add a file, and run `python -m tools.docs`, which
 describes it in docs/sql.md.
 """
 
@@ -31,7 +31,7 @@ from typing import NamedTuple
 
 from qmd.declaration.operation import members
 from qmd.declaration.parameters import Selection
-from qmd.storage.statements import shipped
+from qmd.storage.statements import data_folder
 
 _CALL = re.compile(r"^create macro (.+\)) as table$", re.M)
 _TAKEN = re.compile(r"^-- in +(\w+) +(\S+) *(.*)$", re.M)
@@ -39,7 +39,7 @@ _NEEDS = re.compile(r"^-- needs +(.+)$", re.M)
 _COLUMN = re.compile(r"^-- out +(\w+) +(\S+) *(.*)$", re.M)
 
 
-class Column(NamedTuple):
+class ViewColumn(NamedTuple):
     """A column of a view.
 
     Attributes:
@@ -57,7 +57,7 @@ class Column(NamedTuple):
 
 
 class View(NamedTuple):
-    """A view, or a table macro, as its file says.
+    """A view or a table macro, as described in its file.
 
     Attributes:
         call: how it stands in a query: its name, or `bm25(query, n := 100)`.
@@ -71,28 +71,28 @@ class View(NamedTuple):
     call: str
     about: str
     needs: tuple[str, ...]
-    parameters: tuple[Column, ...]
-    columns: tuple[Column, ...]
+    parameters: tuple[ViewColumn, ...]
+    columns: tuple[ViewColumn, ...]
     text: str
 
     @property
     def is_macro(self) -> bool:
-        """Whether it takes parameters."""
+        """True for a macro, which takes parameters."""
         return self.call != self.name
 
 
 @cache
 def views() -> tuple[View, ...]:
-    """All views, each after those that it needs, else by name."""
+    """List all views, each after those that it depends on, else by name."""
     found = {}
-    for file in sorted((shipped("sql") / "views").glob("*.sql")):
+    for file in sorted((data_folder("sql") / "views").glob("*.sql")):
         found[file.stem] = _read(file.stem, file.read_text(encoding="utf-8"))
     order = TopologicalSorter({view.name: view.needs for view in found.values()})
     return tuple(found[name] for name in order.static_order())
 
 
 def needed(names: Iterable[str]) -> set[str]:
-    """Views that are read with some, these included."""
+    """Add the views that some views depend on."""
     wanted = set(names)
     for view in reversed(views()):
         if view.name in wanted:
@@ -102,8 +102,8 @@ def needed(names: Iterable[str]) -> set[str]:
 
 def _read(name: str, text: str) -> View:
     chosen = members(Selection) if "$selection" in text else ()
-    more = tuple(Column(each.name, "text?", each.about.help_on("sql")) for each in chosen)
-    taken = [Column(*found) for found in _TAKEN.findall(text)]
+    more = tuple(ViewColumn(each.name, "text?", each.about.help_on("sql")) for each in chosen)
+    taken = [ViewColumn(*found) for found in _TAKEN.findall(text)]
     text = text.replace("$selection", ", ".join(f"{each.name} := null" for each in more))
     text = text.replace("$chosen", ", ".join(each.name for each in more))
     call = _CALL.search(text)
@@ -113,13 +113,13 @@ def _read(name: str, text: str) -> View:
         text.partition("\n")[0].removeprefix("-- "),
         tuple(each.strip() for line in _NEEDS.findall(text) for each in line.split(",")),
         (*taken, *more),
-        tuple(Column(*found) for found in _COLUMN.findall(text)),
+        tuple(ViewColumn(*found) for found in _COLUMN.findall(text)),
         text,
     )
 
 
 class Example(NamedTuple):
-    """A question that people ask, and the query that answers it.
+    """An example question with its query.
 
     Attributes:
         name: of its file, without the number.
@@ -132,9 +132,9 @@ class Example(NamedTuple):
 
 @cache
 def examples() -> tuple[Example, ...]:
-    """Useful questions: `sql/examples/NN_name.sql`, in order."""
+    """List the example queries `sql/examples/NN_name.sql`, in order."""
     found = []
-    for file in sorted((shipped("sql") / "examples").glob("*.sql")):
+    for file in sorted((data_folder("sql") / "examples").glob("*.sql")):
         about, _, query = file.read_text(encoding="utf-8").partition("\n")
         name = file.stem.partition("_")[2]
         found.append(Example(name, about.removeprefix("-- "), query))

@@ -189,7 +189,7 @@ class Operation:
 
     @property
     def is_async(self) -> bool:
-        """Whether the function has to be awaited."""
+        """True if the function is a coroutine function."""
         return inspect.iscoroutinefunction(self.function)
 
     @property

@@ -1,10 +1,10 @@
-"""Where a text is cut into the pieces that are embedded.
+"""Chunker: splits a text into the chunks that are embedded.
 
-    places to cut ──the best one in the window before each end──▸ pieces ──counted──▸ split again
+    candidate splits ──the best in the window before each end──▸ chunks ──tokens──▸ split again
 
-Headings, rules and paragraphs are good places, the inside of a code fence is none, and no
-grapheme is ever split. Only what stands in a window is looked at, so a text takes time in
-proportion to its length and little of it.
+Headings, rules and paragraphs are good splits, positions inside a code block are no candidates, and
+no grapheme is ever split. Only the windows are examined, so the time is linear in the length of the
+text.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ if TYPE_CHECKING:
     import regex
 
 DECAY = 0.7
-"""Share of its score that a break has lost at the far end of the window.
+"""Share of its score that a split loses at the far end of the window.
 
-Source: tobi/qmd (MIT), src/store.ts, findBestCutoff; the scores below: BREAK_PATTERNS."""
+Source: tobi/qmd (MIT), src/store.ts, findBestCutoff; the scores below: BREAK_PATTERNS.
+"""
 
 TOKENS = 900
 OVERLAP = 0.15
 WINDOW = 200
-"""Tokens of a piece; share of them that the next one repeats; tokens before the end of a piece
-in which a place to cut is looked for. Source: tobi/qmd (MIT), src/store.ts, CHUNK_SIZE_TOKENS."""
+"""Tokens of a chunk; share of them that the next one repeats; tokens before the end of a chunk in
+which a split is looked for. Source: tobi/qmd (MIT), src/store.ts, CHUNK_SIZE_TOKENS."""
 
 _BREAK = re.compile(
     r"\n(?=(?:"
@@ -41,7 +42,7 @@ _BREAK = re.compile(
     re.X,
 )
 _AHEAD = 48
-"""Characters after a newline that `_BREAK` may look at."""
+"""Characters after a newline that `_BREAK` may read."""
 
 _SCORES = {"fence": 80, "rule": 60, "blank": 20, "item": 5, None: 1}
 
@@ -50,21 +51,23 @@ _FIRST_FENCE = re.compile(_FENCE)
 _LATER_FENCE = re.compile("\n" + _FENCE)
 
 _REACH = 32
-"""Characters before a cut in which the end of a grapheme is looked for first."""
+"""Characters before a split in which a grapheme boundary is looked for first."""
 
 _SAMPLE, _SAMPLES = 2_000, 8
 """Characters of a sample of a long text, and how many tell its characters per token."""
 
 _MARGIN = 0.9
-"""Share of its tokens that a piece is meant to have: no text is the same all over. With less the
-pieces are more, with more too many have to be split; both cost time."""
+"""Target share of the token limit, since no text is uniform.
+
+With less there are more chunks, with more too many have to be split again; both cost time.
+"""
 
 _PART = 2 / 3
-"""Most of a piece that a part of it may be: two like parts are better than one and a rest."""
+"""Largest share of a chunk in a part of it: two equal parts are better than one and a rest."""
 
 
 class Break(NamedTuple):
-    """A place to cut: what stands at `position` opens the next piece.
+    """A candidate split: the text at `position` starts the next chunk.
 
     Attributes:
         position: characters before it.
@@ -76,14 +79,14 @@ class Break(NamedTuple):
 
 
 class Fence(NamedTuple):
-    """A block of code: from the newline before it to the end of its last mark."""
+    """A code block: from the newline before it to the end of its closing fence."""
 
     start: int
     end: int
 
 
 class Sizes(NamedTuple):
-    """How a text is cut, in characters.
+    """Sizes of chunks, in characters.
 
     Attributes:
         size: of a piece, at most.
@@ -104,11 +107,12 @@ class Piece(NamedTuple):
 
     @property
     def end(self) -> int:
+        """Position after the last character."""
         return self.position + self.length
 
 
 class TokenPiece(NamedTuple):
-    """A part of a text that a model can read whole.
+    """A part of a text that fits the model's token limit.
 
     Attributes:
         position: characters before it.
@@ -127,12 +131,12 @@ _DEFAULT = Sizes()
 
 
 def breaks(text: str) -> list[Break]:
-    """All places to cut, in order: each is the newline before a line, scored by what follows."""
+    """List all candidate splits, in order: the newline before each line, scored by that line."""
     return list(_breaks(text, 0, len(text)))
 
 
 def _breaks(text: str, first: int, last: int) -> Iterator[Break]:
-    """The breaks from one position to another, both included."""
+    """Yield the candidate splits between two positions, both included."""
     for found in _BREAK.finditer(text, first, last + 1 + _AHEAD):
         position, kind = found.start(), found.lastgroup
         if position > last:
@@ -142,7 +146,7 @@ def _breaks(text: str, first: int, last: int) -> Iterator[Break]:
 
 
 def fences(text: str) -> list[Fence]:
-    """The blocks of code between ``` or ~~~, in order. One that is never closed goes to the end.
+    """List the code blocks between ``` or ~~~, in order. An unclosed one goes to the end.
 
     Source: CommonMark 0.31.2, 4.5: up to 3 spaces before the mark, no backtick after an opening
     ```, and the closing mark is of the same character, at least as long, and alone on its line.
@@ -164,13 +168,13 @@ def fences(text: str) -> list[Fence]:
 
 
 def inside(position: int, fenced: Sequence[Fence]) -> bool:
-    """Whether a position is strictly inside one of some fences, which are in order."""
+    """Check that a position is strictly inside a code block; the blocks are sorted."""
     before = bisect_left(fenced, (position,)) - 1
     return before >= 0 and position < fenced[before].end
 
 
 def merged(a: Sequence[Break], b: Sequence[Break]) -> list[Break]:
-    """The breaks of both, in order; of two at the same place, the higher score."""
+    """Merge two sorted lists of splits; at equal positions the higher score stays."""
     best: dict[int, int] = {}
     for position, score in chain(a, b):
         best[position] = max(score, best.get(position, score))
@@ -180,7 +184,7 @@ def merged(a: Sequence[Break], b: Sequence[Break]) -> list[Break]:
 def cutoff(
     places: Sequence[Break], target: int, window: int = 800, fenced: Sequence[Fence] = ()
 ) -> int:
-    """The best place to cut in the window before `target`; without any, `target`.
+    """Choose the best split in the window before `target`; without any, `target`.
 
     Strong breaks win, and near ones over far: a break loses `DECAY` times the square of its
     distance, as a share of the window. Of equals the earlier wins.
@@ -200,7 +204,7 @@ def cutoff(
 
 
 def chunks(text: str, sizes: Sizes = _DEFAULT, extra: Sequence[Break] = ()) -> list[Piece]:
-    """The pieces of a text, in order, which together are all of it.
+    """Split a text into chunks that together cover it.
 
     A piece is only longer than `sizes.size` where a grapheme would be split otherwise.
 
@@ -214,7 +218,7 @@ def chunks(text: str, sizes: Sizes = _DEFAULT, extra: Sequence[Break] = ()) -> l
 def _pieces(
     text: str, whole: Piece, sizes: Sizes, fenced: Sequence[Fence], extra: Sequence[Break]
 ) -> Iterator[Piece]:
-    """The pieces of a part of a text that begins and ends with a whole grapheme."""
+    """Yield the chunks of a part of a text that starts and ends with a whole grapheme."""
     size, overlap, window = max(1, sizes.size), sizes.overlap, sizes.window
     start = end = whole.position
     while (target := start + size) < whole.end:
@@ -236,7 +240,7 @@ def _pieces(
 
 
 def _whole(text: str, at: int, floor: int) -> int:
-    """The last end of a grapheme up to `at`; the first after it if none is behind `floor`.
+    """Find the last grapheme boundary up to `at`, or the next one after it if none is past `floor`.
 
     Args:
         floor: where a grapheme ends, before `at`.
@@ -265,14 +269,14 @@ def _whole(text: str, at: int, floor: int) -> int:
 
 @cache
 def _grapheme() -> regex.Pattern[str]:
-    """A grapheme cluster (Unicode, UAX 29). Loaded when first needed: ASCII has no need of it."""
+    """Compile the pattern of grapheme clusters (Unicode, UAX 29) on first use."""
     import regex
 
     return regex.compile(r"\X")
 
 
 def _samples(text: str) -> list[str]:
-    """Parts of a text from all over it, to judge it by; a short one as it is."""
+    """Take samples from all over a text to estimate its tokens; all of a short text."""
     if len(text) <= _SAMPLE * _SAMPLES:
         return [text]
     starts = [(len(text) - _SAMPLE) * at // (_SAMPLES - 1) for at in range(_SAMPLES)]
@@ -288,7 +292,7 @@ def token_chunks(
     window: int | None = None,
     extra: Sequence[Break] = (),
 ) -> list[TokenPiece]:
-    """The pieces of a text that a model can read whole, in order; none of them is blank.
+    """Split a text into chunks within the token limit, in order, none of them blank.
 
     Each character that is not blank is in one of them. Only a single grapheme may have more than
     `tokens`. Where what a model puts around a text leaves no room, all of it is one piece.
@@ -313,7 +317,7 @@ def token_chunks(
         window = tokens * WINDOW // TOKENS
 
     def parts(piece: Piece, has: int) -> list[Piece]:
-        """The piece itself if it has no more tokens than it may."""
+        """Return the piece itself if it is within the token limit, else its parts."""
         if has <= tokens or room <= 0:
             return [piece]
         size = int(piece.length * min(_PART, _MARGIN * room / (has - around)))

@@ -1,7 +1,7 @@
-"""Places to cut a program: where its classes, functions, types and imports begin.
+"""Candidate splits of source code: the starts of classes, functions, types and imports.
 
-The grammars are packages of their own. Without one, or where it cannot read a text, a
-program is cut like any text.
+The grammars are separate packages. Without a grammar, or if it cannot parse the text, a program is
+chunked like any text.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from tree_sitter import Language, Node, Query
 
 LONGEST = 500_000
-"""Characters of a text that is parsed, at most: one that is no program may take half a minute."""
+"""Characters of a text that is parsed, at most: another text may take half a minute."""
 
 _BROKEN = 100_000_000
-"""Sum of the squares of the children of errors from which on a tree is not searched: a query
+"""Sum of the squared child counts of error nodes from which on a tree is not searched: a query
 takes as many steps there."""
 
 _SCORES = {"class": 100, "function": 90, "type": 80, "import": 60}
-"""Of what the queries below capture. Source: tobi/qmd (MIT), src/ast.ts, SCORE_MAP."""
+"""Scores of the captures below. Source: tobi/qmd (MIT), src/ast.ts, SCORE_MAP."""
 
 _SUFFIXES = {
     "c": ".c",
@@ -44,7 +44,7 @@ _GRAMMARS = {
     "tsx": ("tree_sitter_typescript", "language_tsx"),
     "typescript": ("tree_sitter_typescript", "language_typescript"),
 }
-"""Package and function of a grammar, where the language does not say them."""
+"""Package and function of a grammar whose name differs from the language."""
 
 _C = """
 [(struct_specifier body: (_)) (union_specifier body: (_))] @class
@@ -123,12 +123,12 @@ _QUERIES = {
 
 
 def language(path: str) -> str | None:
-    """The language of a program, by the last extension of its file; None if there is no grammar."""
+    """Return the language of a program by its file extension; None without a grammar."""
     return _LANGUAGES.get(PurePosixPath(path).suffix.lower())
 
 
 def syntax_breaks(text: str, path: str) -> list[Break]:
-    """Where the parts of a program begin, in order; none if it cannot be parsed."""
+    """List the starts of syntactic units, in order; none if the text cannot be parsed."""
     name = language(path)
     if name is None or len(text) > LONGEST:
         return []
@@ -148,7 +148,7 @@ def syntax_breaks(text: str, path: str) -> list[Break]:
 
 
 def _starts(program: bytes, name: str) -> dict[int, int]:
-    """For each byte at which a part begins, the highest score of one that does."""
+    """Map the byte offset of each unit to the highest score of a unit that starts there."""
     from tree_sitter import Parser, QueryCursor
 
     grammar, query = _grammar(name)
@@ -164,7 +164,7 @@ def _starts(program: bytes, name: str) -> dict[int, int]:
 
 
 def _broken(root: Node) -> bool:
-    """Whether so much in a row could not be parsed that a query would take too long."""
+    """Check for long runs of syntax errors, which would make a query slow."""
     steps, nodes = 0, [root]
     while nodes:
         node = nodes.pop()
@@ -176,7 +176,7 @@ def _broken(root: Node) -> bool:
 
 @cache
 def _grammar(name: str) -> tuple[Language, Query]:
-    """A grammar and the query for its parts. Raises whatever goes wrong with it."""
+    """Load a grammar and its query for units. Errors of the library pass through."""
     from tree_sitter import Language, Query
 
     package, function = _GRAMMARS.get(name, (f"tree_sitter_{name}", "language"))

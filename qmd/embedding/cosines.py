@@ -22,7 +22,7 @@ LEAST_SPREAD = 1e-3
 
 
 class Cosines(NamedTuple):
-    """How cosines of passages taken at random are distributed.
+    """The distribution of cosines of random passages.
 
     Attributes:
         spread: their standard deviation.
@@ -32,7 +32,7 @@ class Cosines(NamedTuple):
     spread: float
 
     def similarity(self, cosine: float) -> float:
-        """How near two texts are, 0 to 1: their cosine as it would be in the usual distribution."""
+        """Convert a cosine to a similarity from 0 to 1, on the scale of the usual distribution."""
         usual = (cosine - self.mean) / self.spread * USUAL.spread + USUAL.mean
         return min(max(usual, 0.0), 1.0)
 

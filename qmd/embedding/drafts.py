@@ -1,4 +1,4 @@
-"""Vectors that are made anew, beside those that are in use until all are made."""
+"""Draft vectors: a full rebuild beside the vectors in use, published when complete."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 
 def draft(space: Space) -> Space:
-    """Where vectors of a space are made anew, beside those that are there."""
+    """Return the vector space of the draft that rebuilds another space."""
     return space._replace(fingerprint=f"{space.fingerprint}{vectors.DRAFT}")
 
 
 def put_in_place(cursor: Cursor, space: Space, dimensions: int) -> None:
-    """Replace the vectors of the texts that have been embedded anew by those of the draft.
+    """Replace the vectors of rebuilt texts by those of the draft.
 
     A text that has vectors, and has not got all of its new ones, keeps those. Chunks get new
-    numbers: who knows all up to one (`shortcut`) has not seen these.
+    numbers: an HNSW copy that knows all up to one lacks these.
 
     Raises:
         VectorsRemoved: another process has removed the draft.

@@ -1,11 +1,11 @@
-"""Embedding: texts become chunks, chunks become vectors, vectors are committed as they come.
+"""Embedding pipeline: texts to chunks, chunks to vectors, committed in batches.
 
-    uncut texts ─▸ cut ─▸ commit chunks ─┐
-                                         ├─▸ batch ─▸ model ─▸ commit vectors
-    chunks without vectors ──────────────┘
+    texts without chunks ─▸ chunk ─▸ commit chunks ─┐
+                                                    ├─▸ batch ─▸ model ─▸ commit vectors
+    chunks without vectors ─────────────────────────┘
 
-Chunks are committed before their vectors: what is cut off at any moment goes on from there.
-Vectors that are made anew are a draft beside the old ones, and take their place in the end.
+Chunks are committed before their vectors: an interrupted run resumes from there. A rebuild writes
+draft vectors beside the old ones, and publishes them at the end.
 """
 
 from __future__ import annotations
@@ -39,23 +39,23 @@ if TYPE_CHECKING:
     from qmd.storage.database import Database
 
 BATCH_TOKENS = 16_384
-"""Tokens that are embedded between two commits: a few seconds of work on a small processor."""
+"""Tokens between two commits: a few seconds of work on a small processor."""
 
 SOON, HASTY = 60.0, 1024
 """Seconds that are little time, and tokens between two commits then: less is lost at its end."""
 
 GROUP_TEXTS, GROUP_BYTES = 64, 1_000_000
-"""Texts, and bytes of them, that are cut at once."""
+"""Texts, and bytes of them, that are chunked together."""
 
 TITLE_SHARE = 1 / 8
-"""Characters of a title that the model is told, for each token of a chunk: the rest is the
-passage's, whatever the title is."""
+"""Characters of a title in the prompt, for each token of a chunk: the rest is the passage's,
+whatever the title is."""
 
 PROBE = "1"
-"""What a model that works takes: it tells whether a failure was the text's or the model's."""
+"""Text that any working model embeds: it tells whether a failure was the text's or the model's."""
 
 Progress = Callable[[int, int], None]
-"""Told (bytes done, bytes in all)."""
+"""Callback with (bytes done, bytes in all)."""
 
 Value = TypeVar("Value")
 
@@ -63,7 +63,7 @@ _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 class Passage(NamedTuple):
-    """A chunk on its way to the model.
+    """A chunk with the text that the model gets.
 
     Attributes:
         prompt: as the model wants it.
@@ -80,7 +80,7 @@ class Passage(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Passages with their vectors: (passages, dimensions).
+    """Chunks with their vectors: (chunks, dimensions).
 
     Attributes:
         failed: passages that the model would not take, each with the reason.
@@ -103,7 +103,7 @@ async def embed(
     something: bool = False,
     progress: Progress | None = None,
 ) -> Embedded:
-    """Give every chunk of every document a vector of one model.
+    """Compute a vector of one model for every chunk of every document.
 
     Args:
         collections: only documents of these; none means all.
@@ -112,7 +112,7 @@ async def embed(
         within: seconds after which to stop.
         something: do not stop before something is committed, so that who calls again and
             again comes to the end.
-        progress: told how far it has come, after each commit.
+        progress: callback after each commit.
 
     Raises:
         ModelError: the model does not work at all.
@@ -157,7 +157,7 @@ async def embed(
 
 
 class _Run:
-    """One embedding of what lacks vectors."""
+    """One embedding run."""
 
     def __init__(
         self,
@@ -180,7 +180,7 @@ class _Run:
         self.foreign = 0
 
     async def begin(self, *, check: bool) -> None:
-        """Find what there is to do.
+        """Prepare the run: count the texts and chunks without vectors.
 
         Args:
             check: whether the model works, first.
@@ -201,12 +201,12 @@ class _Run:
         self.total += sum(size for _, size in self._uncut)
 
     def _width(self, *, anew: bool) -> int:
-        """Dimensions of the vectors; what is not known yet, or asked for anew, the model tells."""
+        """Return the dimensions of the vectors; ask the model if they are unknown or `anew`."""
         known = None if anew else self._embedder.dimensions
         return known or self._vectors([PROBE]).shape[1]
 
     async def passages(self) -> AsyncGenerator[list[Passage], None]:
-        """Chunks that were left without a vector, then those of texts that are cut now."""
+        """Yield chunks left without a vector, then those of texts that are chunked now."""
         async for chunks in each(_by_text(self._left)):
             hashes = list(dict.fromkeys(chunk.hash for chunk in chunks))
             texts = await self._texts(hashes)
@@ -226,7 +226,7 @@ class _Run:
         return [(text, self._pieces(text)) for text in texts]
 
     def _pieces(self, text: Text) -> list[chunker.TokenPiece]:
-        """Chunks of one text, none with more tokens than the model takes."""
+        """Split one text into chunks within the model's token limit."""
         extra: Sequence[chunker.Break] = ()
         if self._space.strategy == "auto":
             from qmd.embedding.code_chunker import syntax_breaks
@@ -246,7 +246,7 @@ class _Run:
         )
 
     def _keep(self, cut: list[tuple[Text, list[chunker.TokenPiece]]]) -> list[Chunk]:
-        """Commit chunks; those that another process was faster with come back without."""
+        """Commit chunks, and return those that no other process has committed before."""
         rows = [
             (text.hash, seq, *piece) for text, pieces in cut for seq, piece in enumerate(pieces)
         ]
@@ -276,7 +276,7 @@ class _Run:
     async def batched(
         self, groups: AsyncIterator[list[Passage]]
     ) -> AsyncGenerator[list[Passage], None]:
-        """Passages in batches of about the same number of tokens."""
+        """Group chunks into batches of about the same number of tokens."""
         batch: list[Passage] = []
         size = 0
         async for passages in groups:
@@ -290,12 +290,12 @@ class _Run:
             yield batch
 
     async def embedded(self, batches: AsyncIterator[list[Passage]]) -> AsyncGenerator[Batch, None]:
-        """Each batch with its vectors."""
+        """Yield each batch with its vectors."""
         async for passages in batches:
             yield await to_thread.run_sync(self._embed, passages)
 
     def _embed(self, passages: list[Passage]) -> Batch:
-        """Equal texts once; if the model will not take them all together, one by one."""
+        """Embed equal texts once; if the model refuses the batch, embed one by one."""
         prompts = list(dict.fromkeys(passage.prompt for passage in passages))
         try:
             rows = self._vectors(prompts)
@@ -336,7 +336,7 @@ class _Run:
         )
 
     def _write(self, work: Callable[[Cursor], Value]) -> Value:
-        """Commit, unless another process has removed the model meanwhile."""
+        """Run a write, unless another process has removed the model."""
 
         def checked(cursor: Cursor) -> Value:
             embeddings.check(cursor, self._space, self._model_id)
@@ -377,7 +377,7 @@ def _supersede(cursor: Cursor, space: Space) -> None:
 
 
 def _cut_table(rows: Sequence[tuple[str | int, ...]]) -> pa.Table:
-    """Chunks as the Arrow table that a commit takes."""
+    """Build the Arrow table of chunks for a commit."""
     import pyarrow as pa
 
     names = ("hash", "seq", "position", "length", "line", "tokens")
@@ -393,7 +393,7 @@ def _cut_table(rows: Sequence[tuple[str | int, ...]]) -> pa.Table:
 
 
 def _by_text(chunks: list[Chunk]) -> Iterator[list[Chunk]]:
-    """Chunks, which come by text, in groups that need few texts."""
+    """Group chunks, sorted by text, so that each group needs few texts."""
     group: list[Chunk] = []
     seen: set[str] = set()
     for chunk in chunks:
@@ -407,7 +407,7 @@ def _by_text(chunks: list[Chunk]) -> Iterator[list[Chunk]]:
 
 
 def _grouped(texts: list[tuple[str, int]]) -> Iterator[list[str]]:
-    """Hashes of texts, in groups that are read at once."""
+    """Group hashes of texts that are read together."""
     group: list[str] = []
     size = 0
     for hash_, bytes_ in texts:

@@ -21,7 +21,9 @@ class Index(Protocol):
     """Open index with the models that are used with it."""
 
     @property
-    def models(self) -> Models: ...
+    def models(self) -> Models:
+        """Models of the index."""
+        ...
 
     def read(self, work: Callable[[Cursor], Found], *, key: Hashable | None = None) -> Found:
         """Run `work` on one state of the index."""

@@ -1,4 +1,4 @@
-"""Vectors of chunks: what has none, adding them, and the nearest to a query."""
+"""Vectors of chunks: texts and chunks without one, insertion, removal."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from qmd.models.selection import Space
 
 DRAFT = ".draft"
-"""What the fingerprint of vectors that are made anew ends with."""
+"""Suffix of the fingerprint of draft vectors."""
 
 
 class Stored(NamedTuple):
-    """A model whose vectors are in the index."""
+    """A model with vectors in the index."""
 
     model_id: int
     fingerprint: str
@@ -31,12 +31,12 @@ class Stored(NamedTuple):
 
     @property
     def is_draft(self) -> bool:
-        """Whether they are made anew, and not in use yet."""
+        """True if the vectors are a draft, not in use yet."""
         return self.fingerprint.endswith(DRAFT)
 
 
 class Pending(NamedTuple):
-    """How much has no vectors of a model yet.
+    """Counts of documents and chunks without vectors of a model.
 
     Attributes:
         lacking: documents without all of their vectors.
@@ -49,14 +49,14 @@ class Pending(NamedTuple):
 
     @property
     def notice(self) -> str | None:
-        """What a user should know who searches now, or None."""
+        """Notice for a user who searches now, or None."""
         if not self.lacking:
             return None
         return f"Documents that lack vectors: {self.lacking} of {self.documents}. Run 'qmd embed'."
 
 
 class Text(NamedTuple):
-    """A text to be cut and embedded, with what is said of it.
+    """A text to be chunked and embedded, with its title and path.
 
     Attributes:
         name: `collection/path` of one of its documents.
@@ -85,12 +85,12 @@ class Chunk(NamedTuple):
 
 
 def models(cursor: Cursor) -> list[Stored]:
-    """The models whose vectors are here, the one that came last first."""
+    """List the models with vectors in the index, the newest first."""
     return cursor.rows(Stored, "embeddings/models")
 
 
 def model_id(cursor: Cursor, fingerprint: str, *, dimensions: int | None = None) -> int | None:
-    """The number of a model in this index, or None.
+    """Return the number of a model in this index, or None.
 
     Args:
         dimensions: that its vectors have to have: an endpoint may put another model in its place.
@@ -104,7 +104,7 @@ def model_id(cursor: Cursor, fingerprint: str, *, dimensions: int | None = None)
 
 
 def meet(cursor: Cursor, space: Space, dimensions: int) -> int:
-    """The number of a model, given now if it had none; what it made of another width is removed."""
+    """Return the number of a model, and assign one if new. Vectors of another width are removed."""
     known = model_id(cursor, space.fingerprint, dimensions=dimensions)
     if known is not None:
         return known
@@ -127,7 +127,7 @@ def meet(cursor: Cursor, space: Space, dimensions: int) -> int:
 
 
 def pending(cursor: Cursor, fingerprint: str, collections: Sequence[str] | None = None) -> Pending:
-    """How much has no vectors of a model yet.
+    """Count documents and chunks without vectors of a model.
 
     Args:
         collections: of whose documents; none or None means all.
@@ -139,7 +139,7 @@ def pending(cursor: Cursor, fingerprint: str, collections: Sequence[str] | None 
 
 
 def lacking(cursor: Cursor, *, model_id: int, documents: Sequence[int]) -> set[int]:
-    """Those of some documents, by number, whose text has no vector of a model."""
+    """Return the documents, by number, whose text has no vector of a model."""
     rows = cursor.run("embeddings/lacking", model_id=model_id, documents=as_json(list(documents)))
     return {document_id for (document_id,) in rows}
 
@@ -147,18 +147,18 @@ def lacking(cursor: Cursor, *, model_id: int, documents: Sequence[int]) -> set[i
 def uncut(
     cursor: Cursor, *, model_id: int, collections: Sequence[str] | None
 ) -> list[tuple[str, int]]:
-    """(hash, bytes) of texts that have not been cut for a model, those changed last first."""
+    """List (hash, bytes) of texts not chunked for a model, the last changed first."""
     return cursor.run("embeddings/uncut", model_id=model_id, collections=_names(collections))
 
 
 def texts(cursor: Cursor, hashes: Sequence[str]) -> dict[str, Text]:
-    """Texts by hash; one that no document has any more is left out."""
+    """Load texts by hash, without those that no document has any more."""
     rows = cursor.rows(Text, "embeddings/texts", hashes=as_json(list(hashes)))
     return {text.hash: text for text in rows}
 
 
 def check(cursor: Cursor, space: Space, number: int) -> None:
-    """Refuse to write under a number that is no longer this space's, but maybe another's.
+    """Refuse a model number that may belong to another space by now.
 
     Raises:
         VectorsRemoved: another process has removed what was made of it.
@@ -183,7 +183,7 @@ def add_chunks(cursor: Cursor, *, model_id: int, cut: pa.Table) -> dict[tuple[st
 
 
 def unembedded(cursor: Cursor, *, model_id: int, collections: Sequence[str] | None) -> list[Chunk]:
-    """Chunks of documents that have no vector yet."""
+    """List chunks of documents without a vector."""
     return cursor.rows(
         Chunk, "embeddings/unembedded", model_id=model_id, collections=_names(collections)
     )
@@ -213,7 +213,7 @@ def add(
 
 
 def unused(cursor: Cursor, space: str | None, *, at_work: bool) -> list[int]:
-    """Find the models whose vectors nothing needs.
+    """Find the models with unused vectors.
 
     Args:
         space: fingerprint of the vectors in use. Others are of no use once those are complete.
@@ -228,7 +228,7 @@ def unused(cursor: Cursor, space: str | None, *, at_work: bool) -> list[int]:
 
 
 def remove(cursor: Cursor, *, model_id: int, collections: Sequence[str] | None = None) -> None:
-    """Remove the chunks of a model with their vectors; the model too, if none are left."""
+    """Remove the chunks of a model with their vectors, and the model if none are left."""
     cursor.run("embeddings/remove_chunks", model_id=model_id, collections=_names(collections))
     cursor.run("embeddings/remove_embeddings")
     if collections is None:
@@ -237,12 +237,12 @@ def remove(cursor: Cursor, *, model_id: int, collections: Sequence[str] | None =
 
 
 def as_text(vector: NDArray[np.float32]) -> str:
-    """A vector for a parameter that a statement casts."""
+    """Write a vector as text for a parameter that a statement casts."""
     return "[" + ",".join(map(repr, map(float, vector))) + "]"
 
 
 def signs_of(vector: NDArray[np.float32]) -> str:
-    """For each number whether it is above 0: text of 0 and 1."""
+    """Write the sign bits of a vector as text: 1 for numbers above 0, else 0."""
     import numpy as np
 
     return (np.where(vector > 0, ord("1"), ord("0"))).astype(np.uint8).tobytes().decode()

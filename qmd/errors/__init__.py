@@ -1,22 +1,22 @@
-"""Everything that can go wrong, in words a user can act on.
+"""Exceptions with messages a user can act on, and their exit codes.
 
     QmdError                      exit code 1
-    ├── UsageError                a value or a combination that makes no sense
-    │   ├── InvalidArgument       a value that a parameter does not take
-    │   ├── QueryError            a query that cannot be read
-    │   ├── SqlError              SQL that is no query, or cannot be answered
-    │   │   ├── SqlTimeout        in time
-    │   │   └── SqlOutOfMemory    with the memory and the disk it may use
-    │   ├── ConfigError           index.yml, with the line
-    │   │   └── ConfigEmptied     it has lost what it said
-    │   └── CommandRefused        an update command with characters that cannot be seen
+    ├── UsageError                invalid value, or values that exclude each other
+    │   ├── InvalidArgument       value outside of the domain of a parameter
+    │   ├── QueryError            query that cannot be parsed
+    │   ├── SqlError              SQL that is not permitted or fails
+    │   │   ├── SqlTimeout        time limit exceeded
+    │   │   └── SqlOutOfMemory    limit of memory or disk exceeded
+    │   ├── ConfigError           mistake in index.yml, with its line
+    │   │   └── ConfigEmptied     index.yml has become empty
+    │   └── CommandRefused        update command with invisible characters
     ├── NotFound
     │   ├── CommandNotFound       exit code 2: qmd has no such command
     │   ├── DocumentNotFound
     │   ├── CollectionNotFound
     │   ├── ContextNotFound
     │   └── IndexNotFound
-    ├── Ambiguous                 several documents answer to one name
+    ├── Ambiguous                 several documents match the name
     ├── AlreadyExists
     ├── CannotUpdate              exit code 2: one collection, not the others
     │   ├── RootMissing
@@ -25,40 +25,40 @@
     │   └── NotApproved
     ├── ModelError
     │   ├── UnknownModel          no model has this name
-    │   ├── ModelMissing          its file is not here
-    │   ├── ModelUnusable         its file cannot be used
-    │   ├── RuntimeMissing        the library that runs models is not installed
-    │   ├── HubFailure            a file could not be fetched
-    │   ├── ModelFailure          it runs, but did not answer
-    │   └── TextTooLong           more tokens than it takes
-    ├── NotEmbedded               no vectors to search in
-    ├── VectorsRemoved            while more of them were being made
-    ├── PortTaken                 somebody else listens there
-    ├── AlreadyServed             a server in the background runs for this index
-    ├── ServerFailure             it did not start, or does not stop
-    ├── ExchangeError             an index cannot leave for a folder, or come from one
-    │   ├── FolderTaken           it has something else in it
-    │   ├── ExportFailed          the files could not be written
-    │   ├── NotAnExport           it has no manifest
-    │   ├── ExportUnreadable      the system does not read a file of it
-    │   ├── ExportDamaged         a file is missing, or not what was written
-    │   ├── ExportIncomplete      no index can be made of what was exported
-    │   ├── ExportTooNew          a later qmd has written it
-    │   └── IndexTaken            there is something in the index already
-    ├── MigrationEdited
+    │   ├── ModelMissing          model file not on this machine
+    │   ├── ModelUnusable         model file damaged or of another kind
+    │   ├── RuntimeMissing        library for local models not installed
+    │   ├── HubFailure            download failed
+    │   ├── ModelFailure          call to a model failed
+    │   └── TextTooLong           text above the model's token limit
+    ├── NotEmbedded               no vectors of the model in use
+    ├── VectorsRemoved            vectors removed while others were added
+    ├── PortTaken                 another program listens on the address
+    ├── AlreadyServed             background server already runs for this index
+    ├── ServerFailure             background server did not start or does not stop
+    ├── ExchangeError             failed export or import
+    │   ├── FolderTaken           target folder contains something else
+    │   ├── ExportFailed          files could not be written
+    │   ├── NotAnExport           folder without a valid manifest
+    │   ├── ExportUnreadable      file that the system cannot read
+    │   ├── ExportDamaged         file missing or changed
+    │   ├── ExportIncomplete      tables missing for an index
+    │   ├── ExportTooNew          written by a later qmd
+    │   └── IndexTaken            index has documents already
+    ├── MigrationEdited           released migration was changed
     └── IndexFailure               exit code 3
         ├── IndexBusy             another process holds the file
         │   └── FileBusy          index.yml, or the list of approvals
-        ├── JobRunning            another process is doing the same job
-        ├── OfAnotherProcess      this one was forked from it
+        ├── JobRunning            another process runs the same job
+        ├── OfAnotherProcess      index opened before this process was forked
         ├── LockUnusable          a lock of the index is no file
-        ├── IndexOutOfReach       nobody may look, or read it
+        ├── IndexOutOfReach       no permission to see or read it
         ├── IndexUnreadable       truncated, foreign or not a database
         ├── IndexNotWritable      read-only media, permissions, a full disk
         └── IndexTooNew           written by a later qmd
 
 The message says what happened, then a blank line, then what to do. The command
-line and the servers show it as it is; attributes keep the facts for programs.
+line and the servers show it unchanged; attributes have the values for programs.
 """
 
 TYPE_CHECKING = False
@@ -188,11 +188,11 @@ __all__ = [
 ]
 
 _HOMES = ("base", "usage", "index", "models", "exchange", "serving")
-"""Modules that the names are from: those first that most commands have loaded."""
+"""Modules of the exceptions, those first that most commands have loaded."""
 
 
 def __getattr__(name: str) -> object:
-    """A name from the module that has it: a class takes time to make, and few errors are needed."""
+    """Import an exception from its module on first use: few are needed, and each takes time."""
     if name in __all__:
         from importlib import import_module
 
@@ -201,7 +201,7 @@ def __getattr__(name: str) -> object:
             if name in vars(module):
                 globals()[name] = found = vars(module)[name]
                 if isinstance(found, type):
-                    found.__module__ = __name__  # a traceback tells where programs get it from
+                    found.__module__ = __name__  # a traceback names the public module
                 return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -1,4 +1,4 @@
-"""What all errors that qmd raises on purpose have in common."""
+"""Base class of the exceptions."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
 
 class QmdError(Exception):
-    """Base of all errors that qmd raises on purpose.
+    """Base of all exceptions that qmd raises on purpose.
 
     Args:
-        message: what happened, and what to do if that is the same on each surface; values in it
-            that are very long are cut in the middle.
-        advice: what to do, by surface (`command`, `tool`, `python`), where each has its own words.
+        message: the problem, and its remedy if that is the same on each surface; very long values
+            are shortened.
+        advice: the remedy by surface (`command`, `tool`, `python`), if the surfaces differ.
     """
 
     exit_code = 1

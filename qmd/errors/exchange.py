@@ -1,4 +1,4 @@
-"""Indexes that cannot leave for a folder, or come from one."""
+"""Exceptions for export and import."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from qmd.visible import shown
 
 
 class ExchangeError(QmdError):
-    """An index cannot leave for a folder, or come from one."""
+    """An export or import that failed."""
 
 
 class FolderTaken(ExchangeError):
-    """A folder that would be replaced has something in it that is not of an export."""
+    """The target folder of an export contains something else."""
 
     def __init__(self, folder: Path, problem: str, *, mend: str | Mapping[str, str]) -> None:
         super().__init__(
@@ -37,7 +37,7 @@ class ExportFailed(ExchangeError):
 
 
 class NotAnExport(ExchangeError):
-    """A folder has no manifest of an export, or is none."""
+    """The folder has no valid manifest of an export."""
 
     def __init__(self, folder: Path) -> None:
         problem = "it has no manifest.json of one"
@@ -51,7 +51,7 @@ class NotAnExport(ExchangeError):
 
 
 class ExportUnreadable(ExchangeError):
-    """The system does not read a file of an export, which may be whole."""
+    """A file of an export cannot be read; it may be intact."""
 
     def __init__(self, folder: Path, file: str, problem: str) -> None:
         super().__init__(
@@ -63,7 +63,7 @@ class ExportUnreadable(ExchangeError):
 
 
 class ExportDamaged(ExchangeError):
-    """A file of an export is missing, or not what was written."""
+    """A file of an export is missing or differs from its manifest."""
 
     def __init__(self, folder: Path, file: str, problem: str) -> None:
         super().__init__(
@@ -75,7 +75,7 @@ class ExportDamaged(ExchangeError):
 
 
 class ExportIncomplete(ExchangeError):
-    """Too little was exported for an index."""
+    """The export lacks tables that an index needs."""
 
     def __init__(self, folder: Path, missing: Sequence[str]) -> None:
         super().__init__(
@@ -87,7 +87,7 @@ class ExportIncomplete(ExchangeError):
 
 
 class ExportTooNew(ExchangeError):
-    """A later qmd has written an export.
+    """The export was written by a later version of qmd.
 
     Args:
         what: `schema` or `format`.
@@ -108,7 +108,7 @@ class ExportTooNew(ExchangeError):
 
 
 class IndexTaken(ExchangeError):
-    """An import would replace what is in an index."""
+    """An import would replace an index that has documents."""
 
     def __init__(self, path: Path, problem: str, *, mend: str | Mapping[str, str]) -> None:
         advice = _on_each(mend)

@@ -1,4 +1,4 @@
-"""Packages that only some installations have, and how to add them to this one."""
+"""Optional dependencies: check, and the command that installs them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from qmd.errors.usage import UsageError
 
 
 def command(extra: str | None) -> str:
-    """What adds an extra of qmd to this installation: uv makes some that have no pip.
+    """Return the command that installs an extra, by uv or by pip.
 
     Args:
-        extra: None for what each installation should have.
+        extra: None for the packages of each installation.
     """
     wanted = f"'qmd[{extra}]'" if extra else "qmd"
     if find_spec("pip") is None:
@@ -21,7 +21,7 @@ def command(extra: str | None) -> str:
 
 
 def check(package: str, module: str, purpose: str, *, extra: str) -> None:
-    """Refuse to begin without a package.
+    """Check that an optional package is installed.
 
     Args:
         purpose: what it does, after "which".

@@ -1,4 +1,4 @@
-"""An index that cannot be used now, or a collection of it that cannot be indexed."""
+"""Exceptions for an index file or a collection that cannot be used."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from qmd.visible import shown
 from qmd.wording import amount
 
 NOT_REBUILT = "Experience records and kept answers of models are in this file alone."
-"""What to know before an index is built anew."""
+"""Content that a rebuild of the index cannot restore."""
 
 
 def newer(written_by: str, this: str) -> str:
-    """Advice to install the qmd that wrote something, whose version may be that of this one."""
+    """Advise to install the version of qmd that wrote the file."""
     if written_by == this:
         return "Install the newer qmd that wrote it"
     return f"Install the qmd that wrote it ({shown(written_by)}) or a later one"
@@ -27,7 +27,7 @@ class IndexFailure(QmdError):
 
 
 class IndexBusy(IndexFailure):
-    """Another process holds the index and has not let go in time."""
+    """Another process holds the index, and the timeout is over."""
 
     def __init__(self, path: Path, *, holder: str | None, waited: float) -> None:
         super().__init__(
@@ -40,7 +40,7 @@ class IndexBusy(IndexFailure):
 
 
 class FileBusy(IndexBusy):
-    """Another process changes index.yml, or the list of approvals, and has not ended in time."""
+    """Another process holds index.yml or the approvals, and the timeout is over."""
 
     def __init__(self, path: Path, *, holder: str | None, waited: float) -> None:
         QmdError.__init__(
@@ -54,7 +54,7 @@ class FileBusy(IndexBusy):
 
 
 class JobRunning(IndexFailure):
-    """Another process is at a job that only one should do."""
+    """Another process runs an exclusive job on the index."""
 
     def __init__(self, path: Path, *, job: str, holder: str | None) -> None:
         super().__init__(
@@ -67,7 +67,7 @@ class JobRunning(IndexFailure):
 
 
 class OfAnotherProcess(IndexFailure):
-    """The index was opened by the process that this one was forked from."""
+    """The index was opened before this process was forked."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(
@@ -78,7 +78,7 @@ class OfAnotherProcess(IndexFailure):
 
 
 class LockUnusable(IndexFailure):
-    """Something else stands where a lock of the index has to be."""
+    """The path of a lock file is taken by something else."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(
@@ -101,7 +101,7 @@ class IndexUnreadable(IndexFailure):
 
 
 class IndexOutOfReach(IndexFailure):
-    """Nobody may look where the index is, or read it."""
+    """The user has no permission to see or read the index."""
 
     def __init__(self, path: Path, problem: str) -> None:
         super().__init__(
@@ -112,7 +112,7 @@ class IndexOutOfReach(IndexFailure):
 
 
 class IndexNotWritable(IndexFailure):
-    """The index can be read but not changed."""
+    """The index is readable but not writable."""
 
     def __init__(self, path: Path, problem: str) -> None:
         super().__init__(
@@ -123,7 +123,7 @@ class IndexNotWritable(IndexFailure):
 
 
 class IndexTooNew(IndexFailure):
-    """A later qmd has written this index.
+    """The index was written by a later version of qmd.
 
     Args:
         schema: of the index: the version of a migration that this qmd does not have.
@@ -143,7 +143,7 @@ class IndexTooNew(IndexFailure):
 
 
 class MigrationEdited(QmdError):
-    """A released migration no longer says what ran."""
+    """A released migration differs from the one that ran."""
 
     exit_code = 3
 
@@ -157,13 +157,13 @@ class MigrationEdited(QmdError):
 
 
 class CannotUpdate(QmdError):
-    """A collection cannot be indexed now; others can."""
+    """One collection cannot be indexed now; others can."""
 
     exit_code = 2
 
 
 class RootMissing(CannotUpdate):
-    """A collection's folder is not there."""
+    """The folder of a collection does not exist."""
 
     def __init__(self, collection: str, root: str) -> None:
         super().__init__(
@@ -175,7 +175,7 @@ class RootMissing(CannotUpdate):
 
 
 class RootUnreadable(CannotUpdate):
-    """A collection's folder cannot be read."""
+    """The folder of a collection cannot be read."""
 
     def __init__(self, collection: str, root: str, problem: str) -> None:
         super().__init__(
@@ -187,7 +187,7 @@ class RootUnreadable(CannotUpdate):
 
 
 class HookFailed(CannotUpdate):
-    """A command that runs before an update did not succeed.
+    """An update command failed.
 
     Args:
         pulls: it is none of the collection's: the user asked to pull.
@@ -208,7 +208,7 @@ class HookFailed(CannotUpdate):
 
 
 class NotApproved(CannotUpdate):
-    """A project's collection lies outside of it, and nobody approved that."""
+    """A project's collection lies outside of the project and is not approved."""
 
     def __init__(self, collection: str, root: str) -> None:
         super().__init__(

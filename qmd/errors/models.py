@@ -1,4 +1,4 @@
-"""Models that cannot be used, and vectors that they have not made."""
+"""Exceptions for models, model files and missing vectors."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from qmd.visible import shown
 
 
 class ModelError(QmdError):
-    """A model cannot be used."""
+    """A model that cannot be used."""
 
 
 class UnknownModel(ModelError):
-    """No model has this name, or it does something else."""
+    """No model has this name in this role."""
 
     def __init__(
         self, name: str, role: str, *, known: Sequence[str], does: str | None = None
@@ -45,7 +45,7 @@ class ModelMissing(ModelError):
 
 
 class ModelUnusable(ModelError):
-    """The file of a model is damaged, or holds something else."""
+    """The file of a model is damaged or of another kind."""
 
     def __init__(
         self, name: str, problem: str, *, mend: str = "Fetch it again with 'qmd models pull'"
@@ -58,7 +58,7 @@ class ModelUnusable(ModelError):
 
 
 class RuntimeMissing(ModelError):
-    """The library that runs models on this machine is not installed."""
+    """The library for local models is not installed."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class RuntimeMissing(ModelError):
 
 
 class HubFailure(ModelError):
-    """A model's file could not be fetched."""
+    """The download of a model file failed."""
 
     def __init__(self, name: str, problem: str, mend: str) -> None:
         super().__init__(
@@ -89,11 +89,11 @@ class HubFailure(ModelError):
 
 
 class ModelFailure(ModelError):
-    """A model did not answer."""
+    """A call to a model failed."""
 
 
 class TextTooLong(ModelError):
-    """A text has more tokens than the model takes."""
+    """A text exceeds the token limit of the model."""
 
     def __init__(self, tokens: int, limit: int) -> None:
         super().__init__(
@@ -114,7 +114,7 @@ class NotEmbedded(QmdError):
 
 
 class VectorsRemoved(QmdError):
-    """Another process has removed the vectors that this one is adding to."""
+    """Another process removed the vectors while this one added to them."""
 
     def __init__(self, model: str) -> None:
         super().__init__(

@@ -1,4 +1,4 @@
-"""Servers that do not start, or do not stop."""
+"""Exceptions for servers that do not start or stop."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from qmd.visible import shown
 
 
 class PortTaken(QmdError):
-    """Somebody else listens where a server should."""
+    """Another program listens on the address."""
 
     def __init__(self, url: str, *, by_qmd: bool) -> None:
         super().__init__(
@@ -22,7 +22,7 @@ class PortTaken(QmdError):
 
 
 class AlreadyServed(QmdError):
-    """A server in the background runs for this index."""
+    """A background server already runs for this index."""
 
     def __init__(self, url: str, process: int) -> None:
         super().__init__(
@@ -34,4 +34,4 @@ class AlreadyServed(QmdError):
 
 
 class ServerFailure(QmdError):
-    """A server in the background did not start, or does not stop."""
+    """A background server did not start or does not stop."""

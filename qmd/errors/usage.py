@@ -1,4 +1,4 @@
-"""What somebody asked for that makes no sense, names nothing, or names more than one thing."""
+"""Exceptions for invalid arguments, queries and settings, and for unknown names."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from qmd.visible import shown
 from qmd.wording import amount, on_one_line
 
 MOST_CANDIDATES = 20
-"""Documents that are listed of those which have one name."""
+"""Documents that an ambiguous name lists at most."""
 
 
 class UsageError(QmdError):
-    """A value, or a combination of values, that makes no sense."""
+    """An invalid value, or values that exclude each other."""
 
 
 class InvalidArgument(UsageError):
@@ -37,15 +37,15 @@ class InvalidArgument(UsageError):
 
 
 class QueryError(UsageError):
-    """A query that cannot be read."""
+    """A search query that cannot be parsed."""
 
 
 class SqlError(UsageError):
-    """SQL that is no query, or that cannot be answered."""
+    """An SQL statement that is not permitted or fails."""
 
 
 class SqlTimeout(SqlError):
-    """A query that was stopped since it took too long."""
+    """An SQL query that exceeded its time limit."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(
@@ -66,7 +66,7 @@ MORE_MEMORY = advised(
 
 
 class SqlOutOfMemory(SqlError):
-    """A query that was stopped since it took too much memory, or too much disk."""
+    """An SQL query that exceeded its limit of memory or disk."""
 
     def __init__(self, memory: str, *, disk: str | None = None) -> None:
         also = f", and {disk} on disk" if disk else ""
@@ -76,7 +76,7 @@ class SqlOutOfMemory(SqlError):
 
 
 class ConfigError(UsageError):
-    """A configuration file that cannot be used."""
+    """A settings file that cannot be used."""
 
     def __init__(self, path: Path, problem: str, *, line: int | None = None) -> None:
         where = f"{shown(path)}:{line}" if line is not None else shown(path)
@@ -86,7 +86,7 @@ class ConfigError(UsageError):
 
 
 class ConfigEmptied(ConfigError):
-    """A configuration file that has lost what it said: nobody need have meant that."""
+    """A settings file that has become empty, most likely by mistake."""
 
     def __init__(self, path: Path, collections: Sequence[str]) -> None:
         super().__init__(
@@ -100,7 +100,7 @@ class ConfigEmptied(ConfigError):
 
 
 class CommandRefused(UsageError):
-    """An update command with characters that cannot be seen."""
+    """An update command with invisible characters."""
 
     def __init__(self, collection: str, command: str, config: Path) -> None:
         super().__init__(
@@ -116,7 +116,7 @@ class CommandRefused(UsageError):
 
 
 class NotFound(QmdError):
-    """Nothing has this name."""
+    """A name without a match."""
 
 
 class CommandNotFound(NotFound):
@@ -202,7 +202,7 @@ class ContextNotFound(NotFound):
 
 
 class Ambiguous(QmdError):
-    """Several documents answer to one name."""
+    """Several documents match the name."""
 
     def __init__(self, name: str, candidates: Sequence[str]) -> None:
         shown = [on_one_line(each) for each in candidates[:MOST_CANDIDATES]]

@@ -1,7 +1,6 @@
-"""How good the answers to judged questions are.
+"""Retrieval evaluation over judged queries.
 
-fixtures ─▸ indexes ─▸ running ─▸ runs ─▸ scoring ─▸ charts
-questions   asked of   asked      found   figures    a picture
+fixtures ─▸ index_under_test ─▸ runner ─▸ runs ─▸ metrics ─▸ charts
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from enum import StrEnum
 
 
 class Backend(StrEnum):
-    """A way to answer: by words, by meaning, by both, by both with models that help."""
+    """A search method: keyword, vector, hybrid, hybrid with helper models."""
 
     BM25 = "bm25"
     VECTOR = "vector"

@@ -1,4 +1,4 @@
-"""Quality against time, as a picture."""
+"""Chart of quality against latency."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ FORMS = (".png", ".svg")
 INCHES, DOTS = (8.0, 5.0), 150
 """Size of the picture, and its dots in an inch."""
 
-WIDE = 20
-"""How many times longer than the shortest the longest time is, from which on the axis is
-logarithmic."""
+LOGARITHMIC_RATIO = 20
+"""Ratio of the longest to the shortest time from which on the axis is logarithmic."""
 
 
 class Point(NamedTuple):
-    """A way to answer.
+    """A search method in the chart.
 
     Attributes:
-        milliseconds: None: nobody knows.
+        milliseconds: None: unknown.
     """
 
     name: str
@@ -37,7 +36,7 @@ def check(path: Path, *, force: bool = False) -> None:
     """Refuse to begin, if the picture could not be drawn at the end.
 
     Args:
-        force: replace what is there, even if it is no picture of ours.
+        force: replace an existing file, even if it is no picture of qmd.
 
     Raises:
         UsageError: its form is unknown, its folder missing, it would replace something else, or
@@ -55,7 +54,7 @@ def draw(points: Sequence[Point], path: Path, *, title: str, quality: str) -> No
     """Draw each way to answer as a point; one without a time as a line across.
 
     Args:
-        quality: what the measure is called.
+        quality: name of the metric.
 
     Raises:
         UsageError: the file cannot be written.
@@ -76,7 +75,7 @@ def draw(points: Sequence[Point], path: Path, *, title: str, quality: str) -> No
     times = [point.milliseconds for point in points if point.milliseconds is not None]
     if not times:
         axes.set_xticks([])
-    elif max(times) < WIDE * min(times):
+    elif max(times) < LOGARITHMIC_RATIO * min(times):
         axes.set_xlim(left=0)
     else:
         axes.set_xscale("log")

@@ -1,4 +1,4 @@
-"""Judged questions, as files have them.
+"""Test collections: queries, relevance judgements (qrels), corpora.
 
 - A JSON file as tobi/qmd's bench reads it: queries, each with the files that should be found.
 - A folder as BEIR and TREC have it: queries, judgements (qrels), maybe the documents.
@@ -16,25 +16,25 @@ from typing import Any, NamedTuple
 from qmd.errors import UsageError
 from qmd.evaluation.tobi_bench import same_file
 from qmd.text import paths
-from qmd.text.hashes import DOCID_DIGITS, docid_digits
+from qmd.text.hashes import DOCID_DIGITS, parse_docid
 
-TOP = 10
-"""Results of a question at least: nDCG and recall look at so many."""
+MIN_DEPTH = 10
+"""Results of a query at least: nDCG and recall consider so many."""
 
-DEPTH = 100
-"""Results of a question of a folder. Source: trec_eval and BEIR report recall@100."""
+FOLDER_DEPTH = 100
+"""Results of a query of a folder. Source: trec_eval and BEIR report recall@100."""
 
 QRELS = ("qrels.tsv", "qrels/test.tsv", "qrels.txt", "qrels.trec", "qrels")
-"""Where judgements are looked for, in this order; then in the one file *.qrels."""
+"""Names of judgement files, in order of preference; after them the only *.qrels."""
 
 _HEADER = frozenset({"query-id", "query_id", "qid", "id", "_id"})
 
 
-class Question(NamedTuple):
-    """A question and the documents that somebody judged for it.
+class JudgedQuery(NamedTuple):
+    """A query with its relevance-judged documents.
 
     Attributes:
-        judged: by document, how relevant: 1 and up is relevant.
+        judged: grade of each document; from 1 on it is relevant.
         k: results among which the expected ones should be.
         kind: as the fixture calls it, or ''.
     """
@@ -42,12 +42,12 @@ class Question(NamedTuple):
     id: str
     text: str
     judged: Mapping[str, int]
-    k: int = TOP
+    k: int = MIN_DEPTH
     kind: str = ""
 
 
 class Fixture(NamedTuple):
-    """Judged questions.
+    """Judged queries.
 
     Attributes:
         questions: never empty; at least one has a judged document.
@@ -59,25 +59,25 @@ class Fixture(NamedTuple):
     """
 
     name: str
-    questions: tuple[Question, ...]
-    depth: int = DEPTH
+    questions: tuple[JudgedQuery, ...]
+    depth: int = FOLDER_DEPTH
     collection: str | None = None
     corpus: Path | None = None
     is_typed: bool = False
     remark: str | None = None
 
     def sampled(self, count: int) -> Fixture:
-        """So many of its questions, always the same ones; all, if there are no more."""
+        """Sample the queries, always the same ones; all, if there are no more."""
         if count >= len(self.questions):
             return self
         chosen = sorted(random.Random(0).sample(range(len(self.questions)), count))
         return self._replace(questions=tuple(self.questions[at] for at in chosen))
 
     def named(self, judged: Iterable[str], documents: Iterable[Sequence[str]]) -> list[str]:
-        """For each document the judged one that it is, else its first name.
+        """Map each document to its judged document, else to its first name.
 
         Args:
-            documents: all names of each; of several that are the same judged one, the first is it.
+            documents: all names of each; of several with one judged document, the first counts.
         """
         found = []
         if self.is_typed:
@@ -96,7 +96,7 @@ class Fixture(NamedTuple):
         return found
 
     def unknown(self, documents: Iterable[Sequence[str]]) -> list[str]:
-        """Judged documents that are none of these.
+        """List the judged documents that are not among these.
 
         Args:
             documents: all names of each.
@@ -112,10 +112,10 @@ class Fixture(NamedTuple):
         return [name for name in left if self._key(name) not in there]
 
     def _key(self, name: str) -> str:
-        """A name in the one form that names of the same document share."""
+        """Normalize the names of one document to a common form."""
         if self.corpus is not None:
             return name
-        digits = docid_digits(name)
+        digits = parse_docid(name)
         if digits is not None:
             return f"#{digits[:DOCID_DIGITS]}"
         virtual = paths.parse_virtual(name)
@@ -123,7 +123,7 @@ class Fixture(NamedTuple):
 
 
 def read(path: Path) -> Fixture:
-    """The judged questions of a file or a folder.
+    """Read the judged queries of a file or a folder.
 
     Raises:
         UsageError: there is nothing, it has another form, or it says something that cannot be
@@ -157,20 +157,23 @@ def _file(path: Path) -> Fixture:
     if not any(question.judged for question in questions):
         raise UsageError(f"{path} judges nothing: no query has 'expected_files'.")
     _check_different([question.id for question in questions], path)
-    depth = max(TOP, *(question.k for question in questions))
+    depth = max(MIN_DEPTH, *(question.k for question in questions))
     return Fixture(path.stem, tuple(questions), depth, collection or None, is_typed=True)
 
 
-def _question(entry: Any, number: int, path: Path) -> Question:
+def _question(entry: Any, number: int, path: Path) -> JudgedQuery:
     where = f"{path}: query {number}"
     if not isinstance(entry, dict) or not isinstance(entry.get("query"), str):
         raise UsageError(f"{where} needs a text 'query'.")
-    judged, k = _expected(entry.get("expected_files"), where), entry.get("expected_in_top_k", TOP)
+    judged, k = (
+        _expected(entry.get("expected_files"), where),
+        entry.get("expected_in_top_k", MIN_DEPTH),
+    )
     if not isinstance(k, int) or isinstance(k, bool) or k < 1:
         raise UsageError(f"{where}: 'expected_in_top_k' has to be a whole number of at least 1.")
     kind = str(entry.get("type") or entry.get("difficulty") or "")
     name = str(entry.get("id", number))
-    return Question(name, entry["query"], judged, k, kind)
+    return JudgedQuery(name, entry["query"], judged, k, kind)
 
 
 def _expected(files: Any, where: str) -> dict[str, int]:
@@ -210,14 +213,14 @@ def _folder(folder: Path) -> Fixture:
         remark = f"{file.name} judges queries that {asked.name} does not have: {unknown[0]}{more}"
     return Fixture(
         folder.resolve().name,
-        tuple(Question(q, text, judged[q]) for q, text in texts.items() if q in judged),
+        tuple(JudgedQuery(q, text, judged[q]) for q, text in texts.items() if q in judged),
         corpus=corpus if corpus.exists() else None,
         remark=remark,
     )
 
 
 def _queries(folder: Path) -> tuple[Path, dict[str, str]]:
-    """The file, and the text of each query by its name."""
+    """Read the query file: each text by its name."""
     records, table = folder / "queries.jsonl", folder / "queries.tsv"
     file, rows = records, list[tuple[str, str]]()
     if records.is_file():
@@ -226,7 +229,7 @@ def _queries(folder: Path) -> tuple[Path, dict[str, str]]:
         file = table
         for number, fields in _rows(table):
             if len(fields) != 2:
-                raise wrong(table, number, "a line is a query's name, a tab, and its text")
+                raise line_error(table, number, "a line is a query's name, a tab, and its text")
             rows.append((fields[0], fields[1]))
     else:
         raise UsageError(
@@ -240,7 +243,7 @@ def _queries(folder: Path) -> tuple[Path, dict[str, str]]:
 
 
 def _judgements(folder: Path) -> tuple[Path, dict[str, dict[str, int]]]:
-    """The file, and for each query how relevant which document is."""
+    """Read the judgements file: the grade of each document, by query."""
     found = [folder / name for name in QRELS if (folder / name).is_file()]
     found = found or sorted(folder.glob("*.qrels"))
     if not found:
@@ -251,12 +254,12 @@ def _judgements(folder: Path) -> tuple[Path, dict[str, dict[str, int]]]:
     judged: dict[str, dict[str, int]] = {}
     for number, fields in _rows(found[0]):
         if len(fields) == 4:
-            del fields[1]  # TREC's iteration, which nobody uses
+            del fields[1]  # TREC's iteration, which is unused
         try:
             query, document, grade = fields
             judged.setdefault(query, {})[document] = int(grade)
         except ValueError:
-            raise wrong(
+            raise line_error(
                 found[0],
                 number,
                 "a line is a query, a document and a whole number, with TREC's 0 after the query",
@@ -266,7 +269,7 @@ def _judgements(folder: Path) -> tuple[Path, dict[str, dict[str, int]]]:
     return found[0], judged
 
 
-class Document(NamedTuple):
+class CorpusDocument(NamedTuple):
     """A document of a corpus."""
 
     id: str
@@ -274,8 +277,8 @@ class Document(NamedTuple):
     text: str
 
 
-def documents(corpus: Path) -> Iterator[Document]:
-    """The documents of a corpus.jsonl.
+def corpus_documents(corpus: Path) -> Iterator[CorpusDocument]:
+    """Read the documents of a corpus.jsonl.
 
     Raises:
         UsageError: a line is none, or two have the same name.
@@ -285,7 +288,7 @@ def documents(corpus: Path) -> Iterator[Document]:
         if name in seen:
             raise UsageError(f"{corpus} has '{name}' twice.")
         seen.add(name)
-        yield Document(name, str(record.get("title") or ""), record["text"])
+        yield CorpusDocument(name, str(record.get("title") or ""), record["text"])
 
 
 # -- lines -----------------------------------------------------------------------
@@ -301,8 +304,8 @@ def _readable(path: Path) -> Iterator[None]:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
 
 
-def lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines of a file that are not blank, each with its number.
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are not blank, each with its number.
 
     Raises:
         UsageError: it cannot be read, or is not UTF-8.
@@ -314,18 +317,18 @@ def lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(name, record) of each line of a JSONL file; every record has a text."""
-    for number, line in lines(path):
+    """Yield (name, record) of each line of a JSONL file; every record has a text."""
+    for number, line in numbered_lines(path):
         record = _parsed(line, path, line=number)
         name = record.get("_id") if isinstance(record, dict) else None
         if not isinstance(name, str | int) or not isinstance(record.get("text"), str):
-            raise wrong(path, number, "a line needs '_id' and a text 'text'")
+            raise line_error(path, number, "a line needs '_id' and a text 'text'")
         yield str(name), record
 
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Fields of each line, cut at tabs, or at blanks if it has none; a header is left out."""
-    for number, line in lines(path):
+    """Split each line at tabs, or at blanks if it has none; a header is left out."""
+    for number, line in numbered_lines(path):
         fields = line.split("\t") if "\t" in line else line.split()
         if number > 1 or fields[0].lower() not in _HEADER:
             yield number, fields
@@ -335,13 +338,13 @@ def _parsed(text: str, path: Path, *, line: int = 1) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise wrong(path, line + error.lineno - 1, f"this is not JSON: {error.msg}") from error
+        raise line_error(path, line + error.lineno - 1, f"this is not JSON: {error.msg}") from error
     except (RecursionError, ValueError) as error:  # nested too deeply; a number of 5000 digits
-        raise wrong(path, line, f"this cannot be read: {error}") from error
+        raise line_error(path, line, f"this cannot be read: {error}") from error
 
 
-def wrong(path: Path, line: int, problem: str) -> UsageError:
-    """The error of a line."""
+def line_error(path: Path, line: int, problem: str) -> UsageError:
+    """Build the error of a line."""
     return UsageError(f"{path}:{line}: {problem}")
 
 

@@ -1,4 +1,4 @@
-"""The index that questions are asked of: the user's own, or one of the documents of a fixture."""
+"""Index under test: the user's own, or a temporary one of a corpus."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from qmd.settings.edit import Parsed
 
 Told = Callable[[int, int], None]
-"""Is told (done, in all)."""
+"""Callback with (done, in all)."""
 
 Progress = Callable[[str], Told]
-"""Gives for a piece of work what is told how far it is."""
+"""Factory of the progress callback for a named piece of work."""
 
 
 class Bench(NamedTuple):
-    """An index, and who asks it.
+    """An index, and the engine that searches it.
 
     Attributes:
         among: documents that may answer.
@@ -43,14 +43,14 @@ class Bench(NamedTuple):
     ids: Mapping[str, str] = MappingProxyType({})
 
     def names(self, file: str, docid: str) -> Sequence[str]:
-        """What the fixture may call a document, known here as `collection/path` and docid."""
+        """List the names that a fixture may use for a document (`collection/path` and docid)."""
         if self.ids:
             return (self.ids[file.partition("/")[2]],)
         return (f"qmd://{file}",) if self.fixture.is_typed else (file, docid)
 
 
 def own_index(engine: Index, fixture: Fixture, names: Sequence[str]) -> Bench:
-    """The user's own index.
+    """Use the user's own index.
 
     Args:
         names: of collections; without any, those that the fixture names, or that searches look
@@ -75,7 +75,7 @@ def own_index(engine: Index, fixture: Fixture, names: Sequence[str]) -> Bench:
 
 @contextmanager
 def corpus_index(engine: Index, fixture: Fixture, progress: Progress) -> Iterator[Bench]:
-    """An index of the documents of a fixture, gone afterwards.
+    """Build a temporary index of the documents of a fixture.
 
     Args:
         engine: of the user: its models and its way to cut texts are used.
@@ -130,7 +130,7 @@ def _written(corpus: Path, folder: Path) -> dict[str, str]:
     """
     folder.mkdir()
     ids = {}
-    for number, (name, title, text) in enumerate(fixtures.documents(corpus), start=1):
+    for number, (name, title, text) in enumerate(fixtures.corpus_documents(corpus), start=1):
         heading = " ".join(title.split())
         body = f"# {heading}\n\n{text}" if heading else text
         file = folder / f"zq{number}.md"
@@ -142,7 +142,7 @@ def _written(corpus: Path, folder: Path) -> dict[str, str]:
 
 
 def missing(bench: Bench) -> list[str]:
-    """Judged documents that cannot be found: they are not in the index."""
+    """List the judged documents that are not in the index."""
     among = bench.among.collections
     return bench.fixture.unknown(
         bench.names(document.name, document.docid)

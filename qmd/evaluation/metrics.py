@@ -1,4 +1,4 @@
-"""Figures of runs: how good, by ir-measures, and as tobi/qmd's bench counts."""
+"""Metrics of runs: nDCG, recall, MRR by ir-measures, and those of tobi/qmd's bench."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from statistics import fmean
 from typing import NamedTuple
 
 from qmd.evaluation import tobi_bench as peer
-from qmd.evaluation.fixtures import DEPTH, Fixture, Question
+from qmd.evaluation.fixtures import FOLDER_DEPTH, Fixture, JudgedQuery
 from qmd.evaluation.runs import Asked, Run
-from qmd.evaluation.tobi_bench import PeerScores
+from qmd.evaluation.tobi_bench import TobiScores
 
 QUALITY = "nDCG@10"
-"""The measure that stands for all of them."""
+"""The metric that ranks runs and charts."""
 
 MEASURES = (QUALITY, "R@10", "R@100", "RR", "AP", "P@5")
-"""As ir-measures calls them."""
+"""Metrics by their names in ir-measures."""
 
-PEER = PeerScores._fields[:7]
-"""Figures of tobi/qmd that have a mean."""
+PEER = TobiScores._fields[:7]
+"""Metrics of tobi/qmd that have a mean."""
 
 TOPS = (1, 3, 5)
 
@@ -26,10 +26,10 @@ Hits = dict[str, dict[str, int]]
 
 
 class Scores(NamedTuple):
-    """Figures of a run.
+    """Metrics of a run.
 
     Attributes:
-        mean: of all questions with a judged document; one that found nothing counts 0.
+        mean: over all queries with a judged document; one without results counts 0.
         each: the same of each question, by its id.
         peer: by the id of each question of a JSON fixture; of others nothing.
         hits: of those, by kind: questions, and those with an expected file on top.
@@ -37,7 +37,7 @@ class Scores(NamedTuple):
 
     mean: Mapping[str, float]
     each: Mapping[str, Mapping[str, float]]
-    peer: Mapping[str, PeerScores]
+    peer: Mapping[str, TobiScores]
     hits: Hits
 
     @property
@@ -51,16 +51,16 @@ class Scores(NamedTuple):
 
 
 def score(run: Run, fixture: Fixture, *, depth: int) -> Scores:
-    """The figures of a run.
+    """Compute the metrics of a run.
 
     Args:
-        depth: results that were asked for; what looks deeper is left out.
+        depth: requested results; metrics that need more are left out.
     """
     import ir_measures
     from ir_measures import AP, RR, P, Qrel, R, ScoredDoc, nDCG
 
     known = dict(zip(MEASURES, (nDCG @ 10, R @ 10, R @ 100, RR, AP, P @ 5), strict=True))
-    if depth < DEPTH:
+    if depth < FOLDER_DEPTH:
         del known["R@100"]
     names = {measure: name for name, measure in known.items()}
     metrics = ir_measures.iter_calc(
@@ -92,12 +92,12 @@ def score(run: Run, fixture: Fixture, *, depth: int) -> Scores:
     )
 
 
-def _peer(run: Run, question: Question) -> PeerScores:
+def _peer(run: Run, question: JudgedQuery) -> TobiScores:
     found = run.asked.get(question.id, Asked()).found
     return peer.scores([each.document for each in found], list(question.judged), question.k)
 
 
-def _hits(questions: Sequence[Question], counted: Mapping[str, PeerScores]) -> Hits:
+def _hits(questions: Sequence[JudgedQuery], counted: Mapping[str, TobiScores]) -> Hits:
     hits: Hits = {}
     for question in questions:
         if question.id not in counted or not question.judged or not question.kind:

@@ -1,4 +1,4 @@
-"""Asking the questions of a fixture, each in several ways, by the engine that users have."""
+"""Runner: each query in each search method, with its time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qmd.embedding.vector_status import vector_status
 from qmd.errors import IndexFailure, ModelError, NotEmbedded, QmdError, UsageError
 from qmd.evaluation import Backend
-from qmd.evaluation.runs import Asked, Run, apart
+from qmd.evaluation.runs import Asked, Run, break_ties
 from qmd.operations.embed import run_embed
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query, vector_search
@@ -19,7 +19,7 @@ from qmd.ranking import query_document
 
 if TYPE_CHECKING:
     from qmd.analytics.rows import Results
-    from qmd.evaluation.fixtures import Fixture, Question
+    from qmd.evaluation.fixtures import Fixture, JudgedQuery
     from qmd.evaluation.index_under_test import Bench, Progress
     from qmd.models.selection import Space
     from qmd.operations.index import Index
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 # -- what can be asked -----------------------------------------------------------
 
 
-class Ready(NamedTuple):
-    """What can be asked.
+class PreparedMethods(NamedTuple):
+    """Available search methods.
 
     Attributes:
         left_out: the others that were wanted, each with the reason.
@@ -41,8 +41,8 @@ class Ready(NamedTuple):
     space: Space | None
 
 
-def ready(bench: Bench, wanted: Sequence[Backend], progress: Progress) -> Ready:
-    """Which backends can answer. The documents of a corpus get their vectors, if one needs them.
+def ready(bench: Bench, wanted: Sequence[Backend], progress: Progress) -> PreparedMethods:
+    """Determine the available search methods. A corpus is embedded if one needs vectors.
 
     Args:
         wanted: by the user; without any, all that can.
@@ -70,11 +70,11 @@ def ready(bench: Bench, wanted: Sequence[Backend], progress: Progress) -> Ready:
             raise reason
         else:
             left_out[backend] = _first_line(reason)
-    return Ready(backends, left_out, space)
+    return PreparedMethods(backends, left_out, space)
 
 
 def _vectors(bench: Bench, progress: Progress) -> tuple[Space | None, QmdError | None]:
-    """Where vectors are compared, with their model loaded; or why they cannot be."""
+    """Load the model of the vector space; return it, or the error that prevents vector search."""
     import anyio
 
     engine = bench.engine
@@ -90,7 +90,7 @@ def _vectors(bench: Bench, progress: Progress) -> tuple[Space | None, QmdError |
 
 
 def _no_helper(engine: Index) -> QmdError | None:
-    """Why no model expands or judges, or None if one does."""
+    """Return the reason why no helper model is in use, or None if one is."""
     from qmd.errors import RuntimeMissing
     from qmd.models import selection
     from qmd.models.registry import can_run, runtime
@@ -135,7 +135,7 @@ async def ask(
     Raises:
         IndexFailure: the index cannot be read any more.
     """
-    bench.engine.log = None  # what a judge asks is nothing that the user has asked
+    bench.engine.log = None  # queries of a benchmark are not the user's
     runs = []
     ways = _ways(bench, meaning=meaning, depth=depth)
     for backend in backends:
@@ -151,26 +151,29 @@ async def ask(
     return runs
 
 
-Way = Callable[["Question"], Awaitable["list[Results]"]]
-"""Answers a question: once for each search of it."""
+Way = Callable[["JudgedQuery"], Awaitable["list[Results]"]]
+"""Function that answers a query, once for each search of it."""
 
 
 def _ways(bench: Bench, *, meaning: bool, depth: int) -> dict[Backend, Way]:
-    """How each backend is asked."""
+    """Map each search method to its function."""
     from anyio import to_thread
 
     engine, fixture, among = bench.engine, bench.fixture, bench.among.collections
 
-    async def by_words(question: Question) -> list[Results]:
+    async def by_words(question: JudgedQuery) -> list[Results]:
         ask = partial(search, engine, limit=depth, collection=among)
-        return [await to_thread.run_sync(ask, x) for x in lines(fixture, question, "lex")]
+        return [await to_thread.run_sync(ask, x) for x in searched_texts(fixture, question, "lex")]
 
-    async def by_meaning(question: Question) -> list[Results]:
+    async def by_meaning(question: JudgedQuery) -> list[Results]:
         ask = partial(vector_search, engine, limit=depth, min_score=-1.0, collection=among)
-        return [await to_thread.run_sync(ask, x) for x in lines(fixture, question, "vec", "hyde")]
+        return [
+            await to_thread.run_sync(ask, x)
+            for x in searched_texts(fixture, question, "vec", "hyde")
+        ]
 
-    async def by_both(question: Question, *, helping: bool) -> list[Results]:
-        text = question.text if fixture.is_typed else f"expand: {plain(question.text)}"
+    async def by_both(question: JudgedQuery, *, helping: bool) -> list[Results]:
+        text = question.text if fixture.is_typed else f"expand: {strip_query_syntax(question.text)}"
         return [
             await query(
                 engine,
@@ -192,7 +195,7 @@ def _ways(bench: Bench, *, meaning: bool, depth: int) -> dict[Backend, Way]:
 
 
 async def _asked(
-    bench: Bench, way: Way, question: Question, notices: Counter[str], depth: int
+    bench: Bench, way: Way, question: JudgedQuery, notices: Counter[str], depth: int
 ) -> Asked:
     began = time.perf_counter()
     try:
@@ -210,18 +213,18 @@ async def _asked(
     best = list(results.values())[:depth]
     known_as = (bench.names(result.file, result.docid) for result in best)
     names = bench.fixture.named(question.judged, known_as)
-    return Asked(apart(names, (result.score for result in best)), milliseconds)
+    return Asked(break_ties(names, (result.score for result in best)), milliseconds)
 
 
-def plain(question: str) -> str:
-    """A question without what has a meaning in the query syntax."""
+def strip_query_syntax(question: str) -> str:
+    """Remove the characters with a meaning in the query syntax."""
     return " ".join(word.lstrip("-") for word in question.replace('"', " ").split())
 
 
-def lines(fixture: Fixture, question: Question, *kinds: str) -> list[str]:
-    """What is searched in one way: of a query document its lines, else the question."""
+def searched_texts(fixture: Fixture, question: JudgedQuery, *kinds: str) -> list[str]:
+    """Return the texts for one method: the lines of a query document, else the query."""
     if not fixture.is_typed:
-        return [plain(question.text)]
+        return [strip_query_syntax(question.text)]
     read = query_document.parse(question.text)
     if read.plain is not None:
         return [read.plain]

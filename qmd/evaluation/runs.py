@@ -1,4 +1,4 @@
-"""What was found for the questions of a fixture; on disk in the form of TREC.
+"""Runs in TREC format: ranked documents for each query.
 
 query  Q0  document  rank  score  name
 """
@@ -15,25 +15,25 @@ from urllib.parse import quote
 
 from qmd import files
 from qmd.errors import UsageError
-from qmd.evaluation.fixtures import Fixture, Question, lines, wrong
+from qmd.evaluation.fixtures import Fixture, JudgedQuery, line_error, numbered_lines
 
-STEP = 1e-6
-"""What scores of two documents differ by at least, as a share from 1 on: trec_eval reads 24 bits
-of a score, and orders equal ones by name."""
+TIE_STEP = 1e-6
+"""Least difference of two scores, relative from 1 on: trec_eval reads 24 bits of a score, and sorts
+equal ones by name."""
 
 _LINE = re.compile(r"\s*\S+\s+Q0\s+\S+\s+\d+\s+[-+.\deE]+\s+\S+\s*")
 """A line of a run."""
 
 
-class Found(NamedTuple):
-    """A document that was found, and how good it is thought to be."""
+class RunEntry(NamedTuple):
+    """A ranked document with its score."""
 
     document: str
     score: float
 
 
 class Asked(NamedTuple):
-    """What a question found.
+    """Results of one query.
 
     Attributes:
         found: best first.
@@ -41,17 +41,17 @@ class Asked(NamedTuple):
         problem: why it could not be asked, or None.
     """
 
-    found: tuple[Found, ...] = ()
+    found: tuple[RunEntry, ...] = ()
     milliseconds: float | None = None
     problem: str | None = None
 
 
 class Run(NamedTuple):
-    """What all questions found in one way.
+    """Results of all queries by one method.
 
     Attributes:
         asked: by the id of the question; one that is not there found nothing.
-        notices: what was said of answers, each with how many it was said of.
+        notices: notices of results, each with the number of its queries.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Run(NamedTuple):
 
     @property
     def failed(self) -> dict[str, str]:
-        """Why a question could not be asked, by its id."""
+        """Errors of queries that failed, by id."""
         return {name: each.problem for name, each in self.asked.items() if each.problem is not None}
 
     @property
@@ -74,28 +74,28 @@ class Run(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """Times in milliseconds: half of all are at most `p50`, 19 of 20 at most `p95`."""
+    """Latency percentiles in milliseconds: median and 95 %."""
 
     p50: float
     p95: float
 
 
 def spread(times: Iterable[float]) -> Spread | None:
-    """How long it took, or None if nothing was timed."""
+    """Compute latency percentiles, or None without times."""
     ordered = sorted(times)
     if not ordered:
         return None
     return Spread(*(ordered[ceil(len(ordered) * share) - 1] for share in (0.50, 0.95)))
 
 
-def apart(documents: Iterable[str], scores: Iterable[float]) -> tuple[Found, ...]:
-    """Documents in their order, with scores that say the same order to every tool."""
-    found: list[Found] = []
+def break_ties(documents: Iterable[str], scores: Iterable[float]) -> tuple[RunEntry, ...]:
+    """Separate equal scores, so that every tool sees the same order of the documents."""
+    found: list[RunEntry] = []
     for document, score in zip(documents, scores, strict=True):
         if found:
             before = found[-1].score
-            score = min(score, before - STEP * max(1.0, abs(before)))
-        found.append(Found(document, score))
+            score = min(score, before - TIE_STEP * max(1.0, abs(before)))
+        found.append(RunEntry(document, score))
     return tuple(found)
 
 
@@ -104,7 +104,7 @@ def check(path: Path, names: Iterable[str], *, force: bool) -> None:
 
     Args:
         names: of the runs.
-        force: replace what is there, even if it is no run.
+        force: replace an existing file, even if it is no run.
 
     Raises:
         UsageError: a file has no folder, is one, or would replace what is no run.
@@ -137,8 +137,9 @@ def _check_replaceable(path: Path) -> None:
 
 
 def write(found: Iterable[Run], path: Path) -> None:
-    """Write runs in the form of TREC, each to a file that has its name put in; a blank in a name
-    becomes %20. A stream has no such name: it gets all of them.
+    """Write runs in TREC format, one file for each, or all to a stream.
+
+    Each file name includes the name of the run; a blank becomes %20.
 
     Raises:
         UsageError: a file cannot be written.
@@ -153,7 +154,7 @@ def write(found: Iterable[Run], path: Path) -> None:
 
 
 def _path_of(name: str, path: Path) -> Path:
-    """Where a run is written, if all are to be written to `path`."""
+    """Return the file of a run, if all are to be written to `path`."""
     return path.with_name(f"{path.stem}.{name}{path.suffix}")
 
 
@@ -165,7 +166,7 @@ def _lines(run: Run) -> Iterator[bytes]:
 
 
 def read(path: Path, fixture: Fixture, *, depth: int) -> Run:
-    """What a run in the form of TREC found; its order is that of the scores.
+    """Read a run in TREC format, sorted by score.
 
     Args:
         depth: documents of a question that count.
@@ -174,14 +175,14 @@ def read(path: Path, fixture: Fixture, *, depth: int) -> Run:
         UsageError: a line is none, with its number; or no line names a query of the fixture.
     """
     found: dict[str, dict[str, float]] = {}
-    for number, line in lines(path):
+    for number, line in numbered_lines(path):
         try:
             query, _, document, _, written, _ = line.split()
             score = float(written)
         except ValueError:
             score = nan
         if not isfinite(score):
-            raise wrong(
+            raise line_error(
                 path, number, "a line is: query Q0 document rank score name, with blanks between"
             )
         found.setdefault(query, {}).setdefault(document, score)
@@ -195,14 +196,16 @@ def read(path: Path, fixture: Fixture, *, depth: int) -> Run:
     return Run(path.stem, asked)
 
 
-def _asked(fixture: Fixture, question: Question, scores: Mapping[str, float], depth: int) -> Asked:
-    """Documents by their score, and those with the same by name from the end, as trec_eval does."""
+def _asked(
+    fixture: Fixture, question: JudgedQuery, scores: Mapping[str, float], depth: int
+) -> Asked:
+    """Sort documents by score; ties by name from the end, as trec_eval does."""
     ordered = sorted(scores, key=lambda name: (scores[name], name), reverse=True)[:depth]
     judged = {_word(name): name for name in question.judged}
     names = fixture.named(question.judged, ([judged.get(name, name)] for name in ordered))
-    return Asked(apart(names, (scores[name] for name in ordered)))
+    return Asked(break_ties(names, (scores[name] for name in ordered)))
 
 
 def _word(name: str) -> str:
-    """A name without blanks."""
+    """Replace the blanks of a name."""
     return re.sub(r"\s", lambda blank: quote(blank[0]), name)

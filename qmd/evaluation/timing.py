@@ -1,4 +1,4 @@
-"""How long the parts of a search take."""
+"""Latency of each stage of a hybrid search."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from qmd.embedding.vector_status import vector_status
 from qmd.errors import ModelError, QueryError
-from qmd.evaluation.runner import lines
+from qmd.evaluation.runner import searched_texts
 from qmd.evaluation.runs import Spread, spread
 from qmd.ranking import bm25, postings, query
 from qmd.storage.cursor import Memory
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value")
 
-STAGED = 200
-"""Questions whose stages are timed, at most."""
+MAX_TIMED_QUERIES = 200
+"""Queries whose stages are timed, at most."""
 
 
 def stages(bench: Bench, space: Space | None, progress: Progress) -> dict[str, Spread]:
-    """How long the parts of a hybrid search take, each alone: `words`, `embed`, `vectors`.
+    """Measure each stage of a hybrid search alone: `words`, `embed`, `vectors`.
 
     Args:
         space: None: words alone are timed.
@@ -40,7 +40,7 @@ def stages(bench: Bench, space: Space | None, progress: Progress) -> dict[str, S
     from qmd.ranking.fusion import DEPTH
 
     engine, limit = bench.engine, DEPTH["scores"]
-    chosen = bench.fixture.sampled(STAGED).questions
+    chosen = bench.fixture.sampled(MAX_TIMED_QUERIES).questions
     vectors = vector_status(engine)[1].vectors if space is not None else 0
     times: dict[str, list[float]] = {"words": [], "embed": [], "vectors": []}
     told = progress("Timing stages")
@@ -70,9 +70,9 @@ def stages(bench: Bench, space: Space | None, progress: Progress) -> dict[str, S
 
     for done, question in enumerate(chosen, start=1):
         with suppress(QueryError, ModelError):
-            for text in lines(bench.fixture, question, "lex")[:1]:
+            for text in searched_texts(bench.fixture, question, "lex")[:1]:
                 timed("words", partial(engine.read, partial(by_words, text)))
-            for text in lines(bench.fixture, question, "vec", "hyde")[:1]:
+            for text in searched_texts(bench.fixture, question, "vec", "hyde")[:1]:
                 if space is not None:
                     asked = [space.model.as_query(text)]
                     [vector] = timed("embed", partial(engine.models.embedder(space).embed, asked))

@@ -1,4 +1,4 @@
-"""The figures that tobi/qmd's own bench prints, to compare with them."""
+"""Metrics as the bench of tobi/qmd computes them, for comparison."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 
-class PeerScores(NamedTuple):
-    """Figures of one question, or their means.
+class TobiScores(NamedTuple):
+    """Metrics of one query, or their means.
 
     Attributes:
         precision_at_k: expected files among the first k, over the smaller of k and all of them.
@@ -30,7 +30,7 @@ class PeerScores(NamedTuple):
 
 
 def same_file(result: str, expected: str) -> bool:
-    """Whether two names mean one file: either ends with the other, in any case.
+    """Check that two names mean one file: either ends with the other, in any case.
 
     Of qmd://collection/path the path counts.
 
@@ -48,8 +48,8 @@ def _bare(name: str) -> str:
     return name.lower().strip("/")
 
 
-def scores(results: Sequence[str], expected: Sequence[str], k: int) -> PeerScores:
-    """The figures of one question.
+def scores(results: Sequence[str], expected: Sequence[str], k: int) -> TobiScores:
+    """Compute the metrics of one query.
 
     Args:
         results: files, best first.
@@ -70,7 +70,7 @@ def scores(results: Sequence[str], expected: Sequence[str], k: int) -> PeerScore
     most = min(k, len(expected))
     precision, recall = hits / most if most else 0.0, share(None)
     both = precision + recall
-    return PeerScores(
+    return TobiScores(
         precision,
         recall,
         share(1),

@@ -1,8 +1,8 @@
-"""The folder that an export is written to: never over anything else, and whole or not at all.
+"""Target folder of an export: checks, staging folder, atomic swap.
 
-    folder beside it ─▸ filled ─▸ flushed ─▸ its place, in one step
+    staging folder ─▸ fill ─▸ flush ─▸ swap, in one step
 
-What a process left that was killed is cleared, or finished, by the next.
+The next export removes, or completes, the work of a process that was killed.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from qmd.settings.config import Settings
     from qmd.settings.environment import Place
 
-MARK = ".of-qmd"
-"""In a folder that becomes an export: what else there may be is of one that was cut off."""
+STAGING_MARK = ".of-qmd"
+"""Mark of an unfinished export folder: other files in it belong to an interrupted export."""
 
 FORCE = {"command": "--force", "python": "force=True"}
 """Option that replaces what is there."""
 
-DROPPINGS = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
-"""What systems leave in folders that somebody has looked at."""
+SYSTEM_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
+"""Files that systems add to folders that a user has opened."""
 
 
-def check(target: Path, place: Place, settings: Settings) -> None:
-    """Refuse folders that nobody can mean, whatever is forced.
+def check_target(target: Path, place: Place, settings: Settings) -> None:
+    """Refuse folders that must never be replaced, even with force.
 
     Raises:
         FolderTaken: it is, or contains, one that is needed.
@@ -56,15 +56,15 @@ def check(target: Path, place: Place, settings: Settings) -> None:
             raise FolderTaken(target, f"{what} is there.", mend="Name a folder of its own.")
     for each in settings.collections:
         inside = Path(each.root).resolve() in target.parents
-        if inside and not manifest.is_ours(target) and _contents(target):
+        if inside and not manifest.is_export_folder(target) and _contents(target):
             problem = f"it has files of collection '{each.name}' in it."
             raise FolderTaken(target, problem, mend="Name a folder of its own.")
 
 
-def before(
+def existing_export(
     target: Path, name: str, selection: Mapping[str, object], *, force: bool
 ) -> Manifest | None:
-    """The export that is there already; None if nothing is.
+    """Return the manifest of an existing export; None for a new or empty folder.
 
     Args:
         name: of the index.
@@ -78,12 +78,12 @@ def before(
     mend = advised("Name another folder, or replace this one with {}.", **FORCE)
     if not target.is_dir():
         raise FolderTaken(target, "it is a file.", mend="Name another folder.")
-    if not manifest.is_ours(target):
+    if not manifest.is_export_folder(target):
         if force:
             return None
         raise FolderTaken(target, "it is not empty, and no export of qmd.", mend=mend)
     try:
-        found = manifest.read(target)
+        found = manifest.read_manifest(target)
     except (ExportDamaged, ExportTooNew) as error:
         if force:
             return None
@@ -104,7 +104,7 @@ def before(
 
 
 def _in_words(selection: Mapping[str, object]) -> str:
-    """What was chosen for an export."""
+    """Describe the selection of an export."""
     parts = []
     for key, value in selection.items():
         name = key.replace("_", " ")
@@ -114,19 +114,19 @@ def _in_words(selection: Mapping[str, object]) -> str:
 
 
 def _contents(folder: Path) -> set[str]:
-    """All files below a folder, and links, by their paths with /."""
+    """List all files and links below a folder, by their paths with /."""
     found = set()
     for parent, folders, names in os.walk(folder):
         links = [name for name in folders if Path(parent, name).is_symlink()]
         for name in [*names, *links]:
-            if name not in DROPPINGS:
+            if name not in SYSTEM_FILES:
                 found.add(Path(parent, name).relative_to(folder).as_posix())
     return found
 
 
 @contextmanager
-def workshop(target: Path) -> Iterator[Path]:
-    """An empty folder beside the target, for this process alone; what is in it goes in the end.
+def staging_folder(target: Path) -> Iterator[Path]:
+    """Create an empty staging folder beside the target, and remove it at the end.
 
     Its lock ends with the process, so that one that was left behind is cleared and used again.
 
@@ -139,15 +139,15 @@ def workshop(target: Path) -> Iterator[Path]:
         if shop.is_symlink() or (shop.exists() and not shop.is_dir()):
             raise FolderTaken(target, f"{shop} is in the way.", mend="Move that away.")
         shop.mkdir(exist_ok=True)
-        with locked(shop, target) as lock:
+        with folder_lock(shop, target) as lock:
             if not shop.exists() or shop.stat().st_ino != os.fstat(lock).st_ino:
-                continue  # whoever had it has just put it in its place
+                continue  # its process has just put it in its place
             left = _contents(shop)
-            if left and MARK not in left and not manifest.is_ours(shop):
+            if left and STAGING_MARK not in left and not manifest.is_export_folder(shop):
                 problem = f"{shop} is in the way, and not of an export."
                 raise FolderTaken(target, problem, mend="Move that away.")
             _recover(target)
-            (shop / MARK).touch()
+            (shop / STAGING_MARK).touch()
             _clear(shop)
             try:
                 yield shop
@@ -159,7 +159,7 @@ def workshop(target: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def locked(folder: Path, target: Path, *, shared: bool = False) -> Iterator[int]:
+def folder_lock(folder: Path, target: Path, *, shared: bool = False) -> Iterator[int]:
     """Hold the lock of a folder, so that no export takes its place.
 
     Args:
@@ -193,52 +193,54 @@ def _clear(folder: Path) -> None:
     for entry in folder.iterdir():
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry)
-        elif entry.name != MARK:
+        elif entry.name != STAGING_MARK:
             entry.unlink()
 
 
 def _discard(folder: Path) -> None:
-    """Remove a folder that is an export, or was to be one. The mark goes last: who is killed here
-    leaves it to the next."""
+    """Remove a folder that is an export or a part of one.
+
+    The mark goes last: if this process is killed, the next export removes the rest.
+    """
     with suppress(OSError):  # a full disk has no room for a name
-        (folder / MARK).touch()
+        (folder / STAGING_MARK).touch()
     _clear(folder)
-    (folder / MARK).unlink(missing_ok=True)
+    (folder / STAGING_MARK).unlink(missing_ok=True)
     folder.rmdir()
 
 
 def _old(target: Path) -> Path:
-    """Where an export goes that cannot be exchanged in one step."""
+    """Return the path of the old export while two renames replace it."""
     return target.with_name(f".{target.name}.old")
 
 
 def _recover(target: Path) -> None:
-    """Finish what a process left that was killed between two renames."""
+    """Complete the replacement of a process that was killed between two renames."""
     old = _old(target)
     if not old.is_dir() or old.is_symlink():
         return
-    if (old / MARK).exists() or (manifest.is_ours(old) and target.exists()):
+    if (old / STAGING_MARK).exists() or (manifest.is_export_folder(old) and target.exists()):
         _discard(old)
-    elif manifest.is_ours(old):
+    elif manifest.is_export_folder(old):
         old.rename(target)
 
 
-def put(shop: Path, target: Path) -> None:
+def publish(shop: Path, target: Path) -> None:
     """Put the finished folder in its place; what was there goes."""
-    (shop / MARK).unlink()
+    (shop / STAGING_MARK).unlink()
     for folder, _, _ in os.walk(shop):
-        files.flush(Path(folder))
-    files.flush(shop / manifest.NAME)
+        files.fsync_path(Path(folder))
+    files.fsync_path(shop / manifest.NAME)
     if not target.exists() or not any(target.iterdir()):
         shop.rename(target)
     else:
         shutil.copymode(target, shop)
-        with locked(target, target):  # it will have the name of the workshop, until it is gone
-            if files.exchange(shop, target):
+        with folder_lock(target, target):  # of the staging folder, once swapped
+            if files.swap_folders(shop, target):
                 _discard(shop)
             else:
                 old = _old(target)
                 target.rename(old)
                 shop.rename(target)
                 _discard(old)
-    files.flush(target.parent)
+    files.fsync_path(target.parent)

@@ -1,11 +1,11 @@
-"""An index as a folder of Parquet files.
+"""Export of the index to a folder of Parquet files.
 
     index ─▸ copy of the file ─▸ digests ─┬─▸ changed: write ──┐
-                                          └─▸ as before: link ─┴─▸ folder beside ─▸ its place
+                                          └─▸ unchanged: link ─┴─▸ staging folder ─▸ swap
 
-The index is held only while its file is copied, which takes a fraction of a second; the rest is
-read from the copy. So all is of one state, whatever others write meanwhile. The new folder
-takes the place of the old one in one step.
+The index is locked only while its file is copied, which takes a fraction of a second; the rest is
+read from the copy. So the export has one state, independent of concurrent writes. The new folder
+replaces the old one in one step.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from qmd import files
 from qmd.errors import ExportFailed, FolderTaken, UsageError
 from qmd.errors.base import advised
 from qmd.exchange import destination, manifest, parquet
-from qmd.exchange.manifest import File, Manifest, Part
-from qmd.exchange.parquet import Column, Table
-from qmd.exchange.partitions import Span, planned
-from qmd.exchange.worker_pool import Pool, followed
+from qmd.exchange.manifest import Manifest, ManifestFile, ManifestTable
+from qmd.exchange.parquet import ExportTable, FileColumn
+from qmd.exchange.partitions import Partition, plan_partitions
+from qmd.exchange.worker_pool import WorkerPool, followed
 from qmd.ranking import postings
-from qmd.safe_open import NotAFile
+from qmd.safe_open import NotRegularFile
 from qmd.storage import migrations
 from qmd.storage.cursor import Cursor, DatabaseError
 from qmd.storage.database import Database
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 class Wish(NamedTuple):
-    """What to export.
+    """Options of an export.
 
     Attributes:
         among: documents; by default, everything leaves, not documents alone.
@@ -76,13 +76,13 @@ class Wish(NamedTuple):
 
 
 class Exported(NamedTuple):
-    """What an export did.
+    """Report of an export.
 
     Attributes:
         rows: by table.
-        written: files that were written anew; the others are as they were.
+        written: files that were written; the others are unchanged.
         bytes: of all files.
-        held: seconds for which nobody could write to the index.
+        held: seconds for which other processes could not write to the index.
     """
 
     folder: Path
@@ -108,7 +108,7 @@ def export(
 
     Args:
         force: replace whatever the folder has in it.
-        progress: told (files done, files in all).
+        progress: callback with (files done, files in all).
 
     Raises:
         FolderTaken: it has something else in it.
@@ -119,9 +119,9 @@ def export(
     began = time.monotonic()
     try:
         target = folder.resolve()
-        destination.check(target, place, settings)
-        with errand(database.path, "export"), destination.workshop(target) as shop:
-            before = destination.before(target, place.name, wish.told, force=force)
+        destination.check_target(target, place, settings)
+        with errand(database.path, "export"), destination.staging_folder(target) as shop:
+            before = destination.existing_export(target, place.name, wish.told, force=force)
             beside = database.path.with_name(f"{database.path.name}.copy")
             elsewhere = target.with_name(f".{target.name}.index")
             with copied(database, beside, elsewhere) as (copy, held):
@@ -147,8 +147,8 @@ def export(
                 _cutting(settings),
                 tuple(parts),
             )
-            manifest.write(shop, document)
-            destination.put(shop, target)
+            manifest.write_manifest(shop, document)
+            destination.publish(shop, target)
     except OSError as error:
         raise ExportFailed(folder, error.strerror or str(error)) from error
     return Exported(
@@ -163,7 +163,7 @@ def export(
 
 
 def _cutting(settings: Settings) -> dict[str, object]:
-    """How texts are cut, as index.yml says it."""
+    """Return the chunk settings as index.yml says them."""
     return {
         "tokens": settings.chunk_tokens,
         "overlap": settings.chunk_overlap,
@@ -183,7 +183,7 @@ def _written(
     before: Manifest | None,
     force: bool,
     progress: Callable[[int, int], None] | None,
-) -> tuple[list[Part], int]:
+) -> tuple[list[ManifestTable], int]:
     """Write the files of all tables, or link those that are as they were.
 
     Args:
@@ -202,14 +202,16 @@ def _written(
             problem = f"Without a text: {amount(lost, 'document')}. Run 'qmd doctor'."
             raise ExportFailed(target, problem)
         tables = _chosen(parquet.tables(cursor), wish, everything=documents is None)
-        with Pool(cursor) as pool:
+        with WorkerPool(cursor) as pool:
             plans = {}
             for table in tables:
                 apart = wish.parted and table.name == parquet.PARTED
-                plans[pool.begin(partial(planned, table=table, by_collection=apart))] = table
+                plans[pool.begin(partial(plan_partitions, table=table, by_collection=apart))] = (
+                    table
+                )
             make = partial(_made, shop=shop, target=target, known=_known(before))
-            columns: dict[str, list[Column]] = {}
-            making: dict[str, list[Future[tuple[File, bool]]]] = {}
+            columns: dict[str, list[FileColumn]] = {}
+            making: dict[str, list[Future[tuple[ManifestFile, bool]]]] = {}
             for plan in as_completed(plans):
                 name = plans[plan].name
                 columns[name], spans = plan.result()
@@ -225,12 +227,14 @@ def _written(
         made = [future.result() for future in making[table.name]]
         written += sum(is_new for _, is_new in made)
         own = tuple(file for file, _ in made)
-        parts.append(Part(table.name, parquet.meaning(table.name), tuple(columns[table.name]), own))
+        parts.append(
+            ManifestTable(table.name, parquet.meaning(table.name), tuple(columns[table.name]), own)
+        )
     return parts, written
 
 
-def _chosen(tables: Sequence[Table], wish: Wish, *, everything: bool) -> list[Table]:
-    """The tables that were asked for.
+def _chosen(tables: Sequence[ExportTable], wish: Wish, *, everything: bool) -> list[ExportTable]:
+    """Select the tables of the export.
 
     Raises:
         UsageError: one does not exist, or cannot leave in part.
@@ -277,16 +281,21 @@ def _check_kept(before: Manifest | None, target: Path, everything: bool) -> None
         )
 
 
-def _known(before: Manifest | None) -> dict[tuple[str, str], File]:
-    """Files of an earlier export, by table and digest."""
+def _known(before: Manifest | None) -> dict[tuple[str, str], ManifestFile]:
+    """Index the files of an earlier export by table and digest."""
     if before is None:
         return {}
     return {(part.name, file.digest): file for part in before.parts for file in part.files}
 
 
 def _made(
-    cursor: Cursor, *, span: Span, shop: Path, target: Path, known: Mapping[tuple[str, str], File]
-) -> tuple[File, bool]:
+    cursor: Cursor,
+    *,
+    span: Partition,
+    shop: Path,
+    target: Path,
+    known: Mapping[tuple[str, str], ManifestFile],
+) -> tuple[ManifestFile, bool]:
     """Make one file.
 
     Returns:
@@ -295,27 +304,27 @@ def _made(
     path = shop / span.path
     path.parent.mkdir(parents=True, exist_ok=True)
     earlier = known.get((span.table.name, span.digest))
-    if earlier is not None and is_whole(target, earlier):
-        files.link(Path(os.path.realpath(target / earlier.path)), path)
+    if earlier is not None and matches_manifest(target, earlier):
+        files.link_file(Path(os.path.realpath(target / earlier.path)), path)
         return earlier._replace(path=span.path), False
-    parquet.write(
+    parquet.write_table(
         cursor, span.table, path, first=span.first, last=span.last, collection=span.collection
     )
-    files.flush(path)
+    files.fsync_path(path)
     with path.open("rb") as file:
         size, digest = os.fstat(file.fileno()).st_size, sha256(file)
-    return File(span.path, span.rows, size, digest, span.digest, span.collection), True
+    return ManifestFile(span.path, span.rows, size, digest, span.digest, span.collection), True
 
 
-def is_whole(folder: Path, file: File) -> bool:
-    """Tell whether a file of an export is what the manifest says."""
+def matches_manifest(folder: Path, file: ManifestFile) -> bool:
+    """Check that a file of an export matches the manifest."""
     try:
-        with manifest.opened(folder, file.path) as found:
+        with manifest.open_member(folder, file.path) as found:
             return os.fstat(found.fileno()).st_size == file.bytes and sha256(found) == file.sha256
-    except (FileNotFoundError, NotAFile):
+    except (FileNotFoundError, NotRegularFile):
         return False
 
 
 def sha256(file: BufferedReader) -> str:
-    """Digest the bytes of a file: 64 hex digits."""
+    """Hash the bytes of a file: 64 hex digits."""
     return hashlib.file_digest(file, "sha256").hexdigest()

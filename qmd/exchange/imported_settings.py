@@ -1,5 +1,4 @@
-"""What index.yml says of an index that is made of an export: its collections, contexts, models and
-way to cut texts."""
+"""Settings of an imported index: collections, contexts, models, chunk sizes."""
 
 from __future__ import annotations
 
@@ -16,8 +15,8 @@ if TYPE_CHECKING:
     from qmd.settings.environment import Place
 
 
-class Wanted:
-    """What index.yml is to say of what was imported.
+class ImportedSettings:
+    """Settings to write to index.yml after an import.
 
     Args:
         known: the collections that were imported.
@@ -25,7 +24,7 @@ class Wanted:
         trusting: with what it would run and use.
 
     Attributes:
-        left_out: what it would run and use, in words, if it must not.
+        left_out: descriptions of commands and models that are not permitted.
     """
 
     def __init__(
@@ -66,7 +65,7 @@ class Wanted:
         config.understood(document | self._sections, place)
 
     def add(self, document: Parsed, *, before: Settings) -> None:
-        """Add what is not there; nothing that is there changes.
+        """Add missing settings; existing ones do not change.
 
         Args:
             before: what the tables say, for a document that says nothing.
@@ -86,7 +85,7 @@ class Wanted:
                 self._set(document, name, section)
 
     def settle(self, document: Parsed, *, place: Place) -> None:
-        """Say this and nothing else of collections; lines that say it already stay."""
+        """Make index.yml say exactly this of collections; matching lines stay as they are."""
         before = config.understood(document, place)
         there = {collection.name: collection for collection in before.collections}
         own = {collection.name for collection in self._collections}
@@ -96,7 +95,7 @@ class Wanted:
             document.pop("global_context", None)
         for collection in self._collections:
             old = there.get(collection.name)
-            if old is not None and not is_here(collection) and is_here(old):
+            if old is not None and not folder_exists(collection) and folder_exists(old):
                 collection = collection._replace(root=old.root)
             contexts = {c.prefix: c for c in self._contexts if c.collection == collection.name}
             if old != collection or contexts != {
@@ -112,7 +111,7 @@ class Wanted:
             self._set(document, name, section)
 
     def _set(self, document: Parsed, name: str, section: dict[str, Any]) -> None:
-        """Set a section, unless it is what it is without."""
+        """Set a section, unless it equals the default."""
         defaults = config.Settings()
         plain = {
             "chunk": {
@@ -128,6 +127,6 @@ class Wanted:
             document[name] = section
 
 
-def is_here(collection: Collection) -> bool:
-    """Whether the folder of a collection is on this machine."""
+def folder_exists(collection: Collection) -> bool:
+    """Check that the folder of a collection exists on this machine."""
     return Path(collection.root).is_dir()

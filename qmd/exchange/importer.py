@@ -1,11 +1,11 @@
-"""An export as an index again.
+"""Import of an export: verification, new index file, atomic swap.
 
-    folder ─▸ files are what was written? ─▸ new index beside the old ─▸ facts hold? ─▸ its place
+    folder ─▸ verify files ─▸ new index beside the old ─▸ check integrity ─▸ swap
 
 Until the last step the index is as it was, and that step is one rename, alone among all processes.
-index.yml changes around it in such an order that nobody who reads it in between, or after this
-process is killed, takes documents for strays: first it names the old collections and the new
-ones, then the file changes, then the old collections go.
+index.yml changes in an order that never orphans documents, even if it is read in between or this
+process is killed: first it names the old collections and the new ones, then the file changes, then
+the old collections are removed.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from qmd.errors import (
     NotAnExport,
 )
 from qmd.exchange import manifest, parquet
-from qmd.exchange.destination import locked
+from qmd.exchange.destination import folder_lock
 from qmd.exchange.exporter import sha256
-from qmd.exchange.imported_settings import Wanted, is_here
-from qmd.exchange.loader import built
+from qmd.exchange.imported_settings import ImportedSettings, folder_exists
+from qmd.exchange.loader import build_index
 from qmd.exchange.parquet import NextIds
-from qmd.safe_open import NotAFile
+from qmd.safe_open import NotRegularFile
 from qmd.settings import config, edit, trust
 from qmd.storage import maintenance, migrations
 from qmd.storage.cursor import Cursor
@@ -44,20 +44,20 @@ from qmd.version import __version__
 from qmd.wording import amount
 
 if TYPE_CHECKING:
-    from qmd.exchange.manifest import File, Manifest
+    from qmd.exchange.manifest import Manifest, ManifestFile
     from qmd.settings.config import Settings
     from qmd.settings.environment import Place
 
-NEW = NextIds(1, 1)
-"""What an index without anything counts from."""
+FIRST_IDS = NextIds(1, 1)
+"""First numbers of an empty index."""
 
 
 class Imported(NamedTuple):
-    """What an import did.
+    """Report of an import.
 
     Attributes:
         rows: by table.
-        left_out: what the export would have run or used, in words.
+        left_out: descriptions of commands and models that were left out.
         missing: collections, with their folders, that are not on this machine.
     """
 
@@ -84,7 +84,7 @@ def import_(
         recorded: gives the settings that the tables have, for an index.yml that was lost.
         replace: an index that has documents.
         trusting: take over the update commands and the models of the export.
-        progress: told (steps done, steps in all).
+        progress: callback with (steps done, steps in all).
 
     Raises:
         ExchangeError: the export cannot be used, or the index has documents.
@@ -103,19 +103,19 @@ def import_(
     source = folder.resolve()
     if not source.is_dir():
         raise NotAnExport(source)
-    with locked(source, source, shared=True):
+    with folder_lock(source, source, shared=True):
         document = _usable(source)
         steps = 2 * sum(len(part.files) for part in document.parts) + len(document.parts)
         for file in document.files:
             _verify(source, file)
             step()
         with errand(database.path, "import"), _building(database.path) as path:
-            seen = NEW
+            seen = FIRST_IDS
             if database.path.exists():
                 seen = database.read(partial(_next_ids, path=database.path, replace=replace))
             shift = NextIds(seen.document_id - 1, seen.chunk_id - 1)
-            known, described = built(path, source, document, shift, step)
-            wanted = Wanted(document, known, described, trusting=trusting)
+            known, described = build_index(path, source, document, shift, step)
+            wanted = ImportedSettings(document, known, described, trusting=trusting)
             wanted.check(place)
             before = config.load(place)
             if not place.config.exists() or config.is_blank(place):
@@ -132,7 +132,7 @@ def import_(
         database.path,
         {part.name: part.rows for part in document.parts},
         tuple(wanted.left_out),
-        tuple((c.name, c.root) for c in config.load(place).collections if not is_here(c)),
+        tuple((c.name, c.root) for c in config.load(place).collections if not folder_exists(c)),
         time.monotonic() - began,
     )
 
@@ -141,13 +141,13 @@ def import_(
 
 
 def _usable(folder: Path) -> Manifest:
-    """The manifest of an export of which an index can be made.
+    """Return the manifest of an export that is complete enough for an index.
 
     Raises:
         NotAnExport, ExportUnreadable, ExportDamaged, ExportTooNew, ExportIncomplete: there is
             none.
     """
-    document = manifest.read(folder)
+    document = manifest.read_manifest(folder)
     known, written_by = migrations.migrations()[-1].version, document.qmd_version
     if document.schema > known:
         raise ExportTooNew(
@@ -160,15 +160,15 @@ def _usable(folder: Path) -> Manifest:
     return document
 
 
-def _verify(folder: Path, file: File) -> None:
-    """Refuse a file that is not what was written.
+def _verify(folder: Path, file: ManifestFile) -> None:
+    """Refuse a file that differs from the manifest.
 
     Raises:
         ExportDamaged: it is not.
-        ExportUnreadable: nobody can say.
+        ExportUnreadable: the file cannot be read.
     """
     try:
-        with manifest.opened(folder, file.path) as found:
+        with manifest.open_member(folder, file.path) as found:
             size = os.fstat(found.fileno()).st_size
             if size != file.bytes:
                 raise ExportDamaged(folder, file.path, f"it has {size} bytes, not {file.bytes}.")
@@ -176,7 +176,7 @@ def _verify(folder: Path, file: File) -> None:
                 raise ExportDamaged(folder, file.path, "it has been changed since it was written.")
     except FileNotFoundError:
         raise ExportDamaged(folder, file.path, "it is missing.") from None
-    except NotAFile:
+    except NotRegularFile:
         problem = "it is no file of this folder, but a link that leads out, a pipe or a device."
         raise ExportDamaged(folder, file.path, problem) from None
     except OSError as error:
@@ -188,7 +188,7 @@ def _verify(folder: Path, file: File) -> None:
 
 @contextmanager
 def _building(index: Path) -> Iterator[Path]:
-    """A place beside the index for the file that is to replace it."""
+    """Yield a path beside the index for the file that will replace it."""
     with ExitStack() as stack:
         try:
             folder = stack.enter_context(workplace(index.with_name(f"{index.name}.new")))
@@ -201,7 +201,7 @@ def _building(index: Path) -> Iterator[Path]:
 
 
 def _next_ids(cursor: Cursor, *, path: Path, replace: bool) -> NextIds:
-    """What an index counts from that may be replaced.
+    """Return the next numbers of the index to be replaced.
 
     Raises:
         IndexTaken: it must not.
@@ -221,12 +221,12 @@ def _next_ids(cursor: Cursor, *, path: Path, replace: bool) -> NextIds:
 
 
 def _agree(cursor: Cursor, *, path: Path, replace: bool, seen: NextIds) -> None:
-    """Let an index go, unless somebody has added to it.
+    """Permit the replacement of the index, unless a process has added to it since.
 
     No number may be given away twice, since others may be about to use it.
 
     Raises:
-        IndexTaken: somebody has.
+        IndexTaken: a process has.
     """
     if _next_ids(cursor, path=path, replace=replace) != seen:
         raise IndexTaken(path, "has been changed meanwhile.", mend="Try again.")

@@ -1,5 +1,4 @@
-"""The new index file of an import: filled with what is in the files of an export, brought up to
-date, and refused if its tables do not fit together."""
+"""New index file of an import: load, migrate, check."""
 
 from __future__ import annotations
 
@@ -23,16 +22,16 @@ from qmd.types import EXPERIENCES, Collection, Context
 from qmd.wording import amount, on_one_line
 
 if TYPE_CHECKING:
-    from qmd.exchange.manifest import File, Manifest, Part
+    from qmd.exchange.manifest import Manifest, ManifestFile, ManifestTable
 
-LONGEST_SHOWN = 80
+MAX_SHOWN_PATH = 80
 """Characters of a path in an error."""
 
-MOST_THREADS = 4
-"""Threads that put postings in order."""
+MAX_THREADS = 4
+"""Threads that sort postings."""
 
 
-def built(
+def build_index(
     path: Path, folder: Path, document: Manifest, shift: NextIds, step: Callable[[], None]
 ) -> tuple[list[Collection], list[Context]]:
     """Make the new file.
@@ -51,7 +50,7 @@ def built(
     Raises:
         ExportDamaged: what is in the files does not fit, or does not fit together.
     """
-    threads = min(os.cpu_count() or 1, MOST_THREADS)
+    threads = min(os.cpu_count() or 1, MAX_THREADS)
     new = Database(path, threads=threads, schema=document.schema)
     try:
         new.write(partial(_fill, folder=folder, document=document, shift=shift, step=step))
@@ -92,7 +91,7 @@ def _fill(
                 parquet.load_documents(cursor, of, shift=shift)
             elif full:
                 paths = [folder / file.path for file in full]
-                parquet.load(cursor, part.name, paths, shift=shift)
+                parquet.load_table(cursor, part.name, paths, shift=shift)
         step()
 
 
@@ -114,8 +113,8 @@ def _check_names(cursor: Cursor, *, folder: Path) -> None:
             raise ExportDamaged(folder, "collections", problem)
     for stray in maintenance.stray_paths(cursor):
         shown = on_one_line(stray.path)
-        if len(shown) > LONGEST_SHOWN:
-            shown = f"{shown[:LONGEST_SHOWN]}…"
+        if len(shown) > MAX_SHOWN_PATH:
+            shown = f"{shown[:MAX_SHOWN_PATH]}…"
         problem = (
             f"the path '{shown}' of collection '{stray.collection}' cannot lie below its folder: "
             "it is absolute, has '..', an empty segment or a NUL, begins with a drive, or is too "
@@ -126,7 +125,7 @@ def _check_names(cursor: Cursor, *, folder: Path) -> None:
 
 @contextmanager
 def _read_from(folder: Path, what: str) -> Iterator[None]:
-    """Tell a file of an export that is not what it should be from one that cannot be read.
+    """Distinguish a damaged file of an export from one that cannot be read.
 
     Raises:
         ExportDamaged, ExportUnreadable: there is one.
@@ -142,7 +141,7 @@ def _read_from(folder: Path, what: str) -> Iterator[None]:
         raise ExportUnreadable(folder, what, problem) from error
 
 
-def _look_at(cursor: Cursor, folder: Path, part: Part, file: File) -> None:
+def _look_at(cursor: Cursor, folder: Path, part: ManifestTable, file: ManifestFile) -> None:
     """Refuse a file that has other rows or columns than the manifest says.
 
     Raises:

@@ -1,4 +1,4 @@
-"""manifest.json: what an export consists of."""
+"""Manifest of an export (manifest.json): tables, files, digests."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from qmd import safe_open
 from qmd.errors import ExportDamaged, ExportTooNew, ExportUnreadable, NotAnExport
-from qmd.exchange.parquet import Column
-from qmd.safe_open import NotAFile
+from qmd.exchange.parquet import FileColumn
+from qmd.safe_open import NotRegularFile
 from qmd.text.paths import is_below
 from qmd.version import __version__
 from qmd.wording import on_one_line
@@ -20,22 +20,22 @@ from qmd.wording import on_one_line
 NAME = "manifest.json"
 
 FORMAT = "qmd export"
-"""What says that a folder is one of ours."""
+"""Mark of our export folders."""
 
-LARGEST = 1 << 26
-"""Bytes of a manifest that is read."""
+MAX_MANIFEST_BYTES = 1 << 26
+"""Bytes of a manifest at most."""
 
 VERSION = 1
-"""Of the format. A later one is refused; an earlier one has to be read."""
+"""Version of the format. A later one is refused; earlier ones must remain readable."""
 
 
-class File(NamedTuple):
+class ManifestFile(NamedTuple):
     """A Parquet file.
 
     Attributes:
         path: below the folder, with /.
         sha256: of its bytes, 64 hex digits.
-        digest: of its rows: the same as long as they are.
+        digest: of its rows, unchanged while they are.
         collection: that all rows are of, if no column says so.
     """
 
@@ -47,8 +47,8 @@ class File(NamedTuple):
     collection: str | None
 
 
-class Part(NamedTuple):
-    """A table, or what was chosen of it.
+class ManifestTable(NamedTuple):
+    """A table, or the selected part of it.
 
     Attributes:
         columns: of each file, but for the collection of those that are of one.
@@ -56,8 +56,8 @@ class Part(NamedTuple):
 
     name: str
     meaning: str
-    columns: tuple[Column, ...]
-    files: tuple[File, ...]
+    columns: tuple[FileColumn, ...]
+    files: tuple[ManifestFile, ...]
 
     @property
     def rows(self) -> int:
@@ -71,13 +71,13 @@ class Part(NamedTuple):
 
 
 class Manifest(NamedTuple):
-    """What an export consists of.
+    """Content of an export.
 
     Attributes:
         schema: version of the last migration of the index.
         name: of the index.
         exported: the moment of the state that was exported, ISO 8601, UTC.
-        selection: what was chosen, as it was asked for; empty: everything.
+        selection: options of the export; empty: everything.
         models: that index.yml chooses, by what they do.
         chunk: how index.yml has texts cut.
     """
@@ -89,16 +89,16 @@ class Manifest(NamedTuple):
     selection: Mapping[str, object]
     models: Mapping[str, str]
     chunk: Mapping[str, Any]
-    parts: tuple[Part, ...]
+    parts: tuple[ManifestTable, ...]
 
     @property
-    def files(self) -> Iterator[File]:
+    def files(self) -> Iterator[ManifestFile]:
         """Of all tables."""
         for part in self.parts:
             yield from part.files
 
 
-def write(folder: Path, manifest: Manifest) -> None:
+def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Write it into a folder."""
     tables = [
         {
@@ -129,37 +129,37 @@ def write(folder: Path, manifest: Manifest) -> None:
     (folder / NAME).write_text(text + "\n", encoding="utf-8")
 
 
-def opened(folder: Path, name: str) -> BufferedReader:
+def open_member(folder: Path, name: str) -> BufferedReader:
     """Open a file of an export.
 
     Raises:
         FileNotFoundError: there is none.
-        NotAFile: it is a device, a pipe or a folder, or a link that leads out of the folder.
+        NotRegularFile: it is a device, a pipe or a folder, or a link that leads out of the folder.
         OSError: it cannot be opened.
     """
     path = folder / name
     real = Path(os.path.realpath(path))
     if not real.is_relative_to(os.path.realpath(folder)):
-        raise NotAFile(path)
+        raise NotRegularFile(path)
     return os.fdopen(safe_open.opened(real, os.O_RDONLY), "rb")
 
 
 def _text(folder: Path) -> str:
-    """The text of a folder's manifest.
+    """Read the text of a folder's manifest.
 
     Raises:
         OSError: it cannot be read.
         ValueError: it is not UTF-8, or too large to be one.
     """
-    with opened(folder, NAME) as file:
-        data = file.read(LARGEST + 1)
-    if len(data) > LARGEST:
-        raise ValueError(f"it has more than {LARGEST:,} bytes")
+    with open_member(folder, NAME) as file:
+        data = file.read(MAX_MANIFEST_BYTES + 1)
+    if len(data) > MAX_MANIFEST_BYTES:
+        raise ValueError(f"it has more than {MAX_MANIFEST_BYTES:,} bytes")
     return data.decode("utf-8")
 
 
-def is_ours(folder: Path) -> bool:
-    """Whether a folder says that it is an export, of whatever version."""
+def is_export_folder(folder: Path) -> bool:
+    """Check that a folder is an export, of any version."""
     try:
         document = json.loads(_text(folder))
     except (OSError, ValueError, RecursionError):
@@ -167,8 +167,8 @@ def is_ours(folder: Path) -> bool:
     return isinstance(document, dict) and document.get("format") == FORMAT
 
 
-def read(folder: Path) -> Manifest:
-    """What a folder says that it consists of.
+def read_manifest(folder: Path) -> Manifest:
+    """Read the manifest of a folder.
 
     Raises:
         NotAnExport: it has no manifest.
@@ -199,7 +199,7 @@ def read(folder: Path) -> Manifest:
 
 
 def _understood(document: dict[str, Any]) -> Manifest:
-    """The manifest in a parsed document.
+    """Convert a parsed document to a manifest.
 
     Raises:
         KeyError, TypeError, ValueError: something is missing, or of the wrong kind.
@@ -217,24 +217,24 @@ def _understood(document: dict[str, Any]) -> Manifest:
     )
 
 
-def _part(part: dict[str, Any]) -> Part:
-    return Part(
+def _part(part: dict[str, Any]) -> ManifestTable:
+    return ManifestTable(
         _checked(part["name"], str),
         _checked(part["meaning"], str),
         tuple(
-            Column(*(_checked(column[key], str) for key in Column._fields))
+            FileColumn(*(_checked(column[key], str) for key in FileColumn._fields))
             for column in part["columns"]
         ),
         tuple(_file(_checked(file, dict)) for file in part["files"]),
     )
 
 
-def _file(file: dict[str, Any]) -> File:
+def _file(file: dict[str, Any]) -> ManifestFile:
     path = _checked(file["path"], str)
     if not is_below(path):
         raise ValueError(f"'{on_one_line(path)}' lies outside of the folder")
     collection = file.get("collection")
-    return File(
+    return ManifestFile(
         path,
         _checked(file["rows"], int),
         _checked(file["bytes"], int),
@@ -245,7 +245,7 @@ def _file(file: dict[str, Any]) -> File:
 
 
 def _checked(value: Any, kind: type) -> Any:
-    """A value, if it is of a kind."""
+    """Return a value if it has the expected type."""
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise TypeError(f"{value!r:.100} where a {kind.__name__} has to be")
     if isinstance(value, str):

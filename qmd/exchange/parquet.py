@@ -1,9 +1,8 @@
-"""Tables of an index as Parquet files, and back.
+"""Tables of the index to Parquet files and back.
 
-A table's own statement, `sql/export/<table>.sql`, says which rows and columns leave the index and
-what they mean. Around it go others, which write the rows to a file or give digests of them; they
-take it as text, since a statement is no parameter. Tables without a statement of their own are
-taken as they are.
+The statement of a table, `sql/export/<table>.sql`, selects and describes the exported rows and
+columns. Other statements include it as text, to write the rows to a file or to compute digests of
+them. Tables without a statement are exported unchanged.
 """
 
 from __future__ import annotations
@@ -16,33 +15,33 @@ from typing import TYPE_CHECKING, NamedTuple
 import _duckdb
 
 from qmd.storage.cursor import Cursor, as_json
-from qmd.storage.statements import bare, given, shipped, statement
+from qmd.storage.statements import data_folder, given, statement, without_header
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-NUMBERS = 1 << 32
-"""That rows can have."""
+MAX_NUMBERS = 1 << 32
+"""Numbers that rows can have."""
 
-READ_AT_ONCE = 4096
+VECTORS_PER_READ = 4096
 """Vectors that are read from a file at once."""
 
 
 Misfit = (_duckdb.DataError, _duckdb.IntegrityError, _duckdb.ProgrammingError)
-"""What is raised when rows do not fit into a table, or a file is not what it should be."""
+"""Errors of rows that do not fit a table, or of a malformed file."""
 
 Unread = _duckdb.IOException
-"""What is raised when the system does not read a file, or does not write one."""
+"""Error of a file that the system cannot read or write."""
 
 
-class Table(NamedTuple):
-    """A table that can leave the index.
+class ExportTable(NamedTuple):
+    """A table that can be exported.
 
     Attributes:
         key: column that numbers its rows, by which they are parted among files.
         width: numbers that stay together.
         rows: in a file, about.
-        private: it says something of all documents, so that it stays when only some leave.
+        private: it contains data of all documents, so it is left out of a partial export.
         needed: without it no index can be made.
         chosen: of its rows, only those of the chosen documents leave.
         hashed: column for which the column `hash` stands: what differs in one does in the other.
@@ -50,8 +49,8 @@ class Table(NamedTuple):
 
     name: str
     key: str | None = None
-    width: int = NUMBERS
-    rows: int = NUMBERS
+    width: int = MAX_NUMBERS
+    rows: int = MAX_NUMBERS
     private: bool = False
     needed: bool = False
     chosen: bool = False
@@ -59,32 +58,32 @@ class Table(NamedTuple):
 
 
 TABLES = (
-    Table("documents", "document_id", width=256, rows=1024, needed=True, hashed="body"),
-    Table("content", needed=True, hashed="body"),
-    Table("places"),
-    Table("chunks", "chunk_id", width=1024, rows=32_768),
-    Table("embeddings", "chunk_id", width=1024, rows=8192),
-    Table("embedding_models"),
-    Table("postings", "document_id", width=256, rows=262_144, needed=True),
-    Table("words", needed=True),
-    Table("collections", needed=True),
-    Table("contexts"),
-    Table("counters", needed=True),
-    Table("experiences", "document_id", width=256, rows=4096),
-    Table("experience_counts"),
-    Table("cache", private=True),
+    ExportTable("documents", "document_id", width=256, rows=1024, needed=True, hashed="body"),
+    ExportTable("content", needed=True, hashed="body"),
+    ExportTable("places"),
+    ExportTable("chunks", "chunk_id", width=1024, rows=32_768),
+    ExportTable("embeddings", "chunk_id", width=1024, rows=8192),
+    ExportTable("embedding_models"),
+    ExportTable("postings", "document_id", width=256, rows=262_144, needed=True),
+    ExportTable("words", needed=True),
+    ExportTable("collections", needed=True),
+    ExportTable("contexts"),
+    ExportTable("counters", needed=True),
+    ExportTable("experiences", "document_id", width=256, rows=4096),
+    ExportTable("experience_counts"),
+    ExportTable("cache", private=True),
 )
-"""Those that have a statement."""
+"""Tables with an export statement."""
 
 VECTORS = "embeddings"
 PARTED = "documents"
-"""The table that can be parted by collection."""
+"""Table that can be partitioned by collection."""
 
 STAYING = frozenset({"schema_migrations", "settings", "tombstones", "readings", "left_out"})
-"""What an index has for itself: others get their own."""
+"""Tables that stay with their index: an import creates its own."""
 
 
-class Column(NamedTuple):
+class FileColumn(NamedTuple):
     """A column of a file.
 
     Attributes:
@@ -97,8 +96,8 @@ class Column(NamedTuple):
     meaning: str
 
 
-class Group(NamedTuple):
-    """Rows whose numbers lie together.
+class RowRange(NamedTuple):
+    """A range of rows with adjacent numbers.
 
     Attributes:
         cell: number of the first row by the width of a group.
@@ -113,28 +112,28 @@ class Group(NamedTuple):
 
 
 class NextIds(NamedTuple):
-    """The numbers that the next document and the next chunk get."""
+    """The numbers of the next document and the next chunk."""
 
     document_id: int
     chunk_id: int
 
 
-def tables(cursor: Cursor) -> list[Table]:
-    """Those of the index that can leave it: first those with a statement, then others."""
+def tables(cursor: Cursor) -> list[ExportTable]:
+    """List the tables that can be exported: first those with a statement, then others."""
     there = {name for (name,) in cursor.run("store/tables")}
     known = [table for table in TABLES if table.name in there]
     others = sorted(there - {table.name for table in TABLES} - STAYING)
     return known + [_other(cursor, name) for name in others]
 
 
-def _other(cursor: Cursor, name: str) -> Table:
-    if any(column.name == "document_id" for column in columns(cursor, Table(name))):
-        return Table(name, "document_id", width=256, rows=65_536)
-    return Table(name, private=True)
+def _other(cursor: Cursor, name: str) -> ExportTable:
+    if any(column.name == "document_id" for column in columns(cursor, ExportTable(name))):
+        return ExportTable(name, "document_id", width=256, rows=65_536)
+    return ExportTable(name, private=True)
 
 
-def another(cursor: Cursor) -> Cursor:
-    """A second connection to the same index."""
+def second_connection(cursor: Cursor) -> Cursor:
+    """Open a second connection to the same index."""
     connection = cursor.connection.cursor()
     connection.execute(statement("store/use"))
     return Cursor(connection)
@@ -155,8 +154,8 @@ def choose(cursor: Cursor, documents: str | None) -> int:
     return int(cursor.one("export/lost", documents=documents))
 
 
-def rows_of(table: Table) -> str:
-    """The statement that gives the rows of a table that leave."""
+def rows_of(table: ExportTable) -> str:
+    """Return the statement that selects the exported rows of a table."""
     if table.name not in {own.name for own in TABLES}:
         return _around(
             "export/other_of_documents" if table.key else "export/other", table=table.name
@@ -166,20 +165,20 @@ def rows_of(table: Table) -> str:
 
 
 def meaning(name: str) -> str:
-    """What a table is, in a sentence."""
+    """Return the description of a table, in a sentence."""
     text = _header(name)
     return text.splitlines()[0].removeprefix("-- ") if text else ""
 
 
-def columns(cursor: Cursor, table: Table) -> list[Column]:
-    """What the rows of a table consist of."""
+def columns(cursor: Cursor, table: ExportTable) -> list[FileColumn]:
+    """List the columns of a table."""
     meanings = dict(re.findall(r"^-- out  (\w+) +\S+ *(.*)$", _header(table.name), re.M))
     found = cursor.connection.execute(_around("export/columns", rows=rows_of(table))).fetchall()
-    return [Column(name, kind, meanings.get(name, "")) for name, kind, *_ in found]
+    return [FileColumn(name, kind, meanings.get(name, "")) for name, kind, *_ in found]
 
 
-def digests(cursor: Cursor, table: Table, *, parted: bool) -> list[Group]:
-    """Digests of groups of rows, each of `table.width` numbers.
+def digests(cursor: Cursor, table: ExportTable, *, parted: bool) -> list[RowRange]:
+    """Compute the digests of groups of rows, each of `table.width` numbers.
 
     Args:
         parted: by collection as well.
@@ -194,11 +193,11 @@ def digests(cursor: Cursor, table: Table, *, parted: bool) -> list[Group]:
         rows=rows,
     )
     found = cursor.connection.execute(text, {"width": table.width}).fetchall()
-    return [Group(*row) for row in found]
+    return [RowRange(*row) for row in found]
 
 
-def write(
-    cursor: Cursor, table: Table, path: Path, *, first: int, last: int, collection: str | None
+def write_table(
+    cursor: Cursor, table: ExportTable, path: Path, *, first: int, last: int, collection: str | None
 ) -> None:
     """Write rows to a Parquet file.
 
@@ -217,15 +216,15 @@ def write(
 
 
 def copying(*, parted: bool) -> str:
-    """The statement that writes: what files depend on besides their rows."""
-    return bare("export/copy_of_collection" if parted else "export/copy")
+    """Return the COPY statement; its text is a part of each file's digest."""
+    return without_header("export/copy_of_collection" if parted else "export/copy")
 
 
 # -- and back ------------------------------------------------------------------
 
 
 def columns_of_file(cursor: Cursor, path: Path) -> list[tuple[str, str]]:
-    """Names and types of the columns of a Parquet file.
+    """Return the names and types of the columns of a Parquet file.
 
     Raises:
         DatabaseError: it is none.
@@ -234,12 +233,12 @@ def columns_of_file(cursor: Cursor, path: Path) -> list[tuple[str, str]]:
 
 
 def rows_of_file(cursor: Cursor, path: Path) -> int:
-    """How many rows a Parquet file has."""
+    """Count the rows of a Parquet file."""
     return int(cursor.one("import/count", path=str(path)))
 
 
 def next_ids(cursor: Cursor) -> NextIds:
-    """The numbers that the next document and the next chunk get."""
+    """Read the numbers of the next document and the next chunk."""
     return cursor.rows(NextIds, "import/next_ids")[0]
 
 
@@ -265,7 +264,7 @@ def load_documents(
     cursor.run("import/content", files=_paths([file for some in files.values() for file in some]))
 
 
-def load(cursor: Cursor, name: str, files: Sequence[Path], *, shift: NextIds) -> None:
+def load_table(cursor: Cursor, name: str, files: Sequence[Path], *, shift: NextIds) -> None:
     """Add what is in files to any other table.
 
     Args:
@@ -297,7 +296,7 @@ def load_vectors(cursor: Cursor, file: Path, *, shift: NextIds) -> None:
     other = cursor.connection.cursor()
     found = other.execute(
         statement("import/vectors"), {"path": str(file), "chunks": shift.chunk_id}
-    ).to_arrow_reader(READ_AT_ONCE)
+    ).to_arrow_reader(VECTORS_PER_READ)
     for batch in found:
         with cursor.staged(made=_with_signs(batch)):
             cursor.run("import/embeddings")
@@ -309,7 +308,7 @@ def _paths(files: Sequence[Path]) -> str:
 
 
 def _with_signs(batch: pa.RecordBatch) -> pa.Table:
-    """Vectors with, for each number, whether it is above 0: text of 0 and 1."""
+    """Add the sign bits to vectors: text of 0 and 1."""
     import numpy as np
     import pyarrow as pa
 
@@ -327,16 +326,16 @@ def _with_signs(batch: pa.RecordBatch) -> pa.Table:
 
 
 def _around(name: str, **texts: str) -> str:
-    """A statement with others, and names, put into its text."""
-    whole = bare(name)
+    """Substitute other statements and names in a statement."""
+    whole = without_header(name)
     for placeholder, text in texts.items():
         whole = whole.replace(f"${placeholder}", text)
     return whole
 
 
 def _header(name: str) -> str:
-    """The header of a table's statement; nothing if it has none."""
-    if not (shipped("sql") / "export" / f"{name}.sql").exists():
+    """Return the header of a table's statement; empty if it has none."""
+    if not (data_folder("sql") / "export" / f"{name}.sql").exists():
         return ""
     return "".join(
         line for line in statement(f"export/{name}").splitlines(True) if line.startswith("--")

@@ -1,7 +1,6 @@
-"""Which rows of a table share a file of an export, and what tells whether they have changed.
+"""Partitions of a table: one file for each range of row numbers, with a digest to detect changes.
 
-The rows of a table are parted among files by their numbers, which leaves most files as they are
-when something is added.
+Rows are assigned to files by their numbers, so that most files stay unchanged when rows are added.
 """
 
 from __future__ import annotations
@@ -14,22 +13,22 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from qmd.exchange import parquet
-from qmd.exchange.parquet import Column, Group, Table
+from qmd.exchange.parquet import ExportTable, FileColumn, RowRange
 from qmd.storage.cursor import Cursor
 
-MANY = 128
-"""Files of a table; from there on, each has more rows."""
+MAX_FILES = 128
+"""Files of a table at most; beyond, each has more rows."""
 
 
-class Span(NamedTuple):
-    """Rows of a table that have a file of their own.
+class Partition(NamedTuple):
+    """A range of rows with a file of its own.
 
     Attributes:
         first, last: their numbers.
         digest: of the rows, and of how they are written.
     """
 
-    table: Table
+    table: ExportTable
     collection: str | None
     first: int
     last: int
@@ -45,16 +44,16 @@ class Span(NamedTuple):
         return f"{folder}/{self.first:010}.parquet"
 
 
-def planned(
-    cursor: Cursor, table: Table, *, by_collection: bool
-) -> tuple[list[Column], list[Span]]:
-    """The columns of a table, and its files.
+def plan_partitions(
+    cursor: Cursor, table: ExportTable, *, by_collection: bool
+) -> tuple[list[FileColumn], list[Partition]]:
+    """Plan the partitions of a table; return its columns and partitions.
 
     Args:
         by_collection: files of one collection each.
     """
     columns = parquet.columns(cursor, table)
-    groups: dict[str | None, list[Group]] = {}
+    groups: dict[str | None, list[RowRange]] = {}
     for group in parquet.digests(cursor, table, parted=by_collection):
         groups.setdefault(group.collection, []).append(group)
     spans = []
@@ -65,20 +64,20 @@ def planned(
             columns,
             collection,
         ]
-        for first, last, some in parted(own, width=table.width, rows=table.rows):
+        for first, last, some in split_ranges(own, width=table.width, rows=table.rows):
             text = json.dumps([described, some])
             digest = hashlib.sha256(text.encode()).hexdigest()[:32]
             rows = sum(group.rows for group in some)
-            spans.append(Span(table, collection, first, last, rows, digest))
+            spans.append(Partition(table, collection, first, last, rows, digest))
     return columns, spans
 
 
-def parted(
-    groups: Sequence[Group], *, width: int, rows: int
-) -> Iterator[tuple[int, int, list[Group]]]:
-    """Part rows among files: all numbers are halved, and the halves, while they hold too much.
+def split_ranges(
+    groups: Sequence[RowRange], *, width: int, rows: int
+) -> Iterator[tuple[int, int, list[RowRange]]]:
+    """Partition rows among files: halve the range of numbers while a part is too large.
 
-    So the files before stay as they are when rows come after them, and few rows that are left of
+    So earlier files stay unchanged when rows are added after them, and few rows that are left of
     many share a file. No rows at all make one file.
 
     Args:
@@ -89,11 +88,11 @@ def parted(
     Returns:
         The first number of each file, the last, and its groups.
     """
-    while sum(group.rows for group in groups) > MANY * rows:
+    while sum(group.rows for group in groups) > MAX_FILES * rows:
         rows *= 2
     cells = [group.cell for group in groups]
 
-    def halved(first: int, count: int) -> Iterator[tuple[int, int, list[Group]]]:
+    def halved(first: int, count: int) -> Iterator[tuple[int, int, list[RowRange]]]:
         some = groups[bisect_left(cells, first) : bisect_left(cells, first + count)]
         if count == 1 or sum(group.rows for group in some) <= rows:
             if some:
@@ -103,6 +102,6 @@ def parted(
         yield from halved(first + count // 2, count // 2)
 
     if groups:
-        yield from halved(0, parquet.NUMBERS // width)
+        yield from halved(0, parquet.MAX_NUMBERS // width)
     else:
-        yield 0, parquet.NUMBERS - 1, []
+        yield 0, parquet.MAX_NUMBERS - 1, []

@@ -1,4 +1,4 @@
-"""Threads that share the work of one engine."""
+"""Thread pool with one DuckDB connection for each worker."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from typing import TypeVar
 from qmd.exchange import parquet
 from qmd.storage.cursor import Cursor
 
-Found = TypeVar("Found")
+T = TypeVar("T")
 
-MOST_WORKERS = 8
+MAX_WORKERS = 8
 """Statements that run at the same time."""
 
 
-class Pool:
-    """Threads that share an engine's work, each with a connection of its own.
+class WorkerPool:
+    """Threads that share an engine, each with its own connection.
 
     One statement is one thread's work: files are many enough to keep all busy.
     """
 
     def __init__(self, cursor: Cursor) -> None:
-        count = min(os.cpu_count() or 1, MOST_WORKERS)
-        self._cursors = [parquet.another(cursor) for _ in range(count)]
+        count = min(os.cpu_count() or 1, MAX_WORKERS)
+        self._cursors = [parquet.second_connection(cursor) for _ in range(count)]
         self._free: SimpleQueue[Cursor] = SimpleQueue()
         for each in self._cursors:
             self._free.put(each)
         self._threads = ThreadPoolExecutor(count, thread_name_prefix="qmd-export")
 
-    def __enter__(self) -> Pool:
+    def __enter__(self) -> WorkerPool:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -42,11 +42,11 @@ class Pool:
         for each in self._cursors:
             each.connection.close()
 
-    def begin(self, work: Callable[[Cursor], Found]) -> Future[Found]:
-        """Have something done, after what was begun before."""
+    def begin(self, work: Callable[[Cursor], T]) -> Future[T]:
+        """Submit work, to run after earlier work."""
         return self._threads.submit(self._run, work)
 
-    def _run(self, work: Callable[[Cursor], Found]) -> Found:
+    def _run(self, work: Callable[[Cursor], T]) -> T:
         cursor = self._free.get()
         try:
             return work(cursor)
@@ -54,7 +54,7 @@ class Pool:
             self._free.put(cursor)
 
 
-def followed(works: Sequence[Future[Found]], progress: Callable[[int, int], None] | None) -> None:
+def followed(works: Sequence[Future[T]], progress: Callable[[int, int], None] | None) -> None:
     """Wait for work and tell how far it is. What fails first is raised."""
     for done, work in enumerate(as_completed(works), 1):
         work.result()

@@ -1,6 +1,4 @@
-"""What the contract for experience records asks of a submission and of a query, and what it answers
-to those that it refuses: all faults at once.
-"""
+"""Contract of experience records: validation of submissions and queries, all faults at once."""
 
 from __future__ import annotations
 
@@ -8,25 +6,25 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeGuard
 
 from qmd.experiences import secrets
-from qmd.experiences.secrets import Finding
+from qmd.experiences.secrets import SecretFinding
 
 LONGEST_TITLE = 500
 LONGEST_TEXT = 65_536
 MOST_KEYWORDS, LONGEST_KEYWORD = 100, 100
 LONGEST_QUERY = 2_000
 USUAL_PAGE, LARGEST_PAGE = 10, 50
-"""Source of all: the contract for experience records."""
+"""Default and maximum size of a page. Source of all limits: the contract for experience records."""
 
 REQUIRED = ("title", "problem_description", "solution")
 PROSE = {"problem_description": True, "root_cause": True, "solution": True, "context": False}
-"""Texts of a record besides its title, and whether one that is given may not be blank."""
+"""Texts of a record besides its title, and whether a given one may not be blank."""
 
 SUBMITTED = ("title", *PROSE, "keywords")
 ASKED = ("keywords", "limit", "offset")
 
 
 class Submission(NamedTuple):
-    """A solved problem, as it was submitted."""
+    """A submitted record of a solved problem."""
 
     title: str
     problem_description: str
@@ -37,7 +35,7 @@ class Submission(NamedTuple):
 
 
 class Query(NamedTuple):
-    """What records are looked for, and which page of them."""
+    """A request for records, with its page."""
 
     keywords: str
     limit: int
@@ -45,7 +43,7 @@ class Query(NamedTuple):
 
 
 class Violation(NamedTuple):
-    """A value that cannot be taken.
+    """An invalid value.
 
     Attributes:
         kind: 'missing', 'unsanitized', or None: it is another fault.
@@ -57,7 +55,7 @@ class Violation(NamedTuple):
 
 
 class Refused(Exception):
-    """A submission or a query that cannot be taken.
+    """A submission or query that violates the contract.
 
     Attributes:
         code: of the contract.
@@ -66,7 +64,7 @@ class Refused(Exception):
     """
 
     def __init__(
-        self, code: str, violations: Sequence[Violation], findings: Sequence[Finding] = ()
+        self, code: str, violations: Sequence[Violation], findings: Sequence[SecretFinding] = ()
     ) -> None:
         messages = [each.message for each in violations]
         if code == "MISSING_REQUIRED_FIELDS":
@@ -79,13 +77,13 @@ class Refused(Exception):
 
 
 def submission(given: Mapping[str, object], misnamed: Sequence[Violation] = ()) -> Submission:
-    """What was submitted.
+    """Validate a submission.
 
     Args:
         misnamed: what came besides, and is no field.
 
     Raises:
-        Refused: fields are missing or wrong, or say what nobody else should know.
+        Refused: fields are missing or wrong, or contain secrets.
     """
     given = _stated(given, SUBMITTED)
     violations = [*misnamed]
@@ -108,7 +106,7 @@ def submission(given: Mapping[str, object], misnamed: Sequence[Violation] = ()) 
     findings = [
         finding
         for field, text in {**texts, "keywords": "\n".join(keywords)}.items()
-        for finding in secrets.findings(field, text, strict=field == "context")
+        for finding in secrets.find_secrets(field, text, strict=field == "context")
     ]
     violations += [
         Violation(field, f"{_label(field)} contains unsanitized code snippet", "unsanitized")
@@ -138,7 +136,7 @@ def _code(violations: Sequence[Violation]) -> str:
 
 
 def query(given: Mapping[str, object], misnamed: Sequence[Violation] = ()) -> Query:
-    """What is asked.
+    """Validate a query.
 
     Args:
         misnamed: what came besides, and is no field.
@@ -175,12 +173,12 @@ def query(given: Mapping[str, object], misnamed: Sequence[Violation] = ()) -> Qu
 
 
 def _stated(given: Mapping[str, object], fields: Sequence[str]) -> dict[str, object]:
-    """The fields that are given, without those that are given as nothing."""
+    """Drop fields given as nothing."""
     return {name: given[name] for name in fields if given.get(name) is not None}
 
 
 def _text_problem(field: str, value: object) -> str | None:
-    """Why a text cannot be taken, or None."""
+    """Return the reason for an invalid text, or None."""
     if not isinstance(value, str):
         return "must be a string"
     if not _is_storable(value):
@@ -197,7 +195,7 @@ def _text_problem(field: str, value: object) -> str | None:
 
 
 def _keywords(value: object) -> tuple[list[str], list[str]]:
-    """Keywords without the blanks around them, and what is wrong with them."""
+    """Validate the keywords, and strip their blanks."""
     if value is None:
         return [], []
     if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
@@ -218,7 +216,7 @@ def _is_integer(value: object) -> TypeGuard[int]:
 
 
 def _is_storable(text: str) -> bool:
-    """Whether it can be written as UTF-8, and searched as text."""
+    """Check that a text can be written as UTF-8 and searched."""
     try:
         text.encode()
     except UnicodeEncodeError:  # half of a pair of UTF-16
@@ -231,15 +229,15 @@ def _label(field: str) -> str:
 
 
 def heading(title: str) -> str:
-    """A title in one line."""
+    """Write a title on one line."""
     return " ".join(title.split())
 
 
 class Rendered(NamedTuple):
-    """A submission as a document.
+    """A submission as Markdown, with the position of each field.
 
     Attributes:
-        text: Markdown; what is the same in two submissions is one text.
+        text: Markdown; equal submissions have equal texts.
         parts: (characters before, characters) of each of its texts.
     """
 
@@ -247,8 +245,8 @@ class Rendered(NamedTuple):
     parts: dict[str, tuple[int, int]]
 
 
-def rendered(submitted: Submission) -> Rendered:
-    """A submission as a document, in which each of its texts stands as it is."""
+def render_markdown(submitted: Submission) -> Rendered:
+    """Render a submission as Markdown that contains each of its texts unchanged."""
     text = f"# {heading(submitted.title)}\n"
     parts = {}
     for field in PROSE:

@@ -1,4 +1,4 @@
-"""Records of solved problems as a batch of documents."""
+"""Experience records as a batch of documents."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from qmd.types import EXPERIENCES
 
 
 def prepared(records: Sequence[Record], stemmer: Stemmer) -> Batch:
-    """The documents of records, with all of their words as `learnt`: which of them the index
-    knows is found out when it is written.
+    """Build the batch of some records.
+
+    All of their words are in `learnt`; those that the index knows are found at the commit.
 
     The words of a path are not indexed: it is a number.
     """
@@ -29,7 +30,7 @@ def prepared(records: Sequence[Record], stemmer: Stemmer) -> Batch:
 
 def _parsed(record: Record) -> Parsed:
     submitted = record.submission
-    text = contract.rendered(submitted).text
+    text = contract.render_markdown(submitted).text
     data = text.encode()
     file = File(
         Change(None, None, record.path, None, None),

@@ -1,6 +1,6 @@
-"""Values under a name that says that they are secret: `password = …`, `${TOKEN:-…}`.
+"""Detection of secrets in assignments: `password = …`, `${TOKEN:-…}`.
 
-A word is no secret because a password is spoken of: what follows has to look like one.
+A word near "password" is not a secret by itself: its value has to look like one.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator
 
 Span = tuple[int, int]
-"""Where something begins and ends."""
+"""Start and end of a part of a text."""
 
 MASKED = re.compile(r"x{4}|X{4}|[-_][xX]{3}\b|\*{3}|\.{3}|…|•{2}")
-"""What stands in the middle of a secret that somebody has taken out already."""
+"""Placeholder in the middle of a secret that has been removed already."""
 
 _NAMED = re.compile(
     r"""
@@ -61,7 +61,7 @@ _TECHNICAL = re.compile(
 _SAYS_SO = frozenset(
     "your example changeme placeholder redacted dummy insert replace masked".split()
 )
-"""Words that only a value has that is none."""
+"""Words that mark a value as an example."""
 
 _NO_VALUES = frozenset(
     """
@@ -73,7 +73,7 @@ _NO_VALUES = frozenset(
     this todo token tokens true type undefined unset user username value vault x xx xxx yes
     """.split()
 )
-"""Words of which a value consists that stands for another, or for nothing."""
+"""Words of values that are placeholders."""
 
 _MAY_BE_A_PHRASE = frozenset(("passphrase", "passwd", "password", "pwd", "pass", "secret"))
 _IN_PHRASES = re.compile(r"[^\W_](?:[\w!@#$%^&*+=-]{0,30}[\w!@#$%^&*+=])?", re.ASCII)
@@ -105,10 +105,10 @@ _OF_SENTENCES = frozenset(
     word words working would write written wrong year yet you your zu zum
     """.split()
 )
-"""Words of sentences and labels about passwords, and of commands, that a phrase does without."""
+"""Words of sentences, labels and commands about passwords, which a passphrase lacks."""
 
 _INFLECTED = re.compile(r"[a-z]{2,}(?:ed|ing|ly|tion|ment)", re.I)
-"""Words that a short sentence is likely to have, and a phrase of three words is not."""
+"""Words that a short sentence is likely to have, unlike a passphrase of three words."""
 
 _DEFAULTS = (
     re.compile(
@@ -129,8 +129,8 @@ _ASSIGNED = re.compile(
 )
 
 
-def assigned(text: str) -> Iterator[Span]:
-    """Where secret values stand after their names."""
+def find_assignments(text: str) -> Iterator[Span]:
+    """Find the secret values that follow their names."""
     at = 0
     while head := _NAMED.search(text, at):
         at = head.end()
@@ -151,16 +151,16 @@ def _is_quoted_secret(value: str) -> bool:
     return (
         len(value) >= 4
         and not any(mark.isspace() for mark in value)
-        and not stands_for_another(value)
+        and not is_placeholder(value)
         and not NAME_OF_VARIABLE.fullmatch(value)
         and not _is_key_of_a_text(value)
     )
 
 
 def _is_phrase(head: re.Match[str], value: re.Match[str]) -> bool:
-    """Whether a value of several words is one, and no sentence, label or command."""
+    """Check that a value of several words is a passphrase, not a sentence, label or command."""
     phrase, end = value["quoted"], value.end("quoted")
-    if head["name"].lower() not in _MAY_BE_A_PHRASE or stands_for_another(phrase):
+    if head["name"].lower() not in _MAY_BE_A_PHRASE or is_placeholder(phrase):
         return False
     if not value.string[end : end + 2].lstrip("\\").startswith(value["quote"]):
         return False
@@ -179,18 +179,18 @@ def _is_phrase(head: re.Match[str], value: re.Match[str]) -> bool:
 
 
 def _is_odd(word: str) -> bool:
-    """Whether a word has digits and more, and is no version, amount or name of a method."""
+    """Check for a word with digits and more that is no version, amount or method name."""
     mixed = any(map(str.isdigit, word)) and not word.isdecimal()
     return mixed and not (_AMOUNT.fullmatch(word) or _TECHNICAL.fullmatch(word))
 
 
 def _is_key_of_a_text(value: str) -> bool:
-    """Whether it is the name of a text to be shown, such as `form.errors.token`."""
+    """Check that the value is the key of a translated text, such as `form.errors.token`."""
     return _MEMBER.fullmatch(value) is not None and not any(mark.isdigit() for mark in value)
 
 
 def _is_bare_secret(head: re.Match[str], value: re.Match[str]) -> bool:
-    """Whether a value without quotes is one, and no name in a program, nor a word of a sentence."""
+    """Check that an unquoted value is a secret, not a name in a program or a word of a sentence."""
     bare = value["bare"].rstrip(".")
     equals = "=" in head["sign"] and ">" not in head["sign"]
     password = head["name"].lower().startswith("p") and "key" not in head["name"].lower()
@@ -199,7 +199,7 @@ def _is_bare_secret(head: re.Match[str], value: re.Match[str]) -> bool:
     follows = value["next"].strip()
     if follows and follows in "([{":
         return False
-    if len(bare) < (4 if password and equals else 6) or stands_for_another(bare):
+    if len(bare) < (4 if password and equals else 6) or is_placeholder(bare):
         return False
     if _MEMBER.fullmatch(bare) or NAME_OF_VARIABLE.fullmatch(bare) or _TECHNICAL.fullmatch(bare):
         return False
@@ -213,8 +213,8 @@ def _is_bare_secret(head: re.Match[str], value: re.Match[str]) -> bool:
     return True
 
 
-def defaults(text: str) -> Iterator[Span]:
-    """Values that stand for a variable that is not set, such as `${DB_PASSWORD:-value}`."""
+def find_defaults(text: str) -> Iterator[Span]:
+    """Yield default values of unset variables, such as `${DB_PASSWORD:-value}`."""
     for pattern in _DEFAULTS:
         for found in pattern.finditer(text):
             before = _ASSIGNED.search(text, max(0, found.start() - 80), found.start())
@@ -225,12 +225,12 @@ def defaults(text: str) -> Iterator[Span]:
 
 
 def _between(head: re.Match[str]) -> str:
-    """What stands between a name and the sign after it."""
+    """Return the text between a name and the sign after it."""
     return head.string[head.end("name") : head.start("sign")]
 
 
-def stands_for_another(value: str) -> bool:
-    """Whether a value is a gap to be filled, a reference, or a word for what belongs there."""
+def is_placeholder(value: str) -> bool:
+    """Check that a value is a placeholder, a reference, or a word for the missing value."""
     if not any(mark.isalnum() for mark in value) or MASKED.search(value):
         return True
     if len(set(value.lower())) == 1 and value[0] in "xX0":

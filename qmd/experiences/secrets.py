@@ -1,11 +1,11 @@
-"""Secrets and personal data in a text that others are going to read.
+"""Detection of secrets and personal data in submitted texts.
 
-What is found is told by field, rule, line and length, never by itself: the text is refused, not
-mended. A word is no secret because a password is spoken of: what follows has to look like one, and
-`<token>`, `***`, `$VAR`, `os.environ["KEY"]`, `config.token` and `your_password` do not.
+A finding is reported by field, rule, line and length, and never repeats the value: the text is
+refused, not edited. A word near "password" is not a secret by itself: its value has to look like
+one, and `<token>`, `***`, `$VAR`, `os.environ["KEY"]`, `config.token` and `your_password` do not.
 
-Every pattern takes time in proportion to the text: repetitions are bounded, or stand at the end, or
-begin where a look back says that none is under way.
+Every pattern takes linear time: repetitions are bounded, or stand at the end, or begin with a
+lookbehind that excludes a running one.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from qmd.experiences.secret_assignments import (
     SEPARATOR,
     TEMPLATE,
     Span,
-    assigned,
-    defaults,
-    stands_for_another,
+    find_assignments,
+    find_defaults,
+    is_placeholder,
 )
 
-MOST = 50
-"""Findings of one text that are told: more of them help nobody."""
+MAX_FINDINGS = 50
+"""Findings reported for one text at most."""
 
 
-class Finding(NamedTuple):
-    """Something that has to be taken out of a text.
+class SecretFinding(NamedTuple):
+    """A part of a text that has to be removed.
 
     Attributes:
         rule: what it seems to be.
@@ -46,8 +46,8 @@ class Finding(NamedTuple):
     length: int
 
 
-def findings(field: str, text: str, *, strict: bool) -> list[Finding]:
-    """What has to be taken out of a text, in order.
+def find_secrets(field: str, text: str, *, strict: bool) -> list[SecretFinding]:
+    """Find the secrets and personal data of a text, in order.
 
     Args:
         strict: look for personal data and the names of inner machines, too.
@@ -62,15 +62,15 @@ def findings(field: str, text: str, *, strict: bool) -> list[Finding]:
     places.sort()
     found = []
     line, before = 1, 0
-    for start, end, name in places[:MOST]:
+    for start, end, name in places[:MAX_FINDINGS]:
         line += text.count("\n", before, start)
         before = start
-        found.append(Finding(field, name, line, end - start))
+        found.append(SecretFinding(field, name, line, end - start))
     return found
 
 
 class _Rule(NamedTuple):
-    """One kind of thing to be found.
+    """Detection rule of one kind of secret.
 
     Attributes:
         places: where a text has some, one after the other.
@@ -83,7 +83,7 @@ class _Rule(NamedTuple):
 def _matching(
     pattern: str, is_real: Callable[[re.Match[str]], bool] = lambda match: True, *, flags: int = 0
 ) -> Callable[[str], Iterator[Span]]:
-    """All matches of a pattern, or of its group `secret`, that are what they look like."""
+    """Yield the matches of a pattern, or of its group `secret`, that pass its check."""
     compiled = re.compile(pattern, flags)
     group = "secret" if "secret" in compiled.groupindex else 0
 
@@ -118,7 +118,7 @@ _TOKENS = {
     "huggingface_token": r"(?:hf|api_org)_[A-Za-z0-9]{30,}",
     "jwt": r"(?<![-_])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
 }
-"""Sources: the makers' documentation of what their tokens begin with."""
+"""Token patterns. Sources: the makers' documentation of their prefixes."""
 
 # The line itself is talked about in running text; a key goes on in the next line, or on this one.
 _PRIVATE_KEY = (
@@ -130,7 +130,7 @@ _PRIVATE_KEY = (
 
 def _is_bearer(match: re.Match[str]) -> bool:
     value = match["secret"]
-    if stands_for_another(value) or NAME_OF_VARIABLE.fullmatch(value):
+    if is_placeholder(value) or NAME_OF_VARIABLE.fullmatch(value):
         return False
     pieces = SEPARATOR.split(value)
     return len(pieces) == 1 or not all(PLAIN_WORD.fullmatch(p) for p in pieces if p)
@@ -153,7 +153,7 @@ _SECRETS = (
         _matching(
             r"""\bauthorization["']?[ \t]{0,4}[:=,][ \t]{0,4}["']?basic[ \t]{1,4}"""
             r"(?P<secret>[A-Za-z0-9+/]{8,}={0,2})",
-            lambda match: not stands_for_another(match["secret"]),
+            lambda match: not is_placeholder(match["secret"]),
             flags=re.I,
         ),
     ),
@@ -164,8 +164,8 @@ _SECRETS = (
             _is_password_of_url,
         ),
     ),
-    _Rule("assigned_secret", defaults),
-    _Rule("assigned_secret", assigned),
+    _Rule("assigned_secret", find_defaults),
+    _Rule("assigned_secret", find_assignments),
 )
 
 # -- persons and machines ------------------------------------------------------------------------
@@ -181,14 +181,14 @@ _OF_FILES = (".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".ico")
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
 _IPV4 = rf"(?<![\w.])(?:{_OCTET}\.){{3}}{_OCTET}(?!\w|\.\d)"
 _NOBODYS = ("127.", "192.0.2.", "198.51.100.", "203.0.113.", "255.")
-"""Loopback, the documentation nets (RFC 5737), masks."""
+"""Prefixes of loopback addresses, documentation networks (RFC 5737) and masks."""
 
 _NUMBERED = re.compile(
     r"(?:\b(?:v|ver|version|release|section|sect|chapter|clause|iso|ansi|N[0-9]{4})|^#{1,6}|§)"
     r"\W{0,4}\Z",
     re.I | re.M,
 )
-"""What stands before the number of a version or of a section."""
+"""Text before the number of a version or of a section."""
 
 _INNER_SUFFIX = re.compile(
     r"(?<=[A-Za-z0-9])\.(?:internal|corp|lan|local)(?![A-Za-z0-9_([-]|\.\w)", re.I

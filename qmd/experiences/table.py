@@ -1,4 +1,4 @@
-"""Records of solved problems: added with their documents, ranked, counted."""
+"""Table of experience records: insert, ranked query, use counts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from qmd.experiences.contract import Submission, rendered
+from qmd.experiences.contract import Submission, render_markdown
 from qmd.ingest import commit
 from qmd.storage.catalog import collections
 from qmd.storage.cursor import Cursor, as_json
@@ -19,11 +19,11 @@ UNREVIEWED = (
     "Records of solved problems, submitted by agents and reviewed by nobody: check before you "
     "rely on one."
 )
-"""What is said of all records wherever one is shown."""
+"""Warning shown with every record."""
 
 
 class Record(NamedTuple):
-    """A solved problem that was submitted.
+    """A submitted record of a solved problem.
 
     Attributes:
         id: UUID.
@@ -41,7 +41,7 @@ class Record(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A record that answers a query.
+    """A record that matches a query.
 
     Attributes:
         query_count: answers in which it was before.
@@ -54,7 +54,7 @@ class Found(NamedTuple):
 
 
 class Page(NamedTuple):
-    """Some of the records that answer a query, best first, and how many do in all."""
+    """A page of matching records, best first, and their total."""
 
     total: int
     found: list[Found]
@@ -78,7 +78,7 @@ def add(cursor: Cursor, records: Sequence[Record], batch: Batch) -> None:
 
 def _row(record: Record) -> dict[str, object]:
     submitted = record.submission
-    parts = rendered(submitted).parts
+    parts = render_markdown(submitted).parts
     return {
         "id": record.id,
         "title": submitted.title,
@@ -89,7 +89,7 @@ def _row(record: Record) -> dict[str, object]:
 
 
 def models(cursor: Cursor) -> frozenset[str]:
-    """Fingerprints of the models of which some record has a vector."""
+    """List the fingerprints of the models with a vector of some record."""
     return frozenset(fingerprint for (fingerprint,) in cursor.run("experiences/models"))
 
 
@@ -104,7 +104,7 @@ def ranked(
     limit: int,
     offset: int,
 ) -> Page:
-    """A page of the records that answer a query.
+    """Rank the records of a query and return one page.
 
     Args:
         terms: term_id of the words that are looked for.

@@ -1,5 +1,7 @@
-"""Small changes, carried out in one thread and one go: without the pipeline for large ones, which
-takes longer to load than they take."""
+"""Small updates in one thread, without the pipeline.
+
+To load the pipeline would take longer than the update itself.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from qmd.types import Report
 def carry_out(
     database: Database, comparison: Comparison, stemmer: Stemmer, readers: Readers
 ) -> Report:
-    """Bring one collection up to date, of which was just found what has changed.
+    """Update one collection, whose comparison has just been made.
 
     Args:
         readers: of files that are no text.

@@ -1,6 +1,6 @@
-"""Give texts what they lack that were indexed by an earlier version.
+"""Backfill of outlines in texts indexed by an earlier version.
 
-Batch by batch, each a transaction: a run that is cut off has done a part, and the next goes on.
+Each batch is a transaction, so that an interrupted run is resumed by the next one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from qmd.storage.database import Database
 from qmd.text.markdown import frontmatter
 
 TEXTS, BYTES = 1000, 5_000_000
-"""That are committed at once, at most."""
+"""Texts and bytes of one commit, at most."""
 
 
 def fill(database: Database) -> int:

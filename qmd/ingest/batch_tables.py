@@ -1,4 +1,4 @@
-"""A batch of files as the relations that a commit takes."""
+"""Column batches of a commit: documents, contents, postings, words."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _KINDS = {
     "mtime_ns": "int64",
     "inode": "uint64",
 }
-"""Of the columns that are numbers."""
+"""Types of the columns of numbers."""
 
 
 def batch(
     collection: str, parsed: Sequence[Parsed], vocabulary: Vocabulary, *, named: bool = True
 ) -> Batch:
-    """Documents, contents, postings and new words of a batch.
+    """Make the tables of a batch: documents, contents, postings and new words.
 
     Args:
         named: whether the words of a path say something, so that a search is to find them.
@@ -65,7 +65,7 @@ def batch(
 
 
 def _outline(item: Parsed) -> Outline:
-    """The outline of a text, with the links that its reader tells."""
+    """Outline a text, with the links that its reader found."""
     found = outlined(item.file.data, item.body)
     reading = item.file.reading
     if reading is None or not reading.links:
@@ -88,14 +88,14 @@ def _places(files: Sequence[File]) -> Relation | None:
 
 
 def _fields(item: Parsed, named: bool) -> Document:
-    """Title, path and body."""
+    """Return title, path and body."""
     text = item.file.text or ""
     path = item.file.path if named else ""
     return item.title, path, item.file.data if text.isascii() else text
 
 
 def of_postings(found: Postings) -> dict[str, Column]:
-    """The columns of postings, but for the document."""
+    """Make the columns of postings, except for the document."""
     return {
         "term_id": numbers("int64", found.term_id),
         "title_frequency": numbers("uint32", found.title_frequency),
@@ -107,13 +107,13 @@ def of_postings(found: Postings) -> dict[str, Column]:
 
 
 def of_outlines(outlines: Sequence[Outline]) -> Column:
-    """A column of outlines."""
+    """Make a column of outlines."""
     columns = zip(*outlines, strict=True) if outlines else [()] * len(Outline._fields)
     return struct(**dict(zip(Outline._fields, map(texts, map(list, columns)), strict=True)))
 
 
 def of_readings(made: Sequence[Made]) -> Relation:
-    """What is kept of what readers have made, as rows; none twice."""
+    """Convert results of readers to the rows that are stored, without duplicates."""
     each = {(one.digest, one.reader): one for one in made}.values()
     return Relation(
         digest=texts([one.digest for one in each]),

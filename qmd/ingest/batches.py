@@ -1,7 +1,7 @@
-"""A comparison carried out batch by batch: what is done with each, one step after the other.
+"""Update of one collection in batches, each committed on its own.
 
-Everything but the commit happens outside the lock of the index. A batch commits on its own, so a
-run that is cut off leaves whole documents behind and the next one goes on.
+Only the commit needs the lock of the index. A batch commits on its own, so that an interrupted run
+leaves whole documents, and the next run resumes.
 """
 
 from __future__ import annotations
@@ -29,26 +29,28 @@ if TYPE_CHECKING:
     from qmd.ingest.extractor import Readers
 
 BATCH_BYTES = 12_000_000 if inversion.IS_COMPILED else 4_000_000
-"""Bytes of text that are committed at once: about a third of a second with the lock held. In
-plain Python they take more memory on their way."""
+"""Bytes of text in a commit: about a third of a second with the lock held.
+
+In plain Python they take more memory.
+"""
 
 BATCH_FILES = 4_000
 
 MUCH_BYTES = 1_000_000
-"""Bytes of text in a batch from which on the allocator is told to keep its memory: not in a server
-that follows the notes of one person."""
+"""Bytes of text in a batch from which on the allocator keeps its memory: not in a server that
+follows the notes of one person."""
 
 ROUNDS = 20
-"""Times that what other processes changed in the meantime is compared again."""
+"""Comparisons that are repeated at most because of changes by other processes."""
 
 
 class Batches:
-    """One comparison, carried out.
+    """The update of one collection, by its comparison with the index.
 
     Args:
-        report: what is done is added to it.
-        held: what is held until it is done, and is let go of by who made this.
-        reading: what reads files that are no text.
+        report: counts of the update, which are increased.
+        held: resources that the creator releases at the end.
+        reading: readers of files that are not text.
     """
 
     def __init__(
@@ -84,7 +86,7 @@ class Batches:
         self._moved = {change.hash: change for change in self._gone}
 
     def cut(self) -> Iterator[list[Change]]:
-        """What has changed, in batches."""
+        """Yield the changes in batches."""
         batch: list[Change] = []
         size = 0
         for change in self.changed:
@@ -98,7 +100,7 @@ class Batches:
             yield batch
 
     def read(self, batch: list[Change]) -> list[File]:
-        """A batch with the contents of its files."""
+        """Read the files of a batch."""
         files = [
             reader.opened(
                 change,
@@ -117,7 +119,7 @@ class Batches:
         return extracted(files, reading.extractor, self._database, reading.converters)
 
     def prepared(self, files: list[File]) -> Batch | None:
-        """Documents, contents and postings of a batch; None: it has no text."""
+        """Prepare documents, contents and postings of a batch; None if it has no text."""
         readable = [file for file in files if file.text is not None]
         if not readable:
             return None
@@ -128,7 +130,7 @@ class Batches:
         return batch_tables.batch(self._collection.name, parsed, self._vocabulary)
 
     def commit(self, files: list[File], batch: Batch | None) -> bool:
-        """Commit a batch, and what else its files told.
+        """Commit a batch, with problems and remarks of its files.
 
         Returns:
             Whether every document was accepted.
@@ -180,14 +182,14 @@ class Batches:
             self._database.write(partial(note, found=report.left_out))
 
     def _unread(self, change: Change) -> bool:
-        """Whether a document lies where nothing could be listed, so that nobody knows."""
+        """Check that the document lies in a folder that could not be listed."""
         return any(
             change.path == place or (change.path.startswith(place) and place.endswith("/"))
             for place in self._found.unread
         )
 
     def _resolve(self, words: list[str]) -> list[tuple[int, str]]:
-        """Terms of folded words: as the index knows them, else from the stemmer."""
+        """Resolve folded words to terms: from the index, else from the stemmer."""
         if not words:
             return []
         if self._met is None:

@@ -1,4 +1,4 @@
-"""What a commit has to know of documents, a column each, whatever they are then made of."""
+"""Columns of the documents table for a batch, independent of their format."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from qmd.ingest.readers.reading import Reading
 
 NO_TIME = -1
-"""Nanoseconds: no file has this time, so that the file is compared again."""
+"""Nanoseconds that no file has as its time, so that the file is compared again."""
 
 
 def documents(collection: str, parsed: Sequence[Parsed]) -> dict[str, list[Any]]:
-    """Documents of a batch, without what their postings say of them."""
+    """Make the columns of the documents of a batch, without those from postings."""
     files = [item.file for item in parsed]
     return {
         "number": list(range(len(files))),
@@ -38,7 +38,7 @@ def documents(collection: str, parsed: Sequence[Parsed]) -> dict[str, list[Any]]
 
 
 def touched(files: Sequence[File]) -> dict[str, list[Any]]:
-    """New times of files whose content is the same."""
+    """Make the columns of files with new times and the same content."""
     return {
         "document_id": [file.change.document_id for file in files],
         "modified": [file.mtime_ns // 1000 for file in files],
@@ -47,7 +47,7 @@ def touched(files: Sequence[File]) -> dict[str, list[Any]]:
 
 
 def stats(files: Sequence[File]) -> dict[str, list[Any]]:
-    """What is compared of files."""
+    """Make the columns of file times and sizes."""
     return {
         "size": [file.size for file in files],
         "mtime_ns": [NO_TIME if file.fresh else file.mtime_ns for file in files],

@@ -1,4 +1,4 @@
-"""Documents: compare with a folder, commit a batch, remove what is gone."""
+"""Documents table: changes against a folder, commit of a batch, removal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from qmd.types import LeftOut
 
 
 class Change(NamedTuple):
-    """One difference between a folder and the index.
+    """A difference between a folder and the index.
 
     Attributes:
         place: of the file among those found, or None: it is gone.
@@ -26,7 +26,7 @@ class Change(NamedTuple):
 
 
 class Made(NamedTuple):
-    """What a reader has made of a file, to be kept.
+    """The result of a reader, to be stored.
 
     Attributes:
         digest: of the bytes and the suffixes of the file.
@@ -40,7 +40,7 @@ class Made(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What a reader has made of a file before.
+    """A stored result of a reader.
 
     Attributes:
         said: JSON.
@@ -55,15 +55,15 @@ class Known(NamedTuple):
 
 
 AT_A_GLANCE = 100_000
-"""Files that are compared at once, held twice, to see at a glance which are the same: mostly all
-are, or nearly all, and to join them takes three times as long; to join a million, twenty times."""
+"""Files that are compared by set operations at once: nearly all are unchanged, and a join takes
+three times as long; of a million files, twenty times."""
 
 Learnt = tuple[str, tuple[int, str]]
-"""A word, and the term_id and the term that it stands for."""
+"""A word with the term_id and the term of its stem."""
 
 
 class Batch(NamedTuple):
-    """A batch of documents, ready to be committed.
+    """A batch of documents, ready for its commit.
 
     Attributes:
         incoming: one row per document: `number` within the batch, `seen_id`, and the
@@ -94,7 +94,7 @@ def changes(
     mtimes: Sequence[int],
     inodes: Sequence[int],
 ) -> list[Change]:
-    """Files that differ from the index in size, time or inode, and documents without a file.
+    """Find files that differ in size, time or inode, and documents without a file.
 
     Args:
         paths: in order.
@@ -118,7 +118,7 @@ def changes(
 def _differing(
     cursor: Cursor, files: list[str], *, collection: str, low: str | None, high: str | None
 ) -> list[tuple[Any, ...]]:
-    """Those that differ of the files, and of the documents, between two paths."""
+    """Find the differing files and documents between two paths."""
     among = None
     asked = {"collection": collection, "low": low, "high": high}
     differing = set(files).symmetric_difference(
@@ -151,7 +151,7 @@ def outdated(
 
 
 def readings(cursor: Cursor, asked: Sequence[str]) -> dict[tuple[str, str], Known]:
-    """What readers have made of files before.
+    """Load the stored results of readers.
 
     Args:
         asked: digest and reader, with a blank between.
@@ -219,12 +219,12 @@ def _words(learnt: Sequence[Learnt]) -> Relation:
 
 
 def lack_outlines(cursor: Cursor) -> bool:
-    """Whether there are texts from before there were outlines."""
+    """Check for texts from before there were outlines."""
     return bool(cursor.one("documents/lack_outlines"))
 
 
 def unoutlined(cursor: Cursor, *, limit: int, size: int) -> list[tuple[str, str]]:
-    """Some of these texts: hash and body.
+    """Load hash and body of some texts without an outline.
 
     Args:
         limit: texts at most.
@@ -245,7 +245,7 @@ def add_outlines(cursor: Cursor, *, made: Relation) -> None:
 
 
 def touch(cursor: Cursor, touched: Mapping[str, list[Any]]) -> None:
-    """Note new times of files whose content is the same.
+    """Update the times of files with the same content.
 
     Args:
         touched: columns. See sql/documents/touch.
@@ -265,11 +265,11 @@ def remove(cursor: Cursor, document_ids: Sequence[int]) -> set[int]:
 
 
 def word_count(cursor: Cursor) -> int:
-    """How many words the index has met."""
+    """Count the words of the index."""
     return int(cursor.one("words/count"))
 
 
 def known_words(cursor: Cursor, words: Sequence[str]) -> dict[str, tuple[int, str]]:
-    """Term id and term of those words that the index has met."""
+    """Return term id and term of the words that are in the index."""
     rows: list[tuple[Any, ...]] = cursor.run("words/known", words=as_json(list(words)))
     return {word: (term_id, term) for word, term_id, term in rows}

@@ -1,6 +1,6 @@
-"""What differs between a folder and the index.
+"""Comparison of a folder with the index.
 
-On its own, without the pipeline: most updates find nothing, and are done here.
+It is separate from the pipeline, since most updates find no changes and end here.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from qmd.ingest.extractor import Readers
 
 LITTLE_BYTES, LITTLE_FILES = 2_000_000, 2_000
-"""Changed files that are less than one batch, so that a pipeline has nothing to do side by side,
-and are done before a bar would say much."""
+"""Bytes and files of a small update: less than one batch, so that a pipeline has no parallel work,
+and done before a progress bar would say much."""
 
 
 class Comparison(NamedTuple):
-    """A folder beside the index.
+    """A comparison of a folder with the index.
 
     Attributes:
-        is_told: the index knows what is left out of the folder.
+        is_told: the index has a record of the files that the collection leaves out.
     """
 
     collection: Collection
@@ -43,7 +43,7 @@ class Comparison(NamedTuple):
         return None if self.changes or not self.is_told else same(self.collection, self.found)
 
     def unusable(self, report: Report) -> list[tuple[str, str]] | None:
-        """Files that cannot be indexed as long as they stay the same, with the reasons.
+        """Load the files that cannot be indexed while they stay the same, with the reasons.
 
         Args:
             report: of what was done about the changes.
@@ -61,7 +61,7 @@ class Comparison(NamedTuple):
 
 
 def is_little(compared: Iterable[Comparison]) -> bool:
-    """Whether there is so little to read that it is done in one go, without a pipeline."""
+    """Check that the changes are small enough for an update without the pipeline."""
     sizes = [
         each.found.sizes[change.place]
         for each in compared
@@ -119,7 +119,7 @@ def compare(
 
 
 def _with_outdated(changes: list[Change], outdated: list[Change], files: Found) -> list[Change]:
-    """Changes, with the files that have to be read again though they are the same."""
+    """Add unchanged files that have to be read again to the changes."""
     places = {path: place for place, path in enumerate(files.paths)}
     again = {
         each.path: each._replace(place=places[each.path])

@@ -32,7 +32,7 @@ class Converters:
         self.tags = frozenset(tags)
 
     def of(self, path: str) -> Task | str | None:
-        """What converts a file, or why it is not; None: no command is for it."""
+        """Find the command for a file, or the reason why it does not run; None without one."""
         name = path.rpartition("/")[2]
         for matches, task in self._found:
             if matches(path) or matches(name):
@@ -41,7 +41,7 @@ class Converters:
 
 
 def converters(place: Place, settings: Settings, collection: Collection) -> Converters | None:
-    """The commands for the files of a collection, its own before those for all."""
+    """Collect the commands for a collection, its own before those for all."""
     commands = dict(settings.readers.get(collection.name, {}))
     for glob, command in settings.readers.get("", {}).items():
         commands.setdefault(glob, command)

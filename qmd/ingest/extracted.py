@@ -80,13 +80,13 @@ def _read(files: list[File], extractor: Extractor, database: Database) -> list[F
 
 
 def _digest(file: File) -> str:
-    """What a reader is given: the bytes of a file, and the suffixes of its name."""
+    """Hash the input of a reader: the bytes of a file, and the suffixes of its name."""
     suffixes = "".join(PurePosixPath(file.path).suffixes).lower()
     return content_hash(file.data + b"\0" + suffixes.encode(errors="replace"))
 
 
 def _with(file: File, result: Reading | Unreadable) -> File:
-    """A file with what its reader has made of it."""
+    """Add the result of its reader to a file."""
     task, bare = file.task, file._replace(data=b"", task=None)
     assert task is not None
     if isinstance(result, Unreadable):
@@ -108,7 +108,7 @@ def _with(file: File, result: Reading | Unreadable) -> File:
 
 
 def _parts(file: File, converters: Converters | None) -> list[File]:
-    """The files inside of a file that are documents."""
+    """List the documents inside of a file."""
     parts, names = [], set[str]()
     for each in file.reading.attachments if file.reading else ():
         name = _free(each.name, names)
@@ -131,7 +131,7 @@ def _parts(file: File, converters: Converters | None) -> list[File]:
 
 
 def _free(name: str, taken: set[str]) -> str | None:
-    """A name below a file that nothing has yet; None: it is no name."""
+    """Choose an unused name below a file; None if it cannot be a name."""
     clean = "/".join(part for part in name.replace("\\", "/").split("/") if part.strip(". "))
     if not paths.is_below(clean) or not clean.isprintable():
         return None
@@ -144,7 +144,7 @@ def _free(name: str, taken: set[str]) -> str | None:
 
 
 def _kept(digest: str, tag: str, hash_: str | None, result: Reading | Unreadable) -> Made | None:
-    """What is kept of a reading: nothing of a file with others inside of it."""
+    """Convert a result to what is stored; nothing for a file with documents inside."""
     if isinstance(result, Unreadable):
         return Made(digest, tag, None, json.dumps({"problem": str(result)}))
     if result.attachments:
@@ -154,7 +154,7 @@ def _kept(digest: str, tag: str, hash_: str | None, result: Reading | Unreadable
 
 
 def _restored(known: commit.Known) -> Reading | Unreadable:
-    """What a reader has made of the same bytes before."""
+    """Restore the stored result of a reader."""
     said = json.loads(known.said)
     if "problem" in said:
         return Unreadable(said["problem"])
@@ -163,7 +163,7 @@ def _restored(known: commit.Known) -> Reading | Unreadable:
 
 
 def of_places(files: Sequence[File]) -> Relation | None:
-    """The places of documents, as rows; None: there are none."""
+    """Convert the places of documents to rows; None without places."""
     found = {}
     for file in files:
         if file.reading is not None and file.reading.places:

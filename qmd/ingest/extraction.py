@@ -42,7 +42,7 @@ class _Worker(Process):
 
     def __init__(self, index: Path) -> None:
         super().__init__(spawned(_START, group=True), group=True)
-        self._scratch = scratch.spill(index)
+        self._scratch = scratch.spill_folder(index)
         self._begun = False
 
     def read(self, job: Job, limits: Limits) -> Reading:

@@ -1,10 +1,10 @@
-"""That nothing has changed, without DuckDB: most updates find no more than that.
+"""Fast path of update: a fingerprint of file times and sizes, without DuckDB.
 
-To load DuckDB and to compare takes longer than to look at ten thousand files. So a comparison that
-has found no difference is noted in a file beside the index, `index.duckdb.compared`: of which state
-of the index and of index.yml it was, and of which files. While all three are the same, so is what
-it found. The file may be deleted at any time, and says nothing of another index, or of a copy of
-this one: it knows the inode and the times of its own.
+To load DuckDB and compare takes longer than to stat ten thousand files. So a comparison without
+differences is saved beside the index, in `index.duckdb.compared`: the state of the index, of
+index.yml and of the files. While all three are unchanged, the result is, too. The file may be
+deleted at any time. It does not apply to a copy or another index, since it contains the inode and
+the times of its own.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from qmd.types import Collection, Report
 from qmd.version import __version__
 
 LARGEST = 1_000_000
-"""Bytes of a note: it has 300, and 50 for each collection."""
+"""Bytes of a saved fingerprint: it has 300, and 50 for each collection."""
 
 
 class State(NamedTuple):
-    """What a comparison depends on, besides the files.
+    """State of the settings and the index that a comparison depends on.
 
     Attributes:
         qmd: its version.
@@ -53,7 +53,7 @@ class State(NamedTuple):
 
 
 class Folder(NamedTuple):
-    """A folder in which nothing has changed.
+    """A folder without changes.
 
     Attributes:
         digest: of the files that were found.
@@ -65,7 +65,7 @@ class Folder(NamedTuple):
 
 
 class Note(NamedTuple):
-    """Comparisons that found no difference.
+    """Saved fingerprint: the comparisons without a difference.
 
     Attributes:
         folders: by the names of their collections.
@@ -80,7 +80,7 @@ class Note(NamedTuple):
 
 
 class Glance(NamedTuple):
-    """Folders beside what is noted.
+    """Comparison of folders with the saved fingerprint.
 
     Attributes:
         state: before anything was looked at; None: nothing can be noted of it.
@@ -96,13 +96,13 @@ class Glance(NamedTuple):
 
 
 NONE = Glance()
-"""Of which nothing can be told or noted."""
+"""Comparison without a saved fingerprint, and without saving one."""
 
 
 def glance(
     place: Place, names: Sequence[str] = (), *, vectors_of: Callable[[Settings], str]
 ) -> Glance:
-    """Look whether anything can have changed since the last comparison.
+    """Compare the folders with the saved fingerprint.
 
     Args:
         vectors_of: gives the fingerprint of the vectors that settings ask for.
@@ -113,7 +113,7 @@ def glance(
     found: dict[Collection, Found] = {}
     if state is None or noted is None or noted.state != state:
         return Glance(state)
-    with suppress(QmdError, OSError):  # told of by the update
+    with suppress(QmdError, OSError):  # the update will report it
         settings = config.load(place)
         chosen = sorted(c for c in settings.collections if not names or c.name in names)
         if not chosen or not {each.name for each in chosen}.issuperset(names):
@@ -143,7 +143,7 @@ def note(
     space: str,
     lacking: int,
 ) -> None:
-    """Note that a comparison has found no difference.
+    """Save the fingerprint of a comparison without differences.
 
     Args:
         before: made before it.
@@ -152,7 +152,7 @@ def note(
         lacking: documents without all of them.
     """
     if before.state is None or before.state != _state(place):
-        return  # somebody has written meanwhile
+        return  # another process has written in the meantime
     last = _noted(place)
     others = last.folders if last and (last.state, last.space) == (before.state, space) else {}
     folders = {name: Folder(_digest(found), bad) for name, (found, bad) in known.items()}
@@ -170,20 +170,20 @@ def _file(place: Place) -> Path:
 
 
 def _state(place: Place) -> State | None:
-    """None if a part is missing or cannot be read, or might change and look the same."""
+    """Read the state; None if a part is missing, unreadable, or too new to tell changes."""
     try:
         version, settings = version_of(place.database), config.digest(place)
         if version is None or settings is None or not os.access(place.database, os.R_OK):
             return None
         named = os.stat(place.database).st_ctime_ns
-    except (OSError, QmdError):  # told of by who needs it
+    except (OSError, QmdError):  # its user will report it
         return None
     settled = all(map(is_settled, (version.changed, version.log, named)))
     return State(__version__, version, named, settings, kinds.stamp()) if settled else None
 
 
 def _noted(place: Place) -> Note | None:
-    """What is noted; None if there is nothing, or something else.
+    """Load the saved fingerprint; None if it is missing or invalid.
 
     Two may have written at once, or one was killed: then the checksum is that of another text.
     """

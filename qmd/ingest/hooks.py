@@ -1,4 +1,4 @@
-"""What runs before a collection is indexed: its update command, and git."""
+"""Update commands that run before a collection is indexed: shell command, git pull."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from qmd.visible import shown
 
 
 class Hooks:
-    """Runs update commands that the user has approved.
+    """Runner of the update commands that the user has approved.
 
     Args:
         settings: gives what index.yml says now, which what runs may change.
         pull: run `git pull --ff-only` in collections that git follows.
-        told: is given notices for the user.
+        told: callback with notices for the user.
     """
 
     def __init__(
@@ -39,11 +39,11 @@ class Hooks:
         self._told = told
 
     def wants(self, collection: Collection) -> bool:
-        """Whether anything has to be done, or told, before `collection` is indexed."""
+        """Check for a command to run, or a message, before `collection` is indexed."""
         return self._pull or collection.update_command is not None
 
     async def run(self, collection: Collection) -> None:
-        """What has to be done before `collection` is indexed.
+        """Run the update command of `collection` before it is indexed.
 
         Raises:
             CommandRefused: its command has characters that cannot be seen.
@@ -104,5 +104,5 @@ class Hooks:
 
 
 def _is_in_work_tree(folder: Path) -> bool:
-    """Whether git follows a folder, or one that it is in."""
+    """Check that a folder, or one above it, is a git work tree."""
     return any(os.path.lexists(each / ".git") for each in (folder, *folder.parents))

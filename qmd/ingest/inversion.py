@@ -1,7 +1,7 @@
-"""A batch of documents as postings: the rules of `text/tokenizer.py`.
+"""Inversion of a batch: documents to postings, by the rules of `text/tokenizer.py`.
 
-Where they were compiled, they take a fifteenth of the time that plain Python takes; a property test
-holds both equal.
+The compiled version takes a fifteenth of the time of plain Python; a property test holds both
+equal.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FIELDS = ("title", "path", "body")
 """Order of a document's fields, and so of their positions."""
 
 Document = tuple[str, str, str | bytes]
-"""Title, path and body. A body of nothing but ASCII may be bytes."""
+"""Title, path and body. An ASCII body may be bytes."""
 
 
 class Postings(NamedTuple):
@@ -56,11 +56,11 @@ class Postings(NamedTuple):
 
 
 CODES: tuple[Literal["q", "I", "i"], ...] = ("q", *"IIIII", "i", *"III")
-"""The kinds of these columns, as `array` has them."""
+"""Type codes of these columns for `array`."""
 
 
 def tokenise(documents: Sequence[Document], vocabulary: Vocabulary) -> Postings:
-    """Postings of some documents.
+    """Invert documents to postings.
 
     Positions count words from the start of the title; one is left out between two
     fields, so that no phrase reaches across.
@@ -82,7 +82,7 @@ def tokenise(documents: Sequence[Document], vocabulary: Vocabulary) -> Postings:
 
 
 def plainly_tokenised(documents: Sequence[Document], vocabulary: Vocabulary) -> Postings:
-    """The same in plain Python."""
+    """Invert documents in plain Python."""
     split = [
         [tokenizer.split(f.decode() if isinstance(f, bytes) else f) for f in document]
         for document in documents

@@ -1,4 +1,4 @@
-"""What the allocator and Python are kept from while batches are indexed: it only takes time."""
+"""Allocator and garbage-collector settings during an update."""
 
 from __future__ import annotations
 
@@ -22,8 +22,11 @@ def keep_memory() -> None:
 
 
 class _Sparing:
-    """While it is entered, Python looks for cycles of objects a hundredth as often: a batch makes
-    many objects and no cycles, and looking took a fifteenth of the time of indexing."""
+    """Scope with rare garbage collection.
+
+    A batch makes many objects and no cycles; to look for cycles took a fifteenth of the time of
+    indexing.
+    """
 
     def __init__(self) -> None:
         self._turn = threading.Lock()

@@ -1,7 +1,7 @@
-"""The outline of a text as the index keeps it: four texts that say one thing of each mark.
+"""Outline columns of a text: four parallel strings, with an entry for each link, tag and heading.
 
-`text/outline.py` has the rules. Where they were compiled they take a fifteenth of the time; a
-property test holds both equal.
+`text/outline.py` has the rules. The compiled version takes a fifteenth of the time; a property
+test holds both equal.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ except ImportError:
 
 
 class Outline(NamedTuple):
-    """What a text points at, and how it is divided.
+    """Links, tags and headings of a text.
 
     Attributes:
         kinds: a letter each. See `text/outline.py`.
@@ -36,7 +36,7 @@ class Outline(NamedTuple):
     targets: str
 
     def followed_by(self, links: Sequence[str]) -> Outline:
-        """The same with links that stand in no line, counted to the first one."""
+        """Add links without a line, which count as in the first line."""
         count = len(links)
         return Outline(
             self.kinds + chr(AUTOLINK) * count,
@@ -47,7 +47,7 @@ class Outline(NamedTuple):
 
 
 def outlined(data: bytes, start: int) -> Outline:
-    """The outline of a text.
+    """Make the outline of a text.
 
     Args:
         data: in UTF-8.
@@ -57,7 +57,7 @@ def outlined(data: bytes, start: int) -> Outline:
 
 
 def plainly_outlined(data: bytes, start: int) -> Outline:
-    """The same in plain Python."""
+    """Make the outline of a text in plain Python."""
     data = data.replace(BETWEEN, b" ")
     lines, line, seen = [], 1, 0
     marks = outline(data, start)

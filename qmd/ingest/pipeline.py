@@ -1,8 +1,8 @@
-"""Bring a collection's documents up to date with its files.
+"""Update pipeline of one collection: reading, inversion and commit in parallel.
 
-    walk ▸ compare ▸ read and hash ▸ title, frontmatter, date ▸ tokenise ▸ commit
+    walk ▸ compare ▸ read and hash ▸ title, frontmatter, date ▸ invert ▸ commit
 
-What is done with each batch is in `batches`; here they follow one another at once.
+The steps of a batch are in `batches`; here several batches are in progress at the same time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from qmd.storage.stemmer import Stemmer
 from qmd.types import Collection, Report
 
 Progress = Callable[[int, int], None]
-"""Told (documents done, documents in all) of a collection."""
+"""Callback with (documents done, documents in all) of a collection."""
 
 
 async def update(
@@ -38,12 +38,12 @@ async def update(
     comparison: Comparison | None = None,
     progress: Progress | None = None,
 ) -> Report:
-    """Bring one collection up to date.
+    """Update one collection.
 
     Args:
         readers: of files that are no text.
         comparison: made just before, if there is one.
-        progress: told how far it has come, after each batch.
+        progress: callback after each batch.
 
     Raises:
         RootMissing, RootUnreadable: its folder is not there, or cannot be read. Nothing is removed.
@@ -66,7 +66,6 @@ async def update(
 @asynccontextmanager
 async def _interrupting(extractor: Extractor) -> AsyncGenerator[None, None]:
     """End what reads files as soon as this is cancelled: threads wait for it."""
-
     is_over = False
 
     async def interrupt() -> None:

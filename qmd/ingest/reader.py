@@ -1,6 +1,6 @@
-"""A changed file as it is read: its text, its digests, and what it says of itself.
+"""Reader of changed files: text, digests, metadata.
 
-Text in UTF-8 is read here; the other kinds are left to `extraction`, which is told what reads them.
+Text in UTF-8 is read here; `extraction` reads the other kinds.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ EPOCH = datetime(1970, 1, 1)
 
 
 class File(NamedTuple):
-    """A changed file, read.
+    """A changed file with its bytes or text.
 
     Attributes:
         fresh: it changed so shortly before it was found that it may change again unnoticed.
@@ -73,15 +73,15 @@ class File(NamedTuple):
     made: Made | None = None
 
     def spent(self) -> File:
-        """The same without its text, once that has been taken over."""
+        """Return the file without its text."""
         return self if self.text is None else self._replace(text="", data=b"", reading=None)
 
 
 class Parsed(NamedTuple):
-    """A file with what it says of itself.
+    """A file with its parsed text and metadata.
 
     Attributes:
-        remark: what is odd about it, though it is indexed.
+        remark: problem of a file that is indexed nevertheless.
         body: bytes of its frontmatter.
     """
 
@@ -102,7 +102,7 @@ def opened(
     began: int,
     converters: Converters | None = None,
 ) -> File:
-    """Read one file; what cannot be read is a file with a problem.
+    """Read one file; an unreadable one is returned with its problem.
 
     Args:
         found: what was found in the folder.
@@ -195,7 +195,7 @@ def _is_mostly_utf8(data: bytes, text: str) -> bool:
 
 
 def _is_below(path: str, inside: str, follow: bool) -> bool:
-    """Whether no link that leads elsewhere has been put in the place of a folder that was listed.
+    """Check that no listed folder has been replaced by a link that leads elsewhere.
 
     Args:
         inside: the part of the path that is below the collection's folder.
@@ -208,7 +208,7 @@ def _is_below(path: str, inside: str, follow: bool) -> bool:
 
 
 def _content(descriptor: int, expected: int) -> bytes:
-    """All bytes of an open file, of which about `expected` are there."""
+    """Read all bytes of an open file, about `expected` of them."""
     pieces = []
     while piece := os.read(descriptor, expected + 1):
         pieces.append(piece)
@@ -216,7 +216,7 @@ def _content(descriptor: int, expected: int) -> bytes:
 
 
 def parsed(file: File) -> Parsed:
-    """What a file says of itself."""
+    """Parse the text and the metadata of a file."""
     text, reading = file.text, file.reading
     assert text is not None
     modified = EPOCH + timedelta(microseconds=file.mtime_ns // 1000)
@@ -236,12 +236,12 @@ def parsed(file: File) -> Parsed:
 
 
 def _as_markdown(file: File) -> str:
-    """The path of a file whose text is Markdown by now."""
+    """Return the path of a file with the suffix of Markdown, to which it was converted."""
     return PurePosixPath(file.path).with_suffix(".md").as_posix()
 
 
 def _read(file: File, reading: Reading, modified: datetime) -> Parsed:
-    """What the reader of a file says of it."""
+    """Take the metadata of a file from the result of its reader."""
     text, nothing = file.text or "", markdown.Frontmatter({}, 0)
     given = {"author": reading.author, "language": reading.language}
     metadata = {key: value for key, value in given.items() if value} | dict(reading.metadata)

@@ -1,4 +1,4 @@
-"""Whether an index says what one built anew from its own texts would say."""
+"""Check of hashes, titles, outlines and postings against the stored texts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FACTS = (HASHES, TITLES, OUTLINES, LENGTHS, MISSING, UNEXPECTED)
 
 
 class Stored(NamedTuple):
-    """A document as the index has it: the columns of maintenance/texts_after."""
+    """A document as indexed: the columns of maintenance/texts_after."""
 
     document_id: int
     collection: str
@@ -52,10 +52,10 @@ class Stored(NamedTuple):
 def prove(database: Database, *, progress: Callable[[int], None] | None = None) -> Counter[str]:
     """Read and cut every text again, and compare.
 
-    Others may write meanwhile: each part is compared within one state of the index.
+    Other processes may write at the same time: each part is compared within one state of the index.
 
     Args:
-        progress: told how many documents have been compared.
+        progress: callback with the number of compared documents.
 
     Returns:
         For each of `FACTS` how often it does not hold.
@@ -79,7 +79,10 @@ def prove(database: Database, *, progress: Callable[[int], None] | None = None) 
 def _compare(
     cursor: Cursor, *, vocabulary: Vocabulary, after: int
 ) -> tuple[Counter[str], int, int]:
-    """What does not hold in a part, its last document, and how many it has."""
+    """Count the violations in a part of the documents.
+
+    Returns them, the last document, and the number of documents read.
+    """
     from qmd.ingest.inversion import tokenise
 
     stored = cursor.rows(Stored, "maintenance/texts_after", after=after, limit=PART)
@@ -109,13 +112,13 @@ def _compare(
 
 
 def _fields(document: Stored) -> tuple[str, str, str]:
-    """Title, path and body as they are indexed: the path of a record is a mere number."""
+    """Return title, path and body as indexed: the path of a record is a mere number."""
     path = "" if document.collection == EXPERIENCES else document.path
     return document.title, path, document.body
 
 
 def _is_described(document: Stored) -> bool:
-    """Whether title and metadata are what the text says. Records have theirs from elsewhere."""
+    """Check title and metadata against the text. Those of records come from elsewhere."""
     if document.collection == EXPERIENCES:
         return True
     matter = markdown.frontmatter(document.body)
@@ -124,7 +127,7 @@ def _is_described(document: Stored) -> bool:
 
 
 def _other_outlines(stored: list[Stored]) -> int:
-    """How many texts have other headings, links or tags than the index says."""
+    """Count the texts whose stored outline differs from a new one."""
     from qmd.ingest.outlines import outlined
 
     other = 0

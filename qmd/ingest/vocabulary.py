@@ -1,4 +1,4 @@
-"""The words met so far and the terms they stand for, each looked up once."""
+"""Vocabulary of a batch: words and their term numbers, each looked up once."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ Term = tuple[int, str]
 """A term's number in the index and its text."""
 
 Pieces = tuple[int, list[tuple[int, int]]]
-"""What a raw word is indexed as: the positions it takes, and term_id and shift of each piece."""
+"""Tokens of a raw word: the positions it takes, and term_id and shift of each token."""
 
 
 class Vocabulary:
-    """The words met so far and the terms they stand for.
+    """Known words with their term numbers.
 
     Args:
         resolve: gives the terms of folded words never met before, in order.
-        known: of those, the words that are not new: somebody else has met them.
+        known: of those, the words that are not new: another process has added them.
 
     Attributes:
         compiled: the words, where their rules were compiled.
@@ -39,14 +39,14 @@ class Vocabulary:
         self._new: list[tuple[str, Term]] = []
 
     def term_ids(self, folded: Sequence[str]) -> list[int]:
-        """The numbers of the terms of folded words, none of which was met before."""
+        """Return the term numbers of folded words that are all new."""
         terms = self._resolve(list(folded))
         pairs = zip(folded, terms, strict=True)
         self._new += [(word, term) for word, term in pairs if word not in self._elsewhere]
         return [term_id for term_id, _ in terms]
 
     def learn(self, raw_words: Iterable[str]) -> None:
-        """Meet words, some of them perhaps for the first time. Each stands here once."""
+        """Add words, some of which may be new. Each is given once."""
         pieces = {word: tokenizer.pieces(word) for word in raw_words if word not in self._pieces}
         folded = dict.fromkeys(folded for _, parts in pieces.values() for folded, _ in parts)
         fresh = [word for word in folded if word not in self._folded]
@@ -54,11 +54,11 @@ class Vocabulary:
         self._pieces.update(pieces)
 
     def pieces(self, raw_word: str) -> Pieces:
-        """What a word that was met is indexed as."""
+        """Return the tokens of a known word."""
         width, parts = self._pieces[raw_word]
         return width, [(self._folded[folded], shift) for folded, shift in parts]
 
     def take_new(self) -> list[tuple[str, Term]]:
-        """Folded words learnt since the last call that are new, with their terms."""
+        """Return the words new to the index since the last call, with their terms."""
         new, self._new = self._new, []
         return new

@@ -1,4 +1,4 @@
-"""The files of a collection, as they are on disk now."""
+"""Directory walk: the files of a collection on disk."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ ASTRAY = "a link that leads out of the collection, or nowhere"
 _STAR = re.compile(
     r"\[\^/\]\*(?P<fixed>(?:\\.|\[\^?\]?(?:\\.|[^\]\\])*\](?!\*)|[^\\\[/()])*?)(?=\[\^/\]\*)", re.S
 )
-"""A star of a rule of pathspec, and what stands between it and the next star of the same name."""
+"""Pattern of a star in a rule of pathspec, and the text up to the next star of the same name."""
 
 LATEST = (1 << 63) - 1
-"""Nanoseconds after 1970 that can be stored: a file of a later year than 2262 counts as of then,
-one of an earlier year than 1677 as of that."""
+"""Nanoseconds after 1970 that can be stored: a file of a later year than 2262 gets this time, one
+of an earlier year than 1677 its negative."""
 
 
 @dataclass(slots=True)
 class Found:
-    """Files in columns, ready to be compared in one statement.
+    """Files in columns, to be compared in one statement.
 
     Attributes:
         paths: relative to the root, with `/`.
@@ -69,7 +69,7 @@ class Found:
 
     @property
     def left_out(self) -> list[LeftOut]:
-        """What is not indexed, by suffix, the most frequent first."""
+        """Count the files that are left out, by suffix, the most frequent first."""
         counts = Counter(map(kinds.suffix_of, self.passed_over))
         found = [
             LeftOut(suffix, count, kinds.why_left_out(f"a{suffix}", self.mask))
@@ -81,7 +81,7 @@ class Found:
 
 
 def walk(collection: Collection) -> Found:
-    """All files of a collection, in order of their paths.
+    """List all files of a collection, sorted by path.
 
     Raises:
         RootMissing: the folder is not there or no folder.
@@ -124,7 +124,7 @@ def has_files(collection: Collection) -> bool:
 
 
 def same(collection: Collection, found: Found, unusable: Sequence[tuple[str, str]] = ()) -> Report:
-    """The report of a collection in which nothing has changed.
+    """Build the report of a collection without changes.
 
     Args:
         unusable: (path, reason) of files that cannot be indexed.
@@ -148,7 +148,7 @@ def _bounded(mtime: int) -> int:
 
 
 def _files(root: str, collection: Collection, found: Found) -> Iterator[tuple[str, int, int, int]]:
-    """Path, size, time and inode of every regular file that is of a collection.
+    """Yield path, size, time and inode of every regular file of a collection.
 
     Of the others, nothing but their names is looked at.
     """
@@ -209,7 +209,7 @@ def _files(root: str, collection: Collection, found: Found) -> Iterator[tuple[st
 
 
 def stays_inside(path: str, root: str) -> bool:
-    """Whether a path leads to something below a folder, which is given by its real path."""
+    """Check that a path leads to a place below a folder, given by its real path."""
     real = os.path.realpath(path)
     return real == root or real.startswith(root.rstrip("/") + "/")
 
@@ -223,13 +223,13 @@ def _undecodable(path: str) -> bool:
 
 
 def _shown(path: str) -> str:
-    """A path that may have bytes which are no UTF-8, for people."""
+    """Format a path for messages; it may contain bytes that are not UTF-8."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    """What a .gitignore says.
+    """Rules of one .gitignore.
 
     Attributes:
         prefix: its folder, as seen from the collection.
@@ -242,13 +242,13 @@ class _Rules:
     above: str = ""
 
     def ignores(self, path: str, is_folder: bool) -> bool | None:
-        """None if no rule is about it; folders that it is in have been asked for before."""
+        """Return the verdict on a path, or None without a rule; its folders are checked before."""
         inside = self.above + path[len(self.prefix) :] + ("/" if is_folder else "")
         return _said(self.patterns, inside)
 
 
 def _said(patterns: Sequence[pathspec.RegexPattern], path: str) -> bool | None:
-    """What the last pattern says that is about a path, and not about a folder that it is in."""
+    """Return the verdict of the last pattern that matches the path itself, not a folder of it."""
     for pattern in reversed(patterns):
         if pattern.include is not None and _is_about(pattern, path):
             return pattern.include
@@ -265,7 +265,7 @@ def _is_about(pattern: pathspec.RegexPattern, path: str) -> bool:
 
 
 def _is_ignored(rules: tuple[_Rules, ...], path: str, is_folder: bool) -> bool:
-    """What the deepest .gitignore says that has a rule about it."""
+    """Return the verdict of the deepest .gitignore with a matching rule."""
     for rule in reversed(rules):
         ignored = rule.ignores(path, is_folder)
         if ignored is not None:
@@ -274,7 +274,7 @@ def _is_ignored(rules: tuple[_Rules, ...], path: str, is_folder: bool) -> bool:
 
 
 def _rules(file: str, prefix: str, above: str = "") -> list[_Rules]:
-    """What a .gitignore says: none or one. See `_Rules`."""
+    """Read the rules of a .gitignore: none or one. See `_Rules`."""
     try:
         with open(file, encoding="utf-8-sig", errors="replace", opener=_unfollowed) as opened:
             if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
@@ -286,17 +286,17 @@ def _rules(file: str, prefix: str, above: str = "") -> list[_Rules]:
 
     patterns: list[Any] = []
     for line in lines:
-        with suppress(ValueError, re.error):  # as in git, what makes no sense is no rule
+        with suppress(ValueError, re.error):  # as in git, an invalid line is no rule
             patterns += map(_bounded_rule, pathspec.GitIgnoreSpec.from_lines([line]).patterns)
     ways = [above[: slash.end()] for slash in re.finditer("/", above)]
     if any(_said(patterns, way) for way in ways):
-        # Whoever makes a collection of an ignored folder means what is in it.
+        # A collection of an ignored folder is meant to have its files.
         patterns = [each for each in patterns if not any(_is_about(each, way) for way in ways)]
     return [_Rules(prefix, patterns, above)]
 
 
 def _bounded_rule(rule: Any) -> Any:
-    """Rewrite a rule so that it takes time in proportion to the path, however many `*` it has.
+    """Rewrite a rule so that its time is linear in the path, however many `*` it has.
 
     Of `*a*b`, the first `a` will do for the first star: it need not be looked for again if no `b`
     comes after it. pathspec does look again, which takes hours for a dozen stars.
@@ -310,7 +310,7 @@ def _bounded_rule(rule: Any) -> Any:
 
 
 def _rules_above(root: str) -> tuple[_Rules, ...]:
-    """What is said of a collection further up, to the top of the work tree that it is in.
+    """Read the rules above a collection, up to the top of its work tree.
 
     Args:
         root: a real path.

@@ -1,4 +1,4 @@
-"""Batches: texts of any length packed together, and several batches at work at once."""
+"""Batches of texts of any length, several of which run at once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import islice
 from qmd.models.protocols import Between
 
 POLL = 0.05
-"""Seconds between two looks at whether to go on."""
+"""Seconds between two checks for cancellation."""
 
 
 def packed(
@@ -55,7 +55,7 @@ def packed(
 def spread(
     run: Callable[[list[int]], None], batches: list[list[int]], workers: int, between: Between
 ) -> None:
-    """Run each batch, so many at once; looks between whether to go on."""
+    """Run each batch, several at once, with a cancellation check between batches."""
     if workers == 1 or len(batches) == 1:
         for batch in batches:
             between()

@@ -1,8 +1,8 @@
-"""Requests that end as soon as nobody waits for their answers any more.
+"""HTTP connections whose requests can be cancelled.
 
-Nothing in httpx ends a request that is under way. So each runs in a thread of its own, while who
-asked listens. To give one up is to shut its socket down, which wakes the thread wherever it waits:
-for a handshake, for the head of an answer, for the next byte of it. To close it would not.
+httpx cannot cancel a running request. So each request runs in its own thread while the caller
+waits. To cancel it, the socket is shut down, which wakes the thread wherever it waits: in a
+handshake, for the head of a response, for its next byte. Closing the socket would not.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ import httpx
 from qmd.models.protocols import Between
 
 LISTEN = 0.05
-"""Seconds after which is asked again whether anybody still waits for the answer."""
+"""Seconds between two checks for cancellation while a response is awaited."""
 
 
 class Connections:
-    """Connections to one endpoint, a kept one for each request if there is any. Safe to share.
+    """Connection pool of one endpoint. Safe to share between threads.
 
     Args:
         make: gives what opens and keeps one of them.
@@ -36,7 +36,7 @@ class Connections:
         self._is_closed = False
 
     def close(self) -> None:
-        """Close all; one with a request under way once that is answered."""
+        """Close all connections; one with a running request closes after its response."""
         with self._turn:
             self._is_closed = True
             idle, self._idle = self._idle, []
@@ -44,7 +44,7 @@ class Connections:
             connection.close()
 
     def post(self, path: str, content: bytes, between: Between) -> httpx.Response:
-        """The answer, read to its end.
+        """Send a request and return the complete response.
 
         Args:
             between: what it raises gives the request up, whatever the endpoint does.
@@ -69,7 +69,7 @@ class Connections:
 
 
 class _Connection:
-    """At most one connection, opened when it is needed, for a request at a time.
+    """A connection, opened on demand, for one request at a time.
 
     Attributes:
         is_given_up: it closes itself as soon as it can, and takes no further request.
@@ -82,7 +82,7 @@ class _Connection:
         self._socket: socket.socket | None = None
 
     def close(self) -> None:
-        """Close it; no request is under way."""
+        """Close the connection, which has no running request."""
         self._http.close()
         self._release()
 
@@ -90,7 +90,7 @@ class _Connection:
         """See `Connections`."""
         answer: Future[httpx.Response] = Future()
         try:
-            # Nobody waits for its end: what looks for the address of a name cannot be woken.
+            # Not awaited: a thread that resolves a host name cannot be interrupted.
             threading.Thread(
                 target=self._post, args=(path, content, answer), name="qmd-endpoint", daemon=True
             ).start()
@@ -115,8 +115,11 @@ class _Connection:
             answer.set_result(response)
 
     def _traced(self, event: str, info: Mapping[str, Any]) -> None:
-        """Take a descriptor of each new connection: TLS puts another socket in place of the first,
-        and after httpx has closed its own, the number may be that of another file."""
+        """Duplicate the descriptor of each new connection, to shut it down safely.
+
+        TLS replaces the first socket, and after httpx has closed its own, the number may be that of
+        another file.
+        """
         if not event.endswith("connect_tcp.complete"):
             return
         self._release()
@@ -136,7 +139,7 @@ class _Connection:
                 self._socket.shutdown(socket.SHUT_RDWR)
 
     def _release(self) -> None:
-        """Let go of the descriptor, without which the connection would stay open."""
+        """Close the duplicated descriptor, which would keep the connection open."""
         with self._turn:
             if self._socket is not None:
                 self._socket.close()

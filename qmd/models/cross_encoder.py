@@ -1,4 +1,4 @@
-"""What a judge is asked about a query and a passage, and what its answer is worth."""
+"""Cross-encoder reranking: prompts and scores."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ JUDGE = (
     "answer the query\n<Query>: {query}\n<Document>: {document}<|im_end|>\n"
     "<|im_start|>assistant\n<think>\n\n</think>\n\n"
 )
-"""Prompt of a judge whose file brings none. Source: model card of Qwen3-Reranker."""
+"""Prompt of a reranker whose file has none. Source: model card of Qwen3-Reranker."""
 
 
 def judged(weights: Weights, query: str, passage: str, *, limit: int) -> Tokens:
-    """A query and a passage as one sequence; the passage is cut where it has to be.
+    """Encode a query and a passage as one sequence, with the passage cut to the limit.
 
     Args:
         limit: tokens of the sequence, at most.
@@ -61,7 +61,7 @@ def judged(weights: Weights, query: str, passage: str, *, limit: int) -> Tokens:
 def asked(
     weights: Weights, contexts: Pool, prompts: Sequence[Tokens], between: Between
 ) -> list[float]:
-    """How much more likely than no a model that writes finds yes.
+    """Compute the log-odds of yes over no, as a generative model answers.
 
     What all prompts begin with, the task and the query, is read once.
     """
@@ -83,7 +83,7 @@ def asked(
 
 
 def sigmoid(value: float) -> float:
-    """A logit as a share."""
+    """Map a logit to the range 0 to 1."""
     return 1 / (1 + math.exp(-value)) if value > -700 else 0.0
 
 
@@ -94,7 +94,7 @@ def _marks(
 
 
 def _shared(prompts: Sequence[Tokens]) -> int:
-    """Tokens that all prompts begin with; fewer than the shortest has."""
+    """Count the common leading tokens of all prompts, fewer than the shortest has."""
     least = min(len(prompt) for prompt in prompts) - 1
     same = np.ones(least, bool)
     for prompt in prompts[1:]:

@@ -73,7 +73,7 @@ def _tried(provider: str, kept: Path) -> bool:
 
 
 def pays(provider: str) -> bool:
-    """Whether a provider makes the same vectors as the processor's cores, and faster."""
+    """Check that a provider computes the same vectors as the processor, and faster."""
     import numpy as np
 
     texts = [

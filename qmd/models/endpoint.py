@@ -1,6 +1,6 @@
-"""A server that speaks OpenAI's protocol: asked more than once if it has to be, its failures told.
+"""Client of an OpenAI-compatible endpoint: retries and errors.
 
-Import this once a model is known to be an endpoint's: httpx alone costs a tenth of a second.
+Import this module only for a model of an endpoint: httpx alone takes a tenth of a second to load.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from qmd.models.registry import ENDPOINT, Model
 from qmd.version import __version__
 
 SHORTEST = 64
-"""Tokens. A passage that is refused though it was cut to so few has another trouble."""
+"""Tokens of the shortest cut. A passage refused at this length fails for another reason."""
 
 TRIES = 5
 FIRST_WAIT = 0.5
-"""Seconds before the second try, at most; twice as many before each further one."""
+"""Seconds before the second try, at most; doubled before each further one."""
 
 LONGEST_WAIT = 60.0
 """Seconds, even if the endpoint asks for more."""
@@ -40,7 +40,7 @@ CONNECT_SECONDS = 10.0
 READ_SECONDS = 60.0
 
 _TOLD = 300
-"""Characters of an endpoint's own words that are shown."""
+"""Characters of an endpoint's error message that are shown."""
 
 _TOO_LONG = re.compile(
     r"too (long|large|many tokens)|(context|input|sequence) (length|size|window)"
@@ -61,27 +61,27 @@ _UNREADABLE = (
     TypeError,
     ValueError,
 )
-"""What comes of reading an answer that has another form."""
+"""Exceptions of a response in another form."""
 
 Read = TypeVar("Read")
 
 
 class Endpoint(NamedTuple):
-    """Where a server that speaks OpenAI's protocol is."""
+    """Address and key of an OpenAI-compatible endpoint."""
 
     base_url: str
     key: str | None
 
     def __repr__(self) -> str:
-        """Without the key."""
+        """Return the representation without the key."""
         return f"Endpoint({self.base_url!r}, key={'…' if self.key else None})"
 
 
 class Refused(ModelFailure):
-    """The endpoint cannot do what it was asked, nor could it the next time.
+    """A request that the endpoint rejects, and would reject again.
 
     Attributes:
-        reason: in the words of the server.
+        reason: message of the server.
         answer: all that it said.
     """
 
@@ -92,12 +92,12 @@ class Refused(ModelFailure):
 
     @property
     def is_about_length(self) -> bool:
-        """Whether a text was too long."""
+        """True if a text was too long."""
         return _TOO_LONG.search(self.reason) is not None
 
     @property
     def numbers(self) -> TextTooLong | None:
-        """The same in numbers, if it names two: the tokens of the text, and the limit."""
+        """The error in numbers, if the response names the tokens of the text and the limit."""
         named = {int(digits) for digits in re.findall(r"\d+", self.reason)}
         named = {number for number in named if number >= SHORTEST}
         if not self.is_about_length or len(named) != 2:
@@ -106,7 +106,7 @@ class Refused(ModelFailure):
 
 
 class Line:
-    """Asks one model at an endpoint, more than once if it has to be."""
+    """Client of one model at an endpoint, with retries."""
 
     def __init__(self, model: Model, endpoint: Endpoint, sleep: Callable[[float], None]) -> None:
         base = _checked(endpoint.base_url)
@@ -128,13 +128,13 @@ class Line:
         )
 
     def close(self) -> None:
-        """Close its connections."""
+        """Close the connections."""
         self._connections.close()
 
     def ask(
         self, path: str, body: dict[str, Any], read: Callable[[Any], Read], between: Between
     ) -> Read:
-        """What `read` finds in the answer.
+        """Send a request and return the parsed response.
 
         Args:
             between: what it raises ends the asking at once, whatever the endpoint does.
@@ -159,7 +159,7 @@ class Line:
         )
 
     def _answered(self, path: str, content: bytes, between: Between) -> httpx.Response:
-        """The answer, good or bad, after some tries if a further one may change it."""
+        """Send a request, retry while that may help, and return the last response."""
         tries = 0
         while True:
             between()
@@ -181,7 +181,7 @@ class Line:
                 wait -= SLICE
 
     def _may_change(self, response: httpx.Response) -> bool:
-        """Whether the same question may be answered the next time."""
+        """Check that the same request may succeed on another try."""
         if response.status_code == httpx.codes.TOO_MANY_REQUESTS:
             return "insufficient_quota" not in response.text
         if response.status_code == httpx.codes.NOT_IMPLEMENTED:
@@ -202,7 +202,7 @@ class Line:
         )
 
     def _failure(self, path: str, response: httpx.Response) -> ModelFailure:
-        """An answer that is none, in words a user can act on."""
+        """Build the error for a failed response."""
         told, status = self._told(response), response.status_code
         if status in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
             # What a 401 says may have a part of the key in it.
@@ -228,7 +228,7 @@ class Line:
         return ModelFailure(message)
 
     def _told(self, response: httpx.Response) -> str:
-        """The first line of what an endpoint says of an error; else what the status means."""
+        """Return the first line of the endpoint's error message, else the meaning of the status."""
         try:
             said = response.json()
         except (ValueError, RecursionError):
@@ -241,17 +241,17 @@ class Line:
         return line[:_TOLD] or response.reason_phrase or "no reason is given"
 
     def _safe(self, text: str) -> str:
-        """A text without the key."""
+        """Remove the key from a text."""
         return text.replace(self._key, "…") if self._key else text
 
 
 class Odd(Exception):
-    """An answer that cannot be used, and why."""
+    """A malformed response, with the reason."""
 
 
 @cache
 def _authorities() -> ssl.SSLContext:
-    """Who vouches for endpoints; read once, for it takes longer than a small question."""
+    """Load the certificate authorities once, since that takes longer than a small request."""
     return httpx.create_ssl_context()
 
 
@@ -276,7 +276,7 @@ def _checked_key(key: str | None) -> str:
 
 
 def _seconds(retry_after: str | None) -> float | None:
-    """What a Retry-After asks for, by a number or a date; None if it cannot be read."""
+    """Parse the number or date of a Retry-After header; None if malformed."""
     if retry_after is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Text that a model writes, a token at a time, as its chat format and a grammar want it."""
+"""Greedy text generation with chat template and grammar."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WRITING_CONTEXT, WRITING_BATCH = 4096, 512
 
 
 def conversation(weights: Weights, limit: int, *, threads: int) -> Context:
-    """Room for a conversation.
+    """Make a context for a conversation.
 
     Args:
         limit: tokens of it at most, if fewer than usual.
@@ -41,7 +41,7 @@ def answer(
     tokens: int,
     between: Between,
 ) -> str:
-    """What follows the prompt, the likeliest token each time. See `base.Generator`.
+    """Generate the continuation of a prompt, the likeliest token each time. See `base.Generator`.
 
     Args:
         limit: tokens of the conversation at most, if fewer than usual.
@@ -69,7 +69,7 @@ def answer(
 
 
 def _as_chat(weights: Weights, prompt: str) -> str:
-    """The prompt in the model's own chat format; as it is, if it has none."""
+    """Format the prompt by the model's chat template, if it has one."""
     lib = weights.lib
     template = lib.llama_model_chat_template(weights.pointer, None)
     if not template:
@@ -97,7 +97,7 @@ def _sampler(weights: Weights, grammar: str | None) -> Any:
 
 
 def _piece(weights: Weights, token: int) -> bytes:
-    """The bytes that a token stands for."""
+    """Return the bytes of a token."""
     room = ctypes.create_string_buffer(256)
     count = weights.lib.llama_token_to_piece(weights.vocab, token, room, len(room), 0, False)
     return room.raw[: max(count, 0)]

@@ -1,4 +1,4 @@
-"""A GGUF file in memory: its tokens, what it says of itself, and contexts to run it in."""
+"""GGUF file in memory: tokenizer, metadata, inference contexts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _POOLING: dict[Pooling, int] = {"mean": 1, "cls": 2, "last": 3}  # llama.h, llam
 
 
 class Weights:
-    """A GGUF file, loaded once.
+    """A loaded GGUF file.
 
     Args:
         model: whose `uri` is a path.
@@ -71,18 +71,18 @@ class Weights:
         self.pooling = self._declared_pooling()
 
     def close(self) -> None:
-        """Give the memory back, after that of its contexts."""
+        """Release the memory of the contexts, then of the file."""
         if self.pointer:
             self.lib.llama_model_free(self.pointer)
             self.pointer = None
 
     def tokens(self, text: str, *, special: bool = True, markup: bool = False) -> Tokens:
-        """The tokens of a text.
+        """Tokenize a text.
 
         Args:
             special: with those that the model wants around a text.
-            markup: whether text such as `<|im_end|>` is a token of its own: not where the text
-                is somebody's document.
+            markup: whether text such as `<|im_end|>` is a token of its own; False for the text of
+                a document.
         """
         data = text.encode("utf-8", "replace")
         room = len(data) + 8
@@ -96,13 +96,13 @@ class Weights:
             room = -count
 
     def said(self, key: str) -> str | None:
-        """What the file says of itself."""
+        """Return a metadata value of the file."""
         room = ctypes.create_string_buffer(1 << 14)
         count = self.lib.llama_model_meta_val_str(self.pointer, key.encode(), room, len(room))
         return room.value.decode("utf-8", "replace") if count >= 0 else None
 
     def context(self, parameters: Any) -> Context:
-        """Room to run it in."""
+        """Make an inference context."""
         journal.problem = ""
         pointer = self.lib.llama_init_from_model(self.pointer, parameters)
         if not pointer:
@@ -117,7 +117,7 @@ class Weights:
         return Context(self.lib, pointer, parameters.n_batch, parameters.n_seq_max, outputs)
 
     def _declared_pooling(self) -> int:
-        """How the vectors of tokens become one: as the registry says, else the file."""
+        """Return the pooling of token vectors: as the registry says, else the file."""
         if self.model.pooling is not None:
             return _POOLING[self.model.pooling]
         architecture = self.said("general.architecture") or ""

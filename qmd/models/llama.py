@@ -1,4 +1,4 @@
-"""Models that run in this process, by llama.cpp: they embed, judge and write."""
+"""Local models through llama.cpp: embedding, reranking, generation."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from qmd.models.protocols import Between, nothing
 from qmd.models.registry import Model
 
 LARGE = 1_000_000_000
-"""Bytes of a model from which on the cores share one context: each has buffers of its own."""
+"""Bytes of a model from which on the cores share one context: each context has its own buffers."""
 
 
 class Llama:
-    """A GGUF file, loaded once: embeds, judges, writes. Safe to share between threads.
+    """A loaded GGUF model that embeds, reranks and generates. Safe to share between threads.
 
     Args:
         model: whose `uri` is a path.
@@ -65,7 +65,7 @@ class Llama:
         self._writing = Pool(partial(conversation, weights, self.limit, threads=threads), 1)
 
     def close(self) -> None:
-        """Give the memory back, once nobody uses it any more; contexts first."""
+        """Release the memory after the last use; contexts first."""
         with self._turn:
             self._closed = True
             self._turn.wait_for(lambda: not self._users)
@@ -75,7 +75,7 @@ class Llama:
 
     @contextmanager
     def _in_use(self) -> Iterator[None]:
-        """Keep another thread from giving the memory back meanwhile."""
+        """Keep other threads from releasing the memory in the meantime."""
         with self._turn:
             if self._closed:
                 raise ModelFailure(f"The model {self.model.name} was closed.")
@@ -90,11 +90,11 @@ class Llama:
     # -- tokens ----------------------------------------------------------------
 
     def tokens(self, text: str, *, special: bool = True, markup: bool = False) -> Tokens:
-        """The tokens of a text. See `Weights.tokens`."""
+        """Tokenize a text. See `Weights.tokens`."""
         return self._weights.tokens(text, special=special, markup=markup)
 
     def count(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text, with those around it."""
+        """Count the tokens of each text, with the special tokens around it."""
         with self._in_use():
             return [len(self.tokens(text)) for text in texts]
 
@@ -102,7 +102,7 @@ class Llama:
 
     @property
     def dimensions(self) -> int:
-        """Of its vectors.
+        """Dimensions of the vectors.
 
         Raises:
             ModelUnusable: it makes none.
@@ -111,7 +111,7 @@ class Llama:
         return min(self._weights.outputs, self.model.dimensions or self._weights.outputs)
 
     def embed(self, texts: Sequence[str], *, between: Between = nothing) -> NDArray[np.float32]:
-        """A vector of length 1 for each text, in order. See `base.Embedder`."""
+        """Compute a vector of length 1 for each text, in order. See `base.Embedder`."""
         self._check_that_it_embeds()
         if not texts:
             return np.empty((0, self.dimensions), np.float32)
@@ -140,10 +140,10 @@ class Llama:
     def score(
         self, query: str, passages: Sequence[str], *, between: Between = nothing
     ) -> list[float]:
-        """0 to 1 for each passage, in order. See `base.Reranker`.
+        """Score each passage from 0 to 1, in order. See `base.Reranker`.
 
         A reranker is one of three kinds: a cross-encoder with one output, whose sigmoid is the
-        score; a judge with outputs named yes and no; a model that writes, whose next token is
+        score; a reranker with outputs named yes and no; a generator, whose next token is
         compared with yes and no.
         """
         if not passages:
@@ -180,7 +180,10 @@ class Llama:
         tokens: int = 256,
         between: Between = nothing,
     ) -> str:
-        """What follows the prompt, the likeliest token each time. See `base.Generator`."""
+        """Generate the continuation of a prompt, the likeliest token each time.
+
+        See `base.Generator`.
+        """
         with self._in_use():
             return answer(
                 self._weights,

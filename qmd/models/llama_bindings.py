@@ -1,11 +1,11 @@
-"""llama.cpp by the C bindings of llama-cpp-python. Nobody else imports that package.
+"""C bindings of llama.cpp; the only module that imports llama-cpp-python.
 
 The bindings are used rather than the package's `Llama` class: that class redirects stdout while it
 loads, drops the last separator of a text that was cut, and switches flash attention off.
 
-llama.cpp ends the whole process where other libraries raise: a batch of more tokens than its
+llama.cpp ends the whole process where other libraries raise: for a batch of more tokens than its
 context, a text of more tokens than the model has positions, a batch size that is not a multiple of
-the number of sequences. What is handed over here has been checked by the modules that call.
+the number of sequences. The calling modules check their input for these cases.
 """
 
 from __future__ import annotations
@@ -36,17 +36,18 @@ _LEVELS = {1: logging.DEBUG, 2: logging.INFO, 3: logging.WARNING, 4: logging.ERR
 _CONTINUED = 5  # ggml.h, ggml_log_level
 
 _log = logging.getLogger("qmd.llama")
-_log.addHandler(logging.NullHandler())  # what matters is told by the error that is raised
+_log.addHandler(logging.NullHandler())  # errors carry the relevant message
 
 
 class Journal:
-    """What llama.cpp says: to the log, and the first error, which has the reason, for a message."""
+    """Log of llama.cpp, with the first error kept as the reason for a message."""
 
     def __init__(self) -> None:
         self.problem = ""
         self._level = logging.DEBUG
 
     def write(self, level: int, text: bytes, _: object) -> None:
+        """Log a line of llama.cpp, and keep the first error."""
         if level != _CONTINUED:
             self._level = _LEVELS.get(level, logging.DEBUG)
         line = text.decode("utf-8", "replace").strip()
@@ -61,7 +62,7 @@ journal = Journal()
 
 @cache
 def library() -> Any:
-    """The C bindings, set up.
+    """Load and configure the C bindings.
 
     Raises:
         ModuleNotFoundError: the package is not installed.
@@ -81,12 +82,12 @@ def library() -> Any:
 
 
 def uses_gpu() -> bool:
-    """Whether the library was built for a GPU."""
+    """Check that the library was built for a GPU."""
     return bool(library().llama_supports_gpu_offload())
 
 
 class Context:
-    """Room to run a model in, for one thread at a time."""
+    """Inference context, for one thread at a time."""
 
     def __init__(self, lib: Any, pointer: Any, tokens: int, sequences: int, outputs: int) -> None:
         self.outputs = outputs
@@ -114,7 +115,7 @@ class Context:
         )
 
     def pooled(self, sequences: Sequence[Tokens]) -> NDArray[np.float32]:
-        """One row of outputs for each sequence, from one forward pass."""
+        """Run one forward pass and return a row of outputs for each sequence."""
         lib = self._lib
         at = 0
         assert len(sequences) <= self._sequences
@@ -142,18 +143,18 @@ class Context:
         return rows
 
     def forget(self) -> None:
-        """Begin a new text."""
+        """Clear the context for a new text."""
         self._lib.llama_memory_clear(self._memory, False)
         self._read = 0
 
     def rewind(self, tokens: int) -> None:
-        """Forget all but so many tokens from the beginning."""
+        """Drop all tokens after the first `tokens`."""
         if tokens < self._read:
             self._lib.llama_memory_seq_rm(self._memory, 0, tokens, -1)
             self._read = tokens
 
     def read(self, tokens: Tokens, between: Between) -> NDArray[np.float32]:
-        """Read on.
+        """Read further tokens.
 
         Returns:
             The logit of each token of the vocabulary to be the next: a view, good until the
@@ -178,16 +179,16 @@ class Context:
         return np.ctypeslib.as_array(lib.llama_get_logits_ith(self._pointer, -1), (vocabulary,))
 
     def sample(self, sampler: Any) -> int:
-        """The next token."""
+        """Sample the next token."""
         return int(self._lib.llama_sampler_sample(sampler, self._pointer, -1))
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Release the memory."""
         self._lib.llama_free(self._pointer)
 
 
 class Pool:
-    """Contexts, each made when it is needed; whoever takes one has it alone."""
+    """Pool of contexts, each made on demand and used by one thread at a time."""
 
     def __init__(self, make: Callable[[], Context], most: int) -> None:
         self._make = make
@@ -196,7 +197,7 @@ class Pool:
         self._idle: list[Context] = []
 
     def take(self) -> Context:
-        """A context, as soon as there is one."""
+        """Take a free context, or wait for one."""
         self._free.acquire()
         try:
             with self._turn:
@@ -206,13 +207,13 @@ class Pool:
             raise
 
     def give(self, context: Context) -> None:
-        """Put a context back."""
+        """Return a context to the pool."""
         with self._turn:
             self._idle.append(context)
         self._free.release()
 
     def close(self) -> None:
-        """Give the memory of all of them back."""
+        """Release the memory of all contexts."""
         with self._turn:
             for context in self._idle:
                 context.close()
@@ -233,7 +234,7 @@ model = llama.Llama(registry.Model("trial", role, uri), limit=512, workers=1, ti
 
 
 def tiles_work(notes: Path, model: Model) -> bool:
-    """Whether weights may be laid out for the processor's matrix tiles (AMX).
+    """Check that weights may be laid out for the processor's matrix tiles (AMX).
 
     They more than double the speed of 8-bit models, but a tile instruction ends the process if
     the library was compiled by GCC up to 12 without our flags (ggml-org/llama.cpp, pull request
@@ -270,7 +271,7 @@ def tiles_work(notes: Path, model: Model) -> bool:
 
 
 def processor_flags() -> frozenset[str]:
-    """What the processor can do; nothing, where the system does not tell."""
+    """Read the processor's feature flags; empty where the system does not tell."""
     try:
         text = Path("/proc/cpuinfo").read_text()
     except OSError:
@@ -279,6 +280,7 @@ def processor_flags() -> frozenset[str]:
 
 
 def check(code: int) -> None:
+    """Raise an error for a return code of llama.cpp other than 0."""
     if code:
         problem, journal.problem = journal.problem, ""
         raise ModelFailure(
@@ -287,4 +289,5 @@ def check(code: int) -> None:
 
 
 def as_pointer(array: NDArray[np.int32]) -> Any:
+    """Return the address of an array for C."""
     return array.ctypes.data_as(ctypes.POINTER(ctypes.c_int32))

@@ -1,4 +1,4 @@
-"""The models of one index: which they are, and each loaded once, when it is first needed."""
+"""Models of one index, each loaded once on first use."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 Kind = TypeVar("Kind")
 
 QUESTIONS = 500
-"""Questions whose vectors are remembered, those asked last: agents ask again with another filter,
-another limit, or for the next page."""
+"""Cached query vectors, the latest ones: agents repeat a query with another filter or limit, or for
+the next page."""
 
 
 class Helper(NamedTuple, Generic[Kind]):
-    """A model at hand, not loaded yet.
+    """A model that loads on first use.
 
     Attributes:
-        identity: of its file or endpoint; what it answered under another is not its answer.
+        identity: fingerprint of its file or endpoint, a part of the cache key.
             Raises a ModelError if its file is not here.
         load: gives it; raises a ModelError if it cannot run.
     """
@@ -42,17 +42,17 @@ class Helper(NamedTuple, Generic[Kind]):
 
 
 class _Asked(NamedTuple):
-    """A question that had its vector made; of its beginning, if that was too long."""
+    """A query with its vector; its beginning if the query was too long."""
 
     vector: NDArray[np.float32]
     tokens: int | None
 
 
 class Models:
-    """What embeds, judges and writes for an index. Safe to share between threads.
+    """Embedder, reranker and generator of an index. Safe to share between threads.
 
     Args:
-        settings: gives what index.yml says of models, as far as the user approved of it.
+        settings: returns the settings of index.yml, as far as they are approved.
         folder: what a relative path in index.yml begins at.
     """
 
@@ -65,7 +65,7 @@ class Models:
         self._asked: dict[tuple[str, str], _Asked] = {}  # the last one asked is last
 
     def close(self) -> None:
-        """Give the memory of all back."""
+        """Release the memory of all models."""
         with self._turn:
             for _, model in self._loaded.values():
                 model.close()
@@ -74,21 +74,21 @@ class Models:
 
     @property
     def loaded(self) -> bool:
-        """Whether one is in memory."""
+        """True if a model is in memory."""
         return bool(self._loaded)
 
     def chosen(self, role: Role) -> Model | None:
-        """The model of a role, or None if the role has none.
+        """Return the model of a role, or None if the role has none.
 
         Raises:
-            UnknownModel: what the settings name is no model.
+            UnknownModel: the settings name no known model.
         """
         from qmd.models import selection
 
         return selection.chosen(role, self._settings(), self.machine, folder=self._folder)
 
     def space(self) -> Space:
-        """The vectors that are searched: made by the model in use, with the settings as they are.
+        """Return the vector space of searches: the model in use with the current settings.
 
         Raises:
             ModelMissing, ModelUnusable: the file of the model is not here, or something else.
@@ -100,7 +100,7 @@ class Models:
         return selection.space(model, self._settings(), self.machine)
 
     def embedder(self, space: Space) -> Embedder:
-        """What makes the vectors of a space.
+        """Load the embedder of a vector space.
 
         Raises:
             ModelError: it cannot run here.
@@ -118,7 +118,7 @@ class Models:
         between: Between = nothing,
         cut: Callable[[str, int], object] = lambda question, tokens: None,
     ) -> NDArray[np.float32]:
-        """The vectors of questions, with what the model wants before them: (questions, dimensions).
+        """Embed queries, with the model's query prompt: (queries, dimensions).
 
         Those of an endpoint are not remembered: it may put another model in the place of one.
 
@@ -158,19 +158,19 @@ class Models:
         return np.stack([known[text].vector for text in questions])
 
     def reranker(self) -> Helper[Reranker] | None:
-        """What judges passages, or None."""
+        """Return the reranker, or None."""
         from qmd.models import selection
 
         return self._helper("rerank", selection.reranker)
 
     def generator(self) -> Helper[Generator] | None:
-        """What writes text, or None."""
+        """Return the generator, or None."""
         from qmd.models import selection
 
         return self._helper("generate", selection.generator)
 
     def help_at_once(self) -> bool:
-        """Whether those that judge and write take about a second: on a GPU, or elsewhere."""
+        """Check that reranker and generator respond in about a second: on a GPU or an endpoint."""
         models = [model for role in ("generate", "rerank") if (model := self.chosen(role))]
         if not models or all(model.is_remote for model in models):
             return bool(models)
@@ -197,7 +197,7 @@ class Models:
         return Helper(model, partial(selection.identity, model, self.machine), load)
 
     def _once(self, role: Role, key: object, make: Callable[[], Kind]) -> Kind:
-        """The model of a role; another one that had it is closed, once nobody uses it."""
+        """Return the model of a role, and close a previous one after its last use."""
         with self._turn:
             if role not in self._loaded or self._loaded[role][0] != key:
                 if role in self._loaded:
@@ -208,7 +208,7 @@ class Models:
 
 
 def vectors_of(place: Place, machine: Machine, settings: Settings) -> str:
-    """Give the fingerprint of the vectors that settings ask for, without loading a model.
+    """Return the fingerprint of the vectors that settings ask for, without loading a model.
 
     Raises:
         ModelMissing: the file of the model is not here.

@@ -46,7 +46,7 @@ class Passes:
         self._pool.close()
 
     def pooled(self, sequences: Sequence[Tokens], between: Between) -> NDArray[np.float32]:
-        """What the model makes of each sequence, in order: several at once, on all workers."""
+        """Run all sequences, several at once, and return their outputs in order."""
         first = self._pool.take()
         rows = np.empty((len(sequences), first.outputs), np.float32)
         self._pool.give(first)
@@ -64,7 +64,7 @@ class Passes:
         return rows
 
     def _context(self) -> Context:
-        """A context whose passes take whole sequences."""
+        """Make a context whose passes take whole sequences."""
         lib = self._weights.lib
         parameters = lib.llama_context_default_params()
         room = -(-self._tokens // SEQUENCES) * SEQUENCES

@@ -1,4 +1,4 @@
-"""What a model does, whoever runs it: a library in this process, or an endpoint."""
+"""Protocols of models: embedder, reranker, generator."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from qmd.models.registry import Model
 
 Between = Callable[[], None]
-"""Called between two steps of a long computation; what it raises ends it."""
+"""Callback between two steps of a long computation; an exception ends it."""
 
 
 def nothing() -> None:
-    """Go on."""
+    """Do nothing between two steps."""
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors.
+    """Embedding model: texts to vectors.
 
     Attributes:
         dimensions: of its vectors; None until one is made, if only an endpoint can tell.
@@ -30,17 +30,21 @@ class Embedder(Protocol):
     model: Model
 
     @property
-    def dimensions(self) -> int | None: ...
+    def dimensions(self) -> int | None:
+        """Dimensions of the vectors."""
+        ...
 
     @property
-    def limit(self) -> int: ...
+    def limit(self) -> int:
+        """Token limit of a text."""
+        ...
 
     def count(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text; an upper bound where only the endpoint could count."""
+        """Count the tokens of each text; an upper bound where only the endpoint could count."""
         ...
 
     def embed(self, texts: Sequence[str], *, between: Between = nothing) -> NDArray[np.float32]:
-        """A vector of length 1 for each text, in order: (texts, dimensions).
+        """Compute a vector of length 1 for each text, in order: (texts, dimensions).
 
         Raises:
             TextTooLong: a text has more tokens than `limit`.
@@ -49,19 +53,19 @@ class Embedder(Protocol):
         ...
 
     def close(self) -> None:
-        """Give its memory back."""
+        """Release the memory."""
         ...
 
 
 class Reranker(Protocol):
-    """Judges how well passages answer a query."""
+    """Reranking model: relevance of passages to a query."""
 
     model: Model
 
     def score(
         self, query: str, passages: Sequence[str], *, between: Between = nothing
     ) -> list[float]:
-        """0 to 1 for each passage, in order; a passage that is too long is cut.
+        """Score each passage from 0 to 1, in order; a passage above the limit is cut.
 
         Raises:
             ModelFailure: the model could not do it.
@@ -69,12 +73,12 @@ class Reranker(Protocol):
         ...
 
     def close(self) -> None:
-        """Give its memory back."""
+        """Release the memory."""
         ...
 
 
 class Generator(Protocol):
-    """Writes text."""
+    """Generative model."""
 
     model: Model
 
@@ -86,10 +90,10 @@ class Generator(Protocol):
         tokens: int = 256,
         between: Between = nothing,
     ) -> str:
-        """What follows the prompt.
+        """Generate the continuation of the prompt.
 
         Args:
-            prompt: what the user says; the model's own chat format is put around it.
+            prompt: message of the user; the model's chat template is applied to it.
             grammar: GBNF that the text has to follow, if the model runs here.
             tokens: at most.
 
@@ -99,5 +103,5 @@ class Generator(Protocol):
         ...
 
     def close(self) -> None:
-        """Give its memory back."""
+        """Release the memory."""
         ...

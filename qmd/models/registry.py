@@ -1,4 +1,4 @@
-"""Models that qmd knows, and how each wants its texts.
+"""Registry of known models, with prompts and limits.
 
 A model is named by a name of this list, `hf:org/repo/file.gguf`, the path of a GGUF file, or
 `openai:name` for an endpoint that speaks OpenAI's protocol.
@@ -20,13 +20,13 @@ ROLES: tuple[Role, ...] = ("embed", "rerank", "generate")
 HUB, ENDPOINT = "hf:", "openai:"
 
 LAST_LATIN = "\u02af"
-"""Letters after this one are of other scripts."""
+"""Last letter of the Latin script."""
 
 MAGIC = b"GGUF"
 """First bytes of a model's file."""
 
 EMBEDDED = Path(__file__).parent / "minilm"
-"""Folder of the model that needs no download."""
+"""Folder of the model in the package, which needs no download."""
 
 EMBEDDED_DIGEST = "6208b9aed9dac507a35ab4927e0781a6f21e5044b28418f1f897b24ecf734dc0"
 """SHA-256 of the files in it that `tools/minilm.py` writes, one after the other by name."""
@@ -38,7 +38,7 @@ elsewhere needs another value."""
 
 
 class Model(NamedTuple):
-    """A model and what its makers say of it.
+    """A model, with the values that its makers publish.
 
     Attributes:
         name: a short one, or the URI itself.
@@ -66,28 +66,28 @@ class Model(NamedTuple):
 
     @property
     def is_remote(self) -> bool:
-        """Whether an endpoint runs it."""
+        """True if an endpoint runs the model."""
         return self.uri.startswith(ENDPOINT)
 
     @property
     def is_embedded(self) -> bool:
-        """Whether it is the one that qmd carries."""
+        """True for the model in the package."""
         return self.uri == str(EMBEDDED)
 
     @property
     def is_on_hub(self) -> bool:
-        """Whether its file has to be fetched once."""
+        """True if the model file comes from the hub."""
         return self.uri.startswith(HUB)
 
     def knows(self, text: str) -> bool:
-        """Whether it was made for the script that more than half of a text is in."""
+        """Check that the model supports the script of more than half of a text."""
         letters = [mark for mark in text if mark.isalpha()]
         foreign = sum(mark > LAST_LATIN for mark in letters)
         return self.languages != "en" or 2 * foreign <= len(letters)
 
     @property
     def limits(self) -> str:
-        """What to tell who asks it in a script that it does not know."""
+        """Notice for a query in a script that the model does not support."""
         return (
             f"{self.name} knows English only. "
             "'qmd models list' shows models that know many languages."
@@ -95,15 +95,15 @@ class Model(NamedTuple):
 
     @property
     def chance(self) -> str:
-        """The same to who asks nothing else."""
+        """The same notice for a query by vector similarity alone."""
         return f"What is found by meaning is chance: {self.limits}"
 
     def as_query(self, text: str) -> str:
-        """A question as the model wants it."""
+        """Format a query with the model's prompt."""
         return self.query.replace("{text}", text)
 
     def as_document(self, text: str, title: str | None = None) -> str:
-        """A passage as the model wants it."""
+        """Format a passage with the model's prompt."""
         before, _, after = self.document.partition("{text}")
         return before.replace("{title}", title or "none") + text + after
 
@@ -230,7 +230,7 @@ MODELS = (
         size=639_000_000,
     ),
 )
-"""All that have a name.
+"""Models that have a name.
 
 Sources: prompts, pooling and dimensions from the model cards of Google (EmbeddingGemma), Qwen,
 Nomic and BAAI; the files from tobi/qmd (MIT) and the publishers' own repositories.
@@ -238,7 +238,7 @@ Nomic and BAAI; the files from tobi/qmd (MIT) and the publishers' own repositori
 
 
 def find(wanted: str, role: Role, *, folder: Path | None = None) -> Model:
-    """The model that a name, a path or a URI means.
+    """Resolve a name, a path or a URI to a model.
 
     Args:
         folder: what a relative path begins at.
@@ -260,7 +260,7 @@ def find(wanted: str, role: Role, *, folder: Path | None = None) -> Model:
 
 
 def _alike(model: Model) -> Model:
-    """The model with the prompts of the one in the list whose file has the same name."""
+    """Copy the prompts of the registered model whose file has the same name."""
     file = model.uri.partition("@")[0].rpartition("/")[2].lower()
     for known in MODELS:
         if known.role == model.role and known.uri.rpartition("/")[2].lower() == file:
@@ -269,17 +269,17 @@ def _alike(model: Model) -> Model:
 
 
 def names(role: Role) -> list[str]:
-    """Models of a role that have a name."""
+    """List the names of the models of a role."""
     return [model.name for model in MODELS if model.role == role]
 
 
 def role_of(wanted: str) -> Role:
-    """What a model of the list does; of any other, that it embeds."""
+    """Return the role of a registered model; of any other, embedding."""
     return next((model.role for model in MODELS if wanted in (model.name, model.uri)), "embed")
 
 
 def check_file(model: Model) -> None:
-    """Refuse what is no GGUF file, before a library reads it.
+    """Refuse a file that is no GGUF file, before a library reads it.
 
     Args:
         model: whose `uri` is a path.
@@ -306,7 +306,7 @@ def runtime(model: Model) -> str:
 
 
 def can_run(model: Model) -> bool:
-    """Whether what runs a model is there."""
+    """Check that the package that runs a model is installed."""
     from importlib.util import find_spec
 
     module = "onnxruntime" if model.is_embedded else "llama_cpp"

@@ -1,7 +1,7 @@
-"""Models that an endpoint runs, spoken to in OpenAI's protocol.
+"""Remote models over the OpenAI protocol.
 
-What is asked goes through `models/endpoint.py`. Import this once a model is known to be an
-endpoint's: httpx alone costs a tenth of a second.
+Requests go through `models/endpoint.py`. Import this module only for a model of an endpoint: httpx
+alone takes a tenth of a second to load.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from qmd.models.protocols import Between, nothing
 from qmd.models.registry import Model
 
 LIMIT = 8192
-"""Tokens that a model takes if the registry does not know it."""
+"""Token limit of a model that the registry does not know."""
 
 REQUEST_TEXTS = 64
 REQUEST_TOKENS = 8000
-"""Of one request for vectors, at most; a text with more goes alone."""
+"""Tokens of one request for vectors, at most; a longer text goes alone."""
 
 BYTES_PER_TOKEN = 3
-"""Fewer than a token has on average, in English as in Chinese."""
+"""Bytes of a token, below the average in English as in Chinese."""
 
 
 class RemoteEmbedder:
-    """Vectors from `POST /embeddings`.
+    """Embedder over `POST /embeddings`.
 
     Args:
         sleep: waits some seconds between two tries.
@@ -48,20 +48,20 @@ class RemoteEmbedder:
 
     @property
     def dimensions(self) -> int | None:
-        """Of its vectors; None until the first one, if nobody knows the model."""
+        """Dimensions of the vectors; None for an unknown model until its first vector."""
         return self._dimensions
 
     @property
     def limit(self) -> int:
-        """Tokens of a text with its prompt, at most."""
+        """Token limit of a text with its prompt."""
         return self.model.context or LIMIT
 
     def count(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text, estimated from above: a third of its bytes."""
+        """Estimate the tokens of each text from above: a third of its bytes."""
         return [_tokens(text) for text in texts]
 
     def embed(self, texts: Sequence[str], *, between: Between = nothing) -> NDArray[np.float32]:
-        """A vector of length 1 for each text, in order: (texts, dimensions).
+        """Compute a vector of length 1 for each text, in order: (texts, dimensions).
 
         A request that is refused is tried again with half of its texts: some endpoints take
         no more than 32, or 10. How many were taken is kept in mind.
@@ -101,12 +101,12 @@ class RemoteEmbedder:
         return rows
 
     def close(self) -> None:
-        """Close its connections."""
+        """Close the connections."""
         self._line.close()
 
 
 class RemoteReranker:
-    """Scores from `POST /rerank`, as Jina, Cohere, vLLM and llama.cpp's server have it."""
+    """Reranker over `POST /rerank`, as Jina, Cohere, vLLM and llama.cpp's server have it."""
 
     def __init__(
         self, model: Model, endpoint: Endpoint, *, sleep: Callable[[float], None] = time.sleep
@@ -119,7 +119,7 @@ class RemoteReranker:
     def score(
         self, query: str, passages: Sequence[str], *, between: Between = nothing
     ) -> list[float]:
-        """0 to 1 for each passage, in order; a passage that is too long is cut.
+        """Score each passage from 0 to 1, in order; a passage above the limit is cut.
 
         Some endpoints give logits. One score outside of 0 to 1 tells them: from then on all
         go through a sigmoid.
@@ -151,12 +151,12 @@ class RemoteReranker:
         return [_sigmoid(score) for score in scores] if self._gives_logits else scores
 
     def close(self) -> None:
-        """Close its connections."""
+        """Close the connections."""
         self._line.close()
 
 
 class RemoteGenerator:
-    """Text from `POST /chat/completions`."""
+    """Generator over `POST /chat/completions`."""
 
     def __init__(
         self, model: Model, endpoint: Endpoint, *, sleep: Callable[[float], None] = time.sleep
@@ -174,7 +174,7 @@ class RemoteGenerator:
         tokens: int = 256,
         between: Between = nothing,
     ) -> str:
-        """What the model answers to the prompt.
+        """Generate the response to the prompt.
 
         What not every endpoint understands is sent until one refuses it by name, and then
         left out: a temperature of 0, which OpenAI's models that think do not take, and
@@ -202,7 +202,7 @@ class RemoteGenerator:
                 self._unknown |= unknown
 
     def close(self) -> None:
-        """Close its connections."""
+        """Close the connections."""
         self._line.close()
 
 
@@ -211,12 +211,12 @@ def _tokens(text: str) -> int:
 
 
 def _cut(text: str, tokens: int) -> str:
-    """The beginning of a text, of at most so many tokens."""
+    """Cut a text to at most so many tokens."""
     return text.encode("utf-8", "replace")[: tokens * BYTES_PER_TOKEN].decode("utf-8", "ignore")
 
 
 def _end_of_request(tokens: Sequence[int], start: int, at_once: int) -> int:
-    """Where the texts end that go into one request, the first of them at `start`."""
+    """Find the end of the texts of one request, the first of them at `start`."""
     end, size = start + 1, tokens[start]
     while end < min(len(tokens), start + at_once) and size + tokens[end] <= REQUEST_TOKENS:
         size += tokens[end]
@@ -225,7 +225,7 @@ def _end_of_request(tokens: Sequence[int], start: int, at_once: int) -> int:
 
 
 def _in_order(items: list[dict[str, Any]], amount: int, what: str) -> list[dict[str, Any]]:
-    """The items of an answer in the order of what was asked."""
+    """Sort the items of a response by the order of the request."""
     if len(items) != amount:
         raise Odd(f"{len(items)} {what} for {amount} texts")
     ordered = {item.get("index", place): item for place, item in enumerate(items)}
@@ -235,7 +235,7 @@ def _in_order(items: list[dict[str, Any]], amount: int, what: str) -> list[dict[
 
 
 def _vectors(answer: Any, *, amount: int, dimensions: int | None) -> NDArray[np.float32]:
-    """Vectors of length 1, from an answer of /embeddings."""
+    """Parse vectors of length 1 from a response of /embeddings."""
     rows = [item["embedding"] for item in _in_order(answer["data"], amount, "vectors")]
     expected = dimensions or len(rows[0])
     for row in rows:
@@ -253,7 +253,7 @@ def _vectors(answer: Any, *, amount: int, dimensions: int | None) -> NDArray[np.
 
 
 def _scores(answer: Any, *, amount: int) -> list[float]:
-    """Scores as they come, from an answer of /rerank."""
+    """Parse the raw scores from a response of /rerank."""
     items = _in_order(answer["results"], amount, "scores")
     scores = [float(item["relevance_score"]) for item in items]
     if not all(map(math.isfinite, scores)):
@@ -262,7 +262,7 @@ def _scores(answer: Any, *, amount: int) -> list[float]:
 
 
 def _text(answer: Any) -> str:
-    """What the model wrote, from an answer of /chat/completions."""
+    """Parse the text from a response of /chat/completions."""
     choice = answer["choices"][0]
     text = choice["message"]["content"]
     if not text and choice.get("finish_reason") == "length":

@@ -1,4 +1,4 @@
-"""Which model does what here, and what its answers depend on."""
+"""Model selection for each role, and the fingerprint of its outputs."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ PREFERRED: Mapping[Role, Model] = {
     "rerank": QWEN3_RERANKER,
     "generate": QUERY_EXPANSION,
 }
-"""For each role the model that is used once its file has been fetched."""
+"""Model of each role that is used once its file has been downloaded."""
 
 WORKING_LIMIT = 4096
-"""Tokens of what a model judges or writes, at most: memory grows with it."""
+"""Tokens of a reranker's or generator's context, at most: memory grows with it."""
 
 CUT = "1"
-"""Changes whenever the same text would be cut into other chunks."""
+"""Version of the chunking: changes whenever the same text would give other chunks."""
 
 SAMPLE, SAMPLES = 1 << 16, 16
-"""Bytes at each of so many places of a file that tell it from others of its size."""
+"""Bytes of a sample, and samples of a file, that identify it among others of its size."""
 
 
 class Space(NamedTuple):
-    """Where vectors can be compared: made by one model, of texts that were cut alike.
+    """Vector space: the vectors of one model over texts with the same chunking.
 
     Attributes:
         fingerprint: of all that a vector depends on, besides its text.
@@ -64,7 +64,7 @@ class Space(NamedTuple):
 
 
 def chosen(role: Role, settings: Settings, machine: Machine, *, folder: Path) -> Model | None:
-    """The model of a role: as the environment says, else index.yml, else a default.
+    """Select the model of a role: from the environment, else index.yml, else a default.
 
     Without a word from the user, it is the preferred one if its file is here; if not, the
     embedded one for vectors, and none for the rest.
@@ -86,7 +86,9 @@ def chosen(role: Role, settings: Settings, machine: Machine, *, folder: Path) ->
 
 
 def located(model: Model, machine: Machine) -> Model:
-    """The model with the path of its file as its URI; an endpoint's and the embedded as they are.
+    """Return the model with the path of its local file as URI.
+
+    A remote model and the one in the package are unchanged.
 
     Raises:
         ModelMissing: its file has not been fetched, or is gone.
@@ -108,7 +110,7 @@ def located(model: Model, machine: Machine) -> Model:
 
 
 def space(model: Model, settings: Settings, machine: Machine) -> Space:
-    """Where vectors of a model can be compared, with the settings as they are.
+    """Return the vector space of a model with the current settings.
 
     Raises:
         ModelMissing: its file is not here.
@@ -129,7 +131,7 @@ def space(model: Model, settings: Settings, machine: Machine) -> Space:
 
 
 def identity(model: Model, machine: Machine) -> str:
-    """What tells a model from others, whatever its name: its file or endpoint, and its prompts.
+    """Compute the fingerprint of a model: its file or endpoint, and its prompts.
 
     Raises:
         ModelMissing, ModelUnusable: its file is not here, or is something else.
@@ -148,7 +150,7 @@ def identity(model: Model, machine: Machine) -> str:
 
 @lru_cache(maxsize=16)
 def _sampled(path: Path, size: int, mtime_ns: int, inode: int) -> str:
-    """A digest of the size of a file and of bytes from all over it: in a millisecond."""
+    """Hash the size of a file and samples of its bytes, in a millisecond."""
     import xxhash
 
     digest = xxhash.xxh3_128()
@@ -162,7 +164,7 @@ def _sampled(path: Path, size: int, mtime_ns: int, inode: int) -> str:
 
 
 def embedder(model: Model, machine: Machine, *, limit: int) -> Embedder:
-    """What turns texts into vectors.
+    """Load an embedder.
 
     Args:
         model: located.
@@ -184,7 +186,7 @@ def embedder(model: Model, machine: Machine, *, limit: int) -> Embedder:
 
 
 def _device(notes: Path | None) -> str | None:
-    """The GPU that the embedded model is to use, if one is worth it."""
+    """Choose the GPU for the included model, if one is faster."""
     if notes is None:
         return None
     from qmd.models import devices
@@ -193,7 +195,7 @@ def _device(notes: Path | None) -> str | None:
 
 
 def reranker(model: Model, machine: Machine) -> Reranker:
-    """What judges passages. See `embedder`."""
+    """Load a reranker. See `embedder`."""
     if model.is_remote:
         from qmd.models.remote import RemoteReranker
 
@@ -202,7 +204,7 @@ def reranker(model: Model, machine: Machine) -> Reranker:
 
 
 def generator(model: Model, machine: Machine) -> Generator:
-    """What writes text. See `embedder`."""
+    """Load a generator. See `embedder`."""
     if model.is_remote:
         from qmd.models.remote import RemoteGenerator
 

@@ -1,4 +1,4 @@
-"""Questions that have more tokens than the model takes: it is given their beginning."""
+"""Truncation of queries that exceed the token limit of the embedder."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from qmd.models.registry import Model
 
 SHORTEST = 16
-"""Tokens. A question that is refused though it was cut to so few has another trouble."""
+"""Tokens of the shortest cut. A query refused at this length fails for another reason."""
 
 SHOWN = 40
-"""Characters that tell a question from others."""
+"""Characters of a query in a notice."""
 
 
 def vectors(
     embedder: Embedder, questions: Sequence[str], *, between: Between = nothing
 ) -> tuple[NDArray[np.float32], dict[str, int]]:
-    """A vector for each question, in order, and to how many tokens some had to be cut.
+    """Embed each query, in order, and report the token limit of those that were cut.
 
     Raises:
         TextTooLong: the model takes next to nothing.
@@ -50,7 +50,7 @@ def vectors(
 
 
 def _beginning(embedder: Embedder, text: str, limit: int) -> str:
-    """As much of a text as has no more tokens than that."""
+    """Cut a text to the longest beginning within a token limit."""
     [tokens] = embedder.count([text])
     if tokens <= limit:
         return text
@@ -63,7 +63,7 @@ def _beginning(embedder: Embedder, text: str, limit: int) -> str:
 
 
 def notice(question: str, model: Model, tokens: int) -> str:
-    """Which question was cut: to be told."""
+    """Build the notice for a query that was cut."""
     shown = question if len(question) <= SHOWN else f"{question[:SHOWN].rstrip()}…"
     return (
         f"Only the beginning of '{shown}' was searched by meaning: "

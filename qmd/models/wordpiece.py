@@ -34,7 +34,7 @@ _IDEOGRAPHS = (
 
 
 class _Letters(dict[int, str]):
-    """What stands for a character, found when it is first met: for `str.translate`."""
+    """A table for `str.translate` from characters to their replacements, filled on demand."""
 
     def __missing__(self, code: int) -> str:
         found = self[code] = _letter(chr(code))
@@ -59,7 +59,7 @@ class WordPiece:
         self._pieces = lru_cache(maxsize=WORDS)(self._cut)
 
     def tokens(self, text: str) -> list[int]:
-        """The numbers of a text's pieces, between those that open and close it.
+        """Split a text into pieces, and return their numbers between those of start and end.
 
         A piece in brackets, such as [SEP], is never taken from the text.
         """
@@ -74,7 +74,7 @@ class WordPiece:
         return numbers
 
     def _cut(self, word: str) -> tuple[int, ...]:
-        """The pieces of a word, from its beginning the longest each time."""
+        """Split a word into pieces, the longest first."""
         if len(word) > LONGEST:
             return self._unknown
         found: list[int] = []
@@ -93,7 +93,10 @@ class WordPiece:
 
 
 def _letter(character: str) -> str:
-    """What stands for a character: itself in small, nothing, a space, or itself between spaces."""
+    """Return the replacement of a character.
+
+    It is the character in lower case, nothing, a space, or the character between spaces.
+    """
     code, kind = ord(character), unicodedata.category(character)
     if character in "\t\n\r" or kind in ("Zs", "Zl", "Zp"):
         return " "

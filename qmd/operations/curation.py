@@ -138,7 +138,7 @@ def end_adding(index: Index, collection: Collection) -> None:
 
 
 def state_of(index: Index, name: str) -> str:
-    """What is left of a collection whose addition failed, and how to go on."""
+    """Describe the state of a collection whose addition failed, and how to resume it."""
     try:
         names = [each.name for each in index.settings().collections]
     except ConfigError:
@@ -154,7 +154,7 @@ def state_of(index: Index, name: str) -> str:
 
 
 def _folder(path: Path) -> Path:
-    """The folder that a path means.
+    """Resolve a path to a folder.
 
     Raises:
         UsageError: there is none, or it cannot be read.
@@ -174,11 +174,11 @@ def _folder(path: Path) -> Path:
 
 
 def _written(root: Path, project: Path | None) -> str:
-    """A folder as index.yml names it: from its project on, so that a clone has it too."""
+    """Write a folder as in index.yml: relative to its project, so that a clone finds its own."""
     if project is None or not root.is_relative_to(project):
         return str(root)
     below = str(root.relative_to(project))
-    # A `~` in front would be read as somebody's home.
+    # A leading `~` would be read as a home folder.
     return str(root) if below.startswith("~") else below
 
 
@@ -256,7 +256,7 @@ def remove_context(index: Index, path: str) -> Folder:
 
 
 def folder_of(index: Index, path: str) -> Folder:
-    """The collection and folder that a path means.
+    """Resolve a path to a collection and a folder in it.
 
     Raises:
         CollectionNotFound: a virtual path names none.
@@ -284,7 +284,7 @@ def folder_of(index: Index, path: str) -> Folder:
 
 
 def on_disk(index: Index, path: str) -> tuple[str, str] | None:
-    """The collection that has a folder, and where in it; None: none has."""
+    """Find the collection of a folder, and the path in it; None without one."""
     folder = Path(os.path.abspath(paths.at_home(path)))  # noqa: PTH100
     for collection in sorted(index.collections(), key=lambda c: -len(c.root)):
         root = Path(collection.root)
@@ -296,6 +296,6 @@ def on_disk(index: Index, path: str) -> tuple[str, str] | None:
 
 
 def shown(folder: Folder) -> str:
-    """A folder as people see it: `/`, or `qmd://collection/folder`."""
+    """Format a folder for people: `/`, or `qmd://collection/folder`."""
     collection, prefix = folder
     return "/" if collection is None else f"{paths.SCHEME}{collection}/{prefix}"

@@ -1,4 +1,4 @@
-"""What is wrong with an index, and what mends it."""
+"""Diagnosis of an index, with remedies."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def _left_behind(index: Index) -> Iterator[Finding]:
 
 
 def _file_system(folder: Path) -> str | None:
-    """The type of the file system that a folder lies on, where the system tells."""
+    """Return the type of the file system of a folder, where the system tells."""
     try:
         mounts = Path("/proc/mounts").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -273,7 +273,7 @@ def _folders(index: Index) -> Iterator[Finding]:
 
 
 def _ignored(index: Index) -> Iterator[Finding]:
-    """What is to be left out, and written so that nothing is."""
+    """Find ignored patterns that match nothing."""
     try:
         known = index.collections()
     except QmdError:

@@ -327,7 +327,7 @@ def _multi_get(
 
 
 def _of_this(index: Index, name: str) -> str:
-    """A name without the index that it says it is of: `qmd://notes/tea.md?index=work`.
+    """Remove the index from a name: `qmd://notes/tea.md?index=work`.
 
     Raises:
         UsageError: that is another one.
@@ -342,7 +342,7 @@ def _of_this(index: Index, name: str) -> str:
 
 
 def _is_one(cursor: Cursor, name: str, folder: Path | None) -> bool:
-    """Whether it is what one document is called, or several."""
+    """Return whether a name stands for one document, or for several."""
     try:
         return document_lookup.found(cursor, name, folder) is not None
     except Ambiguous:
@@ -350,7 +350,7 @@ def _is_one(cursor: Cursor, name: str, folder: Path | None) -> bool:
 
 
 def folder_named(index: Index, name: str) -> tuple[str, str]:
-    """The collection, and the folder in it, that `qmd://collection/folder` means.
+    """Resolve `qmd://collection/folder` to a collection and a folder in it.
 
     A percent-encoded name is undone where nothing is called as it is written.
     """
@@ -396,7 +396,7 @@ def below(index: Index, collection: str | None, prefix: str = "") -> list[Indexe
 def _resolved(
     cursor: Cursor, asked: paths.Range, folder: Path | None, *, similar: bool = True
 ) -> tuple[Indexed, paths.Range]:
-    """The document that is asked for, and which lines; those of a suffix win.
+    """Find a document and the wanted lines; those of a suffix override options.
 
     Args:
         similar: look for names that are like one that nothing has.
@@ -414,7 +414,7 @@ def _resolved(
 def _found(
     cursor: Cursor, asked: paths.Range, folder: Path | None
 ) -> tuple[Indexed, paths.Range] | None:
-    """What `_resolved` gives, or None.
+    """Return the result of `_resolved`, or None.
 
     Raises:
         Ambiguous: the name names several.
@@ -433,7 +433,9 @@ def _found(
 def _at_place(
     cursor: Cursor, asked: paths.Range, folder: Path | None
 ) -> tuple[Indexed, paths.Range] | None:
-    """The document and the lines of a place in it: `report.pdf:p12`, `talk.vtt:00:12:31`.
+    """Find a document and the lines of a place in it.
+
+    Places are such as `report.pdf:p12` and `talk.vtt:00:12:31`.
 
     Raises:
         UsageError: the document has no such place.
@@ -462,7 +464,9 @@ def _at_place(
 def _globbed(
     cursor: Cursor, asked: paths.Range, folder: Path | None, documents: Sequence[Indexed]
 ) -> list[tuple[Indexed, paths.Range]]:
-    """The documents that a glob means, and which lines; those of a suffix, if it is none of names.
+    """Find the documents that match a glob, and the wanted lines.
+
+    Lines of a suffix override options, if the suffix is not part of a name.
 
     Raises:
         UsageError: the glob stands for too many.
@@ -482,7 +486,7 @@ def _globbed(
 def _left_out(
     document: Indexed, context: str | None, size: int, largest: int, first: int | None = None
 ) -> Passage:
-    """A document that is larger than wanted, or what is asked for of it from a line on."""
+    """Describe a document that is too large, or its part from a line on."""
     name = on_one_line(document.name) + (f":{first}" if first else "")
     return Passage(
         docid=document.docid,
@@ -528,7 +532,7 @@ def _passage(
 
 
 def _range(lines: list[str], first: int, last: int, *, is_ended: bool) -> str:
-    """Some lines as they stand in the file, without the line ending of the last one.
+    """Join some lines as in the file, without the line ending of the last one.
 
     Args:
         is_ended: whether the last line of the file has one.

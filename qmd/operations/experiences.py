@@ -36,11 +36,11 @@ PUBLISHED = "Experience record created and published successfully"
 """Source: the contract for experience records."""
 
 FARTHEST = (1 << 62) - 1
-"""Records that can be passed over; nobody has as many."""
+"""Records that can be skipped; no index has as many."""
 
 
 class Vector(NamedTuple):
-    """What a query means, for a model of which records have vectors."""
+    """The vector of a query, for the model with which records were embedded."""
 
     fingerprint: str
     numbers: NDArray[np.float32]
@@ -84,7 +84,7 @@ class Experiences:
     # -- query -------------------------------------------------------------------
 
     def query(self, given: Mapping[str, object], misnamed: Sequence[Violation] = ()) -> Outcome:
-        """A page of the records that answer, best first, each with the answers it was in before.
+        """Find a page of matching records, best first, each with its earlier answers.
 
         Args:
             misnamed: what came besides, and is no field.
@@ -98,7 +98,7 @@ class Experiences:
         *,
         vector: Vector | None,
     ) -> Outcome:
-        """The same, by words and by a vector that is known, or by words alone; asks no model."""
+        """Find records by keywords, and by a vector if one is given; uses no model."""
         return _answered(partial(self._query, given, misnamed, vector))
 
     def _query(
@@ -140,7 +140,7 @@ class Experiences:
         )
 
     def _terms(self, cursor: Cursor, words: Sequence[str]) -> list[int]:
-        """The terms of words, each once; of a word that the index never met, its stem's."""
+        """Return the distinct terms of words; of a word unknown to the index, that of its stem."""
         known = commit.known_words(cursor, words)
         terms = [term_id for term_id, _ in known.values()]
         unknown = [word for word in words if word not in known]
@@ -148,7 +148,7 @@ class Experiences:
         return list(dict.fromkeys(terms))
 
     def has_vectors(self) -> bool:
-        """Whether some record has vectors, of whatever model.
+        """Return whether some record has vectors, of any model.
 
         Raises:
             IndexFailure: the index is busy or cannot be read.
@@ -160,7 +160,7 @@ class Experiences:
         return self._engine.read(table.models, key=("experiences", "models"))
 
     def vector(self, given: Mapping[str, object]) -> Vector | None:
-        """What a query means, for `found`; asks the model, which may take long.
+        """Embed a query for `found`; the model may take long.
 
         Returns:
             None if the query is refused, no record has vectors to compare, or the model fails.
@@ -186,7 +186,7 @@ class Experiences:
 
     @property
     def uncounted(self) -> bool:
-        """Whether there are answers that the index does not count yet."""
+        """True if there are answers that the index does not count yet."""
         return bool(self._uncounted)
 
     def count(self) -> None:
@@ -220,12 +220,12 @@ class Failure(dict[str, object]):
 
 
 def timed_out(seconds: float) -> Outcome:
-    """The outcome of what took too long, for those who set the limit."""
+    """Build the outcome of an operation that exceeded its time limit."""
     return _failed("TIMEOUT", f"Timed out after {seconds:g} s.")
 
 
 def failed(error: QmdError) -> Outcome:
-    """The outcome of what could not be done."""
+    """Build the outcome of a failed operation."""
     return Failure(_failed("DATABASE_ERROR", str(error)), error)
 
 
@@ -258,7 +258,7 @@ def _failed(code: str, message: str, **more: object) -> Outcome:
 
 
 def _shown(found: Found) -> dict[str, object]:
-    """A record as the contract has it; without what nobody said of it."""
+    """Convert a record to the form of the contract, without absent fields."""
     record, submission = found.record, found.record.submission
     shown = {
         "id": record.id,

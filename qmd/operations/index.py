@@ -126,11 +126,11 @@ class Index:
     # -- settings and reads --------------------------------------------------------------
 
     def settings(self) -> Settings:
-        """What index.yml says now."""
+        """Load the settings in index.yml."""
         return config.load(self.place)
 
     def _approved(self) -> Settings:
-        """The same, without models that a project wants and nobody approved."""
+        """Load the settings, without models of a project that are not approved."""
         from qmd.settings import trust
 
         return trust.approved(self.place, self.settings())
@@ -171,10 +171,10 @@ class Index:
             raise ConfigEmptied(self.place.config, names)
 
     def read(self, work: Callable[[Cursor], Found], *, key: Hashable | None = None) -> Found:
-        """What `work` finds, with the tables as index.yml says.
+        """Return the result of `work`, with the tables synchronized with index.yml.
 
         Args:
-            key: what is asked, if the answer may come from memory while nobody writes.
+            key: of the result in memory, which stays valid until the index changes.
         """
         try:
             stamp = config.stamp(self.place)
@@ -213,7 +213,7 @@ class Index:
         return self.database.remembered("contexts", catalog.contexts, cursor=cursor)
 
     def with_default_collections(self, cursor: Cursor, among: Filter) -> Filter | None:
-        """The filter, without names with the collections that searches look into; None: none does.
+        """Add the default collections to a filter without names; None if there are none.
 
         Raises:
             CollectionNotFound: one that it names does not exist.
@@ -228,6 +228,7 @@ class Index:
         return among._replace(collections=included) if included else None
 
     def context_of(self, cursor: Cursor, document: Document) -> str | None:
+        """Find the context of a document."""
         return catalog.matching(self.described(cursor), document.collection, document.path)
 
     # -- collections and contexts --------------------------------------------------------
@@ -269,7 +270,7 @@ class Index:
         return self.read(catalog.contexts)
 
     def folders(self, names: Sequence[str] = ()) -> list[Collection]:
-        """Collections of files, by name: those that can be updated.
+        """List the collections with folders, by name: those that can be updated.
 
         Args:
             names: of collections; none means all.
@@ -327,7 +328,7 @@ class Index:
         self.sync()
 
     def recorded_settings(self) -> Settings:
-        """The settings as the tables have them: index.yml was lost or is kept elsewhere.
+        """Load the settings from the index, for when index.yml is lost or elsewhere.
 
         Without commands, which an index that came from elsewhere must not bring.
         """
@@ -345,7 +346,7 @@ class Index:
         return list(self.read(catalog.overview, key="overview"))
 
     def totals(self) -> maintenance.Totals:
-        """What the index holds."""
+        """Count the content of the index."""
         from qmd.storage import maintenance
 
         return self.read(maintenance.totals, key="totals")

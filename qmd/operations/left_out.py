@@ -32,19 +32,19 @@ def in_words(found: Sequence[LeftOut]) -> str:
 
 
 def as_records(found: Sequence[LeftOut]) -> list[dict[str, object]]:
-    """The same as records."""
+    """Convert files that are left out to records."""
     return [each._asdict() for each in found]
 
 
 def counted(engine: Index) -> dict[str, list[LeftOut]]:
-    """What was left out of each collection when it was last indexed."""
+    """Count the files that each collection left out at its last update."""
     from qmd.storage import catalog
 
     return engine.read(catalog.left_out)
 
 
 def files(engine: Index, name: str | None = None) -> Iterator[tuple[str, str]]:
-    """The files that are left out now, as `collection/path`, and why.
+    """List the files that are left out now, as `collection/path`, with the reason.
 
     Args:
         name: of a collection; None: all.

@@ -1,4 +1,4 @@
-"""What is indexed, and where."""
+"""Status of the index: content and place."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Vectors(NamedTuple):
-    """What is known of search by meaning.
+    """The state of the vectors.
 
     Attributes:
         model: in use.
@@ -39,13 +39,13 @@ class Vectors(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What is indexed, and where.
+    """The status of an index.
 
     Attributes:
         index: the DuckDB file.
         config: its index.yml, which need not exist.
         project: the folder of a project-local index, or None for the user's own.
-        left_out: what its index.yml wants and nobody approved, in words.
+        left_out: descriptions of settings in its index.yml that are not approved.
         bytes: of the DuckDB file.
         contents: different texts that documents have.
         modified: UTC, of the file that changed last.
@@ -98,7 +98,7 @@ def status(index: Index) -> Status:
 
 
 def vectors(index: Index) -> Vectors:
-    """What is known of search by meaning now."""
+    """Return the state of the vectors."""
     stored = index.read(embeddings.models)
     try:
         space, state = vector_status(index)

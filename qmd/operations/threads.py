@@ -1,4 +1,4 @@
-"""Calls that end when nobody waits for them any more, and not before their threads have."""
+"""Cancellable calls, which end after their threads."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AGAIN = 0.02
 
 
 async def stoppable(work: Callable[[], Awaitable[Value]]) -> Value:
-    """What `work` gives. If it is cancelled, what it reads in threads is interrupted.
+    """Return the result of `work`; a cancellation interrupts its reads in threads.
 
     A thread cannot be cancelled: what runs in it is asked to stop, and waited for. The work is a
     task of its own, so that a cancellation by asyncio itself (`asyncio.timeout`) finds nothing

@@ -116,12 +116,15 @@ async def watch(
 
 
 def _gone(roots: set[str], changes: Changes) -> bool:
-    """Whether a folder was removed or renamed: another in its place may have the same number."""
+    """Return whether a folder was removed or renamed.
+
+    Another folder in its place may have the same number.
+    """
     return any(change is watchfiles.Change.deleted and path in roots for change, path in changes)
 
 
 async def _changes(roots: set[str]) -> AsyncGenerator[Changes, None]:
-    """What changes below some folders, and now and then that nothing did.
+    """Yield changes below some folders, and regularly an empty set.
 
     It ends if one of them is not there any more as it begins.
     """
@@ -208,7 +211,7 @@ class _Watched(NamedTuple):
 
 
 def _watchable(engine: Index, names: Sequence[str]) -> list[_Watched]:
-    """Collections whose folders can be listed, and may be.
+    """List the collections whose folders are permitted and can be listed.
 
     Raises:
         UsageError: all collections have been removed.
@@ -221,7 +224,7 @@ def _watchable(engine: Index, names: Sequence[str]) -> list[_Watched]:
 
 
 def _lost(engine: Index, before: Sequence[_Watched], now: Sequence[_Watched]) -> list[RootMissing]:
-    """What is to be said of collections whose folders are not there any more."""
+    """Report collections whose folders are no longer there."""
     there = {each.collection.name for each in now}
     known = {each.name for each in engine.folders()}
     return [
@@ -232,7 +235,7 @@ def _lost(engine: Index, before: Sequence[_Watched], now: Sequence[_Watched]) ->
 
 
 def _place(root: str) -> _Place | None:
-    """A folder that can be listed; None: it cannot."""
+    """Identify a folder that can be listed; None if it cannot."""
     try:
         os.scandir(root).close()
         info = os.stat(root)
@@ -242,7 +245,7 @@ def _place(root: str) -> _Place | None:
 
 
 def _concerned(watched: Sequence[_Watched], paths: Sequence[str], engine: Index) -> set[str]:
-    """The names of collections below whose folders files have changed, but for the index itself."""
+    """Name the collections with changed files, except for the index itself."""
     own = os.path.realpath(engine.place.database)
     reals = {path: os.path.realpath(path) for path in paths}
     others = [

@@ -1,4 +1,4 @@
-"""Answers of models that are worth keeping: a bounded cache in the index."""
+"""Cache of model answers in the index, bounded in size."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from qmd.storage.cursor import Cursor, as_json
 
 MOST = 20_000
-"""Answers that are kept; the oldest go first."""
+"""Cached answers at most; the oldest are removed first."""
 
 
 def kept(cursor: Cursor, keys: Sequence[str]) -> dict[str, object]:
-    """The answers that are there, by key."""
+    """Load the cached answers, by key."""
     rows = cursor.run("cache/kept", keys=as_json(list(keys)))
     return {key: json.loads(value) for key, value in rows}
 

@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 Row = TypeVar("Row", bound=tuple[Any, ...])
 
 TEXTS, RANKED, ALLOWED = 10_000_000, 100_000, 300_000
-"""Characters of texts, documents and words of rankings, and documents that filters let answer,
-which are remembered while the index stays attached."""
+"""Characters of texts, documents and words of rankings, and documents of filters, that are cached
+while the index stays attached."""
 
 POSTINGS = "postings"
-"""Kind of what is held in memory of the whole file: an `Inverted`."""
+"""Kind of the cached `Inverted`, the postings of the whole file in memory."""
 
 GONE = ("", "")
-"""Where a document is that has been removed since it was found."""
+"""Collection and path of a document removed since it was found."""
 
 
 class Scored(NamedTuple):
-    """Documents that answer a query, by number, best first; remembered, so not to be changed.
+    """Matching documents by number, best first. It is cached, so not to be changed.
 
     Attributes:
         scores: (document_id, bm25).
@@ -48,7 +48,7 @@ class Scored(NamedTuple):
 def bm25(
     cursor: Cursor, query: Query, stemmer: Stemmer, *, among: Filter = ALL, limit: int
 ) -> Scored:
-    """Documents with any word of the query, and all of its phrases in quotes.
+    """Find documents with any word of the query, and all of its quoted phrases.
 
     Those that score the same are in no order; where not all of them are given, it is those whose
     paths come first.
@@ -58,7 +58,7 @@ def bm25(
 
 
 def _first(cursor: Cursor, scores: list[tuple[int, float]], limit: int) -> list[tuple[int, float]]:
-    """The first of some scores; of equal ones, those whose paths come first."""
+    """Select the best of the scores; equal scores go by path."""
     if len(scores) <= limit:
         return scores
     last = scores[limit - 1][1]
@@ -70,7 +70,7 @@ def _first(cursor: Cursor, scores: list[tuple[int, float]], limit: int) -> list[
 def in_order(
     cursor: Cursor, rows: Iterable[Row], worth: Callable[[Row], Hashable], limit: int
 ) -> list[Row]:
-    """The first of some rows, where those that are worth the same come by path.
+    """Sort rows by their value; equal values go by path.
 
     Args:
         rows: document_id first; the best first.
@@ -93,7 +93,7 @@ def in_order(
 
 
 def _places(cursor: Cursor, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
-    """(collection, path) of documents, by number; without those that are gone."""
+    """Load (collection, path) of documents, by number, without deleted ones."""
     postings = held(cursor)
     if postings is not None:
         return postings.shelf.places(ids)
@@ -108,7 +108,7 @@ def _places(cursor: Cursor, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
 def scored(
     cursor: Cursor, query: Query, stemmer: Stemmer, *, among: Filter = ALL, limit: int
 ) -> Scored:
-    """The documents that `bm25` finds; more, if the last ones score the same."""
+    """Score the documents that match a query; all that tie with the last one are included."""
 
     def read(keys: list[tuple[Query, Filter, int]]) -> dict[tuple[Query, Filter, int], Scored]:
         return {key: _scored(cursor, query, stemmer, among=among, limit=limit) for key in keys}
@@ -137,7 +137,7 @@ def _scored(cursor: Cursor, query: Query, stemmer: Stemmer, *, among: Filter, li
 def _allowed(
     cursor: Cursor, among: Filter, required: Iterable[Iterable[int]]
 ) -> Collection[int] | None:
-    """The documents of a filter that are in each of some lists; None: all.
+    """Intersect a filter with the documents of each required list; None means all.
 
     What a filter lets answer is remembered.
     """
@@ -165,7 +165,7 @@ def hold(cursor: Cursor, postings: Inverted) -> None:
 
 
 def _postings(cursor: Cursor) -> Postings:
-    """Where postings are asked for: in memory, if they are there; that they are not is told."""
+    """Return the postings in memory if loaded, else those of the file."""
     memory = cursor.memory
     found = held(cursor)
     if found is not None:
@@ -176,7 +176,7 @@ def _postings(cursor: Cursor) -> Postings:
 
 
 def statistics(cursor: Cursor) -> tuple[float, float, bool]:
-    """How many documents there are, how long they are, and whether postings of others are left."""
+    """Return the number of documents, their mean length, and whether deleted ones have postings."""
     name = "search/statistics"
     found = cursor.each("once", [name], lambda _: {name: cursor.run(name)[0]})[name]
     total, average, buried = found
@@ -184,7 +184,7 @@ def statistics(cursor: Cursor) -> tuple[float, float, bool]:
 
 
 def get_ready(cursor: Cursor, *, limit: int) -> None:
-    """Plan what a search by words runs, before anybody asks.
+    """Plan the statements of a keyword search in advance.
 
     Args:
         limit: documents that will be asked for.
@@ -201,13 +201,13 @@ def get_ready(cursor: Cursor, *, limit: int) -> None:
 
 
 def rarest(cursor: Cursor, query: Query, stemmer: Stemmer) -> str | None:
-    """The word of a query that fewest documents have, of those that any has."""
+    """Return the rarest word of a query among those that occur."""
     total, _, _ = statistics(cursor)
     return Asked(held(cursor) or Filed(cursor), query, stemmer, total=total).rarest
 
 
 def documents(cursor: Cursor, ids: Iterable[int]) -> dict[int, Text]:
-    """Documents with their texts, by number; without those that are gone."""
+    """Load documents with their texts, by number, without deleted ones."""
 
     def read(unknown: list[int]) -> dict[int, Text]:
         postings = held(cursor)

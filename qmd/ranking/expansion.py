@@ -1,4 +1,4 @@
-"""What is searched for a question: itself, and other ways to put it that a model knows."""
+"""Query expansion: the query itself, and other wordings from a model."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from qmd.storage.stemmer import Stemmer
 
 FIRST, FURTHER = 2.0, 1.0
-"""Weight of the lists of the question itself, and of all others. Source: tobi/qmd (MIT)."""
+"""Weight of the lists of the query itself, and of all others. Source: tobi/qmd (MIT)."""
 
 STRONG, AHEAD = 0.85, 0.15
-"""Displayed keyword score, and its distance to the second, from which on a question needs no
+"""Displayed keyword score, and its distance to the second, from which on a query needs no
 expansion. Source: tobi/qmd (MIT)."""
 
 
 class Expansion:
-    """Makes searches of one question.
+    """Expansion of one query to several searches.
 
     Args:
-        generator: puts it in other ways; None: it is searched as it is.
+        generator: model for other wordings; None: the query is searched alone.
         among: documents that may answer.
     """
 
@@ -55,7 +55,7 @@ class Expansion:
         self._aid = aid
 
     async def searches(self) -> list[tuple[Search, float]]:
-        """The searches, each with its weight.
+        """Return the searches, each with its weight.
 
         Raises:
             QueryError: a plain question only says what to leave out.
@@ -76,7 +76,7 @@ class Expansion:
         return [*own, *((each, FURTHER) for each in others)]
 
     async def _expanded(self, plain: str, generator: Helper[Generator]) -> list[Search]:
-        """Other searches for the same, as a model puts them."""
+        """Return other wordings of the query from a model."""
         rarest, strong = await to_thread.run_sync(self._database.read, partial(self._probe, plain))
         if strong and not self._question.intent:
             return []
@@ -102,7 +102,7 @@ class Expansion:
         return expansion_prompt.expanded(text, plain, lambda line: _has(line, rarest))
 
     def _probe(self, plain: str, cursor: Cursor) -> tuple[str | None, bool]:
-        """The rarest word of a question, and whether words alone answer it clearly."""
+        """Return the rarest word of a query, and whether keywords alone answer it clearly."""
         try:
             asked = query.parse(_lexical(plain))
         except QueryError:
@@ -114,12 +114,12 @@ class Expansion:
 
 
 def _lexical(plain: str) -> str:
-    """A plain question as a keyword query: an odd quote is no phrase."""
+    """Convert a plain query to a keyword query; an odd quote starts no phrase."""
     return plain.replace('"', " ") if plain.count('"') % 2 else plain
 
 
 def _has(text: str, word: str | None) -> bool:
-    """Whether a text has a word, or a longer one that begins so."""
+    """Check that a text has a word, or a longer one with the same beginning."""
     if word is None:
         return True
     stem = word[: max(4, len(word) - 2)]

@@ -1,4 +1,4 @@
-"""What models are asked, and what is made of their answers."""
+"""Prompt of query expansion, and parser of the response."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ vec  ::= "vec: " text "\n"
 hyde ::= "hyde: " text "\n"
 text ::= [^\n\r] [^\n\r]{1,300}
 """
-"""The form of an expansion (GBNF)."""
+"""Grammar of an expansion (GBNF)."""
 
 EXPANSION_TOKENS = 300
 
@@ -25,21 +25,21 @@ lines 'vec: ' that ask the same in other words, and a line 'hyde: ' for a senten
 document which has the answer. Keep names as they are.
 
 Question: {text}"""
-"""For models that were not trained for it."""
+"""Prompt for models that were not trained for expansion."""
 
 
 def expansion(model: Model, question: str, intent: str | None) -> str:
-    """What a model is asked to expand a question."""
+    """Build the prompt that expands a query."""
     template = EXPAND if model.query == "{text}" else model.query
     about = f"{question}\nContext: {intent}" if intent else question
     return template.replace("{text}", about)
 
 
 def expanded(answer: str, question: str, keeps: Callable[[str], bool]) -> list[Search]:
-    """The searches of an answer: neither the question again, nor what has lost its point.
+    """Parse the response, without repetitions of the query or wordings off the subject.
 
     Args:
-        keeps: whether a text has what the question is about.
+        keeps: checks that a text keeps the subject of the query.
     """
     searches: list[Search] = []
     seen = {_same(question)}

@@ -1,14 +1,14 @@
-"""Ranked lists fused into one: by the weighted sum of their scores, or by reciprocal ranks.
+"""Fusion of ranked lists: by the weighted sum of their scores, or by reciprocal ranks.
 
 The weights of all lists add up to 1, so that a sum is on the scale of each list (`scale`). A
-document that a list does not have gets nothing from a keyword list, and from a list by meaning the
-lowest score there is in it, since it cannot have more: its floor. What each list gave to a document
-comes along, so that a score can be added up by hand.
+document that is absent from a keyword list gets nothing from it. From a vector list it gets the
+lowest score of that list, since it cannot have more: its floor. Each result has the contribution of
+every list, so that a score can be verified by hand.
 
-Lists by meaning know nothing of a document without a vector. It stands where its words put it: as
-many documents with a vector are before it as are before it by words. Its score is what its words
-are worth, unless those beside it have all more or all less. So an index of which only a part has
-vectors gives no worse an order than words, where meaning orders that part better than they do.
+A document without a vector is absent from all vector lists. Its keywords decide its rank: as many
+documents with a vector are before it as are before it by keywords. Its score is that of its
+keywords, unless its neighbours have all more or all less. So an index with vectors of only a part
+of its documents is ordered no worse than by keywords, if vectors order that part better.
 
 A recent document gets up to 0.05 more, but never a score above 1; those that would have more keep
 the order that they have without it.
@@ -38,7 +38,7 @@ DEPTH: Mapping[Fusion, int] = {"scores": 200, "rrf": 20}
 
 
 class Listed(NamedTuple):
-    """One ranked list.
+    """A ranked list.
 
     Attributes:
         scores: 0 to 1, by document, best first.
@@ -52,7 +52,7 @@ class Listed(NamedTuple):
 
 
 class _Part(TypedDict):
-    """What one list gave to a document."""
+    """Contribution of one list to a document."""
 
     list: int
     rank: int | None
@@ -61,11 +61,11 @@ class _Part(TypedDict):
 
 
 class Ranked(NamedTuple):
-    """A document that answers.
+    """A ranked document.
 
     Attributes:
         near: its passage nearest to the question, if meaning was searched.
-        by_words: whether it was found by words, too.
+        by_words: whether a keyword list has it, too.
         explain: how the score came about; it can be added up by hand.
     """
 
@@ -86,11 +86,11 @@ def fused(
     limit: int,
     unknown: Collection[int] = (),
 ) -> list[Ranked]:
-    """The best documents of some lists, best first.
+    """Fuse lists and return the best documents, best first.
 
     Args:
         banned: documents that may not answer.
-        unknown: documents that have no vector, of which lists by meaning say nothing.
+        unknown: documents without a vector, absent from vector lists.
         half_life: days after which a document's claim to be recent is half; None: all are alike.
         limit: documents at most.
     """
@@ -138,12 +138,12 @@ _Row = tuple[int, float, float, float, list[_Part]]
 
 
 class _Total(NamedTuple):
-    """What a document has of all lists.
+    """The score of a document from all lists.
 
     Attributes:
-        sum: of what it has of each, weighted.
+        sum: weighted sum of its scores.
         side: of two with the same sum, the lower comes first.
-        words: what it has of keyword lists, of those that their words order.
+        words: score from keyword lists, of documents that their keywords order.
     """
 
     sum: float
@@ -160,7 +160,7 @@ def _by_scores(
     half_life: float | None,
     limit: int,
 ) -> list[_Row]:
-    """The documents with the highest weighted sum of scores."""
+    """Find the documents with the highest weighted sum of scores."""
     floors = _floors(lists, entries)
     having: dict[int, dict[int, tuple[int, float]]] = {}
     for document_id, number, rank, score in entries:
@@ -212,7 +212,7 @@ def _by_words(
     unknown: Sequence[int],
     share: float,
 ) -> dict[int, _Total]:
-    """What documents without a vector have, so that they stand where their words put them.
+    """Score documents without a vector, so that their keywords decide their ranks.
 
     Args:
         totals: of all documents.
@@ -234,7 +234,7 @@ def _by_words(
 
 
 def _recent(cursor: Cursor, documents: list[int], half_life: float | None) -> dict[int, float]:
-    """What documents get for being recent."""
+    """Compute the bonus of recent documents."""
     if half_life is None:
         return {}
     rows = cursor.again("search/recency", documents=documents, half_life=half_life, now=_now())
@@ -252,7 +252,7 @@ def _best(
     worth: Callable[[_Row], Hashable],
     limit: int,
 ) -> list[_Row]:
-    """The first rows of a statement; those that it tells apart by number alone, by path."""
+    """Run a statement and return its best rows; equal ones go by path."""
     rows = cursor.again(name, **given, limit=limit + 1)
     if len(rows) > limit and worth(rows[limit]) == worth(rows[limit - 1]):
         rows = cursor.again(name, **given, limit=postings.ALL_ROWS)
@@ -265,7 +265,7 @@ def _worth_of_ranks(row: _Row) -> tuple[float, int, int]:
 
 
 def _floors(lists: Sequence[Listed], entries: Iterable[tuple[int, int, int, float]]) -> list[float]:
-    """What a document has of each list that does not have it."""
+    """Compute the score of documents absent from each list."""
     floors: dict[int, float] = {}
     for _, number, _, score in entries:
         lowest = score if lists[number].kind != "lex" else 0.0
@@ -274,7 +274,7 @@ def _floors(lists: Sequence[Listed], entries: Iterable[tuple[int, int, int, floa
 
 
 def _weights(lists: Sequence[Listed], fusion: Fusion) -> list[float]:
-    """What each list counts: for ranks as it is, for scores so that all add up to 1."""
+    """Return the weight of each list: unchanged for ranks, normalized to 1 for scores."""
     if fusion == "rrf":
         return [each.weight for each in lists]
     lexical = sum(each.weight for each in lists if each.kind == "lex")
@@ -289,7 +289,7 @@ def _weights(lists: Sequence[Listed], fusion: Fusion) -> list[float]:
 
 
 def _nearest(lists: Sequence[Listed]) -> dict[int, Nearest]:
-    """The passage of each document that is nearest to the question, in any list."""
+    """Find the passage of each document that is nearest to the query, in any list."""
     best: dict[int, Nearest] = {}
     for each in lists:
         for document_id, passage in each.passages.items():
@@ -299,7 +299,7 @@ def _nearest(lists: Sequence[Listed]) -> dict[int, Nearest]:
 
 
 def _explained(lists: Sequence[Listed], parts: Iterable[_Part]) -> list[dict[str, object]]:
-    """What each list gave to a document."""
+    """Describe the contribution of each list to a document."""
     return [
         {
             "kind": lists[part["list"]].kind,

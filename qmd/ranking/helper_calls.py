@@ -1,7 +1,7 @@
-"""What models are asked on the way: within a time, once for each input, and never in vain.
+"""Calls to helper models during a query: time limit, cache, cancellation.
 
-What a model cannot answer, or not in time, is left out with a notice; what it has answered is kept
-in the index, by model, prompt and input.
+A failed or late call is left out with a notice. Answers are cached in the index, by model, prompt
+and input.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Value = TypeVar("Value")
 
 
 class Aid:
-    """Asks models for one question.
+    """Helper-model calls of one query.
 
     Args:
         timeout: seconds for each of them; None: as long as it takes.
@@ -41,7 +41,7 @@ class Aid:
         self.notices: list[str] = []
 
     async def within(self, otherwise: str, work: Callable[[], Value]) -> Value | None:
-        """What a model answers; None, with a notice, if it cannot, or not in time."""
+        """Call a model within the time limit; None, with a notice, if it fails or is late."""
         try:
             with anyio.fail_after(self._timeout):
                 value = await to_thread.run_sync(work)
@@ -55,7 +55,7 @@ class Aid:
         return None
 
     def kept(self, keys: list[str]) -> dict[str, object]:
-        """Answers that have been given before, by key."""
+        """Load cached answers, by key."""
         return self._database.read(partial(answer_cache.kept, keys=keys))
 
     def keep(self, kind: str, values: Mapping[str, object]) -> None:
@@ -65,5 +65,5 @@ class Aid:
 
 
 def key(*parts: str) -> str:
-    """Under which an answer is kept that depends on these texts and nothing else."""
+    """Compute the cache key of an answer that depends on these texts alone."""
     return xxhash.xxh3_128_hexdigest("\0".join(parts).encode("utf-8", "surrogatepass"))

@@ -1,10 +1,9 @@
-"""A faster way to the nearest of very many vectors, for processes that stay.
+"""HNSW index over the vectors of one model, in memory, for long-running processes.
 
-An HNSW index of a copy of one model's vectors, in a file of its own beside the index. It is
-written once and only read after: DuckDB's HNSW does not survive a writer that is killed, so that
-there is none in the index itself. It may be deleted at any time. What it finds is compared
-again with the vectors of the index, and what came after it was made is compared in full: it can
-miss a neighbour, but never show what is not there.
+The HNSW index covers a copy of one model's vectors, in a file beside the index. It is written once
+and then only read: DuckDB's HNSW does not survive a killed writer, so the index itself has none.
+The file may be deleted at any time. Candidates are compared again with the vectors of the index,
+and newer vectors are compared in full: a neighbour can be missed, but none is invented.
 """
 
 from __future__ import annotations
@@ -34,20 +33,20 @@ _log = logging.getLogger("qmd.hnsw")
 _log.addHandler(logging.NullHandler())  # a server may have a protocol on its streams
 
 WORTH = 250_000
-"""Vectors from which on it pays. Measured: docs/models.md."""
+"""Vectors from which on the index pays. Measured: docs/models.md."""
 
 OUTDATED = 0.1
-"""Share of the vectors that may have come or gone before it is made anew."""
+"""Share of the vectors that may come or go before the index is rebuilt."""
 
 BREADTH = 4
-"""Candidates in the graph for each chunk that is wanted."""
+"""Candidates in the graph for each requested chunk."""
 
 STEP = 20_000
 """Vectors that are copied at once."""
 
 
 class Facts(NamedTuple):
-    """What a copy is of.
+    """State of the vectors that a copy was made of.
 
     Attributes:
         last: the highest chunk_id there was.
@@ -59,7 +58,7 @@ class Facts(NamedTuple):
 
 
 class Near(NamedTuple):
-    """What the graph found.
+    """Result of a search in the graph.
 
     Attributes:
         last: the highest chunk_id that it knows.
@@ -70,7 +69,7 @@ class Near(NamedTuple):
 
 
 class Shortcut:
-    """The HNSW index of one model's vectors, if there is one.
+    """HNSW index of one model's vectors, if there is one.
 
     Args:
         index: the index file; the copy stands beside it.
@@ -102,13 +101,13 @@ class Shortcut:
             self._drop()
 
     def fits(self, count: int) -> bool:
-        """Whether there is a copy that is near enough to an index of so many vectors."""
+        """Check that the copy is close enough to an index with so many vectors."""
         with self._turn:
             facts = self._current()
         return facts is not None and abs(facts.vectors - count) <= OUTDATED * count
 
     def nearest(self, vector: str, limit: int) -> Near | None:
-        """The nearest by the graph; None if there is no copy of this model.
+        """Find the nearest vectors in the graph; None without a copy of this model.
 
         Args:
             vector: of length 1: '[0.1, …]'.
@@ -123,7 +122,7 @@ class Shortcut:
         return Near([chunk_id for (chunk_id,) in rows], facts.last)
 
     def prepare(self, database: Database, model_id: int) -> None:
-        """Make the copy anew, in a thread of its own; one at a time.
+        """Rebuild the copy in a background thread; one at a time.
 
         After a failure no more: each search would pay for another. They do without the copy,
         and the log says why.
@@ -145,7 +144,7 @@ class Shortcut:
                 _log.warning("No HNSW copy of the vectors: %s", error)
 
     def build(self, database: Database, model_id: int) -> None:
-        """Make the copy anew. The old one serves until it is ready.
+        """Rebuild the copy. The old one serves until it is ready.
 
         Raises:
             JobRunning: another process is at it.
@@ -190,7 +189,7 @@ class Shortcut:
             run(statement("shortcut/create_facts"), facts)
 
     def _current(self) -> Facts | None:
-        """What the copy is of that lies there now; None if there is none of this model."""
+        """Read the state of the current copy; None if there is none of this model."""
         try:
             inode = self.path.stat().st_ino
         except FileNotFoundError:
@@ -223,14 +222,14 @@ class Shortcut:
 
 
 def _part(cursor: Cursor, *, model_id: int, after: int) -> pa.Table:
-    """Some vectors as an Arrow table: chunk_id, vector."""
+    """Load vectors as an Arrow table: chunk_id, vector."""
     return cursor.connection.execute(
         statement("embeddings/part"), {"model_id": model_id, "after": after, "limit": STEP}
     ).to_arrow_table()
 
 
 def _connected() -> Connection:
-    """An engine of its own with the extension loaded."""
+    """Open an engine of its own with the extension loaded."""
     connection = connected(UNCHECKED)
     connection.execute(filled("shortcut/load", path=extension("vss")))
     return connection

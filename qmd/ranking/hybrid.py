@@ -1,11 +1,11 @@
-"""One question, searched by words and by meaning, and answered by the best of both.
+"""Hybrid search: keyword and vector lists, fused and reranked.
 
     question ─▸ expand ─┬─▸ keyword lists ────────┬─▸ fuse ─▸ rerank ─▸ blend
                         └─▸ embed ─▸ vector lists ┘
 
-Expanding is in `expansion`, fusing in `fusion`, reranking and blending in `reranking`. What a
-model cannot do, or not in time, is left out with a notice (`aid`): the order is then that of what
-was done.
+Expanding is in `expansion`, fusing in `fusion`, reranking and blending in `reranking`. A step whose
+model fails or is late is left out with a notice (`helper_calls`); the other steps determine the
+order.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ ONLY_MEANING = (
 
 
 class Recipe(NamedTuple):
-    """How a question is answered.
+    """Options of a hybrid search.
 
     Attributes:
         fusion: 'scores' adds weighted scores, 'rrf' reciprocal ranks.
-        meaning: search by meaning too.
+        meaning: whether to run vector searches, too.
         candidates: documents that are reranked.
         timeout: seconds for expansion, and again for reranking.
         half_life: days after which a document's claim to be recent is half; None: all are alike.
@@ -75,7 +75,7 @@ class Recipe(NamedTuple):
 
 
 class Helpers(NamedTuple):
-    """The models at hand; None where there is none, or it is not wanted.
+    """Available models; None where there is none, or it is not wanted.
 
     Attributes:
         space: gives the vectors that are searched; raises a ModelError if their model is not here.
@@ -91,7 +91,7 @@ class Helpers(NamedTuple):
 
 
 class Ranking(NamedTuple):
-    """Documents, best first, with what the user should know.
+    """Ranked documents, best first, with notices for the user.
 
     Attributes:
         documents: with further passages, perhaps, some of which may be shown by the same lines.
@@ -104,11 +104,11 @@ class Ranking(NamedTuple):
 
 
 Show = Callable[[Ranking, "Cursor"], Shown]
-"""Shows documents, in the read that ranked them or another one."""
+"""Callback that builds results of documents, in the read that ranked them or another one."""
 
 
 class _Run:
-    """One question on its way."""
+    """One hybrid search in progress."""
 
     def __init__(
         self,
@@ -137,14 +137,14 @@ class _Run:
         self._words: dict[str, str] = {}
         self._banned: set[int] = set()
         self._space: Space | None = None
-        self._near_to: Callable[..., list[Nearest]] | None = None  # the first search by meaning
+        self._near_to: Callable[..., list[Nearest]] | None = None  # the first vector search
         self._cosines = cosines.USUAL
         self._depth = DEPTH[recipe.fusion]
         self._count = 0
         self._is_partial = False  # some documents have no vectors
 
     async def answer(self, limit: int, show: Show[Shown]) -> tuple[Ranking, Shown]:
-        """The best documents, and how they are shown."""
+        """Rank the documents and build the results."""
         reranks = self._helpers.reranker is not None
         wanted = max(limit, self._recipe.candidates) if reranks else limit
         searches = await self._expansion.searches()
@@ -186,7 +186,7 @@ class _Run:
         return await to_thread.run_sync(read, partial(finished, documents=documents))
 
     def _fused(self, cursor: Cursor, *, lists: Sequence[Listed], limit: int) -> list[Ranked]:
-        """The best documents of some lists; those without a vector where their words put them."""
+        """Fuse the lists; the keywords of documents without a vector decide their ranks."""
         unknown: set[int] = set()
         if self._is_partial and self._space is not None:
             number = embeddings.model_id(cursor, self._space.fingerprint)
@@ -207,7 +207,7 @@ class _Run:
         )
 
     def _with_passages(self, cursor: Cursor, documents: list[Ranked]) -> list[Ranked]:
-        """Documents, each with further passages of it, as many as are wanted."""
+        """Add further passages to each document, as many as are wanted."""
         if not documents or self._recipe.per_file == 1 or self._near_to is None:
             return documents
         return with_passages(
@@ -221,7 +221,7 @@ class _Run:
     # -- lists -------------------------------------------------------------------
 
     async def _lists(self, searches: Sequence[tuple[Asked, float]]) -> list[Listed]:
-        """A ranked list for each search, in order; those by meaning may be missing.
+        """Compute a ranked list for each search, in order; vector lists may be missing.
 
         Raises:
             QueryError: a search cannot be read, or none can be done.
@@ -267,14 +267,14 @@ class _Run:
         return [found[number] for number in sorted(found)]
 
     def _words_alone(self, searches: Sequence[tuple[Asked, float]], cursor: Cursor) -> list[Listed]:
-        """The list of a question that asks by words alone."""
+        """Compute the lists of a query with keyword searches alone."""
         numbered = [(number, *each) for number, each in enumerate(searches)]
         return list(self._by_words(numbered, cursor, alone=True).values())
 
     def _by_words(
         self, searches: Sequence[tuple[int, Asked, float]], cursor: Cursor, *, alone: bool
     ) -> dict[int, Listed]:
-        """The lists by words; without those that a plain question has no words for.
+        """Compute the keyword lists, except those without any word.
 
         Args:
             alone: nothing else is searched.
@@ -285,8 +285,8 @@ class _Run:
             try:
                 parsed = query.parse(asked.text)
             except QueryError:
-                # A plain question without a word still has a meaning; and nobody typed what a
-                # model made of it.
+                # A plain question without a word can still be searched by its vector; and an error
+                # in the wording of a model is not the user's.
                 if plain and (number or not alone):
                     continue
                 raise
@@ -303,7 +303,7 @@ class _Run:
         return found
 
     def _embedded(self, searches: Sequence[Asked], *, alone: bool) -> NDArray[np.float32] | None:
-        """The vectors of all searches by meaning, in one batch.
+        """Embed all vector searches in one batch.
 
         None if the model does not know the script that they are in: what it would find is
         chance, and words find better (docs/relevance.md). A notice says so.
@@ -348,7 +348,7 @@ class _Run:
         searches: Sequence[tuple[int, Asked, float]],
         embedded: Callable[[], NDArray[np.float32] | None],
     ) -> dict[int, Listed]:
-        """The lists by meaning; none, if the model does not know what is asked."""
+        """Compute the vector lists; none if the model does not support the query's script."""
         vectors = embedded()
         if vectors is None:
             return {}
@@ -392,7 +392,7 @@ async def ranking(
     limit: int,
     show: Show[Shown],
 ) -> tuple[Ranking, Shown]:
-    """The documents that answer a question best, and what `show` makes of them.
+    """Rank documents for a query, and build results by `show`.
 
     Raises:
         QueryError: a search cannot be read.
@@ -402,7 +402,7 @@ async def ranking(
 
 
 def _first(failure: BaseException) -> BaseException:
-    """The failure that came first of a group."""
+    """Return the first failure of a group."""
     while isinstance(failure, BaseExceptionGroup):
         failure = failure.exceptions[0]
     return failure

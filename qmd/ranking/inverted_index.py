@@ -1,9 +1,10 @@
-"""All postings in memory, for a process that stays: what a search asks of them takes a tenth of the
-time that DuckDB takes, half of which is planning.
+"""Inverted index in memory, for long-running processes.
 
-They are read once while the index stays attached, as numbers of two bytes where those do, and give
-what the statements give that they stand for: sql/search/{frequencies,any_of,phrases,bm25}. What is
-added up for a document is added up in the same order.
+A search takes a tenth of the time that DuckDB takes, half of which is planning.
+
+All postings are loaded once while the index stays attached, as numbers of two bytes where possible.
+Results equal those of the statements sql/search/{frequencies,any_of,phrases,bm25}: sums are
+computed in the same order.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PARTS = 8
-"""Parts that are read one after the other, by the highest bits of the term."""
+"""Parts that are loaded one after the other, by the highest bits of the term."""
 
 SHIFT = 64 - PARTS.bit_length()
-"""Bits of a term that do not count for that."""
+"""Bits of a term below those of the part."""
 
 _START = (1 << 32) - 1
 
 
 class Part(NamedTuple):
-    """The postings of some terms, in the order of the table.
+    """Postings of some terms, in the order of the table.
 
     Attributes:
         terms: int64[n], ascending: of each run of postings with the same term.
@@ -59,7 +60,7 @@ class Part(NamedTuple):
     beyond: NDArray[np.uint32]
 
     def runs(self, term: int) -> Iterator[int]:
-        """The runs of a term."""
+        """Yield the runs of a term."""
         first = int(self.terms.searchsorted(term))
         while first < len(self.terms) and self.terms[first] == term:
             yield first
@@ -68,7 +69,7 @@ class Part(NamedTuple):
     def unpacked(
         self, run: int, chosen: NDArray[np.bool_]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Slots and positions of a run, where the slot is a chosen one; one for each position.
+        """Expand a run to slots and positions of chosen slots, one for each position.
 
         Args:
             chosen: bool[slots]
@@ -89,7 +90,7 @@ class Part(NamedTuple):
 
 
 class Documents(NamedTuple):
-    """All documents, by slot: ascending by number.
+    """Columns of all documents, by slot: ascending by number.
 
     Attributes:
         lengths: weighted by field.
@@ -103,11 +104,11 @@ class Documents(NamedTuple):
     known: Mapping[int, tuple[str, str, str, str]]
 
     def places(self, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
-        """(collection, path) of documents, by number; without those that are gone."""
+        """Return (collection, path) of documents, by number, without deleted ones."""
         return {number: self.known[number][:2] for number in ids if number in self.known}
 
     def texts(self, cursor: Cursor, ids: Iterable[int]) -> dict[int, Text]:
-        """Documents with their texts, by number; without those that are gone."""
+        """Load documents with their texts, by number, without deleted ones."""
         facts = {number: self.known[number] for number in ids if number in self.known}
         bodies = document_lookup.bodies(cursor, [hashed for _, _, _, hashed in facts.values()])
         return {
@@ -118,7 +119,7 @@ class Documents(NamedTuple):
 
 
 class Inverted:
-    """The postings of an index in one state of it; see `Postings`."""
+    """Postings of an index in one state; see `Postings`."""
 
     def __init__(self, documents: Documents, parts: Sequence[Part], lexicon: Lexicon) -> None:
         self.shelf = documents
@@ -192,7 +193,7 @@ class Inverted:
         return list(zip(ids.tolist(), scores[order].tolist(), strict=True))
 
     def _norm(self, average: float) -> NDArray[np.float64]:
-        """What the length of each document adds to the frequency of a term."""
+        """Compute the length normalization of each document."""
         if average not in self._norms:
             self._norms[average] = 1.5 * (0.25 + 0.75 * self.shelf.lengths / average)
         return self._norms[average]
@@ -204,7 +205,7 @@ class Inverted:
         return ((part, run) for run in part.runs(term))
 
     def _frequencies(self, term: int) -> Iterator[tuple[NDArray[Any], NDArray[np.float64]]]:
-        """Slots with a term, and its frequencies; each slot is there once."""
+        """Return the slots with a term, each once, and its frequencies."""
         for part, run in self._runs(term):
             inside = slice(part.starts[run], part.ends[run])
             yield part.slots[inside], part.doubled[inside] * 0.5
@@ -223,7 +224,7 @@ class Inverted:
     # -- phrases -----------------------------------------------------------------
 
     def _phrase(self, phrase: Sequence[tuple[int, int]]) -> Tally | None:
-        """The documents that have a phrase; None: there is none."""
+        """Count the documents with a phrase; None if there is none."""
         runs = {term: list(self._runs(term)) for term, _ in phrase}
         chosen = self._with_all(list(runs.values()))
         if chosen is None:
@@ -242,7 +243,7 @@ class Inverted:
         return sum(int(part.ends[run] - part.starts[run]) for part, run in runs)
 
     def _with_all(self, terms: Sequence[Sequence[tuple[Part, int]]]) -> NDArray[np.bool_] | None:
-        """Whether each document has all of some terms, by slot; None: no document does."""
+        """Mark the documents, by slot, that have all of some terms; None if no document does."""
         having = np.zeros(len(self.shelf.ids), np.uint32)
         for runs in terms:
             for part, run in runs:
@@ -251,7 +252,7 @@ class Inverted:
         return chosen if chosen.any() else None
 
     def _occurrences(self, starts: NDArray[np.int64]) -> Tally:
-        """How often a phrase begins in each document, weighted by field.
+        """Count the occurrences of a phrase in each document, weighted by field.
 
         Args:
             starts: the slot in the upper half, the position in the lower one; ascending.
@@ -269,7 +270,7 @@ class Inverted:
 def _starts(
     runs: Sequence[tuple[Part, int]], place: int, chosen: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    """Where a phrase would begin that has a term: slot and position, ascending, each once."""
+    """Find the starts of a phrase by one of its terms: slot and position, ascending, distinct."""
     found = []
     for part, run in runs:
         slots, positions = part.unpacked(run, chosen)
@@ -283,7 +284,7 @@ def _starts(
 
 
 def _in_both(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
-    """What both have; ascending, like each of them."""
+    """Intersect two ascending arrays."""
     if not len(other):
         return other
     at = np.minimum(other.searchsorted(one), len(other) - 1)
@@ -292,7 +293,7 @@ def _in_both(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int
 
 
 def _rounded(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """To twelve places, halves away from 0, as DuckDB does it."""
+    """Round to twelve places, halves away from 0, as DuckDB does."""
     grown = scores * 1e12
     whole = np.floor(grown)
     rounded: NDArray[np.float64] = (whole + (grown - whole >= 0.5)) / 1e12

@@ -1,4 +1,4 @@
-"""All words of the index in memory, by their characters."""
+"""Word list of the index in memory, sorted for prefix lookup."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ALIKE = 3
-"""Characters that words have in common which may stand for each other."""
+"""Common leading characters of words that can match each other."""
 
 _LAST = "\U0010ffff"
-"""After all characters that a word may have."""
+"""Character after all characters of words."""
 
 
 class Lexicon:
@@ -46,7 +46,7 @@ class Lexicon:
         return self._at([*range(begins, ends), *others])
 
     def _beginning(self, start: str) -> tuple[int, int]:
-        """Where the words are that begin so."""
+        """Find the range of words with a prefix."""
         first = bisect_left(self._words, start)
         return first, bisect_left(self._words, start + _LAST, first)
 

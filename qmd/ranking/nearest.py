@@ -1,4 +1,4 @@
-"""The documents with the passages nearest to a question in meaning."""
+"""Vector search: documents with the chunks nearest to a query."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ if TYPE_CHECKING:
     from qmd.ranking.vector_matrix import Matrix
 
 TWO_STAGES = 2_000_000
-"""Vectors from which on their signs are compared first: up to a million, comparing all takes not
-much longer. Measured: docs/models.md."""
+"""Vectors from which on sign bits are compared first: up to a million, comparing all takes not much
+longer. Measured: docs/models.md."""
 
 CANDIDATES, CANDIDATE_SHARE = 400, 0.004
-"""Chunks that are compared in full after their signs, at least, and as a share of all."""
+"""Candidates that are compared in full after their sign bits, at least, and as a share of all."""
 
 PASSAGES = 20_000
-"""Chunks whose documents are remembered while the index stays attached."""
+"""Chunks whose documents are cached while the index stays attached."""
 
 DEPTH = 100
 """Chunks to find at first, at least."""
 
 
 class Faster(NamedTuple):
-    """What a process that stays finds the nearest vectors with, without comparing all in DuckDB.
+    """Vector indexes in memory, for long-running processes.
 
     Attributes:
         matrix: holds all of them.
-        shortcut: to those of an index that has too many, if it is up to date.
+        shortcut: HNSW index, if there is a current one.
     """
 
     matrix: Matrix | None = None
@@ -58,7 +58,7 @@ def nearest(
     two_stages: int = TWO_STAGES,
     faster: Faster | None = None,
 ) -> list[Nearest]:
-    """The documents with the chunks nearest to a vector, best first.
+    """Find the documents with the chunks nearest to a vector, best first.
 
     Args:
         vector: of length 1: (dimensions,).
@@ -116,7 +116,7 @@ def _first(
     two_stages: int,
     shortcut: Shortcut | None,
 ) -> list[tuple[int, float]]:
-    """(chunk_id, cosine) of the nearest, as DuckDB finds them.
+    """Fetch (chunk_id, cosine) of the nearest chunks from DuckDB.
 
     Args:
         depth: chunks to find.
@@ -153,7 +153,7 @@ def _placed(
     limit: int,
     per_file: int,
 ) -> list[Nearest]:
-    """The first passages of chunks and their scores, in every document that has the chunk's text.
+    """Map scored chunks to documents; each chunk counts for every document with its text.
 
     Args:
         scores: (chunk_id, cosine), best first.
@@ -191,7 +191,7 @@ def _placed(
 
 
 class _Place(NamedTuple):
-    """Where a chunk stands. They compare as documents do that are equally near."""
+    """Position of a chunk, ordered as documents of equal similarity are."""
 
     collection: str
     path: str

@@ -1,4 +1,4 @@
-"""Further passages of documents that answer."""
+"""Further passages of one document in a result list."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def with_passages(
     similarity: Callable[[float], float],
     per_file: int,
 ) -> list[Ranked]:
-    """Documents, each followed by further passages of it that are like the question.
+    """Add to each document further passages that are similar to the query.
 
     They have the score of their document, and come as near as they are in meaning.
 

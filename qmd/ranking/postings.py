@@ -1,4 +1,4 @@
-"""What a keyword search asks of postings and words: of the file here, of memory in `inverted`."""
+"""Protocol of postings and words for keyword search, and its implementation on the file."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from qmd.storage.cursor import Cursor, Value, as_json
 from qmd.types import ALL, Filter
 
 NEAR = 300_000
-"""Words that begin like others, that are remembered while the index stays attached."""
+"""Word variants that are cached while the index stays attached."""
 
 ALL_ROWS = 1 << 62
-"""More than any index has."""
+"""A limit above the rows of any index."""
 
 BITS = 63
-"""Bits by which the elements of a phrase are told apart: those of a `bigint` without its sign."""
+"""Bits that number the elements of a phrase: those of a `bigint` without its sign."""
 
 Near = Sequence[tuple[str, int]]
-"""Words of the index, with their terms."""
+"""Indexed words, with their terms."""
 
 
 class Term(NamedTuple):
-    """A term that is looked for.
+    """A term of a query.
 
     Attributes:
         term_id: of what stands for what has been counted: below 0.
@@ -35,7 +35,7 @@ class Term(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """The documents in which a phrase, or words that count as one, have been counted.
+    """Counts of a phrase, or of words that count as one, by document.
 
     Attributes:
         documents: their numbers, ascending.
@@ -47,7 +47,7 @@ class Tally(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What documents are ranked by.
+    """Ranking request: weighted terms and statistics of the index.
 
     Attributes:
         terms: of the index, and those that stand for what has been counted.
@@ -65,32 +65,33 @@ class Wanted(NamedTuple):
 
 
 class Postings(Protocol):
-    """What a search asks."""
+    """Protocol of the postings of an index."""
 
     def near(self, words: Sequence[str]) -> Mapping[str, Near]:
-        """For each word the words of the index that begin with it or have its stem, and perhaps
-        others that begin like it. Words of fewer than three letters stand for themselves alone.
+        """Return, for each word, indexed words with that beginning or stem.
+
+        Others that begin alike may be included. Words of fewer than three letters have no variants.
         """
 
     def documents(self, terms: Sequence[int]) -> Mapping[int, int]:
-        """How many documents contain each term."""
+        """Count the documents of each term."""
 
     def any_of(self, clauses: Sequence[Sequence[int]]) -> Mapping[int, Tally]:
-        """The documents with any of some terms, by the number of the clause; none is empty."""
+        """Count the documents with any term of each clause, by its number; none is empty."""
 
     def phrases(self, phrases: Sequence[Sequence[tuple[int, int]]]) -> Mapping[int, Tally]:
-        """The documents that have each phrase, by its number; none is empty.
+        """Count the documents with each phrase, by its number; none is empty.
 
         Args:
             phrases: the terms of each, with their places.
         """
 
     def ranked(self, wanted: Wanted, limit: int) -> list[tuple[int, float]]:
-        """(document_id, bm25) of the first documents; also of those that score like the last."""
+        """Rank documents: (document_id, bm25) of the best, and of all that tie with the last."""
 
 
 class Filed:
-    """The postings of the file: statements ask for them."""
+    """Postings of the file, read by statements."""
 
     def __init__(self, cursor: Cursor) -> None:
         self._cursor = cursor
@@ -160,7 +161,7 @@ class Filed:
 
 
 def _tallies(rows: Sequence[tuple[int, int, float]]) -> dict[int, Tally]:
-    """Rows of (number, document_id, frequency), by the first."""
+    """Group rows of (number, document_id, frequency) by number."""
     found: dict[int, tuple[list[int], list[float]]] = {}
     for number, document_id, frequency in rows:
         documents, frequencies = found.setdefault(number, ([], []))
@@ -170,7 +171,7 @@ def _tallies(rows: Sequence[tuple[int, int, float]]) -> dict[int, Tally]:
 
 
 def _bits(count: int) -> list[int]:
-    """The bits of each of some elements, which together are all `BITS`.
+    """Assign bits to elements, which together are all `BITS`.
 
     Of more than so many elements, the last ones share a bit: whether one of them is missing is then
     told by their number alone (search/phrases).
@@ -180,7 +181,7 @@ def _bits(count: int) -> list[int]:
 
 
 def allowed(cursor: Cursor, among: Filter, *, banned: Iterable[int] = ()) -> str | None:
-    """The documents that may answer, as a JSON array of document_id; None: all.
+    """Return the permitted documents as a JSON array of document_id; None means all.
 
     Args:
         banned: documents that may not.
@@ -192,7 +193,7 @@ def allowed(cursor: Cursor, among: Filter, *, banned: Iterable[int] = ()) -> str
 
 
 def allowed_ids(cursor: Cursor, among: Filter, *, banned: Sequence[int] = ()) -> list[int]:
-    """The documents that may answer, ascending. See `allowed`."""
+    """List the permitted documents, ascending. See `allowed`."""
     rows = cursor.run(
         "search/allowed",
         among=as_json(_record(among)),

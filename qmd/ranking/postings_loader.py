@@ -1,7 +1,7 @@
-"""When postings are read into memory: in a process that stays, for searches to come.
+"""Loader of postings into memory, in the background of a long-running process.
 
-Searches do not wait for it: a thread of its own reads while statements answer, and leaves off as
-soon as somebody wants to write. What it has read goes with the state of the index that it is of.
+Searches do not wait for it: its own thread loads while statements answer, and stops as soon as a
+writer waits. The loaded postings are discarded when the index changes.
 """
 
 from __future__ import annotations
@@ -23,26 +23,29 @@ if TYPE_CHECKING:
 _log = logging.getLogger("qmd.ranking")
 
 MOST = 300_000_000
-"""Bytes up to which postings are held."""
+"""Bytes up to which postings are held in memory."""
 
 OCCURRENCE, WORD, DOCUMENT = 5, 150, 500
-"""Bytes that each takes. Measured: a million words take 150 MB, 200,000 documents 100."""
+"""Bytes of an occurrence, a word and a document.
+
+Measured: a million words take 150 MB, 200,000 documents 100.
+"""
 
 WORTH = 500_000
-"""Occurrences that are read in the time that one search takes longer without them."""
+"""Occurrences that are loaded in the time that one search takes longer without them."""
 
 MUCH = 4_000_000
-"""Occurrences from which on DuckDB need not hold its pages of them as well."""
+"""Occurrences from which on DuckDB need not keep its pages of them as well."""
 
 
 QUIET_NS = 500_000_000
-"""Nanoseconds after a write until postings are read: who writes without a pause makes them useless
-as soon as they are there. Measured with two such writers and four readers: a search takes a third
-less when nobody reads for nothing."""
+"""Nanoseconds after a write before postings are loaded: a process that writes all the time makes
+them useless at once. Measured with two such writers and four readers: a search takes a third less
+without such loads."""
 
 
 class Holder:
-    """Has the postings of an index in memory, while it is worth it."""
+    """Loader that keeps the postings of an index in memory while that pays."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -53,18 +56,18 @@ class Holder:
         self._price = 1  # searches that reading is worth: at first as little as possible
 
     def missed(self) -> None:
-        """Note that a search has had to ask the file; several make it worth to read all."""
+        """Count a search without postings in memory; several make loading worthwhile."""
         self._missed += 1
         if self._missed > self._price and self._is_quiet():
             self.prepare()
 
     def _is_quiet(self) -> bool:
-        """Whether nobody has written just now."""
+        """Check that no write has happened just now."""
         version = version_of(self._database.path)
         return version is None or not 0 <= time.time_ns() - version.changed < QUIET_NS
 
     def prepare(self) -> None:
-        """Begin to read what searches need, unless that is under way."""
+        """Start loading, unless it is in progress."""
         with self._turn:
             if self._reader is not None:
                 return
@@ -77,7 +80,7 @@ class Holder:
                 _log.debug("Postings are not held: %s", error)
 
     def settle(self) -> None:
-        """Wait until nothing is being read; who reads does not wait for itself."""
+        """Wait for the end of loading, except in the loading thread."""
         with self._turn:
             reader = self._reader
         if reader is not None and reader.ident is not None and not self.is_reader:
@@ -85,11 +88,11 @@ class Holder:
 
     @property
     def is_reader(self) -> bool:
-        """Whether this is the thread that reads: what nobody needs any more may be closed in it."""
+        """True in the loader's own thread, which may close what is no longer needed."""
         return self._reader is threading.current_thread()
 
     def close(self) -> None:
-        """Leave off, and wait for that."""
+        """Stop loading, and wait for its end."""
         self._stop.ask()
         self.settle()
         self._stop = Stop()
@@ -128,7 +131,7 @@ class Holder:
         memory.stands_for_file |= occurrences > MUCH
 
     def _check(self) -> None:
-        """Go on only if nobody wants to write, and the process does not end.
+        """Stop if a writer waits or the process ends.
 
         Raises:
             Stopped: that is so.

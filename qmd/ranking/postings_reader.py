@@ -1,4 +1,4 @@
-"""Reads all postings of the index into memory; see `inverted`."""
+"""Reader of all postings of the index into memory; see `inverted_index`."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _WIDE = 1 << 16
 
 
 class NotWhole(Exception):
-    """There are postings of documents that the index does not have."""
+    """Postings exist of documents that the index does not have."""
 
 
 def read(cursor: Cursor, *, goes_on: Callable[[], None]) -> Inverted:
-    """All postings and words of the index.
+    """Load all postings and words of the index.
 
     Args:
         goes_on: is called again and again, and may raise to end it.
@@ -57,7 +57,7 @@ def _documents(cursor: Cursor) -> Documents:
 
 
 def _part(cursor: Cursor, documents: Documents, number: int, *, buried: bool) -> Part:
-    """The postings of a part, as they stand in the table."""
+    """Load a part of the postings, in the order of the table."""
     first, last = number << SHIFT, ((number + 1) << SHIFT) - 1
     asked = {"first": first, "last": last, "buried": buried or None}
     found = _columns(cursor, "held/postings", asked)
@@ -91,7 +91,7 @@ def _part(cursor: Cursor, documents: Documents, number: int, *, buried: bool) ->
 
 
 def _narrow(numbers: NDArray[Any]) -> NDArray[Any]:
-    """The same in two bytes each, if those do, else in four."""
+    """Narrow numbers to two bytes each if possible, else to four."""
     return numbers.astype(np.uint16 if numbers.max(initial=0) < _WIDE else np.uint32)
 
 

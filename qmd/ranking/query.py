@@ -3,7 +3,7 @@
 error handling        documents with either word, best first
 "error handling"      documents with exactly this, in this order
 error -timeout        not those with the other word; also -"exact phrase"
-parse_json a.b/c-d    names are found as they are written: their parts are a phrase
+parse_json a.b/c-d    names match as they are written: their parts form a phrase
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NEGATION_IN_MEANING = (
 
 _TOKEN = re.compile(r'(?P<minus>-(?!-))?(?:"(?P<phrase>[^"]*)"|(?P<plain>[^\s"]+))')
 EXCLUSION = re.compile(r'(?:^|\s)-(?:"[^"]*"|[^\s"-][^\s"]*)')
-"""What a query leaves out: `-word` or `-"phrase"`; but `--force` is a word."""
+"""Exclusions of a query: `-word` or `-"phrase"`; but `--force` is a word."""
 
 _NEGATION = re.compile(r'(?:^|\s)-[\w"]')
 
@@ -45,8 +45,10 @@ STOP_WORDS = frozenset(
     would you your yours yourself yourselves s t d ll m re ve don
     """.split()
 )
-"""English words that say nothing of what a question is about; `don`, `ll`, `s`, `t` are what is
-left of don't, we'll, it's. A query of nothing else looks for them all the same."""
+"""English stop words; `don`, `ll`, `s`, `t` remain of don't, we'll, it's.
+
+A query of stop words alone searches for them.
+"""
 
 Element = tuple[str, int]
 """A folded word and its place within a phrase, from 0."""
@@ -66,7 +68,7 @@ class Phrase(NamedTuple):
 
 
 class Query(NamedTuple):
-    """A keyword query, read.
+    """A parsed keyword query.
 
     Attributes:
         words: folded, in order, with repetitions: each counts.
@@ -80,7 +82,7 @@ class Query(NamedTuple):
 
 
 def check_lexical(query: str) -> str | None:
-    """Why a keyword query cannot be read, or None.
+    """Return the reason for an invalid keyword query, or None.
 
     Source: wording of tobi/qmd (MIT), src/store.ts, validateLexQuery.
     """
@@ -92,7 +94,7 @@ def check_lexical(query: str) -> str | None:
 
 
 def check_semantic(query: str) -> str | None:
-    """Why a query by meaning cannot be read, or None.
+    """Return the reason for an invalid semantic query, or None.
 
     Source: wording of tobi/qmd (MIT), src/store.ts, validateSemanticQuery.
     """
@@ -100,13 +102,13 @@ def check_semantic(query: str) -> str | None:
 
 
 def content_words(question: str) -> dict[str, str]:
-    """Words of a question that say what it is about, folded, each standing for itself."""
+    """Extract the content words of a question, folded, each standing for itself."""
     folded = [piece for raw in words.split(question) for piece, _ in words.pieces(raw)[1]]
     return {word: word for word in folded if word not in STOP_WORDS}
 
 
 def plain_words(text: str) -> list[str]:
-    """The words that any text asks for, folded, each once: the parts of names, the pairs of a run.
+    """Split any text into distinct folded words, with the parts of names and pairs of a run.
 
     Without stop words, unless there are no others. No mark has a meaning, so nothing is refused.
     """
@@ -168,7 +170,7 @@ def _look_for(name: list[str], wanted: list[str], grams: set[str], phrases: list
 
 
 def _names(raw: list[str]) -> list[list[str]]:
-    """The words of one token: grams together, other words together."""
+    """Group the words of one token: n-grams together, other words together."""
     names: list[list[str]] = []
     for word in raw:
         if names and words.is_gram(names[-1][0]) == words.is_gram(word):
@@ -179,7 +181,7 @@ def _names(raw: list[str]) -> list[list[str]]:
 
 
 def _sequence(raw: list[str]) -> tuple[Element, ...]:
-    """Raw words as elements of a phrase: the parts of identifiers, the pairs of a run."""
+    """Convert raw words to elements of a phrase: parts of identifiers, pairs of a run."""
     elements: list[Element] = []
     place = 0
     for at, word in enumerate(raw):

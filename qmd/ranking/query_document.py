@@ -1,9 +1,9 @@
 """Query documents: one plain line, or typed lines.
 
-how do we keep people          searched by words and by meaning, and expanded
-lex: "staff turnover" -intern  by words
-vec: why do people leave       by meaning
-hyde: People leave because …   by meaning: the passage that would answer
+how do we keep people          keyword and vector search, with expansion
+lex: "staff turnover" -intern  keyword search
+vec: why do people leave       vector search
+hyde: People leave because …   vector search with a hypothetical answer
 intent: human resources        steers reranking and snippets, never searches
 """
 
@@ -27,7 +27,7 @@ _TYPED = re.compile(r"\s*(lex|vec|hyde|intent|expand):(.*)", re.IGNORECASE)
 
 
 class Search(NamedTuple):
-    """One search of a query document.
+    """A typed line of a query document.
 
     Attributes:
         line: that it stands on, from 1.
@@ -39,7 +39,7 @@ class Search(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A query document, read.
+    """A parsed query document.
 
     Attributes:
         searches: as they were typed; none, if the question is plain.
@@ -60,7 +60,7 @@ class Question(NamedTuple):
 
     @property
     def texts(self) -> list[str]:
-        """What is asked; passages that would answer only if there is nothing else."""
+        """Texts of the query; hypothetical passages only if there is nothing else."""
         if self.plain is not None:
             return [self.plain]
         asked = [each.text for each in self.searches if each.kind != "hyde"]
@@ -118,7 +118,7 @@ def parse(document: str) -> Question:
 
 
 def typed(searches: Sequence[Search]) -> Question:
-    """Searches as a question.
+    """Build a query document from typed searches.
 
     Raises:
         QueryError: one cannot be read.
@@ -133,7 +133,7 @@ def _plain(text: str, number: int) -> Question:
 
 
 def _checked(searches: list[Search]) -> tuple[Search, ...]:
-    """The searches, if each can be read.
+    """Validate the searches.
 
     Raises:
         QueryError: one cannot, or there are none, or too many.
@@ -152,7 +152,7 @@ def _checked(searches: list[Search]) -> tuple[Search, ...]:
 
 
 def _problem(search: Search) -> str | None:
-    """Why a search cannot be done, or None."""
+    """Return the reason for an invalid search, or None."""
     if search.kind == "lex":
         try:
             parse_lexical(search.text)

@@ -1,4 +1,4 @@
-"""What a keyword query asks for, in numbers of the index: terms, and phrases that are counted."""
+"""Resolution of a keyword query to term numbers and counted phrases."""
 
 from __future__ import annotations
 
@@ -10,20 +10,22 @@ from qmd.ranking.query import Phrase, Query
 from qmd.storage.stemmer import Stemmer
 
 PREFIX_WEIGHT = 0.3
-"""What the longer words that start with a word of the query count, together, next to the word.
-Measured: docs/relevance.md."""
+"""Weight of all longer words with the same beginning together, relative to the word.
+
+Measured: docs/relevance.md.
+"""
 
 SYLLABLE = 0.2
 """What one syllable of Hangul counts next to a word: two together say what a text is about.
 Measured: docs/relevance.md."""
 
 COMMON = 20
-"""Documents with a word from which on longer words no longer stand for it: `config` finds
-`configuration` where it is rare, and a common word is not drowned in its compounds."""
+"""Documents with a word from which on longer words no longer match it: `config` finds
+`configuration` where it is rare, and a common word is not lost among its compounds."""
 
 
 def worth(total: float, documents: int) -> float:
-    """The most that a term adds to a score: its idf, k1 + 1 times.
+    """Compute the highest contribution of a term to a score: idf × (k1 + 1).
 
     The idf is Lucene's, which is never negative.
 
@@ -35,12 +37,12 @@ def worth(total: float, documents: int) -> float:
 
 
 def _is_syllable(gram: str) -> bool:
-    """Whether a gram is one syllable of Hangul."""
+    """Return whether an n-gram is one syllable of Hangul."""
     return len(gram) == 1 and "\uac00" <= gram <= "\ud7a3"
 
 
 class Asked:
-    """A query in the numbers of the index.
+    """A keyword query in term numbers of the index.
 
     Args:
         total: documents in all.
@@ -92,12 +94,12 @@ class Asked:
         self._near = known
 
     def _same(self, asked: str) -> set[str]:
-        """The word, and all words with its stem."""
+        """Return the word and all words with its stem."""
         term = self._term[asked]
         return {asked, *(word for word, term_id in self._near[asked] if term_id == term)}
 
     def _note(self, asked: str, found: Iterable[str]) -> None:
-        """Note words of the index that answer a word of the query."""
+        """Record the indexed words that match a word of the query."""
         for word in found:
             self.words.setdefault(word, asked)
 
@@ -169,7 +171,7 @@ class Asked:
         return instead
 
     def _find(self, phrases: Sequence[Phrase]) -> Mapping[int, Tally]:
-        """The documents that have each phrase, which begins with its first word."""
+        """Count the documents with each phrase; a phrase begins with its first word."""
         return self._postings.phrases(
             [
                 [(self._term[word], place - each.elements[0][1]) for word, place in each.elements]

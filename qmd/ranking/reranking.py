@@ -1,7 +1,7 @@
-"""The best candidates in the order that a judge gives them.
+"""Reranking of the best candidates by a cross-encoder.
 
-A judge sees one passage of each document, and equal passages once. Its scores are blended with the
-order that was there before, in one statement (search/blend).
+The model scores one passage of each document, and equal passages once. The scores are blended with
+the previous order, in one statement (search/blend).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CANDIDATES = 40
 """Documents that are reranked. Source: tobi/qmd (MIT)."""
 
 PASSAGE = 1500
-"""Characters of a passage that is judged, where no vector says which."""
+"""Characters of a passage to rerank, where no vector selects one."""
 
 
 async def reranked(
@@ -43,12 +43,12 @@ async def reranked(
     words: Mapping[str, str],
     aid: Aid,
 ) -> list[Ranked]:
-    """Documents in the order of a judge; as they were, with a notice, if it cannot answer.
+    """Rerank documents; if the model fails, keep the order and add a notice.
 
     Args:
         asked: the question.
         found: best first.
-        candidates: how many of them are judged; the others stay behind.
+        candidates: number of documents to rerank; the others follow.
         words: that the question is about: those of the index, and those of its intent.
     """
     best, rest = list(found[:candidates]), found[candidates:]
@@ -87,7 +87,7 @@ async def reranked(
 
 
 def _scores(judge: Helper[Reranker], asked: str, passages: Sequence[str], aid: Aid) -> list[float]:
-    """How well each passage answers, 0 to 1; from memory where it has been judged before."""
+    """Score each passage from 0 to 1, from the cache where possible."""
     identity = judge.identity()
     keys = [key("rerank", identity, asked, passage) for passage in passages]
     known = aid.kept(keys)
@@ -105,7 +105,7 @@ def _scores(judge: Helper[Reranker], asked: str, passages: Sequence[str], aid: A
 
 
 def _judged(text: Text, ranked: Ranked, match: snippets.Matcher) -> str:
-    """What is judged of a document: the passage that answers, else the lines with its words."""
+    """Choose the text to rerank: the matching passage, else the lines with query words."""
     near = passage_of(text, ranked.near, match, by_words=ranked.by_words)
     if near is not None:
         return text.body[near.position : near.position + near.length]

@@ -1,4 +1,4 @@
-"""Documents as results: the lines that answer, what describes them, their names."""
+"""Search results: snippet, context and name of each ranked document."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ if TYPE_CHECKING:
     from qmd.storage.cursor import Cursor
 
 CHOICE = 300
-"""Characters of the lines that answer best. The shortest snippets have so many: a result has the
-same line in all forms."""
+"""Characters of the best lines.
+
+The shortest snippets have so many: a result has the same line in all formats.
+"""
 
 SHOWN = 4_000_000
-"""Characters of results, about, that are remembered while the index stays attached."""
+"""Characters of results, about, that are cached while the index stays attached."""
 
 
 class Form(NamedTuple):
-    """How results are to look.
+    """Options of results.
 
     Attributes:
         words: that were looked for, each with the word of the query it answers.
@@ -37,11 +39,11 @@ class Form(NamedTuple):
 
 
 class Match(NamedTuple):
-    """A document that answers.
+    """A matching document.
 
     Attributes:
         near: its passage nearest to the question, if meaning was searched.
-        by_words: whether it was found by words, too.
+        by_words: whether a keyword list has it, too.
     """
 
     document_id: int
@@ -52,7 +54,7 @@ class Match(NamedTuple):
 def results(
     cursor: Cursor, form: Form, described: Sequence[Context], matches: Iterable[Match]
 ) -> dict[Match, Result]:
-    """Matches as results that still have no score; without documents that are gone by now.
+    """Build results without scores, leaving out documents deleted in the meantime.
 
     Args:
         described: all contexts.
@@ -84,7 +86,7 @@ def results(
 
 
 class _Wanted(NamedTuple):
-    """What a result depends on, besides the index."""
+    """Key of a cached result, besides the index."""
 
     match: Match
     words: frozenset[tuple[str, str]]
@@ -93,7 +95,7 @@ class _Wanted(NamedTuple):
 
 
 class Presenter:
-    """Makes results of documents, one after the other.
+    """Builder of results.
 
     Args:
         described: all contexts.
@@ -106,7 +108,7 @@ class Presenter:
         self._distinct = len(set(form.words.values()))
 
     def result(self, document: Text, match: Match) -> Result:
-        """A document with the lines of it that answer, without a score. See `passage_of`."""
+        """Build the result of a document without a score. See `passage_of`."""
         passage = passage_of(document, match.near, self._match, by_words=match.by_words)
         shown = self._snippet(document.body, passage)
         return Result(
@@ -136,7 +138,7 @@ class Presenter:
 def passage_of(
     document: Text, near: Nearest | None, match: Matcher, *, by_words: bool
 ) -> Nearest | None:
-    """The passage of a document that answers a question; None: where its words stand.
+    """Choose the passage of a document for its snippet; None means the lines with query words.
 
     Args:
         near: the nearest in meaning, if meaning was searched.

@@ -14,7 +14,7 @@ Measured: docs/relevance.md."""
 
 
 def attained(bm25: float, most: float) -> float:
-    """The share that a document has of what it could have.
+    """Compute the share that a document attains of the highest possible score.
 
     Args:
         most: bm25 of a document that has nothing but what is asked for; longer words that stand

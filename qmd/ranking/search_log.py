@@ -1,11 +1,11 @@
-"""What was searched for: a line of JSON for each search, in a file beside the index.
+"""Search log: one JSON line for each search, in a file beside the index.
 
-Not in the index itself: there, whoever searches would have to wait for those who write, and make
-them wait. Any number of processes append, each line with one call of the system. A file that has
-grown large becomes the older of two, and takes the place of the one before: the log is bounded.
+The log is not in the index itself, where searches would have to wait for writers, and writers for
+searches. Any number of processes append, each line with one system call. A large file becomes the
+older of two and replaces the previous one, so that the log is bounded.
 
     index.duckdb.searches.jsonl
-    index.duckdb.searches.1.jsonl    the one before
+    index.duckdb.searches.1.jsonl    the older one
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ LARGEST = 8 << 20
 """Bytes of a file: about 20,000 searches."""
 
 LONGEST = 2000
-"""Characters of a query that are kept."""
+"""Characters of a query in the log."""
 
 MOST = 100
-"""Results of a search that are kept."""
+"""Results of a search in the log."""
 
 
 class Search(NamedTuple):
-    """A search that goes on.
+    """A search in progress.
 
     Attributes:
         verb: search, vsearch or query.
@@ -54,12 +54,12 @@ class Search(NamedTuple):
 
 
 def begin(verb: str, query: str, collections: tuple[str, ...] | None, limit: int) -> Search:
-    """A search that begins now."""
+    """Start the log entry of a search."""
     return Search(verb, query, collections, limit, time.time(), time.perf_counter())
 
 
 class Log:
-    """The log of one index.
+    """The search log of one index.
 
     Args:
         index: the index file.
@@ -70,7 +70,7 @@ class Log:
         self._older = index.with_name(f"{index.name}.searches.1.jsonl")
 
     def add(self, search: Search, found: Sequence[str]) -> None:
-        """Note a search that has ended. What cannot be noted is answered all the same.
+        """Append a search. A failure to write does not affect the search.
 
         Args:
             found: files, best first.
@@ -96,8 +96,8 @@ class Log:
         try:
             size = os.fstat(descriptor).st_size
             if size and os.pread(descriptor, 1, size - 1) != b"\n":
-                # A full disk has cut the last line off; or somebody is writing it, and the new one
-                # comes after an empty one.
+                # A full disk has cut the last line; or another process is writing it, and an empty
+                # line stands between the two.
                 data = b"\n" + data
             os.write(descriptor, data)
             if size + len(data) > LARGEST:
@@ -112,7 +112,7 @@ class Log:
             self._file.replace(self._older)
 
     def lines(self) -> list[str]:
-        """All lines, the oldest first. The last one may be cut off."""
+        """Read all lines, the oldest first. The last one may be cut off."""
         found: list[str] = []
         for file in (self._older, self._file):
             with suppress(OSError), os.fdopen(safe_open.opened(file, os.O_RDONLY), "rb") as opened:
@@ -121,12 +121,12 @@ class Log:
 
 
 def is_kept(cursor: Cursor) -> bool:
-    """Whether searches are noted, as index.yml says."""
+    """Check that searches are logged, as index.yml says."""
     return not cursor.run("store/setting", name=SETTING)
 
 
 def keep(cursor: Cursor, *, on: bool) -> None:
-    """Note searches from now on, or no longer."""
+    """Switch the logging of searches on or off."""
     cursor.run("store/forget_setting", name=SETTING)
     if not on:
         cursor.run("store/set_setting", name=SETTING, value="off")

@@ -1,4 +1,4 @@
-"""The lines of a document around its best match."""
+"""Snippets: the lines of a document around its best match."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _WORD = re.compile(r"\w+", re.ASCII)
 _OF_WORDS = frozenset(string.ascii_letters + string.digits + "_")
 _SMALL, _CAPITAL = frozenset(string.ascii_lowercase), frozenset(string.ascii_uppercase)
 _NEAR = 1000
-"""Characters of a chunk in which its next word is looked for."""
+"""Characters of a chunk in which its next word is searched."""
 
 AT_ONCE = 16_384
-"""Characters of lines in which all words are looked for before the lines that follow."""
+"""Characters of lines that are searched for all words together."""
 
 SEPARATORS = "‘’“”–—…•→\u00a0"
-"""Characters outside of ASCII that are common in English, and no part of any word."""
+"""Separators outside of ASCII that are common in English, and no part of any word."""
 
 
 class Snippet(NamedTuple):
@@ -47,12 +47,12 @@ class Snippet(NamedTuple):
         return "\n".join(f"{self.first + at}: {line}" for at, line in enumerate(self.lines))
 
     def shifted(self, lines: int) -> Snippet:
-        """The same, where the text begins so many lines into its document."""
+        """Return the snippet of a text that begins `lines` lines into its document."""
         return self._replace(line=self.line + lines, first=self.first + lines)
 
 
 class Matcher:
-    """Gives for a raw word the word of the query that it stands for, or None.
+    """Mapping of raw words to the query words that they match, or None.
 
     Args:
         wanted: for each folded word, the word of the query that it answers.
@@ -71,14 +71,15 @@ class Matcher:
             self._starts[start] = self._starts.get(start, 0) | self._bits[wanted[word]]
 
     def __call__(self, raw: str) -> str | None:
+        """Return the query word that a raw word matches, or None."""
         return next(iter(self.named(self._bit(raw))), None)
 
     def named(self, bits: int) -> set[str]:
-        """The words of the query that some bits stand for; see `lines_with`."""
+        """Return the query words of some bits; see `lines_with`."""
         return {word for word, bit in self._bits.items() if bits & bit}
 
     def _bit(self, raw: str) -> int:
-        """The bit of the word that a raw word stands for; 0: of none."""
+        """Return the bit of the query word that a raw word matches; 0 for none."""
         known = self._known.get(raw)
         if known is None:
             pieces = tokenizer.pieces(raw[: tokenizer.LONGEST])[1]
@@ -88,7 +89,7 @@ class Matcher:
         return known
 
     def found_in(self, text: str) -> set[str]:
-        """The words of the query that a text has."""
+        """Find the query words in a text."""
         return self.named(self._bits_in(text))
 
     def _bits_in(self, text: str) -> int:
@@ -97,7 +98,7 @@ class Matcher:
         return reduce(or_, map(self._bit, tokenizer.split(text)), 0)
 
     def lines_with(self, text: str, starts: Sequence[int]) -> Iterator[tuple[int, int]]:
-        """The lines that have words of the query, in order, each with the bits of these words.
+        """Yield the lines with query words, in order, each with the bits of these words.
 
         Args:
             starts: of each line in the text, and where one after the last would start.
@@ -132,7 +133,7 @@ class Matcher:
         lines: range,
         apart: Container[int] = (),
     ) -> dict[int, int]:
-        """The bits of the words that some lines have which are in ASCII.
+        """Return the bits of query words in ASCII lines.
 
         A word is indexed there as it is written, or as parts of that, but for case. What begins
         like it is looked for in all lines, one beginning after the other.
@@ -170,12 +171,12 @@ class Matcher:
 
 
 def _other_lines(text: str) -> Iterator[int]:
-    """The lines that are not in ASCII."""
+    """Yield the lines with characters outside of ASCII."""
     return (at for at, line in enumerate(text.split("\n")) if not line.isascii())
 
 
 def whole_lines(body: str, start: int, end: int, *, most: int = 300) -> str:
-    """A part of a text, with the rest of the lines that it cuts, if that is not much.
+    """Extend a part of a text to whole lines, if they are not long.
 
     Args:
         start: characters before the part.
@@ -199,7 +200,7 @@ def snippet(
     choice: int | None = None,
     distinct: int | None = None,
 ) -> Snippet:
-    """The lines that match most, with what stands around them.
+    """Choose the lines with the best match, and some around them.
 
     The window is at most `length` characters, and at least one line; a line longer than
     that is cut around its first match.
@@ -232,7 +233,7 @@ def _best_window(
     length: int,
     distinct: int | None,
 ) -> tuple[tuple[int, int], int]:
-    """The window (start, end) with the most different words, and its first matching line.
+    """Find the window with the most distinct query words, and its first matching line.
 
     Args:
         starts: of each line, and where one after the last would start.
@@ -265,7 +266,7 @@ def _best_window(
 
 
 def _grown(lines: list[str], start: int, end: int, length: int) -> tuple[int, int]:
-    """A window with lines added after and before it, in turn, while there is room."""
+    """Add lines after and before a window, in turn, while there is room."""
     size = sum(len(line) + 1 for line in lines[start:end])
     while True:
         grown = False
@@ -287,7 +288,7 @@ def _grown(lines: list[str], start: int, end: int, length: int) -> tuple[int, in
 
 
 def _first_match(line: str, match: Matcher) -> int:
-    """Where the first word that matches begins; 0 if none does."""
+    """Find the first matching word; 0 without one."""
     for chunk in _CHUNK.finditer(line):
         at = 0
         for word in tokenizer.split(chunk[0]):
@@ -300,7 +301,7 @@ def _first_match(line: str, match: Matcher) -> int:
 
 
 def cut(line: str, match: Matcher, length: int) -> str:
-    """`length` characters of a line, around its first match."""
+    """Cut a line to `length` characters around its first match."""
     at = _first_match(line, match)
     start = max(0, min(at - length // 4, len(line) - length))
     end = start + length

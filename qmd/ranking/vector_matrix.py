@@ -1,11 +1,12 @@
-"""All vectors of a model in memory, for a process that stays: to compare every one of them with
-that of a query is then the product of a matrix and a vector.
+"""Exact vector search in memory, for long-running processes.
+
+The comparison with all vectors of a model is the product of a matrix and a vector.
 
 Measured over 92,621 vectors of 384 numbers: 14 ms, where DuckDB takes 63 from its own memory.
 
-Each time the index has been attached, the numbers of its vectors, and a hash of their signs, are
-compared with those that are held: only what is new is read. A number is never used again, unless
-another file takes the place of the index: then all are read.
+Each time the index has been attached, the numbers and a hash of the sign bits of its vectors are
+compared with those in memory, and only new vectors are loaded. A number is never reused, unless
+another file replaces the index: then all are loaded.
 """
 
 from __future__ import annotations
@@ -29,27 +30,26 @@ MOST = 400_000_000
 """Bytes of vectors that are held: 260,000 vectors of 384 numbers."""
 
 FEW = 0.1
-"""Share of the vectors that are new up to which they are asked for by number: beyond, all are read
-anew."""
+"""Share of new vectors up to which they are loaded by number: beyond, all are loaded again."""
 
 MUCH = 32_000_000
-"""Bytes of vectors that DuckDB need not hold as well once they have been read."""
+"""Bytes of vectors that DuckDB need not keep as well once they are loaded."""
 
 AT_ONCE = 4096
-"""Vectors that are read at once."""
+"""Vectors that are loaded at once."""
 
 BLOCKS = 8
-"""Parts that the vectors lie in at most: each takes a product of its own."""
+"""Blocks of vectors at most: each takes a product of its own."""
 
 CLOSE = 2e-6
-"""By how much two ways of adding up the same products may differ, and scores shown as equal."""
+"""Difference of two sums of the same products in different order, and of scores shown as equal."""
 
 KIND = "matrix"
-"""What a snapshot is remembered as, while the index stays attached."""
+"""Kind of the cached matrix, while the index stays attached."""
 
 
 class Block(NamedTuple):
-    """Some vectors.
+    """A block of vectors.
 
     Attributes:
         chunk_ids: uint32[n]
@@ -62,12 +62,12 @@ class Block(NamedTuple):
     vectors: NDArray[np.float32]
 
     def of(self, chosen: NDArray[np.bool_]) -> Block:
-        """Some of its vectors."""
+        """Select some of the vectors."""
         return Block(self.chunk_ids[chosen], self.signs[chosen], self.vectors[chosen])
 
 
 class Compared:
-    """All vectors beside one.
+    """Similarities of all vectors to one.
 
     Args:
         blocks: the vectors.
@@ -92,7 +92,7 @@ class Compared:
             self._near = self._near[self._places]
 
     def first(self, depth: int) -> list[tuple[int, float]]:
-        """(chunk_id, cosine to six places) of the nearest, those equally near by number."""
+        """Return (chunk_id, cosine to six places) of the nearest chunks; ties go by number."""
         places = np.arange(len(self._near))
         if depth < len(self._near):
             last = np.partition(self._near, -depth)[-depth]
@@ -105,7 +105,7 @@ class Compared:
         return list(zip(ids[order].tolist(), scores[order].tolist(), strict=True))
 
     def _at(self, places: NDArray[np.int64]) -> tuple[NDArray[np.uint32], NDArray[np.float32]]:
-        """Numbers and vectors of some of all; ascending."""
+        """Gather numbers and vectors at some positions, ascending."""
         bounds = np.searchsorted(places, self._starts)
         ids, vectors = [np.empty(0, np.uint32)], [np.empty((0, len(self._vector)), np.float32)]
         for number, block in enumerate(self._blocks):
@@ -118,8 +118,10 @@ class Compared:
 def _summed_in_order(
     vectors: NDArray[np.float32], vector: NDArray[np.float32]
 ) -> NDArray[np.float32]:
-    """The products of vectors with one, as DuckDB has them: number after number in 32 bits, so that
-    a question gets the same answer whoever compared."""
+    """Compute dot products as DuckDB does: one number after another in 32 bits.
+
+    A query gets the same scores from either.
+    """
     summed = np.zeros(len(vectors), np.float32)
     for numbers, factor in zip(np.ascontiguousarray(vectors.T), vector, strict=True):
         summed += numbers * factor
@@ -127,7 +129,7 @@ def _summed_in_order(
 
 
 def _rounded(scores: NDArray[np.float32]) -> NDArray[np.float64]:
-    """To six places, halves away from 0, as DuckDB does it."""
+    """Round to six places, halves away from 0, as DuckDB does."""
     millionths = scores.astype(np.float64) * 1e6
     whole = np.trunc(millionths)
     is_half = np.abs(millionths - whole) == 0.5
@@ -138,7 +140,7 @@ def _rounded(scores: NDArray[np.float32]) -> NDArray[np.float64]:
 
 
 class Matrix:
-    """The vectors of one model, as the index has them.
+    """Matrix of the vectors of one model in the index.
 
     Args:
         fingerprint: of the model.
@@ -158,15 +160,15 @@ class Matrix:
         model_id: int,
         chunks: str | None = None,
     ) -> Compared | None:
-        """The vectors of a model beside one of length 1.
+        """Compare the vectors of a model with one of length 1.
 
-        None to who does not read but write.
+        None outside of a read.
 
         Args:
             chunks: JSON array of chunk_id: no others.
 
         Raises:
-            Stopped: nobody waits for it any more.
+            Stopped: the caller has cancelled.
         """
         blocks = self._current(cursor, model_id)
         if blocks is None:
@@ -174,7 +176,7 @@ class Matrix:
         return Compared(blocks, vector, chunks)
 
     def _current(self, cursor: Cursor, model_id: int) -> list[Block] | None:
-        """The vectors that the index has; None to who does not read but write."""
+        """Return the current vectors of the index; None outside of a read."""
         memory = cursor.memory
         if memory is None:
             return None
@@ -191,7 +193,7 @@ class Matrix:
         """Hold the vectors that the index has, and no others."""
         table = _table(cursor, "embeddings/signs", model_id=model_id)
         ids, signs = table["chunk_id"].to_numpy(), table["sign"].to_numpy()
-        order = np.argsort(ids, kind="stable")  # nearly as they are
+        order = np.argsort(ids, kind="stable")  # nearly sorted already
         ids, signs = ids[order], signs[order]
         if memory.file != self._file:
             self._held.clear()  # what other files have under the same numbers may be anything
@@ -221,7 +223,7 @@ class Matrix:
 def _found(
     ids: NDArray[np.uint32], signs: NDArray[np.uint64], block: Block
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Where the vectors of a block would be among others, ascending, and which are there."""
+    """Find the positions of the vectors in a block, and those that are present."""
     if not len(ids):
         return np.zeros(len(block.chunk_ids), np.int64), np.zeros(len(block.chunk_ids), np.bool_)
     place = np.minimum(np.searchsorted(ids, block.chunk_ids), len(ids) - 1)
@@ -229,7 +231,7 @@ def _found(
 
 
 def _joined(blocks: list[Block]) -> list[Block]:
-    """The same vectors in few blocks. The largest is left as it is."""
+    """Merge vectors into few blocks. The largest block is kept as it is."""
     blocks = [block for block in blocks if len(block.chunk_ids)]
     if len(blocks) <= BLOCKS:
         return blocks
@@ -238,14 +240,14 @@ def _joined(blocks: list[Block]) -> list[Block]:
 
 
 def _read(cursor: Cursor, model_id: int, wanted: NDArray[np.uint32], *, everything: bool) -> Block:
-    """Vectors of the index, part by part.
+    """Load vectors of the index in parts.
 
     Args:
         wanted: their numbers, ascending.
         everything: there are no others.
 
     Raises:
-        Stopped: nobody waits for it any more.
+        Stopped: the caller has cancelled.
     """
     count = len(wanted)
     ids, signs = np.empty(count, np.uint32), np.empty(count, np.uint64)
@@ -270,7 +272,6 @@ def _read(cursor: Cursor, model_id: int, wanted: NDArray[np.uint32], *, everythi
 
 
 def _table(cursor: Cursor, name: str, **parameters: int | str | None) -> pa.Table:
-    """All rows of a statement, as Arrow has them. A stream that is left half read would keep the
-    file open."""
+    """Fetch all rows as an Arrow table. A stream read in part would keep the file open."""
     text, taken = given(name, parameters)
     return cursor.connection.execute(text, taken).to_arrow_table()

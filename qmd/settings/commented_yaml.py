@@ -1,6 +1,6 @@
-"""Settings files with their lines and comments, as ruamel.yaml parses them.
+"""YAML of settings files with lines and comments, parsed by ruamel.yaml.
 
-Import this where something is changed, or a mistake is told of: it takes ten times as long.
+Import this module only for a change or for an error message: it takes ten times as long.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _TWICE = re.compile('found duplicate key "(?P<key>.*?)"')
 
 
 def yaml() -> Any:
-    """What reads and writes index.yml, comments and all."""
+    """Return a parser and writer of YAML that keeps comments."""
     from ruamel.yaml import YAML
 
     handler = YAML()
@@ -27,8 +27,8 @@ def yaml() -> Any:
     return handler
 
 
-def parsed(text: str, path: Path) -> Any:
-    """Parse the text of a settings file with its lines and comments; None if it says nothing.
+def parse_commented(text: str, path: Path) -> Any:
+    """Parse a settings file with its lines and comments; None if it is empty.
 
     Raises:
         ConfigError: it is not YAML, or over a limit; with the line.
@@ -64,7 +64,7 @@ def parsed(text: str, path: Path) -> Any:
 
 
 def _check_keys(text: str, path: Path) -> None:
-    """Refuse a list or a mapping as a key: each one inside of another doubles the time of reading.
+    """Refuse a list or a mapping as a key: each nested one doubles the parsing time.
 
     Raises:
         ConfigError: there is one; with the line.

@@ -1,4 +1,4 @@
-"""Settings: what index.yml says.
+"""Settings in index.yml: reading and validation.
 
 Defaults, then index.yml, then the environment (`environment.py`), then flags.
 """
@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
 from qmd.errors import ConfigError, UsageError
-from qmd.settings.environment import Place, expanded
+from qmd.settings.environment import Place, expand_home
 from qmd.text import yaml_reader
 from qmd.text.globs import check_mask, matcher
 from qmd.text.paths import LONGEST_NAME
@@ -33,19 +33,19 @@ NEW_MASK = "documents"
 
 CHUNK_STRATEGIES = ("auto", "plain")
 
-LARGEST = 1 << 20
+MAX_SETTINGS_BYTES = 1 << 20
 """Bytes of a settings file. Its characters have a limit of their own."""
 
-TICK = 2_000_000_000
-"""Nanoseconds: how exactly a file system notes when a file was written, at worst (FAT)."""
+CLOCK_TICK_NS = 2_000_000_000
+"""Nanoseconds of a file system's clock tick, at worst (FAT)."""
 
 _SEVERAL_WAYS = re.compile(r"<<|!|(?<![\w./-])[-+]?(?:0+\d|\d+_|\d{4}-\d)")
-"""What not everybody who reads YAML takes for the same: merged keys and tags; numbers such as 012
-and 1_000, and dates, which some take for text."""
+"""YAML that parsers read differently: merged keys, tags, dates, and numbers such as 012 and
+1_000."""
 
 
 class Settings(NamedTuple):
-    """What an index.yml says.
+    """Content of an index.yml.
 
     Attributes:
         models: name of a model for a role.
@@ -69,7 +69,7 @@ class Settings(NamedTuple):
 
 
 def digest(place: Place) -> str | None:
-    """SHA-256 of index.yml and of where its paths begin; None if there is none.
+    """Hash index.yml and the base folder of its paths (SHA-256); None without a file.
 
     A project that was copied or moved has another. One that has just been emptied is none yet: so
     it looks for a moment while it is written.
@@ -87,13 +87,13 @@ def digest(place: Place) -> str | None:
 
 
 def stamp(place: Place) -> Hashable:
-    """What is another one after index.yml has changed; None if it has just been written.
+    """Return a stamp that changes with index.yml; None if the file is too new to tell.
 
     Two changes within one tick of the clock of a file system look the same.
 
     Raises:
         FileNotFoundError: there is none.
-        ConfigError: nobody may look.
+        ConfigError: the user must not read the folder.
     """
     try:
         info = place.config.stat()
@@ -101,40 +101,40 @@ def stamp(place: Place) -> Hashable:
         raise
     except OSError as error:
         raise ConfigError(place.config, error.strerror or str(error)) from error
-    if time.time_ns() - info.st_mtime_ns < TICK:
+    if time.time_ns() - info.st_mtime_ns < CLOCK_TICK_NS:
         return None
     return info.st_mtime_ns, info.st_ctime_ns, info.st_ino, info.st_size
 
 
 def is_blank(place: Place) -> bool:
-    """Whether there is an index.yml with nothing in it, such as an editor leaves that was cut off.
+    """Check for an empty index.yml, such as an interrupted editor leaves.
 
     Raises:
         ConfigError: it cannot be read.
     """
-    return not written(place.config).strip("\ufeff \t\r\n") and place.config.exists()
+    return not read_yaml_text(place.config).strip("\ufeff \t\r\n") and place.config.exists()
 
 
 def load(place: Place) -> Settings:
-    """Read index.yml. None at all is the same as an empty one.
+    """Read index.yml. A missing file is the same as an empty one.
 
     Raises:
         ConfigError: it is not YAML, or says something unknown; with the line, unless it is large.
     """
-    text = written(place.config)
+    text = read_yaml_text(place.config)
     try:
         return understood(_parsed_fast(text), place)
     except (ValueError, ConfigError) as error:
         if isinstance(error, ConfigError) and yaml_reader.is_slow(text):
             raise
-        from qmd.settings.commented_yaml import parsed
+        from qmd.settings.commented_yaml import parse_commented
 
-        # Or it is no mistake at all: who also writes the file has the last word, and knows lines.
-        return understood(parsed(text, place.config), place)
+        # Or it is no mistake: ruamel.yaml, which also writes the file, decides, and knows lines.
+        return understood(parse_commented(text, place.config), place)
 
 
 def _parsed_fast(text: str) -> object:
-    """The document in a text, in a tenth of the time; it knows no lines.
+    """Parse a text in a tenth of the time, without line numbers.
 
     Raises:
         ValueError: it cannot be read, or might be meant otherwise.
@@ -145,7 +145,7 @@ def _parsed_fast(text: str) -> object:
 
 
 def understood(document: object, place: Place) -> Settings:
-    """What a parsed index.yml says; nothing, if it is None.
+    """Convert a parsed index.yml to settings; empty ones for None.
 
     Raises:
         ConfigError: it says something unknown; with the line.
@@ -154,7 +154,7 @@ def understood(document: object, place: Place) -> Settings:
 
 
 def content(path: Path) -> bytes:
-    """Read a settings file.
+    """Read the bytes of a settings file.
 
     Raises:
         FileNotFoundError: there is none.
@@ -162,20 +162,21 @@ def content(path: Path) -> bytes:
     """
     try:
         with path.open("rb") as file:
-            data = file.read(LARGEST + 1)
+            data = file.read(MAX_SETTINGS_BYTES + 1)
     except FileNotFoundError:
         raise
     except OSError as error:
         raise ConfigError(path, error.strerror or str(error)) from error
-    if len(data) > LARGEST:
+    if len(data) > MAX_SETTINGS_BYTES:
         raise ConfigError(
-            path, f"the file has more than {LARGEST:,} bytes, which is the limit: shorten it"
+            path,
+            f"the file has more than {MAX_SETTINGS_BYTES:,} bytes, which is the limit: shorten it",
         )
     return data
 
 
-def written(path: Path) -> str:
-    """Read the text of a settings file, with its line ends and its byte order mark, if it has one.
+def read_yaml_text(path: Path) -> str:
+    """Read the text of a settings file, with its line ends and byte order mark.
 
     Returns:
         Nothing, if there is no file.
@@ -199,7 +200,7 @@ def written(path: Path) -> str:
 
 
 class _Reader:
-    """Turns a parsed index.yml into settings; knows the line of every mistake."""
+    """Converter of a parsed index.yml to settings, with the line of each mistake."""
 
     def __init__(self, place: Place) -> None:
         self._place = place
@@ -314,7 +315,7 @@ class _Reader:
         )
         home = self._place.home or Path.home()
         with self._failing(here, "path"):
-            root = (self._place.project or home) / expanded(path, home)
+            root = (self._place.project or home) / expand_home(path, home)
         return (
             Collection(
                 name,
@@ -379,7 +380,7 @@ class _Reader:
 
     @contextmanager
     def _failing(self, mapping: Any, key: object) -> Iterator[None]:
-        """Tells of a usage error as a mistake in the file."""
+        """Report a usage error as a mistake in the file, with its line."""
         try:
             yield
         except UsageError as error:
@@ -394,10 +395,10 @@ class _Reader:
 
 
 def check_name(name: str) -> None:
-    """Refuse a collection name that could not be written in a path, or is not to be had.
+    r"""Refuse a collection name that is reserved or cannot be part of a path.
 
     Raises:
-        UsageError: it is empty, has a `/`, `\\`, `:`, `?` or a control character, begins with `.`,
+        UsageError: it is empty, has a `/`, `\`, `:`, `?` or a control character, begins with `.`,
             `#` or `-`, is longer than the name of a file, or is that of the experience records.
     """
     forbidden = on_one_line(name) != name or any(mark in name for mark in "/\\:?")

@@ -1,6 +1,6 @@
-"""Changes to index.yml, which keep its comments and the order of its keys.
+"""Edits of index.yml that keep comments and key order.
 
-Import this where something is changed: a search has no need of it.
+Import this module only for a change; a search does not need it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Parsed = Any
 
 
 def edit(place: Place, change: Callable[[Parsed], None]) -> Settings:
-    """Change index.yml, keeping its comments and the order of its keys.
+    """Change index.yml and keep its comments and key order.
 
     Returns:
         What it says now.
@@ -36,8 +36,8 @@ def edit(place: Place, change: Callable[[Parsed], None]) -> Settings:
     try:
         place.config.parent.mkdir(parents=True, exist_ok=True)
         with edit_lock.locked(place.config.with_name(place.config.name + ".lock")):
-            text = config.written(place.config)
-            document = commented.parsed(text, place.config)
+            text = config.read_yaml_text(place.config)
+            document = commented.parse_commented(text, place.config)
             config.understood(document, place)
             lines = Lines(text)
             if document is None:
@@ -53,19 +53,19 @@ def edit(place: Place, change: Callable[[Parsed], None]) -> Settings:
                     break
             else:
                 raise ConfigError(place.config, "it cannot be changed as it is written: edit it")
-            safe_open.replace(place.config.resolve(), lambda file: file.write(text))
+            safe_open.atomic_replace(place.config.resolve(), lambda file: file.write(text))
             return settings
     except OSError as error:
         raise ConfigError(place.config, error.strerror or str(error)) from error
 
 
 def _says(text: str, settings: Settings, place: Place) -> bool:
-    """Check that a text can be read again, and means these settings.
+    """Check that a text parses to these settings.
 
     Raises:
         ConfigError: it is over a limit.
     """
-    return config.understood(commented.parsed(text, place.config), place) == settings
+    return config.understood(commented.parse_commented(text, place.config), place) == settings
 
 
 def _is_comment(line: str) -> bool:
@@ -73,17 +73,17 @@ def _is_comment(line: str) -> bool:
 
 
 def _name(document: Parsed) -> None:
-    """Write names of collections as texts that YAML takes for numbers, such as 2024."""
+    """Quote collection names that YAML would read as numbers, such as 2024."""
     for key in list(document.get("collections") or ()):
         if not isinstance(key, str):
             rename_collection(document, key, str(key))
 
 
 def entry(document: Parsed, name: str) -> Parsed:
-    """The lines of a collection.
+    """Return the lines of a collection.
 
     Raises:
-        CollectionNotFound: there are none: another process has removed them meanwhile.
+        CollectionNotFound: there are none: another process has just removed them.
     """
     known = document.get("collections") or {}
     if name not in known:
@@ -92,7 +92,7 @@ def entry(document: Parsed, name: str) -> Parsed:
 
 
 def add_collection(document: Parsed, collection: Collection) -> None:
-    """Add the lines of a collection; only what differs from the defaults."""
+    """Add a collection; only values that differ from the defaults are written."""
     lines: dict[str, object] = {"path": collection.root, "pattern": collection.mask}
     if collection.ignored:
         lines["ignore"] = list(collection.ignored)
@@ -110,13 +110,13 @@ def add_collection(document: Parsed, collection: Collection) -> None:
 
 
 def remove_collection(document: Parsed, name: str) -> None:
-    """Remove the lines of a collection. See `entry`."""
+    """Remove a collection. See `entry`."""
     entry(document, name)
     _remove(document, "collections", name)
 
 
 def rename_collection(document: Parsed, old: object, new: str) -> None:
-    """Give the lines of a collection another name, in the same place."""
+    """Rename a collection in its place."""
     entries = document["collections"]
     place = list(entries).index(old)
     lines = entries.pop(old)
@@ -154,14 +154,14 @@ def remove_context(document: Parsed, collection: str | None, prefix: str) -> Non
 
 
 def _keys_of(contexts: Parsed, prefix: str) -> list[object]:
-    """The keys, of which there may be several, that mean a folder."""
+    """Find all keys that mean the same folder."""
     return [key for key in contexts if str(key).strip("/") == prefix]
 
 
 def _remove(document: Parsed, *keys: object) -> None:
-    """Remove what stands at some keys, with the comments above it and no others.
+    """Remove keys and the comments directly above them.
 
-    A parsed document has each comment with what stands before it, and would lose the wrong ones:
+    A parsed document has each comment at the key before it, and would lose the wrong ones:
     so it is done in the text, where that is written in lines of its own.
     """
     from ruamel.yaml.error import YAMLError
@@ -200,7 +200,7 @@ def _dumped(document: Parsed) -> str:
 
 
 def _indentation(document: Parsed) -> tuple[int, int]:
-    """Columns that a file indents its mappings by, and the dashes of its lists; by default 2."""
+    """Detect the indentation of mappings and of list dashes; 2 and 0 by default."""
     mapping, offset = None, None
     waiting = [document]
     while waiting and (mapping is None or offset is None):
@@ -219,7 +219,7 @@ def _indentation(document: Parsed) -> tuple[int, int]:
 
 
 def _without(text: str, line: int, column: int) -> str:
-    """YAML without the entry whose key stands in a line, from 0, and the comments right above.
+    """Remove the entry whose key is in a line (from 0), and the comments directly above it.
 
     Args:
         column: of the key: what belongs to it stands further right.
@@ -248,7 +248,7 @@ def _without(text: str, line: int, column: int) -> str:
 
 
 def write_all(document: Parsed, settings: Settings) -> None:
-    """Put collections and contexts into an empty document."""
+    """Write collections and contexts into an empty document."""
     for collection in settings.collections:
         add_collection(document, collection)
     for context in settings.contexts:

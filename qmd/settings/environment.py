@@ -1,6 +1,6 @@
-"""What the environment says: which index is meant, what models may use, how servers are reached.
+"""Environment variables: location of the index, limits for models and servers.
 
-Nobody else reads the environment; everybody is given what they need.
+No other module reads the environment; each is given the values it needs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ YES = frozenset({"1", "true", "yes", "on"})
 
 
 class Place(NamedTuple):
-    """Where one index lives.
+    """Paths of one index: file, settings, project.
 
     Attributes:
         config: its index.yml.
@@ -28,7 +28,7 @@ class Place(NamedTuple):
         project: the folder of a project-local index, or None for the user's own.
         trusted: file in which the user's approvals of projects are kept.
         trust_all: approve every project.
-        home: what `~` stands for; None is the home of this process.
+        home: the folder for `~`; None is the home of this process.
     """
 
     name: str
@@ -41,16 +41,16 @@ class Place(NamedTuple):
 
 
 def locate(environ: Mapping[str, str], folder: Path, *, index: str | None = None) -> Place:
-    """The index that a command means: `--index`, else the project's, else the user's.
+    """Locate the index of a command: `--index`, else the project's, else the user's.
 
     Raises:
         UsageError: the name of the index is a path, or `INDEX_PATH` is a folder, or begins with
-            the home of somebody who is not known here.
+            the home of an unknown user.
     """
     home = Path(environ.get("HOME") or Path.home())
     config_home = Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "qmd"
     own_config = environ.get("QMD_CONFIG_DIR")
-    config = expanded(own_config, home) if own_config else config_home
+    config = expand_home(own_config, home) if own_config else config_home
     cache = Path(environ.get("XDG_CACHE_HOME") or home / ".cache") / "qmd"
     trusted = config / "trusted.json"
     trust_all = environ.get("QMD_TRUST_LOCAL_CONFIG") == "1"
@@ -64,7 +64,7 @@ def locate(environ: Mapping[str, str], folder: Path, *, index: str | None = None
     name = index or "index"
     database = cache / f"{name}.duckdb"
     if index is None and environ.get("INDEX_PATH"):
-        database = expanded(environ["INDEX_PATH"], home)
+        database = expand_home(environ["INDEX_PATH"], home)
         if os.path.isdir(database):  # noqa: PTH112  # nor an error: who may not look
             raise UsageError(
                 f"INDEX_PATH is a folder: {database}\n\n"
@@ -77,7 +77,7 @@ def locate(environ: Mapping[str, str], folder: Path, *, index: str | None = None
 
 
 def check_reach(place: Place) -> None:
-    """Refuse an index of which nobody may look whether it is there.
+    """Refuse an index without permission to look for it.
 
     Raises:
         IndexOutOfReach: that is so.
@@ -85,13 +85,13 @@ def check_reach(place: Place) -> None:
     try:
         os.stat(place.database)
     except (FileNotFoundError, NotADirectoryError):
-        pass  # it is none yet, or who makes it will be told
+        pass  # there is none yet, or creating it will report the error
     except OSError as error:
         raise IndexOutOfReach(place.database, error.strerror or str(error)) from error
 
 
 def check_exists(place: Place) -> None:
-    """Refuse an index of the user's that has neither settings nor a file.
+    """Refuse an index of the user that has neither settings nor a file.
 
     Raises:
         IndexNotFound: with the names of those that there are.
@@ -102,13 +102,13 @@ def check_exists(place: Place) -> None:
 
 
 def known(place: Place) -> list[str]:
-    """Names of the user's indexes, those that have settings or a file where this one has them."""
+    """List the names of the user's indexes in the same folder, by settings or file."""
     names = {file.stem for file in place.config.parent.glob("*.yml")}
     return sorted(names | {file.stem for file in place.database.parent.glob("*.duckdb")})
 
 
 def at(environ: Mapping[str, str], path: Path) -> Place:
-    """The index of a project's folder, or of a DuckDB file.
+    """Return the index of a project's folder, or of a DuckDB file.
 
     The settings of a file are where the command line has them, if it is one that the command line
     would use; else beside it: `work.duckdb` has `work.yml`.
@@ -117,7 +117,7 @@ def at(environ: Mapping[str, str], path: Path) -> Place:
         UsageError: a folder has no index of its own, or the file is one of settings.
     """
     home = Path(environ.get("HOME") or Path.home())
-    path = Path(os.path.abspath(expanded(str(path), home)))  # noqa: PTH100
+    path = Path(os.path.abspath(expand_home(str(path), home)))  # noqa: PTH100
     is_folder = os.path.isdir(path)  # noqa: PTH112  # nor an error: who may not look
     folder = path if is_folder else path.parent
     if folder.name == LOCAL_FOLDER:
@@ -141,7 +141,7 @@ def at(environ: Mapping[str, str], path: Path) -> Place:
 
 
 def _in_project(user: Place, project: Path) -> Place:
-    """The index of a project, for a user with an index of their own.
+    """Return the index of a project, with the user's settings as the base.
 
     Raises:
         UsageError: it leads out of the project, and so to what is not the project's.
@@ -160,7 +160,7 @@ def _in_project(user: Place, project: Path) -> Place:
 
 
 def _stray(local: Path, project: Path) -> str | None:
-    """What is kept of a project's index outside of the project, if anything is."""
+    """Find a part of a project's index that lies outside of the project."""
     links = [str(local)]
     with suppress(OSError), os.scandir(local) as entries:
         links += [e.path for e in entries if e.name.startswith("index.") and e.is_symlink()]
@@ -172,7 +172,7 @@ def _stray(local: Path, project: Path) -> str | None:
 
 
 class Machine(NamedTuple):
-    """What the environment says of models.
+    """Environment variables for models.
 
     Attributes:
         chosen: name of a model for a role, over what index.yml says.
@@ -182,7 +182,7 @@ class Machine(NamedTuple):
         endpoint: base URL of the models that are not run here.
         key: for the endpoint.
         gpu: whether one may be used.
-        notes: folder for what is found out about this machine; None: nothing is tried.
+        notes: folder for facts about this machine; None: nothing is tested.
     """
 
     chosen: Mapping[str, str] = MappingProxyType({})
@@ -196,7 +196,7 @@ class Machine(NamedTuple):
 
 
 def machine(environ: Mapping[str, str], *, gpu: bool = True) -> Machine:
-    """What the environment says of models.
+    """Read the environment variables for models.
 
     Args:
         gpu: what the command line says.
@@ -222,14 +222,14 @@ def machine(environ: Mapping[str, str], *, gpu: bool = True) -> Machine:
 
 
 class Serving(NamedTuple):
-    """What the environment says of servers.
+    """Environment variables for servers.
 
     Attributes:
         token: that a request has to bring.
         origins: of web pages that may ask, besides those of this machine.
-        hosts: names that the server has for those who ask, besides those of this machine.
+        hosts: host names of the server, besides those of this machine.
         state: folder for what is known of servers that run.
-        debug: whether the log tells everything.
+        debug: whether the log has all details.
     """
 
     token: str | None
@@ -240,7 +240,7 @@ class Serving(NamedTuple):
 
 
 def serving(environ: Mapping[str, str]) -> Serving:
-    """What the environment says of servers."""
+    """Read the environment variables for servers."""
     home = home_of(environ)
     return Serving(
         environ.get("QMD_TOKEN") or None,
@@ -255,20 +255,23 @@ PLACES = ("INDEX_PATH", "QMD_CONFIG_DIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")
 """Variables that choose the index, by paths."""
 
 CHOICES = ("QMD_EMBED_MODEL", "QMD_RERANK_MODEL", "QMD_GENERATE_MODEL", "OPENAI_BASE_URL")
-"""Variables that choose its models. The address is one: index.yml, too, may name an endpoint's."""
+"""Variables that choose its models.
+
+The address is included, since index.yml may name an endpoint's model.
+"""
 
 _PASSWORD = re.compile(r"^(\s*https?://)[^/?#]*@", re.IGNORECASE)
 
 
 def carried(environ: Mapping[str, str]) -> dict[str, str]:
-    """What else has to be set where a qmd for the same index is started from elsewhere.
+    """Return the variables that another process needs to use the same index.
 
     No secret is: neither the key of an endpoint nor a password in its address.
     """
     home = home_of(environ)
     found = {name: environ[name] for name in (*PLACES, *CHOICES) if environ.get(name)}
     return {
-        name: str(expanded(value, home).absolute())
+        name: str(expand_home(value, home).absolute())
         if name in PLACES
         else _PASSWORD.sub(r"\1", value)
         for name, value in found.items()
@@ -276,23 +279,23 @@ def carried(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def home_of(environ: Mapping[str, str]) -> Path:
-    """The home of the user."""
+    """Return the home folder of the user."""
     return Path(environ.get("HOME") or Path.home())
 
 
 def _listed(text: str) -> tuple[str, ...]:
-    """The parts of a list with commas."""
+    """Split a comma list."""
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def expanded(path: str, home: Path) -> Path:
-    """`path` with the folder that a `~` or `~name` in front stands for."""
+def expand_home(path: str, home: Path) -> Path:
+    """Expand a leading `~` or `~name` of a path."""
     if path == "~" or path.startswith("~/"):
         return home / path[1:].lstrip("/")
     try:
         return Path(path).expanduser()
     except RuntimeError as error:
-        raise UsageError(f"Nobody knows whose home '{path}' begins with.") from error
+        raise UsageError(f"'{path}' begins with the home of an unknown user.") from error
 
 
 def _project(folder: Path) -> Path | None:
@@ -300,7 +303,7 @@ def _project(folder: Path) -> Path | None:
         local = parent / LOCAL_FOLDER
         try:
             is_there = (local / "index.yml").is_file()
-        except PermissionError:  # who reads it will be told; another index is not meant
+        except PermissionError:  # reading it will report the error; no other index is meant
             is_there = os.path.isdir(local)  # noqa: PTH112  # nor an error
         if is_there:
             return parent

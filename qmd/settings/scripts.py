@@ -1,4 +1,4 @@
-"""Files of a project that a shell command runs, as far as its words tell.
+"""Script files of a project that a shell command runs, by the words of the command.
 
 A word counts if it is the path of a file inside the project or the collection: `./sync.sh`,
 `sh tools/pull.sh`, `cd tools && ./pull.sh`. So does the file that a well-known runner reads:
@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 from qmd import safe_open
 
-DEPTH = 4
-"""Commands within commands that are looked into: `sh -c '…'`."""
+MAX_NESTED_COMMANDS = 4
+"""Levels of commands within commands that are examined: `sh -c '…'`."""
 
 READ_BY = {
     "make": ("GNUmakefile", "makefile", "Makefile"),
@@ -31,25 +31,28 @@ READ_BY = {
     "rake": ("Rakefile", "rakefile"),
     "task": ("Taskfile.yml", "Taskfile.yaml"),
 }
-"""Files that runners read without being told to."""
+"""Files that task runners read by default."""
 
 WRITERS = frozenset({"touch", "mkdir", "rm", "rmdir", "tee"})
-"""Commands that only make or remove the files that they name."""
+"""Commands that only create or remove the files that they name."""
 
 COPIERS = frozenset({"cp", "mv", "ln", "install"})
-"""Commands that make the last of the files that they name."""
+"""Commands that create the last of the files that they name."""
 
 _OPERATOR = re.compile(r"[<>]*[;&|()][<>;&|()]*")
 """Operators after which another command may begin."""
 
 _TO = re.compile(r"[0-9]*(>>|>\||&>|&>>|>)|-o|--output")
-"""Words before the name of a file that is written. What a command makes anew is no script of it."""
+"""Operators before the name of an output file.
+
+A file that the command creates is none of its scripts.
+"""
 
 _HERE = re.compile(r"^(\$PWD|\$\{PWD\}|\$\(pwd\)|`pwd`)/")
 
 
 class Script(NamedTuple):
-    """A file that a command runs.
+    """A script file that a command runs.
 
     Attributes:
         name: below the project if it is there, else its whole path.
@@ -63,7 +66,7 @@ class Script(NamedTuple):
 
 
 def scripts(command: str, root: Path, project: Path) -> tuple[Script, ...]:
-    """Find the files of a project that a command runs, in order of their names.
+    """Find the script files of a project that a command runs, sorted by name.
 
     Args:
         root: folder that the command runs in.
@@ -83,8 +86,8 @@ def scripts(command: str, root: Path, project: Path) -> tuple[Script, ...]:
     return tuple(found[path] for path in sorted(found))
 
 
-def _words(command: str, depth: int = DEPTH) -> Iterator[str]:
-    """Words of a command that may be paths, those in quoted commands as well."""
+def _words(command: str, depth: int = MAX_NESTED_COMMANDS) -> Iterator[str]:
+    """Yield the words of a command that may be paths, including quoted commands."""
     tokens = _tokens(command)
     made = _made(tokens) if "`" not in command else set()
     before = ""
@@ -104,7 +107,7 @@ def _words(command: str, depth: int = DEPTH) -> Iterator[str]:
 
 
 def _made(tokens: list[str]) -> set[int]:
-    """Find the places of words that name what a command makes or removes.
+    """Find the positions of words that name files which the command creates or removes.
 
     A command would take back its own approval if what it makes counted as a script of it. A word
     with a command inside of it is never one of these.
@@ -127,7 +130,7 @@ def _made(tokens: list[str]) -> set[int]:
 
 
 def _tokens(command: str) -> list[str]:
-    """Words and operators of a command; something like it, if its quotes do not match."""
+    """Split a command into words and operators; roughly, if its quotes do not match."""
     # A line break ends a command, which shlex takes for a blank.
     lexer = shlex.shlex(command.replace("\n", " ; "), posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
@@ -139,7 +142,7 @@ def _tokens(command: str) -> list[str]:
 
 
 def _places(word: str, homes: list[Path]) -> Iterator[Path]:
-    """Where a word leads from some folders, if that is inside of the first two of them."""
+    """Yield the paths of a word below some folders, if inside of the first two."""
     if not word or "\0" in word:
         return
     for home in homes:
@@ -149,7 +152,7 @@ def _places(word: str, homes: list[Path]) -> Iterator[Path]:
 
 
 def _is_runnable(path: Path) -> bool:
-    """Return whether something is there that is no folder. A word may be too long for a name."""
+    """Check that something exists at the path and is no folder. A word may exceed a file name."""
     return os.path.exists(path) and not os.path.isdir(path)  # noqa: PTH110, PTH112
 
 

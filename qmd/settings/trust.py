@@ -1,8 +1,8 @@
-"""Approval of what a project-local index.yml would make qmd do.
+"""User approval of a project's commands, folders, models and links.
 
-Such a file comes with a clone. Its update commands, its folders outside the project, its
-models and where its links lead are used only after the user has approved exactly that set, with
-the scripts that its commands run; a change asks again.
+A clone brings its own index.yml. Its update commands, folders outside the project, models and the
+targets of its links take effect only after the user has approved exactly that set, with the
+scripts that its commands run; any change needs a new approval.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 class Demand(NamedTuple):
-    """Something that needs approval.
+    """A setting that needs approval.
 
     Attributes:
-        act: a verb and what it is for: "run for 'docs'".
+        act: a verb and its object: "run for 'docs'".
         value: a command, a folder, a model or a link.
         scripts: files of the project that a command runs.
     """
@@ -40,12 +40,12 @@ class Demand(NamedTuple):
 
     @property
     def text(self) -> str:
-        """All but the scripts."""
+        """Text of the setting, without its scripts."""
         return f"{self.act}: {self.value}"
 
 
 def demands(place: Place, settings: Settings) -> list[Demand]:
-    """Return what needs approval, in order. Nothing in the user's own settings does."""
+    """List the settings that need approval, in order; none for the user's own settings."""
     if place.project is None:
         return []
     wanted = []
@@ -73,13 +73,13 @@ def demands(place: Place, settings: Settings) -> list[Demand]:
     return sorted(wanted, key=lambda demand: demand.text)
 
 
-def gated(place: Place, settings: Settings) -> list[str]:
-    """Return what needs approval in words, in order."""
+def needs_approval(place: Place, settings: Settings) -> list[str]:
+    """List the texts of the settings that need approval, in order."""
     return [demand.text for demand in demands(place, settings)]
 
 
 def check_command(collection: str, command: str, config: Path) -> None:
-    """Refuse a command with characters that nobody can see: what it does cannot be judged.
+    """Refuse a command with invisible characters, since it cannot be reviewed.
 
     Raises:
         CommandRefused: it has a control or an invisible character besides line breaks and tabs.
@@ -89,7 +89,7 @@ def check_command(collection: str, command: str, config: Path) -> None:
 
 
 def is_outside(place: Place, collection: Collection) -> bool:
-    """Whether a collection of a project lies outside of it."""
+    """Check that a collection of a project lies outside of it."""
     if place.project is None:
         return False
     root = Path(collection.root).resolve()
@@ -98,7 +98,7 @@ def is_outside(place: Place, collection: Collection) -> bool:
 
 
 def is_trusted(place: Place, settings: Settings) -> bool:
-    """Whether all that needs approval has it."""
+    """Check that all settings that need approval are approved."""
     wanted = demands(place, settings)
     if not wanted or place.trust_all:
         return True
@@ -106,7 +106,7 @@ def is_trusted(place: Place, settings: Settings) -> bool:
 
 
 def may_read(place: Place, settings: Settings, collection: Collection) -> bool:
-    """Whether the folder of a collection may be read: one outside of a project has to be approved.
+    """Check that the folder of a collection may be read: outside of a project only if approved.
 
     Args:
         settings: that have the collection.
@@ -115,19 +115,19 @@ def may_read(place: Place, settings: Settings, collection: Collection) -> bool:
 
 
 def approved(place: Place, settings: Settings) -> Settings:
-    """The settings, without models that a project wants and nobody approved."""
+    """Return the settings without models that are not approved."""
     if settings.models and not is_trusted(place, settings):
         return settings._replace(models={})
     return settings
 
 
 def left_out(place: Place, settings: Settings) -> list[str]:
-    """What needs approval, in words, if not all of it has it."""
-    return [] if is_trusted(place, settings) else gated(place, settings)
+    """List the texts of settings that need approval, unless all are approved."""
+    return [] if is_trusted(place, settings) else needs_approval(place, settings)
 
 
 def approvals(place: Place) -> dict[str, str]:
-    """Digest of the approved set of each project, by its folder."""
+    """Read the digest of the approved settings of each project, by its folder."""
     try:
         value = json.loads(place.trusted.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -140,10 +140,10 @@ def approvals(place: Place) -> dict[str, str]:
 
 
 def approve(place: Place, settings: Settings, *, seen: Sequence[Demand] | None = None) -> None:
-    """Approve all that some settings want.
+    """Approve all settings that need it.
 
     Args:
-        seen: what the user was shown; a script that has changed since then is not approved with it.
+        seen: the demands that the user was shown; a script changed since then is not approved.
     """
     wanted = demands(place, settings) if seen is None else seen
     with _changing(place) as known:
@@ -154,7 +154,7 @@ def approve(place: Place, settings: Settings, *, seen: Sequence[Demand] | None =
 
 
 def revoke(place: Place, project: Path) -> bool:
-    """Take an approval back.
+    """Revoke an approval.
 
     Returns:
         Whether there was one.
@@ -165,7 +165,7 @@ def revoke(place: Place, project: Path) -> bool:
 
 @contextmanager
 def _changing(place: Place) -> Iterator[dict[str, str]]:
-    """The approvals, written anew in the end if they have changed."""
+    """Yield the approvals and save them if they changed."""
     file = place.trusted.resolve()
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -175,13 +175,13 @@ def _changing(place: Place) -> Iterator[dict[str, str]]:
             yield known
             if known != before:
                 text = json.dumps(known, indent=2, sort_keys=True) + "\n"
-                safe_open.replace(file, lambda new: new.write(text))
+                safe_open.atomic_replace(file, lambda new: new.write(text))
     except OSError as error:
         raise ConfigError(place.trusted, error.strerror or str(error)) from error
 
 
 def _digest(wanted: Sequence[Demand]) -> str:
-    """Digest of a set of demands. Without scripts, it is that of their texts alone."""
+    """Hash a set of demands; without scripts, their texts alone."""
     lines = [demand.text for demand in wanted]
     lines += sorted(
         f"script: {script.digest} {json.dumps([demand.act, script.name, script.target])}"

@@ -1,5 +1,7 @@
-"""Rows in columns, which a statement reads as a table: Arrow without pyarrow, which takes longer to
-load than most updates take."""
+"""Column batches passed to DuckDB through the Arrow C interface.
+
+This replaces pyarrow, which takes longer to load than most updates take.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ Buffer = bytes | memoryview | array  # type: ignore[type-arg]
 
 
 class Column(NamedTuple):
-    """A column of a relation.
+    """A column of a batch, as buffers of Arrow.
 
     Attributes:
         kind: of its values, as Arrow names it.
@@ -28,13 +30,13 @@ class Column(NamedTuple):
 
 
 class Relation:
-    """Rows in columns, all of one length."""
+    """A batch of rows in columns of equal length."""
 
     def __init__(self, **columns: Column) -> None:
         self._whole = struct(**columns)
 
     def stream(self) -> object:
-        """What DuckDB reads the rows from, once: a stream of Arrow's C interface."""
+        """Return the rows as a stream of Arrow's C interface, which DuckDB reads once."""
         import nanoarrow
 
         def schema(column: Column) -> Any:
@@ -58,13 +60,13 @@ _CODES = {"int64": "q", "uint64": "Q", "uint32": "I", "uint8": "B"}
 
 
 def numbers(kind: str, values: Iterable[int] | memoryview) -> Column:
-    """A column of numbers: `int64`, `uint64`, `uint32` or `uint8`."""
+    """Make a column of numbers: `int64`, `uint64`, `uint32` or `uint8`."""
     held = values if isinstance(values, memoryview) else memoryview(array(_CODES[kind], values))
     return Column(kind, len(held), (None, held))
 
 
 def texts(values: Sequence[str | bytes | None]) -> Column:
-    """A column of texts, which are UTF-8 where they are bytes; None is null."""
+    """Make a column of strings, in UTF-8 where they are bytes; None is null."""
     encoded = [value.encode() if isinstance(value, str) else value or b"" for value in values]
     ends = array("q", accumulate(map(len, encoded), initial=0))
     there = _bits([value is not None for value in values]) if None in values else None
@@ -72,7 +74,7 @@ def texts(values: Sequence[str | bytes | None]) -> Column:
 
 
 def lists(ends: memoryview, values: Column) -> Column:
-    """A column of lists.
+    """Make a column of lists.
 
     Args:
         ends: int32, where each begins in `values`, and where the last one ends.
@@ -81,11 +83,11 @@ def lists(ends: memoryview, values: Column) -> Column:
 
 
 def struct(**parts: Column) -> Column:
-    """A column of structs."""
+    """Make a column of structs."""
     return Column("struct", min((part.rows for part in parts.values()), default=0), (None,), parts)
 
 
 def _bits(flags: Sequence[bool]) -> bytes:
-    """A bit for each, the first one the lowest."""
+    """Pack flags into bits, the first one lowest."""
     number = int("".join("01"[flag] for flag in reversed(flags)), 2)
     return number.to_bytes(-(-len(flags) // 8), "little")

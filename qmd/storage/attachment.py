@@ -1,4 +1,4 @@
-"""The DuckDB in memory to which an index file is attached."""
+"""In-memory DuckDB with the index file attached."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 from qmd.errors import IndexBusy, IndexUnreadable
 from qmd.storage import cancellation
 from qmd.storage.cursor import Connection, DatabaseError, connected
-from qmd.storage.duckdb_errors import holder_in, translated
-from qmd.storage.file_lock import POLL
-from qmd.storage.file_version import log_of
-from qmd.storage.scratch import spill
+from qmd.storage.duckdb_errors import lock_holder, translate
+from qmd.storage.file_lock import LOCK_POLL_SECONDS
+from qmd.storage.file_version import wal_path
+from qmd.storage.scratch import spill_folder
 from qmd.storage.statements import filled, statement
 
 ROW_GROUP_SIZE = 4096
@@ -24,7 +24,7 @@ HEADERS = 3 * 4096
 """Bytes that DuckDB writes when it makes a file. Source: DuckDB 1.5.5."""
 
 LEAST_MEMORY = "32MB"
-"""What DuckDB keeps of a file whose parts are held elsewhere: what was read last."""
+"""Buffer memory of DuckDB for a file whose content is cached elsewhere."""
 
 ENGINE: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
@@ -33,15 +33,15 @@ ENGINE: dict[str, str | bool | int | float | list[str]] = {
     "auto_checkpoint_skip_wal_threshold": "0",
     "checkpoint_threshold": "0B",
 }
-"""Settings of whatever writes an index.
+"""Settings of every engine that writes an index.
 
-The last two: a commit goes into the file itself and not into a log before, of which DuckDB 1.5
-keeps all rows of a large insert though the commit that they are of was cut off
-(duckdb/duckdb#25931). It is half of the writing, too."""
+The last two make a commit go into the file itself instead of a log: DuckDB 1.5 replays all rows of
+a large insert although its commit was cut off (duckdb/duckdb#25931). They also halve the writing.
+"""
 
 
 class Attachment:
-    """A DuckDB in memory, and the index file while it is attached to it.
+    """An in-memory DuckDB, and the index file while it is attached.
 
     Args:
         path: the index.
@@ -59,7 +59,7 @@ class Attachment:
 
     @property
     def is_there(self) -> bool:
-        """Whether there is an engine; it begins with the first `attach`."""
+        """True once the engine exists; the first `attach` makes it."""
         return self._root is not None
 
     def attach_to_read(self, began: float | None = None) -> None:
@@ -89,13 +89,13 @@ class Attachment:
         attach(self._engine(), self._path, name, patience=self._patience, began=began)
 
     def connection(self) -> Connection:
-        """A new connection to what is attached."""
+        """Open a new connection to the engine."""
         connection = self._engine().cursor()
         connection.execute(statement("store/use"))
         return connection
 
     def detach(self) -> None:
-        """Let go of the file; the log that another program may have left goes into it.
+        """Detach the file. A log that another program left behind is merged into it.
 
         Raises:
             DatabaseError: it could not be written; the log is as it was.
@@ -103,18 +103,18 @@ class Attachment:
         self._engine().execute(statement("store/detach"))
 
     def shed(self) -> None:
-        """Give back the memory that holds parts of the file: who asks for them reads them again.
+        """Release the memory of cached parts of the file, which later reads load again.
 
-        Nobody may use the engine meanwhile.
+        No other thread may use the engine in the meantime.
         """
         try:
-            with suppress(DatabaseError):  # some of it is in use, and stays
+            with suppress(DatabaseError):  # memory in use is not released
                 self._engine().execute(filled("store/limit_memory", limit=LEAST_MEMORY))
         finally:
             self._engine().execute(filled("store/limit_memory", limit=self._memory_limit))
 
     def drop(self) -> None:
-        """Give the engine up. That lets go of the file as it is."""
+        """Discard the engine, which also closes the file."""
         if self._root is not None:
             self._root.close()
             self._root = None
@@ -126,7 +126,7 @@ class Attachment:
                 | {
                     "threads": str(self._threads),
                     "memory_limit": self._memory_limit,
-                    "temp_directory": str(spill(self._path)),
+                    "temp_directory": str(spill_folder(self._path)),
                 }
             )
         return self._root
@@ -144,7 +144,7 @@ def attach(
 
     Raises:
         IndexFailure: the file is busy or unreadable, or cannot be written.
-        Stopped: nobody waits for it any more. See `stopping`.
+        Stopped: the caller has cancelled. See `cancellation`.
     """
     check_files(path)
     text = filled(name, path=path, row_group_size=ROW_GROUP_SIZE)
@@ -156,12 +156,12 @@ def attach(
         except DatabaseError as error:
             problem = str(error)
             if "Could not set lock on file" not in problem:
-                raise translated(path, error) or IndexUnreadable(path, problem) from error
+                raise translate(path, error) or IndexUnreadable(path, problem) from error
             waited = time.monotonic() - began
             if waited > patience:
-                raise IndexBusy(path, holder=holder_in(problem), waited=waited) from error
+                raise IndexBusy(path, holder=lock_holder(problem), waited=waited) from error
             cancellation.check()
-            time.sleep(5 * POLL)
+            time.sleep(5 * LOCK_POLL_SECONDS)
 
 
 def is_unfinished(path: Path) -> bool:
@@ -170,7 +170,7 @@ def is_unfinished(path: Path) -> bool:
     DuckDB opens no file whose headers are cut off. It writes them before anything else.
     """
     try:
-        if not path.is_file() or path.stat().st_size >= HEADERS or log_of(path).exists():
+        if not path.is_file() or path.stat().st_size >= HEADERS or wal_path(path).exists():
             return False
         with path.open("rb") as file:
             begins = file.read(12)
@@ -180,12 +180,12 @@ def is_unfinished(path: Path) -> bool:
 
 
 def check_files(path: Path) -> None:
-    """Refuse a pipe: DuckDB would wait for who writes into it.
+    """Refuse a pipe: DuckDB would wait for a process that writes to it.
 
     Raises:
         IndexUnreadable: the index, or its log, is something else than a file.
     """
-    for file in (path, log_of(path)):
+    for file in (path, wal_path(path)):
         if file.exists() and not file.is_file():
             raise IndexUnreadable(
                 path,

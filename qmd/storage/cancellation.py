@@ -1,4 +1,4 @@
-"""A way to end work in other threads: reads that wait for the file, statements that run."""
+"""Cancellation of waiting reads and running statements across threads."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ import _duckdb
 
 Interrupted = _duckdb.InterruptException
 
-LOOK = 0.03
-"""Seconds between two looks at whether what waits is still wanted."""
+CANCEL_POLL_SECONDS = 0.03
+"""Seconds between two checks for cancellation."""
 
 
 class Stopped(Exception):
-    """The work was asked to stop, and has."""
+    """The work was cancelled."""
 
 
 class Interruptible(Protocol):
-    """Runs something that can be interrupted from another thread."""
+    """Protocol of an object whose work another thread can interrupt."""
 
     def interrupt(self) -> None:
-        """Have it raise `Interrupted`."""
+        """Make the running statement raise `Interrupted`."""
 
 
 class Stop:
-    """Says to all reads that were begun under it that nobody waits for them any more.
+    """Cancellation token of all reads that begin under it.
 
     Work is under it while `CURRENT` holds it; worker threads inherit that from the task that
     starts them. Asking takes effect within milliseconds, from any thread.
@@ -40,7 +40,7 @@ class Stop:
         self._asked = False
 
     def ask(self) -> None:
-        """Stop what runs, and whatever would begin."""
+        """Cancel running and future work under this token."""
         with self._turn:
             self._asked = True
             for connection in self._running:
@@ -48,21 +48,21 @@ class Stop:
 
     @property
     def is_over_something(self) -> bool:
-        """Whether any read runs that can be stopped."""
+        """True while any cancellable read runs."""
         return bool(self._running)
 
     def check(self) -> None:
-        """Go on only if nobody has asked.
+        """Raise `Stopped` if the token is cancelled.
 
         Raises:
-            Stopped: somebody has.
+            Stopped: it is cancelled.
         """
         if self._asked:
             raise Stopped
 
     @contextmanager
     def over(self, connection: Interruptible) -> Iterator[None]:
-        """Let what runs on a connection, or in another process, be stopped.
+        """Make work on a connection, or in another process, cancellable.
 
         Raises:
             Stopped: it was.
@@ -81,11 +81,11 @@ class Stop:
 
 
 CURRENT: ContextVar[Stop | None] = ContextVar("stop", default=None)
-"""What may stop the reads of this task and of the threads it starts."""
+"""Token of the reads of this task and of the threads it starts."""
 
 
 def check() -> None:
-    """Go on only if the work of this task is still wanted.
+    """Raise `Stopped` if the task of this work is cancelled.
 
     Raises:
         Stopped: it is not.
@@ -97,12 +97,12 @@ def check() -> None:
 
 @contextmanager
 def holding(lock: threading.Lock) -> Iterator[None]:
-    """Hold a lock that others may hold for long: the wait for it can be stopped.
+    """Hold a lock; the wait for it can be cancelled.
 
     Raises:
         Stopped: it was.
     """
-    while not lock.acquire(timeout=LOOK):
+    while not lock.acquire(timeout=CANCEL_POLL_SECONDS):
         check()
     try:
         yield

@@ -1,4 +1,4 @@
-"""Collections and contexts, as index.yml says them, in tables that people can query."""
+"""Catalog tables: collections and contexts, synchronized with index.yml."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from qmd.types import Collection, Context, LeftOut
 
 
 class Overview(NamedTuple):
-    """A collection with what is indexed of it."""
+    """A collection with the totals of its documents."""
 
     name: str
     root: str
@@ -23,7 +23,7 @@ class Overview(NamedTuple):
     modified: datetime | None
 
 
-class Folder(NamedTuple):
+class TopFolder(NamedTuple):
     """A top folder of a collection."""
 
     collection: str
@@ -32,7 +32,7 @@ class Folder(NamedTuple):
 
 
 def collections(cursor: Cursor) -> list[Collection]:
-    """All collections, by name."""
+    """List all collections by name."""
     return list(cursor.each("collections", [None], lambda _: {None: _all(cursor)})[None])
 
 
@@ -44,23 +44,23 @@ def _all(cursor: Cursor) -> list[Collection]:
 
 
 def contexts(cursor: Cursor) -> list[Context]:
-    """All contexts, the most general first."""
+    """List all contexts, the most general first."""
     return cursor.rows(Context, "collections/contexts")
 
 
 def begin_adding(cursor: Cursor, root: str, mask: str) -> None:
-    """Note that a folder is being added, until its first indexing is done."""
+    """Record that the first indexing of a folder has begun."""
     end_adding(cursor, root, mask)
     cursor.run("store/set_setting", name=_adding(root, mask), value="")
 
 
 def end_adding(cursor: Cursor, root: str, mask: str) -> None:
-    """Note that a folder that was added is indexed."""
+    """Record that the first indexing of a folder is complete."""
     cursor.run("store/forget_setting", name=_adding(root, mask))
 
 
 def is_adding(cursor: Cursor, root: str, mask: str) -> bool:
-    """Check for a first indexing that was begun and not done."""
+    """Check for a first indexing that began and did not complete."""
     return bool(cursor.run("store/setting", name=_adding(root, mask)))
 
 
@@ -69,17 +69,17 @@ def _adding(root: str, mask: str) -> str:
 
 
 def overview(cursor: Cursor) -> list[Overview]:
-    """Each collection with what is indexed of it."""
+    """List each collection with the totals of its documents."""
     return cursor.rows(Overview, "collections/overview")
 
 
-def folders(cursor: Cursor) -> list[Folder]:
-    """Top folders of each collection."""
-    return cursor.rows(Folder, "collections/folders")
+def folders(cursor: Cursor) -> list[TopFolder]:
+    """List the top folders of each collection."""
+    return cursor.rows(TopFolder, "collections/folders")
 
 
 def left_out(cursor: Cursor) -> dict[str, list[LeftOut]]:
-    """What was not indexed of each collection when it was last looked at."""
+    """Load the files that each collection left out at its last update."""
     found: dict[str, list[LeftOut]] = {}
     for collection, *rest in cursor.run("collections/left_out"):
         found.setdefault(collection, []).append(LeftOut(*rest))
@@ -87,7 +87,7 @@ def left_out(cursor: Cursor) -> dict[str, list[LeftOut]]:
 
 
 def config_digest(cursor: Cursor) -> str | None:
-    """Digest of the index.yml that the tables were made from."""
+    """Return the digest of the index.yml that the tables reflect."""
     name = "config_digest"
     rows = cursor.each("once", [name], lambda _: {name: cursor.run("store/setting", name=name)})
     return str(rows[name][0][0]) if rows[name] else None
@@ -99,11 +99,11 @@ def mirror(
     contexts: Sequence[Context],
     digest: str,
 ) -> None:
-    """Make the tables say what index.yml says; documents of other collections go.
+    """Synchronize the tables with index.yml; documents of other collections are removed.
 
     A collection that went while another came with its folder and its mask has got another name.
     """
-    _remove_strays(cursor)  # whose place somebody might get
+    _remove_strays(cursor)  # another collection might get their names
     for old, new in _renamed(_all(cursor), collections):
         cursor.run("collections/rename_documents", old=old, new=new)
     cursor.run("collections/clear")
@@ -122,7 +122,7 @@ def _remove_strays(cursor: Cursor) -> None:
 
 
 def _renamed(before: Sequence[Collection], now: Sequence[Collection]) -> list[tuple[str, str]]:
-    """The old and the new name of each collection that got another."""
+    """List the old and new name of each renamed collection."""
     gone = [c for c in before if c.root and c.name not in {each.name for each in now}]
     come = [c for c in now if c.name not in {each.name for each in before}]
     renamed = []
@@ -135,7 +135,7 @@ def _renamed(before: Sequence[Collection], now: Sequence[Collection]) -> list[tu
 
 
 def matching(contexts: Sequence[Context], collection: str, path: str) -> str | None:
-    """All contexts of a document, general to specific, joined by a blank line."""
+    """Join all contexts of a document, general to specific, by blank lines."""
 
     def covers(prefix: str) -> bool:
         return not prefix or (_composed(path) + "/").startswith(_composed(prefix) + "/")
@@ -150,4 +150,4 @@ def matching(contexts: Sequence[Context], collection: str, path: str) -> str | N
 
 
 def _composed(path: str) -> str:
-    return paths.composed(path) or path
+    return paths.to_nfc(path) or path

@@ -1,8 +1,8 @@
-"""Giving back the room that nothing in an index takes any more.
+"""Compaction: rewrite of the index file without free blocks.
 
-DuckDB uses the blocks of a file again, but the file only ever grows, and a group of rows whose
-rows have mostly gone stays as large as it was. So a copy is written anew, which nobody has to
-wait for, and put in the place of the index if that has not changed meanwhile.
+DuckDB reuses the blocks of a file, but the file never shrinks, and a row group with mostly deleted
+rows keeps its size. So a new copy is written, without a lock on the index, and replaces the index
+if that has not changed in the meantime.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from qmd.errors import IndexFailure
 from qmd.storage.attachment import ENGINE, ROW_GROUP_SIZE
 from qmd.storage.cursor import Cursor, DatabaseError, connected
 from qmd.storage.database import Database
-from qmd.storage.duckdb_errors import translated
+from qmd.storage.duckdb_errors import translate
 from qmd.storage.file_version import version_of
 from qmd.storage.scratch import workplace
-from qmd.storage.snapshot import copy
+from qmd.storage.snapshot import write_snapshot
 from qmd.storage.statements import filled
 
-WORTH = 0.9
-"""Share of its size that an index may have afterwards, at most, to be put in its place."""
+MAX_COMPACTED_SHARE = 0.9
+"""Largest share of its size that a compacted index may have to replace the old one."""
 
-ATTEMPTS = 3
-"""Times that a copy is made, if others write meanwhile."""
+MAX_ATTEMPTS = 3
+"""Copies that are made at most, while other processes write."""
 
 
 class _Changed(Exception):
-    """Somebody has written since the copy was made."""
+    """Another process wrote to the index after the copy was made."""
 
 
 def compact(database: Database) -> bool:
-    """Make the file as small as what is in it.
+    """Rewrite the file without free blocks.
 
-    Whoever is killed leaves the old file or the new one, whole.
+    A process that is killed leaves the old file or the new one, whole.
 
     Returns:
         Whether it could be done, or would not have been worth it; False: others wrote each time.
@@ -48,22 +48,22 @@ def compact(database: Database) -> bool:
         path = path.resolve()
     try:
         with workplace(path.with_name(f"{path.name}.compact")) as folder:
-            return any(_attempt(database, folder / str(turn)) for turn in range(ATTEMPTS))
+            return any(_attempt(database, folder / str(turn)) for turn in range(MAX_ATTEMPTS))
     except OSError as error:
         raise IndexFailure(f"The index cannot be written anew: {error.strerror}.") from error
 
 
 def _attempt(database: Database, folder: Path) -> bool:
-    """One attempt, in a folder to make; False if somebody has written meanwhile."""
+    """Try once, in a new folder; False if another process has written in between."""
     folder.mkdir()
     new = folder / "new.duckdb"
     seen = version_of(database.path)
-    old, _ = copy(database, folder)
+    old, _ = write_snapshot(database, folder)
     if version_of(database.path) != seen:
         return False
     _write_anew(old, new, folder)
     old.unlink()
-    if new.stat().st_size > WORTH * database.path.stat().st_size:
+    if new.stat().st_size > MAX_COMPACTED_SHARE * database.path.stat().st_size:
         return True
 
     shutil.copymode(database.path, new)
@@ -86,4 +86,4 @@ def _write_anew(old: Path, new: Path, folder: Path) -> None:
         with closing(connected(config)) as engine:
             engine.execute(text)
     except DatabaseError as error:
-        raise translated(old, error) or error from error
+        raise translate(old, error) or error from error

@@ -1,4 +1,4 @@
-"""A connection that runs statements by name and gives rows as dataclasses."""
+"""Connection that runs statements by name and returns rows as dataclasses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import _duckdb
 
 from qmd.storage.arrow import Relation
-from qmd.storage.prepared import Plans
+from qmd.storage.prepared import PreparedStatements
 from qmd.storage.statements import given, statement
 
 # `import duckdb` reads package metadata and costs as much again as the engine itself;
@@ -25,13 +25,13 @@ NO_CONFIG: Config = MappingProxyType({})
 
 Row = TypeVar("Row")
 Key = TypeVar("Key", bound=Hashable)
-Found = TypeVar("Found")
+T = TypeVar("T")
 Scalar = str | int | float | bool | None
 Value = Scalar | list[int] | list[float] | list[bool]
 
 
 def connected(config: Config = NO_CONFIG) -> Connection:
-    """A DuckDB of its own, in memory.
+    """Open an in-memory DuckDB of its own.
 
     In a process that runs no script, such as `python -c` or a notebook, the Python package has it
     draw a bar on stdout when a statement takes long. This one does not.
@@ -42,13 +42,13 @@ def connected(config: Config = NO_CONFIG) -> Connection:
 
 
 class Memory:
-    """What was found in one state of the index, by kind and by what was asked.
+    """Cache of read results for one state of the index, by kind and key.
 
     Attributes:
         file: its inode.
         stands_for_file: much of the file is held here now, and need not be held by DuckDB, too.
-        held: what was read of the whole file at once, by kind; who puts it here knows its type.
-        missed: to be told of each search that postings in memory would have answered.
+        held: objects loaded from the whole file, by kind; their modules know the types.
+        missed: callback for each search that postings in memory would have answered.
     """
 
     def __init__(self, file: int | None = None, missed: Callable[[], None] | None = None) -> None:
@@ -60,11 +60,11 @@ class Memory:
         self._sizes: dict[str, int] = {}
 
     def of(self, kind: str) -> Mapping[Any, Any]:
-        """What is known of a kind."""
+        """Return the cached results of a kind."""
         return self._known.get(kind, {})
 
     def add(self, kind: str, found: Mapping[Any, Any], size: int, *, most: int) -> None:
-        """Keep some answers; it begins anew where all would be larger than `most` together."""
+        """Cache some results; the kind starts afresh when it would exceed `most`."""
         if size > most:
             return
         before = self._sizes.get(kind, 0)
@@ -75,7 +75,7 @@ class Memory:
 
 
 class Cursor:
-    """One thread's connection to the index.
+    """A connection to the index, for one thread.
 
     Attributes:
         memory: of reads, which all find the same as long as the index is attached; None for a
@@ -85,18 +85,18 @@ class Cursor:
     def __init__(self, connection: Connection, memory: Memory | None = None) -> None:
         self.connection = connection
         self.memory = memory
-        self._plans = Plans(connection)
+        self._plans = PreparedStatements(connection)
 
     def each(
         self,
         kind: str,
         keys: Iterable[Key],
-        work: Callable[[list[Key]], Mapping[Key, Found]],
+        work: Callable[[list[Key]], Mapping[Key, T]],
         *,
         most: int = 20_000,
-        size: Callable[[Found], int] = lambda _: 1,
-    ) -> dict[Key, Found]:
-        """What `work` finds for each of some keys; it is asked for those not known yet.
+        size: Callable[[T], int] = lambda _: 1,
+    ) -> dict[Key, T]:
+        """Return the result of `work` for each key; it runs for keys that are not cached.
 
         Args:
             kind: of keys: the same key may be known in several ways.
@@ -119,14 +119,16 @@ class Cursor:
         return found
 
     def run(self, name: str, /, **parameters: Value) -> list[tuple[Any, ...]]:
-        """All rows of a statement as tuples. A list is given as JSON: DuckDB takes a tenth of a
-        millisecond for ten elements, each of which it wants to compare with one of pandas.
+        """Run a statement and return its rows as tuples.
+
+        A list is given as JSON: DuckDB takes a tenth of a millisecond for ten elements, each of
+        which it wants to compare with one of pandas.
         """
         text, taken = given(name, parameters)
         return self.connection.execute(text, _plain(taken)).fetchall()
 
     def again(self, name: str, /, **parameters: Value) -> list[tuple[Any, ...]]:
-        """All rows of a statement that is planned once, for as long as the index stays attached.
+        """Run a statement that is planned once, while the index stays attached.
 
         See `plans` for what it may look like. No parameter may decide which part of a table is
         read, other than by a join: a plan for any value reads all of it.
@@ -138,27 +140,29 @@ class Cursor:
         return self.run(name, **parameters)
 
     def get_ready(self, name: str, /, **parameters: Value) -> None:
-        """Plan a statement that will run again and again. Of the parameters it only counts which
-        are given, and where rows are cut off.
+        """Plan a statement before its first run.
+
+        Only which parameters are given matters, and the limit.
         """
         self._plans.make(name, parameters)
 
     def forget_plans(self) -> None:
-        """Forget what was planned: the index is about to be detached."""
+        """Discard all plans before the index is detached."""
         self._plans.forget()
 
     def rows(self, kind: type[Row], name: str, /, **parameters: Value) -> list[Row]:
-        """All rows of a statement as `kind`, whose fields are its columns in order."""
+        """Run a statement and return its rows as `kind`, whose fields are its columns in order."""
         return [kind(*row) for row in self.run(name, **parameters)]
 
     def one(self, name: str, /, **parameters: Value) -> Any:
-        """The only value of a statement that gives one row of one column."""
+        """Run a statement with one row of one column, and return that value."""
         return self.run(name, **parameters)[0][0]
 
     @contextmanager
     def staged(self, **relations: object) -> Iterator[None]:
-        """Relations by name. An Arrow table or a dictionary of numpy arrays may be read again and
-        again, a `Relation` by one statement.
+        """Register relations by name.
+
+        An Arrow table or a dictionary of numpy arrays can be read often, a `Relation` once.
         """
         for name, relation in relations.items():
             given = relation.stream() if isinstance(relation, Relation) else relation
@@ -178,5 +182,5 @@ def _plain(parameters: Mapping[str, Value]) -> dict[str, Scalar]:
 
 
 def as_json(value: object) -> str:
-    """`value` for a parameter that a statement reads with from_json."""
+    """Serialize `value` for a parameter that a statement reads with from_json."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,7 +1,6 @@
-"""One index file, shared with every other process that uses it.
+"""Index file shared between processes: read and write transactions.
 
-Who has it attached in this process, and for how long, is in `occupancy`; in other processes, in
-`gate`.
+`thread_lock` coordinates the threads of this process, `file_lock` the processes.
 
 Never open the index file by other means in a process that has it attached: closing
 any descriptor of it drops DuckDB's own lock (fcntl(2)). `os.stat` is fine.
@@ -17,13 +16,13 @@ from qmd.errors import IndexNotWritable
 from qmd.storage import cancellation
 from qmd.storage.attachment import attach
 from qmd.storage.cursor import Connection, Cursor
-from qmd.storage.duckdb_errors import in_words
-from qmd.storage.file_version import is_settled, log_of, version_of
-from qmd.storage.thread_lock import Occupancy, Result
+from qmd.storage.duckdb_errors import translating
+from qmd.storage.file_version import is_settled, version_of, wal_path
+from qmd.storage.thread_lock import Result, ThreadLock
 
 
-class Database(Occupancy):
-    """One index file.
+class Database(ThreadLock):
+    """An index file.
 
     Args:
         path: the index; made, with its folder, when it is first used.
@@ -35,19 +34,19 @@ class Database(Occupancy):
     """
 
     def read(self, work: Callable[[Cursor], Result], *, aside: bool = False) -> Result:
-        """What `work` finds, from one state of the index. May run beside other reads.
+        """Run `work` on one state of the index, beside other reads.
 
         Args:
-            aside: leave the cursors that have plans to others meanwhile.
+            aside: leave the cursors with plans to other reads.
 
         Raises:
             IndexFailure: the index is busy, unreadable, or too new.
-            Stopped: nobody waits for it any more. See `stopping`.
+            Stopped: the caller has cancelled. See `cancellation`.
         """
         stop = cancellation.CURRENT.get()
         cursor = self._begin_read(aside=aside)
         try:
-            with in_words(self.path), stop.over(cursor.connection) if stop else nullcontext():
+            with translating(self.path), stop.over(cursor.connection) if stop else nullcontext():
                 return work(cursor)
         finally:
             self._end_read(cursor, aside=aside)
@@ -55,13 +54,13 @@ class Database(Occupancy):
     def remembered(
         self, key: Hashable, work: Callable[[Cursor], Result], *, cursor: Cursor | None = None
     ) -> Result:
-        """What `work` finds, from memory as long as nobody has written to the file.
+        """Run `work`, or return its cached result if the file has not changed since.
 
         Args:
             key: what is asked, with all that the answer depends on besides the index.
             cursor: of the read that this is a part of, if it is one.
         """
-        # A read finds what was attached, though somebody has put another file there meanwhile.
+        # A read sees the attached file, even if another file has taken its path since.
         version = version_of(self.path) if cursor is None else self._attached
         known = self._memory.get(key)
         if known is not None and known[0] == version:
@@ -83,12 +82,12 @@ class Database(Occupancy):
             return self._transaction(work)
 
     def replace(self, new: Path, agree: Callable[[Cursor], None]) -> None:
-        """Put another index file in the place of this one, alone among all processes.
+        """Replace this index file by another, alone among all processes.
 
-        Whoever is killed leaves the old file or the new one, whole.
+        A process that is killed leaves the old file or the new one, whole.
 
         Args:
-            new: on the same file system; nobody uses it.
+            new: on the same file system, and not in use.
             agree: is shown the index that is to go, if there is one, and raises to keep it.
 
         Raises:
@@ -97,7 +96,7 @@ class Database(Occupancy):
         from qmd import files
 
         with self._alone():
-            log = log_of(self.path)
+            log = wal_path(self.path)
             if self.path.exists():
                 self._transaction(agree)
                 if log.exists():
@@ -105,15 +104,15 @@ class Database(Occupancy):
             self._drop()
             try:
                 log.unlink(missing_ok=True)  # of a file that is gone: the new one must not get it
-                files.flush(new)
+                files.fsync_path(new)
                 target = self.path.resolve()
                 new.replace(target)
-                files.flush(target.parent)
+                files.fsync_path(target.parent)
             except OSError as error:
                 raise IndexNotWritable(self.path, error.strerror or str(error)) from error
 
     def apart(self, work: Callable[[Callable[[Connection], None]], Result]) -> Result:
-        """What `work` finds in the index with a DuckDB of its own, which it also takes down.
+        """Run `work` on the index with a DuckDB of its own, which it also closes.
 
         Meanwhile other reads and writes of this process wait: two engines of one process must
         not have the same file open, since the lock of both goes when one closes it.
@@ -140,7 +139,7 @@ class Database(Occupancy):
                     self._turn.notify_all()
 
     def close(self, patience: float | None = None) -> None:
-        """Let go of the file. The next use opens it again.
+        """Detach and close the file. The next use opens it again.
 
         Args:
             patience: seconds to wait for those who use it; None for as long as they do. It is left
@@ -161,11 +160,14 @@ class Database(Occupancy):
             watcher.join()
 
     def is_wanted(self) -> bool:
-        """Whether another process waits to write: to be asked by who looks apart for long."""
+        """Check that another process waits to write.
+
+        Long reads outside of this engine ask for it.
+        """
         return self._gate.is_shut()
 
     def is_waited_for(self) -> bool:
-        """Whether others wait for the reads that are under way: asked by who reads long.
+        """Check that other processes wait for the current reads. Long reads ask for it.
 
         A writer does, and other readers where another file was put in the place of the index.
         """

@@ -1,4 +1,4 @@
-"""Find documents by what people call them."""
+"""Document lookup by path, docid, file or glob."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from qmd.quoting import command
 from qmd.storage.catalog import collections
 from qmd.storage.cursor import Cursor, as_json
 from qmd.text import globs, paths
-from qmd.text.hashes import docid_digits
+from qmd.text.hashes import parse_docid
 from qmd.types import Collection, Document
 
 if TYPE_CHECKING:
     from qmd.text.places import Places
 
-LONGEST = 20_000
+MAX_NAME_LENGTH = 20_000
 """Characters of a name: the longest path there is (4,096 bytes), each byte as `%2F`, and more."""
 
 
 def found(cursor: Cursor, name: str, folder: Path | None = None) -> Document | None:
-    """The one document that answers to a name, or None: `missing` says why.
+    """Find the document that a name identifies, or None; `missing` gives the reason.
 
     A virtual path, `collection/path`, an absolute path or `~/…`, a path that is unique
     in the index, the end of one at a folder, or a docid.
 
     Args:
-        folder: where paths such as `./tea.md` begin, for who is at this machine; of several
+        folder: base of paths such as `./tea.md`, for a user at this machine; of several
             documents that answer, the one in there is meant. None: there are no such paths.
 
     Raises:
@@ -47,7 +47,7 @@ def found(cursor: Cursor, name: str, folder: Path | None = None) -> Document | N
 def _found(cursor: Cursor, name: str, folder: Path | None) -> Document | None:
     if not _may_be_one(name):
         return None
-    digits = docid_digits(name)
+    digits = parse_docid(name)
     if digits and name.lstrip("\"'").startswith("#"):
         return _with_docid(cursor, name, digits)
     return (
@@ -67,11 +67,11 @@ def missing(
     or_else: str | None = None,
     similar: bool = True,
 ) -> DocumentNotFound:
-    """What is said of a name that no document answers to, with names that are like it.
+    """Build the error for a name without a document, with similar names.
 
     Args:
         folder: see `found`.
-        or_else: what may have been meant by the name, if a file on the disk is called so.
+        or_else: advice, if a file on the disk has this name.
         similar: look for names that are like it, which takes far longer than to find a document.
     """
     name = name.strip()
@@ -90,7 +90,7 @@ def missing(
 
 
 def _may_be_one(name: str) -> bool:
-    return len(name) <= LONGEST and "\0" not in name
+    return len(name) <= MAX_NAME_LENGTH and "\0" not in name
 
 
 def _virtual(cursor: Cursor, name: str) -> Document | None:
@@ -114,7 +114,7 @@ def _absolute(cursor: Cursor, name: str, folder: Path | None) -> Document | None
 
 
 def at_place(cursor: Cursor, name: str) -> Document | None:
-    """The document that is at a place on the disk, or None."""
+    """Find the document of a file on disk, or None."""
     wanted = os.path.normpath(paths.at_home(name))
     escaped = os.path.normpath(paths.at_home(paths.decoded(name)))
     for place in dict.fromkeys((wanted, os.path.realpath(wanted), escaped)):
@@ -126,7 +126,7 @@ def at_place(cursor: Cursor, name: str) -> Document | None:
 
 
 def _inside(cursor: Cursor, place: str) -> Iterator[tuple[Collection, str]]:
-    """The collections that have a place on the disk in their folders, each with its path there."""
+    """Yield the collections that contain a file on disk, each with the path inside it."""
     for collection in collections(cursor):
         if not collection.root:
             continue
@@ -138,7 +138,7 @@ def _inside(cursor: Cursor, place: str) -> Iterator[tuple[Collection, str]]:
 def matching(
     cursor: Cursor, glob: str, documents: Sequence[Document], folder: Path | None = None
 ) -> list[Document]:
-    """Those of some documents that a glob means: by their names, or where they are on the disk.
+    """Filter documents by a glob over their names or their files on disk.
 
     Args:
         folder: where globs such as `./*.md` begin; see `found`.
@@ -173,7 +173,7 @@ def matching(
 
 
 def _begun(glob: str, folder: Path | None) -> tuple[str | None, str]:
-    """The folder on the disk that a glob begins in, and what is one of it; None: it is of names."""
+    """Split a glob into its folder on disk and a glob in that folder; None if it is of names."""
     if folder is not None and glob.startswith(("./", "../")):
         below, glob = str(folder), os.path.normpath(glob)
     elif glob.startswith(("/", "~/")) and not glob.startswith("//"):
@@ -188,11 +188,11 @@ def _begun(glob: str, folder: Path | None) -> tuple[str | None, str]:
 
 
 def _as_written(place: str) -> str:
-    return paths.composed(place) or place
+    return paths.to_nfc(place) or place
 
 
 def _on_disk(cursor: Cursor, name: str, folder: Path) -> str | None:
-    """Why a file that a collection has in its folder is not in the index; None: there is none."""
+    """Explain why a file of a collection is not indexed; None if there is no such file."""
     place = os.path.normpath(folder / paths.at_home(name))
     if not os.path.isfile(place):  # noqa: PTH113  # nor an error: who may not look
         return None
@@ -211,12 +211,12 @@ def _on_disk(cursor: Cursor, name: str, folder: Path) -> str | None:
 
 
 def _at(cursor: Cursor, collection: str, path: str, *, as_written: bool = False) -> Document | None:
-    """The document at a path of a collection.
+    """Find the document at a path of a collection.
 
     Args:
         as_written: no other will do, the characters of whose path are composed in another way.
     """
-    composed = None if as_written else paths.composed(path)
+    composed = None if as_written else paths.to_nfc(path)
     rows = cursor.rows(
         Document, "documents/at", collection=collection, path=path, composed=composed
     )
@@ -232,7 +232,7 @@ def _named(cursor: Cursor, name: str, folder: Path | None) -> Document | None:
             if exact is not None:
                 return exact
         last = wanted.rpartition("/")[2]
-        composed = paths.composed(wanted)
+        composed = paths.to_nfc(wanted)
         rows = cursor.run("documents/named", name=wanted, last=last, composed=composed)
         best = [Document(*row) for rank, *row in rows if rank == rows[0][0]]
         if len(best) > 1:
@@ -253,7 +253,7 @@ def _with_docid(cursor: Cursor, name: str, digits: str) -> Document | None:
 
 
 def below(cursor: Cursor, collection: str | None, prefix: str = "") -> list[Document]:
-    """Documents of a collection, or below one of its folders, by path.
+    """List the documents of a collection, or of one of its folders, by path.
 
     Raises:
         CollectionNotFound: there is none of this name.
@@ -266,7 +266,7 @@ def below(cursor: Cursor, collection: str | None, prefix: str = "") -> list[Docu
         "documents/below",
         collection=collection,
         prefix=prefix,
-        composed=paths.composed(prefix),
+        composed=paths.to_nfc(prefix),
     )
 
 
@@ -283,7 +283,7 @@ def check_collections(cursor: Cursor, names: Sequence[str]) -> None:
 
 
 def bodies(cursor: Cursor, hashes: Sequence[str]) -> dict[str, str]:
-    """Contents by their hashes."""
+    """Load texts by their hashes."""
     rows = cursor.again("documents/bodies", hashes=as_json(list(dict.fromkeys(hashes))))
     return {str(key): str(body) for key, body in rows}
 

@@ -1,4 +1,4 @@
-"""What DuckDB says of a file that it cannot use, in words that a user can act on."""
+"""Translation of DuckDB errors about the file into qmd errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import _duckdb
 from qmd import processes
 from qmd.errors import IndexFailure, IndexNotWritable, IndexOutOfReach, IndexUnreadable
 from qmd.storage.cursor import DatabaseError
-from qmd.storage.file_version import log_of
+from qmd.storage.file_version import wal_path
 
 _OF_THE_FILE = (
     _duckdb.IOException,
@@ -32,19 +32,19 @@ _UNWRITABLE = (
 
 
 @contextmanager
-def in_words(path: Path) -> Iterator[None]:
-    """Turn failures of the file, not of a statement, into what a user can act on."""
+def translating(path: Path) -> Iterator[None]:
+    """Translate errors about the file, but not about a statement."""
     try:
         yield
     except DatabaseError as error:
-        failure = translated(path, error)
+        failure = translate(path, error)
         if failure is None:
             raise
         raise failure from error
 
 
-def translated(path: Path, error: DatabaseError) -> IndexFailure | None:
-    """A failure of the file in words; None for any other."""
+def translate(path: Path, error: DatabaseError) -> IndexFailure | None:
+    """Translate a DuckDB error about the file; None for any other error."""
     # Of a fatal error, the first line says only what became of the engine.
     problem = str(error).rpartition("Original error: ")[2].splitlines()[0].strip()
     plain = problem.split(": ", 1)[-1]
@@ -53,7 +53,7 @@ def translated(path: Path, error: DatabaseError) -> IndexFailure | None:
     if any(words in problem.lower() for words in _UNWRITABLE):
         return IndexNotWritable(path, plain)
     if "WAL does not match" in problem:
-        log = log_of(path).name
+        log = wal_path(path).name
         return IndexUnreadable(
             path,
             f"{log} beside it is of another index, whose place it has taken.",
@@ -63,7 +63,7 @@ def translated(path: Path, error: DatabaseError) -> IndexFailure | None:
 
 
 def _is_out_of_reach(path: Path) -> bool:
-    """Whether there may be a file, which nobody may look at or read."""
+    """Check that the file may exist where this user must not look or read."""
     try:
         os.stat(path)
     except FileNotFoundError:
@@ -73,8 +73,8 @@ def _is_out_of_reach(path: Path) -> bool:
     return not os.access(path, os.R_OK)
 
 
-def holder_in(problem: str) -> str | None:
-    """`duckdb, process 123` from DuckDB's own words."""
+def lock_holder(problem: str) -> str | None:
+    """Extract the lock holder, `duckdb, process 123`, from DuckDB's message."""
     found = re.search(r"held in (.+?) \(PID (\d+)\)", problem)
     if found is None:
         return None

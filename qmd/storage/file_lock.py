@@ -1,21 +1,22 @@
-"""Who may touch the index file: one writer, or any number of readers, in any process.
+"""Reader–writer lock between processes, on the index file.
 
-DuckDB lets one process write or many read, and fails at once otherwise. Two files
-beside the index turn that into waiting. The operating system holds the locks, so
-they end with their process and nothing goes stale:
+DuckDB lets one process write or many read, and fails at once otherwise. Two lock files beside the
+index turn that into waiting. The operating system holds the locks, so that they end with their
+process and never become stale:
 
-    index.duckdb.lock      the door: a writer holds it for as long as it wants in
-    index.duckdb.readers   the room: shared by all who have the file attached
+    index.duckdb.lock      writer-intent lock ("door"): held by a writer while it waits and writes
+    index.duckdb.readers   reader lock ("room"): shared by all processes that have the file attached
 
-Who holds one leaves the name of its process in it, so that others can say whom they wait for.
+Each holder writes the name of its process into the lock file, for the messages of those who wait.
 
-A reader passes the door and enters the room. A writer shuts the door, so that no
-new reader comes, then waits for the room to be empty. A reader that stays attached
-looks now and then whether the door is shut, and leaves.
+A reader takes the writer-intent lock for a moment, then the shared reader lock. A writer takes the
+writer-intent lock, which holds off new readers, then waits for the reader lock alone. A reader
+that stays attached checks the writer-intent lock regularly, and detaches if a writer waits.
 
-A third one is for the words of the index, which an update knows for longer than a transaction:
+A third lock protects the words of the index, which an update relies on for longer than a
+transaction:
 
-    index.duckdb.words     shared by updates; a cleanup that forgets words has it alone
+    index.duckdb.words     shared by updates; held alone by a cleanup that removes words
 
 Source: the turnstile solution of readers and writers without starvation
 (Downey, The Little Book of Semaphores, 4.2.5), with flock(2).
@@ -38,26 +39,28 @@ from qmd import safe_open
 from qmd.errors import IndexBusy, IndexNotWritable, IndexUnreadable, JobRunning, LockUnusable
 from qmd.storage import cancellation
 
-POLL = 0.002
-"""Seconds between two looks at a lock; doubled up to five times while waiting."""
+LOCK_POLL_SECONDS = 0.002
+"""Seconds between two tries to lock; doubled up to five times while waiting."""
 
-LOOKS = 10
-"""Looks at the lock of a long job: who only asks whether somebody is at it has it for a moment."""
+JOB_LOCK_TRIES = 10
+"""Tries to take the lock of a job: a mere check of another process holds it for a moment."""
 
-COURTESY = 0.02
-"""Seconds a writer stays away after a turn, longer than anyone's longest poll."""
+WRITER_PAUSE_SECONDS = 0.02
+"""Seconds for which a writer stays away after a write: longer than the longest poll."""
 
-FORGETTING = 60.0
-"""Seconds that an update waits for a cleanup that forgets words: for its turn, and to write."""
+WORDS_TIMEOUT_SECONDS = 60.0
+"""Seconds that an update waits for a cleanup that removes words, both for the lock and the
+write."""
 
 HEAD, MARK = 12, b"DUCK"
-"""Bytes that a database of DuckDB begins with, and how they end.
+"""Bytes before the mark of a DuckDB database, and the mark.
 
-Source: DuckDB 1.5.5, src/storage/storage_info.cpp: MainHeader, after a checksum of 8 bytes."""
+Source: DuckDB 1.5.5, src/storage/storage_info.cpp: MainHeader, after a checksum of 8 bytes.
+"""
 
 
 def check_kind(index: Path) -> None:
-    """Refuse a file that is no database before there is a lock beside it.
+    """Refuse a file that is no database before a lock file is made beside it.
 
     Where there is one, the file may be attached, and is not opened: see `database`.
 
@@ -70,14 +73,14 @@ def check_kind(index: Path) -> None:
         with index.open("rb") as file:
             head = file.read(HEAD)
     except OSError:
-        return  # told by who attaches it
+        return  # attaching it will report the error
     if head and head[HEAD - len(MARK) :] != MARK:
         problem = f'The file "{index}" exists, but it is not a valid DuckDB database file!'
         raise IndexUnreadable(index, problem)
 
 
 class _Lock:
-    """An flock on a file that is opened for each turn, so that a deleted one is made anew."""
+    """An flock on a file that is opened for each use, so that a deleted file is made again."""
 
     _made: ClassVar[weakref.WeakSet[_Lock]] = weakref.WeakSet()
 
@@ -88,7 +91,7 @@ class _Lock:
         self._made.add(self)
 
     def take(self, *, shared: bool) -> bool:
-        """Try once. On read-only media there is nothing to lock, and nobody to lock out."""
+        """Try once to take the lock. Read-only media have no lock and no writer."""
         descriptor = self._open()
         if descriptor is None:
             return True
@@ -113,25 +116,25 @@ class _Lock:
 
     @classmethod
     def release_inherited(cls) -> None:
-        """Let go of all, in a forked child: it would hold them for as long as it lives."""
+        """Close the descriptor in a forked child, which would hold the lock until its end."""
         for lock in list(cls._made):
             lock._signature = None  # it is of the parent, which holds the lock still
             lock.release()
 
     def sign(self, *, alone: bool = True) -> None:
-        """Leave word of who holds it, where there is room for a word."""
+        """Write the name of this process to the lock file, where it has room."""
         if self._descriptor is not None:
             self._signature = signature.sign(self._descriptor, alone=alone)
 
     def holder(self) -> str | None:
-        """The processes that hold it, if they have left their names."""
+        """Describe the processes that hold the lock, if they left their names."""
         return signature.holders(self._path)
 
     def _open(self) -> int | None:
         for flags in (os.O_RDWR | os.O_CREAT, os.O_RDONLY):
             try:
                 return safe_open.opened(self._path, flags, 0o666)
-            except safe_open.NotAFile as error:
+            except safe_open.NotRegularFile as error:
                 raise LockUnusable(self._path) from error
             except OSError:
                 continue
@@ -142,17 +145,17 @@ os.register_at_fork(after_in_child=_Lock.release_inherited)
 
 
 def _taken(lock: _Lock) -> bool:
-    """Whether a lock is ours now."""
-    for _ in range(LOOKS):
+    """Try several times to take the lock, and return whether that succeeded."""
+    for _ in range(JOB_LOCK_TRIES):
         if lock.take(shared=False):
             return True
-        time.sleep(POLL)
+        time.sleep(LOCK_POLL_SECONDS)
     return False
 
 
 @contextmanager
 def errand(index: Path, name: str) -> Iterator[None]:
-    """Do a long job that only one process at a time should do for an index.
+    """Hold the lock of a job that only one process may run for an index.
 
     Raises:
         JobRunning: another one is at it.
@@ -175,7 +178,7 @@ def errand(index: Path, name: str) -> Iterator[None]:
 
 
 def is_at_work(index: Path, name: str) -> bool:
-    """Whether some process does such a job now."""
+    """Check that some process runs such a job."""
     path = index.with_name(f"{index.name}.{name}")
     lock = _Lock(path)
     try:
@@ -186,16 +189,16 @@ def is_at_work(index: Path, name: str) -> bool:
 
 @contextmanager
 def dictionary(index: Path, *, shared: bool) -> Iterator[bool]:
-    """Know the words of an index for longer than a transaction, or forget some of them.
+    """Hold the lock of the word list: shared to keep words known, alone to forget some.
 
     Args:
-        shared: to know them: nobody forgets any meanwhile. Else to forget some, alone.
+        shared: keep words known, so that no process removes any. Else remove some, alone.
 
     Yields:
-        Whether that may be done; who wants to know them waits until it may.
+        Whether the lock is held. A shared lock is waited for.
 
     Raises:
-        IndexBusy: a process forgets some, and has not ended in time.
+        IndexBusy: another process removes words, and has not ended in time.
     """
     lock = _Lock(index.with_name(f"{index.name}.words"))
     began = time.monotonic()
@@ -203,9 +206,9 @@ def dictionary(index: Path, *, shared: bool) -> Iterator[bool]:
     while shared and not taken:
         cancellation.check()
         waited = time.monotonic() - began
-        if waited > FORGETTING:
+        if waited > WORDS_TIMEOUT_SECONDS:
             raise IndexBusy(index, holder=lock.holder(), waited=waited)
-        time.sleep(POLL)
+        time.sleep(LOCK_POLL_SECONDS)
         taken = lock.take(shared=shared)
     if taken and not shared:
         lock.sign()
@@ -215,8 +218,8 @@ def dictionary(index: Path, *, shared: bool) -> Iterator[bool]:
         lock.release()
 
 
-class Gate:
-    """The door and the room of one index, as seen by one process.
+class FileLock:
+    """The two locks of one index in this process: writer intent (door) and readers (room).
 
     Args:
         index: the index file; the locks stand beside it.
@@ -229,20 +232,20 @@ class Gate:
         door = index.with_name(index.name + ".lock")
         self._door = _Lock(door)  # held by this process's writer
         self._passage = _Lock(door)  # held by this process's reader while it comes in
-        self._glance = _Lock(door)  # held for as long as somebody looks at the door
-        self._looking = threading.Lock()  # several may want to: who reads, and who reads long
+        self._glance = _Lock(door)  # held while a process checks the writer-intent lock
+        self._looking = threading.Lock()  # both reads and long reads check it
         self._room = _Lock(index.with_name(index.name + ".readers"))
         self._alone = False
         self._last_turn = 0.0
 
     def enter_to_read(self, began: float | None = None) -> None:
-        """Be in the room, with others.
+        """Take the shared reader lock.
 
         Args:
             began: when the waiting did, by the monotonic clock; now, if it has not.
 
         Raises:
-            IndexBusy: no writer let go in time.
+            IndexBusy: no writer has released the file in time.
             IndexUnreadable: the file is no index.
         """
         check_kind(self._index)
@@ -255,28 +258,28 @@ class Gate:
         self._room.sign(alone=False)
 
     def leave(self) -> None:
-        """No longer be in the room."""
+        """Release the reader lock."""
         self._room.release()
 
     def shut(self, began: float | None = None) -> None:
-        """Let no new reader in, and no other writer.
+        """Take the writer-intent lock, which holds off new readers and other writers.
 
         Args:
             began: see `enter_to_read`.
 
         Raises:
-            IndexBusy: another writer did not let go in time.
+            IndexBusy: another writer has not released the file in time.
             IndexUnreadable: the file is no index.
         """
         check_kind(self._index)
-        rest = self._last_turn + COURTESY - time.monotonic()
+        rest = self._last_turn + WRITER_PAUSE_SECONDS - time.monotonic()
         if rest > 0:
             time.sleep(rest)
         self._wait(self._door, began, shared=False)
         self._door.sign()
 
     def enter_to_write(self, began: float | None = None) -> None:
-        """Be in the room alone. The door must be shut.
+        """Take the reader lock alone. The writer-intent lock must be held.
 
         Args:
             began: see `enter_to_read`.
@@ -288,7 +291,7 @@ class Gate:
         self._alone = True
 
     def open(self) -> None:
-        """End a writer's turn. Readers of this process stay where they are."""
+        """End a write. Readers of this process keep their lock."""
         if self._alone:
             self._alone = False
             self._room.release()
@@ -296,24 +299,24 @@ class Gate:
         self._last_turn = time.monotonic()
 
     def is_shut(self) -> bool:
-        """Whether another process's writer is in, or wants in."""
+        """Check that a writer of another process holds or wants the file."""
         with self._looking:
             free = self._glance.take(shared=True)
             self._glance.release()
         return not free
 
     def holder(self) -> str | None:
-        """The process that writes, or is about to, in words."""
+        """Describe the process that writes or waits to write."""
         return self._door.holder()
 
     def _wait(self, lock: _Lock, began: float | None, *, shared: bool) -> None:
         began = time.monotonic() if began is None else began
-        pause = POLL
+        pause = LOCK_POLL_SECONDS
         while not lock.take(shared=shared):
             cancellation.check()
             waited = time.monotonic() - began
             if waited > self._patience:
                 raise IndexBusy(self._index, holder=lock.holder(), waited=waited)
-            # Not all who wait should look at the same moment.
+            # Waiting processes should not all check at the same moment.
             time.sleep(pause * (0.75 + time.monotonic_ns() % 1000 / 2000))
-            pause = min(pause * 1.3, 5 * POLL)
+            pause = min(pause * 1.3, 5 * LOCK_POLL_SECONDS)

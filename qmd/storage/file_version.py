@@ -1,4 +1,4 @@
-"""Which state an index file is in, as the file system tells it: without DuckDB."""
+"""Version of the index file by inode, size and times, without DuckDB."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 SETTLED_NS = 50_000_000
-"""Nanoseconds after a change from which on the time of the file tells it from the next."""
+"""Nanoseconds after a change from which on its time differs from that of the next change."""
 
 COARSE_NS = 2_000_000_000
-"""The same where a file system notes whole seconds: FAT, every other one."""
+"""Nanoseconds for file systems that store whole seconds; FAT stores every other one."""
 
 
-def log_of(path: Path) -> Path:
-    """What DuckDB writes ahead of the file. A writer that is killed leaves it behind."""
+def wal_path(path: Path) -> Path:
+    """Return the path of the write-ahead log, which a killed writer leaves behind."""
     return path.with_name(f"{path.name}.wal")
 
 
 class Version(NamedTuple):
-    """What of an index file, and of its log, differs after every commit. Times in nanoseconds."""
+    """Values of an index file and its log that change with every commit. Times in nanoseconds."""
 
     inode: int
     changed: int
@@ -29,24 +29,24 @@ class Version(NamedTuple):
 
 
 GONE = Version(inode=0, changed=1 << 62, size=0, log=0)
-"""Of a file that somebody removed while it was attached; never settled."""
+"""Version of a file that was removed while attached; never settled."""
 
 
 def version_of(path: Path) -> Version | None:
-    """The version that lies there now; None if there is no file."""
+    """Return the current version of the file; None if there is no file."""
     try:
         info = os.stat(path)
     except FileNotFoundError:
         return None
     try:
-        log = os.stat(log_of(path)).st_mtime_ns
+        log = os.stat(wal_path(path)).st_mtime_ns
     except FileNotFoundError:
         log = 0
     return Version(info.st_ino, info.st_mtime_ns, info.st_size, log)
 
 
 def is_settled(time_ns: int) -> bool:
-    """Whether a file that was changed at a time will have another one after its next change.
+    """Check that the next change of the file will have another time.
 
     It may not if that is just now, or yet to come: after the clock was set back.
     """

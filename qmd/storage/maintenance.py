@@ -1,4 +1,4 @@
-"""Keep the index in shape: merge postings, take stock, check, clean up."""
+"""Maintenance: merge of postings, totals, integrity checks, removal of orphans."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from qmd.storage.database import Database
 from qmd.storage.file_lock import dictionary, errand
 from qmd.text import paths
 
-SLICE = 400_000
-"""Postings that a merge puts in order in one transaction: a fifth of a second."""
+SLICE_POSTINGS = 400_000
+"""Postings that a merge sorts in one transaction: a fifth of a second."""
 
 OF_A_RUN, LARGEST_SLICE = 8_000, 4_000_000
 """Of each run that many go into a slice, two row groups of the table: of fewer, most of what is
@@ -26,16 +26,17 @@ MANY_RUNS = 32
 """Commits since the last merge from which on a merge pays, if they hold enough postings."""
 
 UNSORTED_SHARE = 0.1
-"""Share of the postings out of order from which on a merge pays, after many commits."""
+"""Share of unsorted postings from which on a merge pays, after many commits."""
 
 GONE_SHARE, FEW_GONE = 0.1, 100
-"""Share of the documents gone from which on a merge pays, and how many are too few for one."""
+"""Share of deleted documents from which on a merge pays, and the count that is too small for
+one."""
 
 LAST_TERM = (1 << 63) - 1
 
 
-class Size(NamedTuple):
-    """How much a merge would have to do."""
+class MergeSize(NamedTuple):
+    """Amount of work of a merge."""
 
     postings: int
     merged: int
@@ -45,24 +46,24 @@ class Size(NamedTuple):
 
     @property
     def is_loose(self) -> bool:
-        """Whether so many postings are out of order that a merge is worth its time, some day."""
+        """True if so many postings are unsorted that a merge would pay, some day."""
         in_order = self.runs + bool(self.merged) < 2
         return not in_order and self.postings - self.merged > UNSORTED_SHARE * self.postings
 
     @property
     def pays(self) -> bool:
-        """Whether a merge is worth its time now."""
+        """True if a merge pays now."""
         gone = self.tombstones > max(FEW_GONE, GONE_SHARE * self.documents)
         return gone or (self.is_loose and self.runs >= MANY_RUNS)
 
     @property
     def slices(self) -> int:
-        """Transactions of a merge."""
-        return self.postings // min(max(SLICE, OF_A_RUN * self.runs), LARGEST_SLICE) + 1
+        """Number of transactions of a merge."""
+        return self.postings // min(max(SLICE_POSTINGS, OF_A_RUN * self.runs), LARGEST_SLICE) + 1
 
 
 class Totals(NamedTuple):
-    """What the index holds."""
+    """Totals of the index."""
 
     documents: int
     contents: int
@@ -85,15 +86,15 @@ class StrayPath(NamedTuple):
     path: str
 
 
-class Problem(NamedTuple):
-    """A fact about the index, and how often it does not hold."""
+class IntegrityProblem(NamedTuple):
+    """An integrity constraint of the index, and the number of violations."""
 
     fact: str
     times: int
 
 
 class Waste(NamedTuple):
-    """What a cleanup removes."""
+    """Data that a cleanup removes."""
 
     texts: int
     bytes: int
@@ -103,23 +104,23 @@ class Waste(NamedTuple):
     vectors: int
 
 
-def size(cursor: Cursor) -> Size:
-    """How much a merge would have to do."""
-    return cursor.rows(Size, "postings/size")[0]
+def size(cursor: Cursor) -> MergeSize:
+    """Measure the work of a merge."""
+    return cursor.rows(MergeSize, "postings/size")[0]
 
 
 def totals(cursor: Cursor) -> Totals:
-    """What the index holds."""
+    """Count the content of the index."""
     return cursor.rows(Totals, "maintenance/totals")[0]
 
 
-def problems(cursor: Cursor) -> list[Problem]:
-    """Facts that have to hold in every index, with how often each does not."""
-    return cursor.rows(Problem, "maintenance/problems")
+def problems(cursor: Cursor) -> list[IntegrityProblem]:
+    """Count the violations of each integrity constraint."""
+    return cursor.rows(IntegrityProblem, "maintenance/problems")
 
 
 def stray_paths(cursor: Cursor, limit: int = 1) -> list[StrayPath]:
-    """Find paths that do not lie below the folder of their collection: such a file is elsewhere."""
+    """Find paths outside of the folder of their collection, whose files lie elsewhere."""
     return cursor.rows(
         StrayPath,
         "maintenance/stray_paths",
@@ -131,7 +132,7 @@ def stray_paths(cursor: Cursor, limit: int = 1) -> list[StrayPath]:
 
 
 def waste(cursor: Cursor, *, unused_models: Sequence[int] = ()) -> Waste:
-    """Count what a cleanup would remove.
+    """Count the data that a cleanup would remove.
 
     Args:
         unused_models: numbers of models whose vectors go.
@@ -146,20 +147,20 @@ def waste(cursor: Cursor, *, unused_models: Sequence[int] = ()) -> Waste:
 
 
 def orphans(cursor: Cursor) -> tuple[int, int]:
-    """How many texts no document has any more, and their bytes."""
+    """Count texts without a document, and their bytes."""
     [(texts, taken)] = cursor.run("maintenance/orphans")
     return texts, taken
 
 
 def merge(database: Database, *, always: bool = False, at_leisure: bool = False) -> bool:
-    """Put the postings in order and drop those of documents that are gone.
+    """Sort the postings and remove those of deleted documents.
 
     It goes by slices of the terms, each a transaction of its own, so that others get their
     turn in between; cut off in the middle, it leaves postings that are right, if not yet
     in order. While another process is at it, it is left to that one.
 
     Args:
-        always: not only if it pays, and whoever else is at it.
+        always: even if it does not pay, or another process merges.
         at_leisure: also after few commits: what was done before has taken far longer. To score
             postings that were put in order takes two thirds of the time.
 
@@ -178,7 +179,7 @@ def merge(database: Database, *, always: bool = False, at_leisure: bool = False)
     return always
 
 
-def _merge(database: Database, now: Size) -> None:
+def _merge(database: Database, now: MergeSize) -> None:
     gone = database.read(_gone)
     step = LAST_TERM // now.slices + 1
     for at in range(now.slices):
@@ -208,7 +209,7 @@ def clean(
     unused_models: Callable[[Cursor], Sequence[int]] = lambda _: (),
     remove_model: Callable[[Cursor, int], None] = lambda *_: None,
 ) -> Waste:
-    """Remove what nothing needs, and put the postings in order.
+    """Remove unused data and sort the postings.
 
     Args:
         unused_models: finds the numbers of models whose vectors go, in the transaction that

@@ -1,7 +1,7 @@
-"""Migrations: numbered SQL files, each run once and kept in a ledger.
+"""Schema migrations: numbered SQL files and their ledger.
 
-A migration and its row in the ledger are one transaction. A file that was edited
-after it ran is refused, and so is an index that a later qmd has migrated further.
+A migration and its row in the ledger are one transaction. A migration that was edited after it
+ran is refused, and so is an index with migrations of a later qmd.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 from qmd.errors import IndexTooNew, IndexUnreadable, MigrationEdited
 from qmd.storage.cursor import Cursor, DatabaseError, NoSuchTable
-from qmd.storage.statements import shipped
+from qmd.storage.statements import data_folder
 from qmd.version import __version__
 
 
 class Migration(NamedTuple):
-    """One file: `0001_documents.sql` is version 1, named documents."""
+    """A migration file: `0001_documents.sql` is version 1, named documents."""
 
     version: int
     name: str
@@ -27,8 +27,8 @@ class Migration(NamedTuple):
     text: str
 
 
-class Applied(NamedTuple):
-    """One row of the ledger."""
+class LedgerRow(NamedTuple):
+    """A row of the ledger."""
 
     version: int
     name: str
@@ -38,8 +38,8 @@ class Applied(NamedTuple):
 
 @cache
 def migrations() -> tuple[Migration, ...]:
-    """All that are shipped, in order."""
-    files = sorted(shipped("migrations").glob("[0-9]*.sql"))
+    """List all shipped migrations, in order."""
+    files = sorted(data_folder("migrations").glob("[0-9]*.sql"))
     found = []
     for file in files:
         data = file.read_bytes()
@@ -49,7 +49,7 @@ def migrations() -> tuple[Migration, ...]:
 
 
 def is_current(cursor: Cursor, path: Path) -> bool:
-    """Whether the ledger has exactly the shipped migrations.
+    """Check that the ledger has exactly the shipped migrations.
 
     Raises:
         IndexTooNew, IndexUnreadable, MigrationEdited: it can never be brought there.
@@ -57,8 +57,8 @@ def is_current(cursor: Cursor, path: Path) -> bool:
     return not _missing(cursor, path)
 
 
-def bring_up_to_date(cursor: Cursor, path: Path, *, last: int | None = None) -> None:
-    """Run what the ledger does not have.
+def migrate(cursor: Cursor, path: Path, *, last: int | None = None) -> None:
+    """Run the migrations that the ledger lacks.
 
     Args:
         last: version to stop at; None: the last one there is.
@@ -89,7 +89,7 @@ def bring_up_to_date(cursor: Cursor, path: Path, *, last: int | None = None) -> 
 
 def _missing(cursor: Cursor, path: Path) -> list[Migration]:
     try:
-        applied = {row.version: row for row in cursor.rows(Applied, "store/applied")}
+        applied = {row.version: row for row in cursor.rows(LedgerRow, "store/applied")}
     except NoSuchTable:
         if cursor.run("store/tables"):
             raise IndexUnreadable(path, "it is a DuckDB database, but not one of qmd's.") from None

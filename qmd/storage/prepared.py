@@ -1,11 +1,13 @@
-"""Statements that one connection plans once and runs often.
+"""Prepared statements of one connection.
 
-DuckDB (1.5) plans a statement each time it runs, which for a search takes as long as to carry it
-out. PREPARE keeps a plan, and EXECUTE uses it if what it reads is still attached, the arguments
-have the very types that the parameters had when it was made, and every parameter stands in one
-place, with a type, and not by itself in a condition or a function of lists; otherwise it plans
-anew, without a word. A plan also relies on what the tables held when it was made, so that nobody
-may write to them meanwhile.
+DuckDB (1.5) plans a statement on each run, which takes a search as long as its execution. PREPARE
+keeps a plan. EXECUTE reuses it under these conditions, and silently plans again otherwise:
+
+- Its tables are still attached.
+- The arguments have exactly the types of the parameters.
+- Each parameter occurs once, with a type, and not alone in a condition or a list function.
+
+A plan also depends on the content of the tables, so that they must not change while it is kept.
 """
 
 from __future__ import annotations
@@ -17,9 +19,9 @@ from typing import Any, NamedTuple
 
 import _duckdb
 
-from qmd.storage.statements import bare, given, literal, statement
+from qmd.storage.statements import given, literal, statement, without_header
 
-MOST = 16
+MAX_PREPARED = 16
 """Plans that a connection keeps: one takes up to 0.8 MB, and there is one for each limit."""
 
 _DECLARED = re.compile(r"^-- in +\$(\w+) +(\w+)", re.M)
@@ -29,7 +31,7 @@ _AS_TEXT = ("text", "json")
 
 
 def _to_plan(name: str, parameters: Mapping[str, object]) -> tuple[str, Mapping[str, object]]:
-    """A statement as it is planned, and the parameters that it takes."""
+    """Prepare the text of a statement for planning, and list its parameters."""
     text, taken = given(name, parameters)
     cut = _cut(text)
     if cut is not None:
@@ -39,13 +41,13 @@ def _to_plan(name: str, parameters: Mapping[str, object]) -> tuple[str, Mapping[
 
 @cache
 def _cut(text: str) -> str | None:
-    """The parameter that says where the rows of a statement are cut off."""
+    """Find the parameter of the final limit of a statement."""
     found = _CUT.search(text)
     return found[1] if found else None
 
 
 class _Plan(NamedTuple):
-    """A plan that has been made.
+    """A prepared statement.
 
     Attributes:
         kinds: the type of each parameter.
@@ -55,8 +57,8 @@ class _Plan(NamedTuple):
     kinds: Mapping[str, str]
 
 
-class Plans:
-    """The plans of one connection. All have to be forgotten before what they read is detached."""
+class PreparedStatements:
+    """Prepared statements of a connection. Discard them before their tables are detached."""
 
     def __init__(self, connection: _duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
@@ -64,7 +66,7 @@ class Plans:
         self._made = 0
 
     def run(self, name: str, parameters: Mapping[str, object]) -> list[tuple[Any, ...]] | None:
-        """All rows of a statement; None when it is asked for the first time.
+        """Run a prepared statement; None on its first use.
 
         To plan it for one run would take longer than the run without. Where rows are cut off
         decides how it is planned, and is put in as text.
@@ -80,18 +82,18 @@ class Plans:
         return self._do("store/run_plan", plan=plan.name, arguments=arguments).fetchall()
 
     def make(self, name: str, parameters: Mapping[str, object]) -> None:
-        """Plan a statement before it runs for the first time."""
+        """Prepare a statement before its first run."""
         text, _ = _to_plan(name, parameters)
         if self._known.get(text) is None:
             self._note(text, self._make(name, text))
 
     def _note(self, text: str, plan: _Plan | None) -> None:
-        if len(self._known) >= MOST:
+        if len(self._known) >= MAX_PREPARED:
             self.forget()
         self._known[text] = plan
 
     def forget(self) -> None:
-        """Forget all plans."""
+        """Discard all prepared statements."""
         known, self._known = self._known, {}
         for plan in filter(None, known.values()):
             self._do("store/forget_plan", plan=plan.name)
@@ -109,5 +111,5 @@ class Plans:
         return plan
 
     def _do(self, name: str, **parts: str) -> _duckdb.DuckDBPyConnection:
-        text = _PARAMETER.sub(lambda found: parts[found[1]], bare(name))
+        text = _PARAMETER.sub(lambda found: parts[found[1]], without_header(name))
         return self._connection.execute(text)

@@ -1,15 +1,15 @@
-"""Folders beside the index in which a process makes something, and those of killed processes.
+"""Scratch folders beside the index, and cleanup after killed processes.
 
-    index.duckdb.new        the index that an import makes
-    index.duckdb.compact    the index that a cleanup writes anew
-    index.duckdb.hnsw.new   the shortcut to the nearest vectors that a server makes
-    index.duckdb.copy       what an export reads
-    index.duckdb.copy-…     what a long query reads
-    index.duckdb.spill-…    what does not fit into the memory of an engine
+    index.duckdb.new        new index of an import
+    index.duckdb.compact    new index of a cleanup
+    index.duckdb.hnsw.new   new HNSW index of a server
+    index.duckdb.copy       snapshot for an export
+    index.duckdb.copy-…     snapshot for a long query
+    index.duckdb.spill-…    data that exceeds the memory of an engine
 
-Whoever uses one holds its lock, which the operating system ends with the process: what nobody
-holds was left behind. An engine makes and removes the folder that it spills to by itself, and
-locks none: one that nobody has touched for a day was left behind, too.
+The process that uses a folder holds its lock, which the operating system releases at the end of
+the process: an unlocked folder is abandoned. An engine makes and removes its spill folder by
+itself and locks none: a spill folder without changes for a day is abandoned, too.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from pathlib import Path
 _COPIES = (".copy", ".copy-*")
 _KINDS = (".new", ".hnsw.new", ".compact", *_COPIES)
 
-ABANDONED = 86_400.0
-"""Seconds after which nobody uses a folder any more that an engine has spilled to."""
+ABANDONED_SECONDS = 86_400.0
+"""Seconds after which a spill folder counts as abandoned."""
 
 
 @contextmanager
 def workplace(folder: Path) -> Iterator[Path]:
-    """A folder for this process alone, empty at first, which goes in the end.
+    """Create an empty folder for this process alone, and remove it at the end.
 
     Raises:
         OSError: it cannot be made.
@@ -40,7 +40,7 @@ def workplace(folder: Path) -> Iterator[Path]:
     lock = None
     while lock is None:
         folder.mkdir(mode=0o700, exist_ok=True)
-        lock = _locked(folder, wait=True)  # None: somebody has just removed what was left behind
+        lock = _locked(folder, wait=True)  # None: another process has just removed it
     try:
         for entry in folder.iterdir():
             shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
@@ -72,8 +72,8 @@ def _locked(folder: Path, *, wait: bool) -> int | None:
     return None
 
 
-def spill(index: Path) -> Path:
-    """A folder for one engine to spill to: two that share one bring each other down.
+def spill_folder(index: Path) -> Path:
+    """Create a spill folder for one engine: two that share one break each other.
 
     Source: DuckDB 1.5.5, two processes that sort with the same temp_directory.
     """
@@ -81,18 +81,18 @@ def spill(index: Path) -> Path:
 
 
 def sweep(index: Path) -> None:
-    """Remove what engines have spilled whose processes were killed."""
+    """Remove the spill folders of killed processes."""
     for folder in _spilled(index):
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def left_behind(index: Path) -> dict[Path, int]:
-    """Folders of processes that were killed, and how many bytes each takes."""
+    """List the folders of killed processes, with their bytes."""
     return dict(_abandoned(index))
 
 
 def clear(index: Path) -> dict[Path, int]:
-    """Remove those folders.
+    """Remove the folders of killed processes.
 
     Returns:
         What `left_behind` does, of those that are gone.
@@ -106,28 +106,28 @@ def clear(index: Path) -> dict[Path, int]:
 
 
 def sweep_copies(index: Path) -> None:
-    """Remove the copies of processes that were killed."""
+    """Remove the copies of killed processes."""
     for folder, _ in _unheld(index, _COPIES):
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _spilled(index: Path) -> Iterator[Path]:
-    """Folders that were spilled to, and that nobody uses any more."""
+    """Yield spill folders that no process uses."""
     for folder in sorted(index.parent.glob(escape(index.name) + ".spill*")):
-        with suppress(OSError):  # somebody else has removed it
-            if time.time() - folder.stat().st_mtime > ABANDONED:
+        with suppress(OSError):  # another process has removed it
+            if time.time() - folder.stat().st_mtime > ABANDONED_SECONDS:
                 yield folder
 
 
 def _abandoned(index: Path) -> Iterator[tuple[Path, int]]:
-    """Folders that nobody has, each locked while it is looked at."""
+    """Yield folders that no process uses, each locked in the meantime."""
     for folder in _spilled(index):
         yield folder, _bytes(folder)
     yield from _unheld(index, _KINDS)
 
 
 def _unheld(index: Path, kinds: Sequence[str]) -> Iterator[tuple[Path, int]]:
-    """Those of some kinds whose lock nobody holds, each locked while it is looked at."""
+    """Yield folders of some kinds whose lock is free, each locked in the meantime."""
     for kind in kinds:
         for folder in sorted(index.parent.glob(escape(index.name) + kind)):
             with suppress(OSError):  # no folder, or gone, or not ours to look into

@@ -1,4 +1,4 @@
-"""A copy of the index for whoever reads it for long, so that nobody has to wait for that."""
+"""Snapshot copy of the index file for long reads, which then hold off no writer."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 
 from qmd.storage.cursor import Connection, connected
 from qmd.storage.database import Database
-from qmd.storage.file_version import log_of
+from qmd.storage.file_version import wal_path
 from qmd.storage.scratch import sweep_copies, workplace
 
 
 @contextmanager
 def copied(database: Database, *folders: Path) -> Iterator[tuple[Database, float]]:
-    """A copy, which goes in the end, and for how many seconds the index was held for it.
+    """Yield a copy, removed at the end, and the seconds for which the index was locked.
 
     Those of processes that were killed go first.
 
@@ -31,7 +31,7 @@ def copied(database: Database, *folders: Path) -> Iterator[tuple[Database, float
     with ExitStack() as stack:
         for folder in folders:
             try:
-                path, held = copy(database, stack.enter_context(workplace(folder)))
+                path, held = write_snapshot(database, stack.enter_context(workplace(folder)))
                 break
             except OSError:
                 stack.close()
@@ -42,10 +42,10 @@ def copied(database: Database, *folders: Path) -> Iterator[tuple[Database, float
         yield apart, held
 
 
-def copy(database: Database, folder: Path) -> tuple[Path, float]:
-    """Put a copy of the file of an index into a folder, as it is between two transactions.
+def write_snapshot(database: Database, folder: Path) -> tuple[Path, float]:
+    """Copy the index file into a folder, between two transactions.
 
-    Others may read meanwhile; who wants to write has to wait.
+    Other processes can read at the same time; writers wait.
 
     Returns:
         The copy, and for how many seconds the file was held.
@@ -63,8 +63,10 @@ def _copied(path: Path, target: Path, attach: Callable[[Connection], None]) -> t
 
     began = time.monotonic()
     with closing(connected()) as engine:
-        attach(engine)  # so that programs that know nothing of the gate do not write
-        if (log := log_of(path)).exists():
-            files.copy(log, log_of(target))
-        files.copy(path, target)  # last: closing the file that it reads drops the engine's lock
+        attach(engine)  # so that programs without these locks do not write
+        if (log := wal_path(path)).exists():
+            files.copy_file(log, wal_path(target))
+        files.copy_file(
+            path, target
+        )  # last: closing the file that it reads drops the engine's lock
     return target, time.monotonic() - began

@@ -1,8 +1,8 @@
-"""Statements by name: `sql/<subject>/<name>.sql` is "subject/name".
+"""SQL statements by name: `sql/<subject>/<name>.sql` is "subject/name".
 
-Parts of a statement can be left out: the lines from `-- if $name` to `-- end` belong to it only
-when that parameter is given. DuckDB plans a statement each time it runs, and takes as long for
-parts that do nothing as for those that do.
+Parts of a statement are optional: the lines from `-- if $name` to `-- end` are included only when
+that parameter is given. DuckDB plans a statement on each run, and planning takes as long for parts
+without effect as for others.
 """
 
 from __future__ import annotations
@@ -21,51 +21,51 @@ _PARAMETER = re.compile(r"\$([a-z]\w*)")
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
-def shipped(folder: str) -> Path:
-    """`sql` or `migrations`: inside the installed package, or beside `qmd/` in a checkout."""
+def data_folder(folder: str) -> Path:
+    """Find `sql` or `migrations`: inside the installed package, or beside `qmd/` in a checkout."""
     inside = _PACKAGE / folder
     return inside if inside.is_dir() else _PACKAGE.parent / folder
 
 
 @cache
 def statement(name: str) -> str:
-    """The text of a statement.
+    """Return the text of a statement.
 
     Raises:
         FileNotFoundError: there is none of this name.
     """
-    return (shipped("sql") / f"{name}.sql").read_text(encoding="utf-8")
+    return (data_folder("sql") / f"{name}.sql").read_text(encoding="utf-8")
 
 
 @cache
-def bare(name: str) -> str:
-    """The text of a statement without its header."""
+def without_header(name: str) -> str:
+    """Return the text of a statement without its header."""
     return _HEADER.sub("", statement(name))
 
 
 def filled(name: str, **values: Path | str | int) -> str:
-    """A statement with values in its text, for what takes no parameters, like ATTACH.
+    """Substitute values in a statement that takes no parameters, like ATTACH.
 
     Args:
         values: by parameter; others stay parameters.
     """
     texts = {key: literal(value) for key, value in values.items()}
     # All at once: a path may have the name of another value in it.
-    return _PARAMETER.sub(lambda found: texts.get(found[1], found[0]), bare(name))
+    return _PARAMETER.sub(lambda found: texts.get(found[1], found[0]), without_header(name))
 
 
 def literal(value: object) -> str:
-    """A value as it stands in a statement: a number, or anything else as its text."""
+    """Write a value as an SQL literal: a number, or the string of anything else."""
     if value is None:
         return "null"
     return str(value) if isinstance(value, int) else "'" + str(value).replace("'", "''") + "'"
 
 
 def given(name: str, parameters: Mapping[str, Value]) -> tuple[str, Mapping[str, Value]]:
-    """A statement without the parts for parameters that are None, and the parameters it takes."""
+    """Return a statement without the parts of absent parameters, and the parameters left."""
     optional = _optional(name)
     if not optional:
-        return bare(name), parameters
+        return without_header(name), parameters
     without = frozenset(each for each in optional if parameters[each] is None)
     text, taken = _shortened(name, without)
     return text, {key: value for key, value in parameters.items() if key in taken}
@@ -73,12 +73,12 @@ def given(name: str, parameters: Mapping[str, Value]) -> tuple[str, Mapping[str,
 
 @cache
 def _optional(name: str) -> frozenset[str]:
-    """The parameters that a statement has parts for."""
+    """Find the parameters with optional parts in a statement."""
     return frozenset(parameter for parameter, _ in _PART.findall(statement(name)))
 
 
 @cache
 def _shortened(name: str, without: frozenset[str]) -> tuple[str, frozenset[str]]:
-    """A statement without the parts for some parameters, and the parameters that remain."""
-    text = _PART.sub(lambda part: "" if part[1] in without else part[2], bare(name))
+    """Remove the parts of some parameters; return the text and the remaining parameters."""
+    text = _PART.sub(lambda part: "" if part[1] in without else part[2], without_header(name))
     return text, frozenset(_PARAMETER.findall(text))

@@ -1,4 +1,4 @@
-"""Terms of words that the index has never met: Snowball stems, from DuckDB's fts extension."""
+"""Snowball stemmer of DuckDB's fts extension, for words that are new to the index."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ from qmd.storage.statements import filled
 from qmd.text.hashes import term_id
 
 FEW, MOST = 1_000, 10_000
-"""Words that are remembered if no more are asked for at once, and how many."""
+"""Words that are cached if no more are asked for at once, and how many at most."""
 
 UNCHECKED: dict[str, str | bool | int | float | list[str]] = {"allow_unsigned_extensions": "true"}
-"""Of an engine that loads an extension and runs nothing of anybody else: its signature is not
-checked, which would take 50 ms. Who could change the extension could change this module, too."""
+"""Settings of an engine that loads one extension and runs only our statements.
+
+To check the signature would take 50 ms; a process that could change the extension could change this
+module, too.
+"""
 
 _has_stem = re.compile("[a-z]+").fullmatch
 
@@ -28,11 +31,11 @@ Term = tuple[int, str]
 
 
 class Stemmer:
-    """Stems by the extension that the `duckdb-extension-fts` wheel carries.
+    """Stemmer from the extension in the `duckdb-extension-fts` wheel.
 
     It is loaded when first needed, into a database of its own: loading takes longer than
     a search, and most searches are for words that the index knows. What is no English word at
-    sight, such as a number, stays as it is.
+    sight, such as a number, is unchanged.
     """
 
     def __init__(self) -> None:
@@ -41,7 +44,7 @@ class Stemmer:
         self._turn = threading.Lock()
 
     def terms(self, words: Sequence[str]) -> list[Term]:
-        """(term_id, term) of each word, in order. The words are distinct and folded."""
+        """Return (term_id, term) of each word, in order. The words are distinct and folded."""
         with self._turn:
             found = {word: self._met[word] for word in words if word in self._met}
             asked = [word for word in words if word not in found]
@@ -71,7 +74,7 @@ class Stemmer:
 
 
 def extension(name: str) -> Path:
-    """The binary of a DuckDB extension, inside its wheel.
+    """Find the binary of a DuckDB extension inside its wheel.
 
     Raises:
         ModuleNotFoundError: the wheel is not installed.

@@ -1,8 +1,8 @@
-"""Who in this process has the index file: readers together, or one writer.
+"""Reader–writer lock between the threads of one process.
 
-A process keeps one in-memory DuckDB and attaches the index to it: for reading while it reads, and
-until a writer wants in; for writing only as long as one transaction. Attaching costs a few
-milliseconds at any size of the index.
+A process keeps one in-memory DuckDB and attaches the index to it: for reading until a writer
+waits, and for writing during one transaction. Attaching takes a few milliseconds at any size of
+the index.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from qmd.errors import IndexBusy, IndexNotWritable, IndexUnreadable, OfAnotherPr
 from qmd.storage import cancellation, migrations
 from qmd.storage.attachment import Attachment, is_unfinished
 from qmd.storage.cursor import Cursor, DatabaseError, Memory
-from qmd.storage.duckdb_errors import in_words
-from qmd.storage.file_lock import Gate
+from qmd.storage.duckdb_errors import translating
+from qmd.storage.file_lock import FileLock
 from qmd.storage.file_version import GONE, Version, version_of
 
 Result = TypeVar("Result")
 
-WATCH = 0.03
-"""Seconds between two looks of an idle reader at whether a writer wants in."""
+WATCH_SECONDS = 0.03
+"""Seconds between two checks of an idle reader for a waiting writer."""
 
-LEAST = 0.2
-"""Seconds that a use waits for other processes at least, if it has the patience."""
+MIN_WAIT_SECONDS = 0.2
+"""Seconds that a use waits for other processes at least, within its timeout."""
 
 
-class Occupancy:
+class ThreadLock:
     """The readers and the writer of one index in this process.
 
     Args:
         path, warm, patience, memory_limit, threads, schema: see `Database`.
 
     Attributes:
-        missed: to be told of each search that postings in memory would have answered.
+        missed: callback for each search that postings in memory would have answered.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Occupancy:
         self._warm = warm
         self._patience = patience
         self._schema = schema
-        self._gate = Gate(path, patience=patience)
+        self._gate = FileLock(path, patience=patience)
         self._attachment = Attachment(
             path, patience=patience, memory_limit=memory_limit, threads=threads
         )
@@ -67,7 +67,7 @@ class Occupancy:
         self._seen = Memory()  # of what is attached
         self.missed: Callable[[], None] | None = None
         self._writing = False
-        self._began = 0.0  # when its wait did, of who writes
+        self._began = 0.0  # start of the writer's wait
         self._last_in = 0.0  # when one of this process had the file
         self._busy: tuple[float, IndexBusy | None] = 0.0, None
         self._closed = False
@@ -80,11 +80,11 @@ class Occupancy:
 
     @property
     def is_inherited(self) -> bool:
-        """Whether this process was forked from the one that opened it, and so cannot use it."""
+        """True in a process forked from the one that opened the index, which cannot use it."""
         return os.getpid() != self._process
 
     def check_own(self) -> None:
-        """Refuse what a forked process cannot use: threads are missing, and locks are not its own.
+        """Refuse use in a forked process: it lacks threads, and its locks belong to the parent.
 
         Raises:
             OfAnotherProcess: this is such a process.
@@ -101,15 +101,15 @@ class Occupancy:
             while True:
                 cancellation.check()
                 if self._writing:
-                    self._turn.wait(WATCH)
+                    self._turn.wait(WATCH_SECONDS)
                 elif self._attached is None:
                     with self._minded():
                         self._attach_to_read(self._counted(began))
                 elif self._gate.is_shut() or self._attached != version_of(self.path):
                     # A writer wants in, or this is another file by now, or has other contents:
-                    # no writer of ours changes it meanwhile, but some copy over it.
+                    # no writer of qmd changes it now, but a file may be copied over it.
                     if self._active:
-                        self._turn.wait(WATCH)
+                        self._turn.wait(WATCH_SECONDS)
                     else:
                         self._detach()
                 else:
@@ -140,23 +140,21 @@ class Occupancy:
                 self._attachment.shed()
 
     def _watch(self) -> None:
-        """Leave the room when a writer wants in and nobody here is reading."""
+        """Release the file when a writer waits and no read runs here."""
         with self._turn:
             while self._watcher is threading.current_thread():
                 if self._attached is not None and not self._active and self._gate.is_shut():
                     self._detach()
-                self._asleep.wait(WATCH if self._attached is not None else None)
+                self._asleep.wait(WATCH_SECONDS if self._attached is not None else None)
 
     def busy_for(self, seconds: float) -> IndexBusy | None:
-        """What the last use was told that found the index busy, if it was within some seconds and
-        nobody of this process has had it since.
-        """
+        """Return the last error of a busy index, if recent and without a success since."""
         when, told = self._busy
         return told if when > max(self._last_in, time.monotonic() - seconds) else None
 
     @contextmanager
     def _minded(self) -> Iterator[None]:
-        """Keep in mind that the index was busy: who waits on may have to say why."""
+        """Remember a busy error: a later wait may have to report it."""
         try:
             yield
         except IndexBusy as error:
@@ -164,16 +162,16 @@ class Occupancy:
             raise
 
     def _counted(self, began: float) -> float:
-        """When a wait for other processes counts from, of a use that began at some time.
+        """Compute the start of a wait for other processes.
 
         What a wait for others of this process took counts if none of them came in, so that they
         are not told one after the other; but `LEAST` seconds are left.
         """
-        left = min(self._patience, LEAST)
+        left = min(self._patience, MIN_WAIT_SECONDS)
         return max(began, self._last_in, time.monotonic() - self._patience + left)
 
     def _attach_to_read(self, began: float) -> None:
-        """Attach for reading; make the index, or bring it up to date, if need be."""
+        """Attach for reading; create or migrate the index if necessary."""
         for _ in range(2):
             if self.path.exists() and not is_unfinished(self.path):
                 self._gate.enter_to_read(began)
@@ -185,7 +183,7 @@ class Occupancy:
                     self._last_in = time.monotonic()
                     self._seen = Memory(seen.inode or None, self.missed)
                     self._asleep.notify_all()
-                    with in_words(self.path):
+                    with translating(self.path):
                         if migrations.is_current(Cursor(self._attachment.connection()), self.path):
                             return
                 except BaseException:
@@ -205,7 +203,7 @@ class Occupancy:
 
     @contextmanager
     def _in_use(self, leave: Callable[[], None]) -> Iterator[None]:
-        """Let nobody close this before it has left the room."""
+        """Keep other threads from closing the lock in the meantime."""
         with self._turn:
             self._active += 1
         try:
@@ -218,7 +216,7 @@ class Occupancy:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Be the only one who has the file, among all threads and processes."""
+        """Hold the file alone, among all threads and processes."""
         self.check_own()
         began = time.monotonic()
         with cancellation.holding(self._one_writer), self._minded():
@@ -238,11 +236,11 @@ class Occupancy:
                     self._turn.notify_all()
 
     def _drain(self) -> None:
-        """Wait for this process's own readers and leave the room."""
+        """Wait for the reads of this process and release the file."""
         with self._turn:
             while self._active:
                 cancellation.check()
-                self._turn.wait(WATCH)
+                self._turn.wait(WATCH_SECONDS)
             self._detach()
 
     def _transaction(self, work: Callable[[Cursor], Result]) -> Result:
@@ -254,10 +252,10 @@ class Occupancy:
             self._attachment.attach_to_write(self._began)
         self._last_in = time.monotonic()
         try:
-            with in_words(self.path):
+            with translating(self.path):
                 connection = self._attachment.connection()
                 cursor = Cursor(connection)
-                migrations.bring_up_to_date(cursor, self.path, last=self._schema)
+                migrations.migrate(cursor, self.path, last=self._schema)
                 connection.begin()
                 try:
                     result = work(cursor)
@@ -270,7 +268,7 @@ class Occupancy:
                 try:
                     self._attachment.detach()
                 except DatabaseError:
-                    self._drop()  # nothing is lost: whoever attaches it next reads the log, too
+                    self._drop()  # nothing is lost: the next process also reads the log
                 return result
         except BaseException:
             # A failed write can leave the engine unusable: begin again with a new one.
@@ -283,7 +281,7 @@ class Occupancy:
 
     @contextmanager
     def _attaching(self) -> Iterator[None]:
-        """Begin with a new engine after a file that cannot be attached."""
+        """Discard the engine if the file cannot be attached."""
         try:
             yield
         except (IndexUnreadable, IndexNotWritable):
@@ -291,7 +289,7 @@ class Occupancy:
             raise
 
     def _detach(self) -> None:
-        """Leave the file and the room; nothing happens if not attached."""
+        """Detach the file and release its lock; does nothing if not attached."""
         if self._attached is not None:
             self._attached = None
             self._last_in = time.monotonic()
@@ -304,7 +302,7 @@ class Occupancy:
         self._gate.leave()
 
     def _drop(self) -> None:
-        """Give the engine up with all its cursors. Closing it lets go of the file."""
+        """Discard the engine with all its cursors, which closes the file."""
         for cursor in self._idle:
             cursor.connection.close()
         self._idle.clear()

@@ -1,4 +1,4 @@
-"""What results can be written as, and values as JSON, CSV, XML and columns of text."""
+"""Output formats: JSON, CSV, XML and columns of text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from qmd.visible import shown
 
 
 class Format(StrEnum):
-    """How results are written."""
+    """The formats of results."""
 
     CLI = "cli"
     JSON = "json"
@@ -29,7 +29,7 @@ Kind = TypeVar("Kind", bound=StrEnum)
 
 
 def chosen(kinds: type[Kind], name: str | None, flags: Mapping[str, bool]) -> Kind | None:
-    """The format that `--format` or one of its short forms means; None: none is given.
+    """Choose the format by `--format` or one of its short forms; None without them.
 
     Args:
         flags: of each short form, whether it is given.

@@ -20,7 +20,7 @@ GOOD, FAIR = 0.70, 0.40
 
 
 class Style(NamedTuple):
-    """How a terminal is written to.
+    """The style of output on a terminal.
 
     Attributes:
         terminal: people read it: foreign values are cut and on one line.
@@ -51,7 +51,7 @@ class Style(NamedTuple):
         return terminal.marked(text, match, "1;33")
 
     def value(self, text: str) -> str:
-        """A foreign value."""
+        """Format an untrusted value."""
         return shown(_one_line(text)) if self.terminal else text
 
     def joined(self, separator: str, parts: Iterable[str]) -> str:
@@ -198,7 +198,7 @@ def _for_people(result: Result, name: str, text: str, style: Style) -> str:
 
 
 def explained(explain: Mapping[str, Any]) -> list[str]:
-    """How a score came about, as sums."""
+    """Explain a score, as sums."""
     lines = [
         f"  {part['contribution']:.6f}  {part['kind']}: {part['query']} "
         f"({'rank ' + str(part['rank']) if part['rank'] else 'not in the list'}, "
@@ -312,7 +312,7 @@ def _passage_record(passage: Passage, text: str) -> dict[str, object]:
 
 
 def _told(reason: str | None) -> str:
-    """A reason for programs, in one line, without names that are only like the one meant."""
+    """Shorten a reason for programs to one line, without similar names."""
     first, _, rest = (reason or "").partition("\n")
     if not first.endswith(":"):
         return first

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class TableFormat(StrEnum):
-    """How the answer to a query is written."""
+    """The formats of query results."""
 
     TABLE = "table"
     JSON = "json"
@@ -29,7 +29,7 @@ class TableFormat(StrEnum):
 
     @property
     def is_binary(self) -> bool:
-        """Whether a terminal cannot show it."""
+        """True if a terminal cannot show the format."""
         return self in (TableFormat.PARQUET, TableFormat.ARROW)
 
 
@@ -66,7 +66,7 @@ def written(
     width: int | None = None,
     raw_csv: bool = False,
 ) -> Iterator[str]:
-    """An answer, piece by piece.
+    """Write a result, piece by piece.
 
     Args:
         limit: rows at most.
@@ -91,7 +91,7 @@ def written(
 
 
 def _is_plan(answer: Answer) -> bool:
-    """Whether it is that of EXPLAIN, which is a drawing."""
+    """Return whether a result is that of EXPLAIN, which is a drawing."""
     return [heading.name for heading in answer.headings] == ["explain_key", "explain_value"]
 
 
@@ -124,7 +124,7 @@ def _table(answer: Answer, limit: int | None, width: int | None) -> Iterator[str
 
 
 def _shown(value: str | None) -> str:
-    """A value in one line, without what a terminal would act on."""
+    """Format a value in one line, without characters that act on a terminal."""
     return NULL if value is None else one_line(value)
 
 
@@ -197,7 +197,7 @@ def _objects(answer: Answer, limit: int | None) -> Iterator[str]:
 
 
 def _value(text: str | None) -> str:
-    """A value in JSON, which knows no NaN and no infinity."""
+    """Convert a value to JSON, which has no NaN and no infinity."""
     if text is None:
         return "null"
     if not _NO_NUMBER.search(text):

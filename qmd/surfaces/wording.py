@@ -10,7 +10,7 @@ __all__ = ["amount", "day", "duration", "folder", "minute", "month", "size"]
 
 
 def folder(root: str) -> str:
-    """Where the files of a collection are; records have none."""
+    """Return the folder of a collection; records have none."""
     return root or "(submitted by agents)"
 
 
@@ -30,7 +30,7 @@ def minute(moment: datetime) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time for people."""
+    """Format a duration for people."""
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes = round(seconds / 60)

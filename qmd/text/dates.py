@@ -1,4 +1,4 @@
-"""Days as people name them to a search."""
+"""Parser of dates in options: `2025-03`, `today`, `7d`."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from datetime import date, datetime, timedelta
 from qmd.text.markdown import parsed_date
 
 DAYS = "2025-03-14, 2025-03, 2025, today, yesterday, 7d or 2w"
-"""What a day can be said to be."""
+"""Forms of a date."""
 
 HALF_LIFE = "{} takes days above 0, not {}."
-"""What is said to a number that is no half-life, after the name of what was to be one."""
+"""Message for an invalid half-life, after the name of the option."""
 
 _MONTH = re.compile(r"(?P<year>\d{4})(?:[-/](?P<month>\d{1,2}))?")
 _AGO = re.compile(r"(?P<count>\d{1,4})(?P<unit>[dw])")
 
 
 def named_day(value: object, *, today: date | None = None) -> datetime | None:
-    """The moment that a day, or a text that names one, begins with; None: it names none.
+    """Return the start of the day, month or year that a value names, or None.
 
     Args:
         value: a date or time; a month or a year stands for its first day, `7d` and `2w` for the day
@@ -42,5 +42,5 @@ def named_day(value: object, *, today: date | None = None) -> datetime | None:
 
 
 def is_half_life(days: float) -> bool:
-    """Whether what a new document has over others can be half after so many days."""
+    """Check that a number of days can be the half-life of recency."""
     return 0 < days <= sys.float_info.max

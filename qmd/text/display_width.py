@@ -1,4 +1,4 @@
-"""How much room text takes on a terminal."""
+"""Display width of text on a terminal."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from unicodedata import combining, east_asian_width
 
 
 def columns_of(text: str) -> int:
-    """The columns that a text takes: Chinese, Japanese and Korean characters take two."""
+    """Count the terminal columns of a text: Chinese, Japanese and Korean characters take two."""
     if text.isascii():
         return len(text)
     return sum(
@@ -15,6 +15,6 @@ def columns_of(text: str) -> int:
 
 
 def padded(text: str, width: int, *, right: bool = False) -> str:
-    """A text with blanks up to a width; before it, if it is to be on the right."""
+    """Pad a text with blanks to a width, on its left if `right`."""
     blanks = " " * (width - columns_of(text))
     return blanks + text if right else text + blanks

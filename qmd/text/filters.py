@@ -1,4 +1,4 @@
-"""Conditions on the frontmatter: `status = "open" and tags = urgent`."""
+"""Parser of frontmatter filters: `status = "open" and tags = urgent`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CONDITION = re.compile(
 
 
 def parse_filter(text: str) -> tuple[Condition, ...]:
-    """Comparisons joined by `and`. A list in the frontmatter equals each of its items.
+    """Parse comparisons joined by `and`. A list in the frontmatter matches by each of its items.
 
     A number is compared with numbers, unless it stands in quotes; all else as text.
 

@@ -1,4 +1,4 @@
-"""Which files a mask means: globs with `**`, braces and comma lists."""
+"""Glob patterns with `**`, braces and comma lists."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ _ANY_WITH_SUFFIX = re.compile(r"\*\*/\*(?P<suffix>\.[A-Za-z0-9_]+)")
 _SET = re.compile(r"\[[!^]?+\]?+(?:\\.|[^\]\\/])*\]")
 
 MOST, MOST_DEPTHS, LONGEST = 200, 6, 4096
-"""Globs without braces that one with braces may stand for; `**` in a glob; characters of a glob.
-More is no mask that anybody needs, but may take minutes."""
+"""Alternatives of braces, `**` in a glob, and characters of a glob, at most.
+
+More may take minutes.
+"""
 
 Matches = Callable[[str], bool]
 
 
 def split_mask(mask: str) -> list[str]:
-    """The alternatives of a comma list; commas in braces do not count."""
+    """Split a comma list of globs; commas in braces do not split."""
     parts, depth, start = [], 0, 0
     for at, character in enumerate(mask):
         if character == "{":
@@ -36,7 +38,7 @@ def split_mask(mask: str) -> list[str]:
 
 
 def check_mask(mask: str) -> None:
-    """Refuse a mask that no file of a collection can match.
+    """Refuse a mask that cannot match any file of a collection.
 
     Raises:
         UsageError: it is empty, absolute, or leads out of the collection.
@@ -53,7 +55,7 @@ def check_mask(mask: str) -> None:
 
 
 def check_closed(mask: str) -> None:
-    """Refuse a mask with a bracket or brace that is never closed, and so would stand for itself.
+    """Refuse a mask with an unclosed bracket or brace, which would match literally.
 
     Raises:
         UsageError: it has one; a name that really has it is matched by one after a backslash.
@@ -87,7 +89,7 @@ def _unclosed(pattern: str) -> str | None:
 
 
 def matcher(patterns: Sequence[str]) -> Matches:
-    """Whether a path (relative, with `/`) matches one of some globs.
+    """Compile globs to a function that matches relative paths (with `/`).
 
     A name that begins with a dot is only matched by a pattern that says so. How characters are
     composed makes no difference, nor do capital letters in the suffix: `*.md` matches `TEA.MD`.
@@ -137,18 +139,18 @@ def matcher(patterns: Sequence[str]) -> Matches:
 
 
 def _with_low_suffix(path: str) -> str:
-    """A path or a glob with small letters behind the last dot of its name."""
+    """Lower the case of the suffix of a path or a glob."""
     at = path.rfind(".")
     return path if at < 0 or "/" in path[at:] else path[:at] + path[at:].lower()
 
 
 def taking(mask: str, ignored: Sequence[str], converted: Sequence[str] = ()) -> Matches:
-    """Whether a path is of a collection, going by its name.
+    """Compile the mask and the ignored globs of a collection to one matcher of paths.
 
     Args:
-        mask: globs, and words for groups of kinds such as `documents`.
-        converted: globs of files that commands convert: they are documents.
-        ignored: globs of what is not, though the mask has it; one with a `/` in the end is a
+        mask: globs, and names of groups of kinds such as `documents`.
+        converted: globs of files that commands convert, which are documents.
+        ignored: globs of excluded files; one with a `/` at the end is a
             folder with all that is below it, as in a .gitignore.
     """
     wanted = _wanted(split_mask(mask), converted)
@@ -159,7 +161,7 @@ def taking(mask: str, ignored: Sequence[str], converted: Sequence[str] = ()) -> 
 
 
 def ignoring(ignored: Sequence[str]) -> Matches:
-    """Whether a path is one that a collection ignores. See `taking`."""
+    """Compile the ignored globs of a collection to a matcher. See `taking`."""
     folders = [pattern for pattern in ignored if pattern.endswith("/") and pattern.strip("/")]
     names = [pattern for pattern in ignored if pattern not in folders]
     ways = [matcher(names)] if names else []
@@ -183,14 +185,14 @@ def _wanted(parts: Sequence[str], converted: Sequence[str]) -> Matches:
 
 
 def _below(folders: Sequence[str]) -> Matches:
-    """Whether a path is below one of some folders; a name alone is that of one at any depth."""
+    """Match paths below given folders; a bare name matches a folder at any depth."""
     whole = [folder.rstrip("/") for folder in folders]
     is_one = matcher([folder if "/" in folder else f"**/{folder}" for folder in whole])
     return lambda path: any(is_one(path[: part.start()]) for part in re.finditer("/", path))
 
 
 def matches_nothing(pattern: str) -> bool:
-    """Whether a glob can be that of no file of a collection, whose paths begin at its folder."""
+    """Check that a glob cannot match: paths of a collection begin at its folder."""
     return pattern.startswith(("/", "./", "~/")) or ".." in pattern.split("/")
 
 

@@ -1,4 +1,4 @@
-"""What a text is called: its hash, its docid, its checksum; and what a term is."""
+"""Hashes: content hash, docid, file checksum, term number."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ import hashlib
 import re
 
 DOCID_DIGITS = 6
-"""Length of the docid shown to people. Source: tobi/qmd (MIT), src/store.ts, getDocid."""
+"""Length of the docid shown to users. Source: tobi/qmd (MIT), src/store.ts, getDocid."""
 
 _DOCID = re.compile(r"#?(?P<digits>[0-9a-fA-F]{6,64})")
 
 
 def content_hash(text: str | bytes) -> str:
-    """SHA-256 of the text in UTF-8: 64 hex digits, the key of its content."""
+    """Return the SHA-256 of the text in UTF-8: 64 hex digits, the key of its content."""
     return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()
 
 
 def checksum(data: bytes) -> str:
-    """XXH3-128 of a file's bytes: 32 hex digits, to tell whether the file changed."""
+    """Return the XXH3-128 of a file's bytes: 32 hex digits, to detect changes of the file."""
     import xxhash
 
     return xxhash.xxh3_128_hexdigest(data)
 
 
 def term_id(term: str) -> int:
-    """The number of a term: 63 bits of its MD5, `md5_number_lower(term) >> 1` in DuckDB."""
+    """Return the number of a term: 63 bits of its MD5, DuckDB's `md5_number_lower(term) >> 1`."""
     digest = hashlib.md5(term.encode(), usedforsecurity=False).digest()
     return int.from_bytes(digest[8:], "little") >> 1
 
 
-def docid_digits(name: str) -> str | None:
-    """Hex digits of a docid as people write it, or None if `name` is not one.
+def parse_docid(name: str) -> str | None:
+    """Parse a docid as users write it to its hex digits, or None.
 
     `#abc123`, `abc123`, quoted, in any case, and longer prefixes of the hash too.
     """

@@ -1,4 +1,4 @@
-"""Lines of a text file, which keep their line ends when some of them change."""
+"""Lines of a text file, edited without changing the line ends of the others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
 
 
 class Lines:
-    """Lines of a file with their ends, its byte order mark, and its last line as it ends.
+    """Lines of a file with their line ends, byte order mark and end of the last line.
 
     Attributes:
         texts: of the lines, without their ends.
@@ -31,14 +31,14 @@ class Lines:
         self._is_closed = not self._ends or bool(self._ends[-1])
 
     def keep(self, is_kept: Callable[[str], bool]) -> None:
-        """Keep some lines of the file, to which others are to be added."""
+        """Keep the matching lines of the file; others are added to them later."""
         numbers = [number for number, line in enumerate(self.texts) if is_kept(line)]
         self.texts = [self.texts[number] for number in numbers]
         self._ends = [self._ends[number] for number in numbers]
         self._is_closed = True
 
     def changed(self, before: str, after: str) -> Iterator[str]:
-        """Make the change between two formatted versions in the lines as they are written.
+        """Apply the change between two formatted versions to the lines of the file.
 
         Args:
             before: the file, formatted: it has the same lines at least where nothing changes, but
@@ -79,7 +79,7 @@ class Lines:
 
 
 def _alike(one: Sequence[str], other: Sequence[str]) -> int:
-    """Count the lines that two texts begin with alike."""
+    """Count the common leading lines of two texts."""
     number = 0
     for line, same in zip(one, other, strict=False):
         if line != same:

@@ -1,4 +1,4 @@
-"""What a Markdown file says of itself: frontmatter, title, date."""
+"""Markdown metadata: frontmatter, title, date."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ class Frontmatter(NamedTuple):
 
 
 def is_markdown(path: str) -> bool:
-    """Whether a file of that name is read as Markdown."""
+    """Check that the file name is that of a Markdown file."""
     return PurePosixPath(path).suffix.lower() in _MARKDOWN
 
 
 def frontmatter(text: str) -> Frontmatter:
-    """The frontmatter of `text`. Broken YAML is no metadata, and a problem to tell.
+    """Parse the frontmatter of `text`. Invalid YAML gives no metadata and a problem to report.
 
     What stands between two rules and is neither a mapping nor nothing is text.
     """
@@ -77,7 +77,7 @@ def frontmatter(text: str) -> Frontmatter:
         return Frontmatter({}, 0)
     start, stop, end = block
     try:
-        # With the line break before it, so that lines are told as they count in the file.
+        # With the line break before it, so that line numbers are those of the file.
         value = yaml_reader.read(text[start - 1 : stop], yaml_reader.FRONTMATTER)
     except yaml_reader.LimitExceeded as error:
         return Frontmatter({}, end, f"frontmatter {error}")
@@ -91,7 +91,7 @@ def frontmatter(text: str) -> Frontmatter:
 
 
 def _block(text: str) -> tuple[int, int, int] | None:
-    """Where the YAML between two rules begins and stops, and where its last rule ends."""
+    """Find the start and end of the YAML, and the end of its closing rule."""
     opening = _OPENING.match(text)
     closing = _CLOSING.search(text, opening.end()) if opening else None
     if opening is None or closing is None:
@@ -100,7 +100,7 @@ def _block(text: str) -> tuple[int, int, int] | None:
 
 
 def metadata_json(metadata: dict[str, object]) -> str | None:
-    """Metadata as JSON, or None if there is none."""
+    """Serialize metadata as JSON, or None if there is none."""
     if not metadata:
         return None
     try:
@@ -110,7 +110,7 @@ def metadata_json(metadata: dict[str, object]) -> str | None:
 
 
 def _storable(value: object) -> object:
-    """`value` without what JSON has no word for."""
+    """Replace values that JSON cannot hold."""
     if isinstance(value, dict):
         return {str(key): _storable(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -121,7 +121,7 @@ def _storable(value: object) -> object:
 
 
 def title(text: str, path: str, matter: Frontmatter) -> str:
-    """The title of a file.
+    """Return the title of a file.
 
     Frontmatter `title`; else the first heading outside a code fence, where one that is
     only `Notes` yields to the next; else `#+TITLE:` of an org file; else the file name
@@ -142,7 +142,7 @@ def title(text: str, path: str, matter: Frontmatter) -> str:
 
 
 def _title_as_written(block: str, value: float) -> str:
-    """A title that YAML takes for a number or a yes or no, as it stands in the frontmatter."""
+    """Return a title as written in the frontmatter, where YAML reads a number or a boolean."""
     found = sorted(_WRITTEN_TITLE.finditer(block), key=lambda line: len(line["indent"]))
     for line in found[:_MOST_TITLES]:
         again = frontmatter(f"---\ntitle: {line['value']}\n---\n").metadata.get("title")
@@ -169,13 +169,13 @@ def _first_heading(text: str, start: int) -> str | None:
 
 
 def _unclosed(heading: str) -> str:
-    """The text of an ATX heading without the `##` that may close it."""
+    """Strip the closing `##` of an ATX heading."""
     text = heading.strip().rstrip("#")
     return text if text.endswith((" ", "\t")) or not text else heading
 
 
 def dated(path: str, modified: datetime, matter: Frontmatter) -> datetime:
-    """When a document is from, in UTC: frontmatter, else the file name, else `modified`."""
+    """Return the date of a document in UTC: frontmatter, else file name, else `modified`."""
     for key in _DATE_KEYS:
         value = matter.metadata.get(key)
         found = None if value is None else parsed_date(value)
@@ -189,7 +189,7 @@ def dated(path: str, modified: datetime, matter: Frontmatter) -> datetime:
 
 
 def parsed_date(value: object) -> datetime | None:
-    """A date or time as UTC without a zone; None if it is none.
+    """Parse a date or time to UTC without a zone; None if it is invalid.
 
     Args:
         value: text in ISO 8601, also with `/`, or of a month, which stands for its first day; YAML

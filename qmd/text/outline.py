@@ -1,13 +1,13 @@
-"""What a Markdown text points at, and how it is divided: links, tags and headings.
+"""Markdown structure: links, tags and headings.
 
-One definition: `ingest/compiled/outlines.pyx` is the same rules, and calls `block_marks` where a
-block is not plain; a property test holds the two equal. All of this works on the bytes of UTF-8.
+`ingest/compiled/outlines.pyx` implements the same rules, and calls `block_marks` for blocks that
+are not plain; a property test holds the two equal. Both work on the bytes of UTF-8.
 
     text ──▸ lines ─▸ without frontmatter and blocks of code ─▸ headings
                                                              ─▸ regions ─▸ blocks ─▸ links, tags
 
-- A region is what stands between blank lines or blocks of code; a block is a part of it across
-  which no link and no code span reaches: a list item, a row of a table, a heading, a paragraph.
+- A region is the text between blank lines or code blocks; a block is a part of it that no link and
+  no code span crosses: a list item, a row of a table, a heading, a paragraph.
 - A link in a code span is none, and neither is an escaped one. Of nested links the inner counts, of
   nested pictures the outer.
 - `[text][label]`, `[label][]` and `[label]` are links where the text defines the label.
@@ -25,14 +25,14 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 BETWEEN = b"\x1e"
-"""Stands between the parts of an outline, and in no part: ASCII's record separator."""
+"""Separator between the parts of an outline, in none of them: ASCII's record separator."""
 
 INLINE, REFERENCE, WIKI, AUTOLINK, IMAGE, EMBED, TAG = b"irwapet"
 """Kinds of marks, besides headings, which are `1` to `6`."""
 
 
 class Mark(NamedTuple):
-    """A link, a tag or a heading: where it is, and where its text and its target stand.
+    """A link, a tag or a heading: its line, and the positions of its text and target.
 
     Attributes:
         kind: a byte: see `INLINE`; of a heading the digit of its level.
@@ -49,7 +49,7 @@ class Mark(NamedTuple):
 
 
 class Definitions:
-    """What a text defines for references.
+    """Link reference definitions of a text.
 
     Attributes:
         targets: where the target of a label stands.
@@ -62,7 +62,7 @@ class Definitions:
         self._left = REFERRED
 
     def target(self, label: bytes) -> tuple[int, int] | None:
-        """Where the target of a label stands, if it is defined and the text has not had enough."""
+        """Return the target of a label, if it is defined and the limit is not used up."""
         found = self.targets.get(label)
         if found is not None:
             self._left -= found[1] - found[0]
@@ -70,15 +70,15 @@ class Definitions:
 
 
 REFERRED = 1_000_000
-"""Bytes of targets that the references of a text have together, at most: a small text could name a
-long target so often that its outline would fill the memory."""
+"""Bytes of all targets that the references of a text may copy: a small text could name a long
+target so often that its outline would fill the memory."""
 
 NO_DEFINITIONS = Definitions({}, {})
 
 FENCE = re.compile(
     rb"(?:[ \t>]|(?:[-*+]|\d{1,9}[.)])[ \t])*+(?P<mark>`{3,}+(?=[^`\n]*+(?:\n|\Z))|~{3,}+)"
 )
-"""The line that opens a block of code, also in a quote or a list."""
+"""Opening line of a code block, also in a quote or a list."""
 
 FENCE_END = re.compile(rb"[ \t>]*+(?P<mark>`{3,}+|~{3,}+)[ \t\r]*+(?:\n|\Z)")
 
@@ -126,7 +126,7 @@ _WORD = re.compile(r"[\w/-]+")
 
 
 def outline(data: bytes, start: int = 0) -> list[Mark]:
-    """The marks of a text, in order.
+    """List the links, tags and headings of a text, in order.
 
     Args:
         start: where its frontmatter ends.
@@ -166,12 +166,12 @@ def outline(data: bytes, start: int = 0) -> list[Mark]:
 
 
 def line_end(data: bytes, at: int) -> int:
-    """Where the line after that of a place begins."""
+    """Find the start of the next line."""
     return data.find(b"\n", at) + 1 or len(data)
 
 
 def atx(data: bytes, at: int) -> Mark | None:
-    """The heading `## text` that the line at a place is."""
+    """Parse the ATX heading (`## text`) of a line."""
     found = _ATX.match(data, at)
     if found is None:
         return None
@@ -186,7 +186,7 @@ def atx(data: bytes, at: int) -> Mark | None:
 
 
 def setext(data: bytes, at: int, last: int) -> Mark | None:
-    """The heading that the line at a place is by a line of `=` or `-` below it."""
+    """Parse the setext heading of a line: `=` or `-` in the next line."""
     found = _SETEXT.match(data, at, last)
     if found is None:
         return None
@@ -195,14 +195,14 @@ def setext(data: bytes, at: int, last: int) -> Mark | None:
 
 
 def trimmed(data: bytes, first: int, last: int) -> tuple[int, int]:
-    """The bounds of a text without the blanks around it."""
+    """Strip blanks from the bounds of a text."""
     text = data[first:last]
     first += len(text) - len(text.lstrip(b" \t\r"))
     return first, max(first, last - len(text) + len(text.rstrip(b" \t\r")))
 
 
 def definitions(data: bytes, regions: list[tuple[int, int]]) -> Definitions:
-    """What some regions define for references. Of two definitions the first counts."""
+    """Collect the link reference definitions of some regions. The first of two counts."""
     targets: dict[bytes, tuple[int, int]] = {}
     ends: dict[int, int] = {}
     for first, last in regions:
@@ -214,7 +214,7 @@ def definitions(data: bytes, regions: list[tuple[int, int]]) -> Definitions:
 
 
 def marks(data: bytes, first: int, last: int, defined: Definitions) -> Iterator[Mark]:
-    """The links and tags of a region."""
+    """Yield the links and tags of a region."""
     begin = first
     for found in _BLOCK.finditer(data, first, last):
         yield from _marks_from(data, begin, found.end(), defined)
@@ -223,7 +223,7 @@ def marks(data: bytes, first: int, last: int, defined: Definitions) -> Iterator[
 
 
 def _marks_from(data: bytes, at: int, last: int, defined: Definitions) -> list[Mark]:
-    """The links and tags of a block, or of a heading and the block after it."""
+    """List the links and tags of a block, or of a heading and the block after it."""
     if _ATX.match(data, at, last):
         end = min(line_end(data, at), last)
         if end < last:
@@ -232,12 +232,12 @@ def _marks_from(data: bytes, at: int, last: int, defined: Definitions) -> list[M
 
 
 def block_marks(data: bytes, at: int, last: int, defined: Definitions) -> list[Mark]:
-    """The links and tags of a block, which is no heading with more below it."""
+    """List the links and tags of a block that contains no heading."""
     return _Block(data, last, defined).marks(at)
 
 
 class _Block:
-    """One block on its way.
+    """Parser state of one block.
 
     Args:
         last: where it ends.
@@ -253,7 +253,7 @@ class _Block:
         self._runs: dict[int, list[int]] | None = None
 
     def marks(self, at: int) -> list[Mark]:
-        """Its links and tags. It begins at a place."""
+        """List the links and tags of the block, from a position on."""
         data, last, found = self._data, self._last, self._found
         while token := _TOKEN.search(data, at, last):
             start, at, kind = token.start(), token.end(), token.lastgroup
@@ -282,7 +282,7 @@ class _Block:
         return found
 
     def _after_code(self, at: int, length: int) -> int:
-        """Where the code span ends whose backticks end at a place; that place, if it is none."""
+        """Find the end of the code span whose backticks end here, or the same position."""
         if self._runs is None:
             self._runs = {}
             for run in _RUN.finditer(self._data, at, self._last):
@@ -292,7 +292,7 @@ class _Block:
         return ends[number] if number < len(ends) else at
 
     def _close(self, at: int) -> int:
-        """Make a link of what the `]` before a place closes, if it is one.
+        """Make a link of the text that a `]` closes, if it is one.
 
         Returns:
             Where to go on.
@@ -333,7 +333,7 @@ class _Block:
 def _doubled(
     data: bytes, kind: int, at: int, target: tuple[int, int], text: tuple[int, int]
 ) -> Mark:
-    """A link in double brackets. In a table the `|` before its text is written `\\|`.
+    r"""Parse a wiki link. In a table the `|` before its text is written `\|`.
 
     Args:
         text: empty, or before the text: it is that of the target.
@@ -346,7 +346,7 @@ def _doubled(
 
 
 def _bare_url(url: bytes) -> bytes:
-    """A URL without what belongs to the sentence around it."""
+    """Strip punctuation of the sentence from a bare URL."""
     spare = url.count(b")") - url.count(b"(")
     while True:
         url = url.rstrip(_AFTER_URL)
@@ -358,7 +358,7 @@ def _bare_url(url: bytes) -> bytes:
 
 
 def _tag(data: bytes, first: int, last: int) -> tuple[int, int]:
-    """The bounds of a tag. Beyond ASCII, letters have to be told from other signs."""
+    """Find the bounds of a tag. Beyond ASCII, letters are told from other characters."""
     text = data[first:last]
     if not text.isascii():
         word = _WORD.match(text.decode(errors="replace"))
@@ -367,5 +367,5 @@ def _tag(data: bytes, first: int, last: int) -> tuple[int, int]:
 
 
 def _folded(label: bytes) -> bytes:
-    """A label as it is compared: without case, and with single blanks."""
+    """Normalize a reference label: without case, with single blanks."""
     return b" ".join(label.decode(errors="replace").casefold().encode().split())

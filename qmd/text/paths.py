@@ -1,4 +1,4 @@
-"""Names of documents: virtual paths, ranges, URIs."""
+"""Names of documents: virtual paths, line ranges, URIs."""
 
 from __future__ import annotations
 
@@ -19,15 +19,18 @@ OUTSIDE = (
     r"|^[A-Za-z]:(?:[/\\]|$)"  # of a drive
     r"|\x00"
 )
-"""Regular expression, for Python and DuckDB, of what is no path below a folder. A file may have a
-backslash or a line break in its name; such a path is none only if it leaves the folder."""
+"""Regular expression, for Python and DuckDB, of paths that are not below a folder.
+
+A file may have a backslash or a line break in its name; such a path is refused only if it leaves
+the folder.
+"""
 
 LONGEST_NAME, LONGEST_PATH = 255, 4096
 """Bytes of a segment and of a path, in UTF-8. Source: NAME_MAX and PATH_MAX of Linux."""
 
 
 class VirtualPath(NamedTuple):
-    """`qmd://collection/path?index=name`, taken apart. `path` may be empty."""
+    """Parsed `qmd://collection/path?index=name`. `path` may be empty."""
 
     collection: str
     path: str
@@ -35,7 +38,7 @@ class VirtualPath(NamedTuple):
 
 
 def normalise(name: str) -> str:
-    """`//c/p`, `///c/p` and `qmd:////c/p` as `qmd://c/p`; anything else as it is."""
+    """Normalize `//c/p`, `///c/p` and `qmd:////c/p` to `qmd://c/p`; keep other names."""
     name = name.lstrip()
     if name.lower().startswith("qmd:"):
         rest = name[4:]
@@ -46,7 +49,7 @@ def normalise(name: str) -> str:
 
 
 def parse_virtual(name: str) -> VirtualPath | None:
-    """A virtual path, or None if `name` is none. Percent signs stay as they are."""
+    """Parse a virtual path, or return None. Percent-encoding stays."""
     normal = normalise(name)
     if not normal.startswith(SCHEME):
         return None
@@ -63,7 +66,7 @@ def parse_virtual(name: str) -> VirtualPath | None:
 
 
 def of_index(name: str) -> tuple[str, str | None]:
-    """A virtual path, perhaps with a range, without the index that it names, and that name."""
+    """Split the name of an index from a virtual path, which may have a line range."""
     found = _INDEX.search(name) if normalise(name).startswith(SCHEME) else None
     if found is None:
         return name, None
@@ -71,7 +74,7 @@ def of_index(name: str) -> tuple[str, str | None]:
 
 
 def at_home(path: str | Path) -> Path:
-    """A path with the home that a `~` or `~name` in front stands for, if anybody has the name."""
+    """Expand a leading `~` or `~name` to the home folder, if there is one."""
     given = Path(path)
     try:
         return given.expanduser()
@@ -80,7 +83,7 @@ def at_home(path: str | Path) -> Path:
 
 
 def is_below(path: str) -> bool:
-    """Tell whether a stored path lies below the folder that it is of, whatever is there."""
+    """Check that a stored path stays below the folder of its collection, by name alone."""
     if re.search(OUTSIDE, path):
         return False
     if len(path) <= LONGEST_NAME // 4:  # of 4 bytes at most each
@@ -107,26 +110,26 @@ def place(root: str, path: str) -> str | None:
 
 
 def uri(collection: str, path: str) -> str:
-    """`qmd://collection/path`, each segment percent-encoded and `/` kept."""
+    """Build `qmd://collection/path`, each segment percent-encoded and `/` kept."""
     from urllib.parse import quote
 
     return f"{SCHEME}{quote(collection, safe='')}/{quote(path)}"
 
 
-def composed(name: str) -> str | None:
-    """A name in NFC, as most keyboards write it; None: it is ASCII, and cannot differ."""
+def to_nfc(name: str) -> str | None:
+    """Normalize a name to NFC, as keyboards write it; None if it is ASCII and cannot differ."""
     return None if name.isascii() else unicodedata.normalize("NFC", name)
 
 
 def decoded(name: str) -> str:
-    """A name with its percent-encoding undone; `%2F` is a `/`."""
+    """Decode the percent-encoding of a name; `%2F` becomes `/`."""
     from urllib.parse import unquote
 
     return unquote(name)
 
 
 class Range(NamedTuple):
-    """A part of a document: from a line, counted from 1, and how many."""
+    """A range of lines of a document: first line, counted from 1, and number of lines."""
 
     name: str
     first: int | None = None
@@ -134,7 +137,7 @@ class Range(NamedTuple):
 
 
 def split_range(name: str) -> Range:
-    """`notes/tea.md:120:40` as a name, a first line and a count."""
+    """Split `notes/tea.md:120:40` into a name, a first line and a count."""
     found = _RANGE.fullmatch(name.strip())
     if found is None:
         return Range(name)

@@ -58,7 +58,7 @@ class Places(NamedTuple):
 
     @classmethod
     def of(cls, found: Sequence[tuple[str, str, int]]) -> Places:
-        """Places of which kind, label and line are known."""
+        """Build places from kinds, labels and lines."""
         return cls(
             "".join(LETTERS[kind] for kind, _, _ in found),
             tuple(" ".join(label.replace(BETWEEN, " ").split()) for _, label, _ in found),
@@ -66,12 +66,12 @@ class Places(NamedTuple):
         )
 
     def packed(self) -> tuple[str, str, str]:
-        """The same as texts."""
+        """Convert the places to text."""
         return self.kinds, BETWEEN.join(self.labels), " ".join(map(str, self.lines))
 
     @property
     def id(self) -> str:
-        """The same as one short text."""
+        """Checksum of the places."""
         return checksum("\0".join(self.packed()).encode())
 
     def at(self, line: int) -> str | None:

@@ -1,7 +1,7 @@
-"""How text becomes words, and words become the pieces that are indexed.
+"""Tokenizer: text to words, words to folded tokens for the index.
 
-One definition serves documents and queries: `ingest/compiled/words.pyx` is the same rules
-over a whole batch, and a property test holds the two equal.
+Documents and queries share these rules. `ingest/compiled/words.pyx` implements them for a whole
+batch; a property test holds the two equal.
 
     text ──split──▸ raw words ──pieces──▸ folded words, each at a position ──stem──▸ terms
 
@@ -40,13 +40,13 @@ _DIACRITIC = re.compile(
     "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"  # Hebrew points and accents
     "\u0640\u064b-\u0652\u0670]+"  # Arabic vowels, and what only stretches a word
 )
-"""What a word is also written without. Source, of Arabic: Lucene, ArabicNormalizer."""
+"""Diacritics that folding removes. Source, of Arabic: Lucene, ArabicNormalizer."""
 
 _SOFT_HYPHEN = "\u00ad"
-"""Where a word may be broken at the end of a line: it is no part of it."""
+"""Mark of a possible line break inside a word, which folding removes."""
 
 _EMOJI_MARK = re.compile("[\ufe00-\ufe0f\u20e3\U000e0100-\U000e01ef]")
-"""Marks that say how the character before is drawn: variation selectors, the keycap."""
+"""Marks of the form of the character before them: variation selectors, the keycap."""
 
 
 def _is_word_character(code: int) -> bool:
@@ -58,12 +58,12 @@ def _is_word_character(code: int) -> bool:
 
 @cache
 def _ngram_run() -> re.Pattern[str]:
-    """A run in a script written without spaces. Compiled when first needed: most text has none."""
+    """Compile the pattern of scripts without spaces on first use; most texts have none."""
     return re.compile(f"[{_NGRAM_RANGES}]+")
 
 
 class _Blanker(dict[int, int]):
-    """Maps every character that is no part of a word to a blank; learns as it reads."""
+    """Cached table that maps each character outside of words to a blank."""
 
     def __missing__(self, code: int) -> int:
         kept = code if _is_word_character(code) else 32
@@ -75,12 +75,12 @@ _BLANKER = _Blanker()
 
 
 def blanked(text: str) -> str:
-    """`text` with blanks for all that separates words, and n-gram runs cut into pairs."""
+    """Replace separators by blanks, and cut n-gram runs into pairs."""
     return spaced(text).translate(_BLANKER)
 
 
 def spaced(text: str) -> str:
-    """`blanked`, but ASCII left as it is: there a byte tells what separates words."""
+    """Replace separators like `blanked`, but keep ASCII, where a byte tells what separates."""
     return text if text.isascii() else _FOREIGN_RUN.sub(_spaced_run, text)
 
 
@@ -100,7 +100,7 @@ def _grams(run: str) -> list[str]:
 
 
 def split(text: str) -> list[str]:
-    """The raw words of `text`, in order, cut to `LONGEST` bytes."""
+    """Split `text` into raw words, in order, cut to `LONGEST` bytes."""
     return [word if len(word) * 4 <= LONGEST else _cut(word) for word in blanked(text).split()]
 
 
@@ -109,12 +109,12 @@ def _cut(word: str) -> str:
 
 
 def is_gram(word: str) -> bool:
-    """Whether a raw word is one or two characters of a script without spaces."""
+    """Check that a raw word is one or two characters of a script without spaces."""
     return len(word) <= 2 and not word.isascii() and _ngram_run().fullmatch(word) is not None
 
 
 def fold(word: str) -> str:
-    """`word` without case, accents, points and width: `Zürich` and `ＺＵＲＩＣＨ` are `zurich`."""
+    """Fold case, accents, points and width: `Zürich` and `ＺＵＲＩＣＨ` become `zurich`."""
     if word.isascii():
         return word.lower()
     apart = unicodedata.normalize("NFKD", word)
@@ -122,7 +122,7 @@ def fold(word: str) -> str:
 
 
 def plain(word: str) -> str | None:
-    """The folded word, if a raw word is indexed as that alone and can be told at a glance."""
+    """Return the folded word if that is the only token of a raw word, by a quick check."""
     if not (word.isascii() and word.isalnum()):
         return None
     folded = word.lower()
@@ -130,7 +130,7 @@ def plain(word: str) -> str | None:
 
 
 def pieces(word: str) -> tuple[int, tuple[tuple[str, int], ...]]:
-    """What a raw word is indexed as.
+    """Return the tokens of a raw word with their offsets.
 
     `parseHTTPRequest_v2` stands for itself and for parse, http, request, v2.
 
@@ -143,7 +143,7 @@ def pieces(word: str) -> tuple[int, tuple[tuple[str, int], ...]]:
 
 
 def compound(word: str) -> tuple[int, tuple[tuple[str, int], ...]]:
-    """`pieces` of a word that is not plain."""
+    """Return the `pieces` of a word that is not plain."""
     folded = fold(word)
     if word.isascii():
         parts = [part.lower() for part in _PART.findall(word)]

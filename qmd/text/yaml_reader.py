@@ -1,9 +1,9 @@
 """YAML reader with limits, for frontmatter and for settings files.
 
 Two libraries read YAML here: ryaml, which is fast, and ruamel.yaml, which knows lines and keeps
-comments. Both take time in proportion to the square of a hostile text: each open bracket costs
-something at every word that follows, and aliases multiply what they stand for. A text is measured
-before it is parsed, and neither library is given one that is over a limit.
+comments. Both take quadratic time for a hostile text: each open bracket costs time at every word
+that follows, and aliases multiply their values. A text is measured before it is parsed, and a text
+above a limit reaches neither library.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import re
 from typing import NamedTuple
 
 
-class Limits(NamedTuple):
-    """Largest text that is read.
+class YamlLimits(NamedTuple):
+    """Limits of a YAML text: size, depth, values, aliases.
 
     Attributes:
         characters: of the text.
@@ -30,10 +30,10 @@ class Limits(NamedTuple):
     merges: int
 
 
-FRONTMATTER = Limits(1 << 20, 1 << 20, 100_000, 128, 1 << 20)
+FRONTMATTER = YamlLimits(1 << 20, 1 << 20, 100_000, 128, 1 << 20)
 """Limits of the frontmatter of a document, which ryaml alone reads. It refuses deeper nesting."""
 
-SETTINGS = Limits(1 << 18, 20_000, 10_000, 16, 200)
+SETTINGS = YamlLimits(1 << 18, 20_000, 10_000, 16, 200)
 """Limits of a settings file, which ruamel.yaml reads as well: 70 µs for a value."""
 
 BRACKET_COST = 100_000_000
@@ -43,29 +43,29 @@ _FEW_BRACKETS = 64
 """Opening brackets that cost little in a text of any size."""
 
 SLOW_CHARACTERS, SLOW_BRACKET_COST = 1 << 14, 250_000
-"""The same of a text that ruamel.yaml may be given for a better message, or though ryaml does not
-read it: about 0.3 seconds."""
+"""Limits for ruamel.yaml, which gives better messages and reads texts that ryaml does not: about
+0.3 seconds."""
 
 _ANCHOR = r"(?:^|[\s\[{,:?-])&[^\s,\[\]{}]"
 _ALIAS = r"(?:^|[\s\[{,:?-])\*[^\s,\[\]{}]"
 _LONG_NUMBER = (
     r"(?<![\w.\"'])[-+]?(?:0x[0-9A-Fa-f]{16,99}|0o[0-7]{21,99}|[1-9][0-9]{18,99})(?![\w.\"'])"
 )
-"""A number of perhaps more than 64 bits, which ryaml does not read."""
+"""A number that may have more than 64 bits, which ryaml does not read."""
 
 _KEY_OF_SEVERAL = r"[{\[?*]"
-"""Part of a line whose key is a list or a mapping."""
+"""Start of a key that is a list or a mapping."""
 
 _LINE = r" at line (\d+)"
 _LONGEST_SEARCHED = 4096
-"""Characters of a text that is searched for the line of a mistake."""
+"""Characters that are searched for the line of a mistake."""
 
 _MOST_TRIED = 50
-"""Lines that are tried as that of a mistake: each costs a reading of all before it."""
+"""Lines tried as that of a mistake: each costs a parse of all lines before it."""
 
 
 class YamlError(ValueError):
-    """Text that cannot be read as YAML.
+    """Invalid YAML.
 
     Attributes:
         line: of the mistake, counted from 1, if it is known.
@@ -77,11 +77,11 @@ class YamlError(ValueError):
 
 
 class LimitExceeded(YamlError):
-    """Text that is too large to be read; the message goes on after the name of the text."""
+    """YAML text above a limit; the message continues after the name of the text."""
 
 
-def read(text: str, limits: Limits) -> object:
-    """Parse a text of YAML within limits.
+def read(text: str, limits: YamlLimits) -> object:
+    """Parse a YAML text within limits.
 
     Raises:
         LimitExceeded: the text is over a limit. No parser has seen it, or its value is dropped.
@@ -94,8 +94,8 @@ def read(text: str, limits: Limits) -> object:
     return value
 
 
-def check_text(text: str, limits: Limits) -> None:
-    """Refuse a text that would take a parser too long, without parsing it.
+def check_text(text: str, limits: YamlLimits) -> None:
+    """Refuse a text that would be slow to parse, without parsing it.
 
     Raises:
         LimitExceeded: it is too large, or has too many brackets, merges or aliases.
@@ -127,7 +127,7 @@ def check_text(text: str, limits: Limits) -> None:
 
 
 def is_slow(text: str) -> bool:
-    """Tell whether ruamel.yaml could take long for a text."""
+    """Check whether ruamel.yaml could be slow for a text."""
     return len(text) > SLOW_CHARACTERS or _brackets(text) * len(text) > SLOW_BRACKET_COST
 
 
@@ -135,8 +135,8 @@ def _brackets(text: str) -> int:
     return text.count("[") + text.count("{")
 
 
-def _check_aliases(text: str, limits: Limits) -> None:
-    """Refuse aliases that stand for too much: 1,200 characters can mean millions of values.
+def _check_aliases(text: str, limits: YamlLimits) -> None:
+    """Refuse aliases that expand too far: 1,200 characters can mean millions of values.
 
     Raises:
         LimitExceeded: they do.
@@ -159,7 +159,7 @@ def _check_aliases(text: str, limits: Limits) -> None:
 
 
 def _expanded(text: str) -> int:
-    """Count the values of a text with each alias replaced by what it stands for.
+    """Count the values of a text after expansion of its aliases.
 
     Raises:
         YamlError: it is not YAML.
@@ -198,8 +198,8 @@ def _expanded(text: str) -> int:
     return total
 
 
-def _check_value(value: object, limits: Limits) -> None:
-    """Refuse a value that is nested too deeply, or has too many parts.
+def _check_value(value: object, limits: YamlLimits) -> None:
+    """Refuse a value with too many levels or parts.
 
     Raises:
         LimitExceeded: it is, or has.
@@ -244,13 +244,13 @@ def _parsed(text: str) -> object:
     except ryaml.InvalidYamlError as error:
         if not re.search(_LONG_NUMBER, text):
             raise _told(str(error), text) from error
-    except ValueError as error:  # in words of Python
+    except ValueError as error:  # an error of Python
         raise _bad_key(text) from error
     return _parsed_with_long_numbers(text)
 
 
 def _parsed_with_long_numbers(text: str) -> object:
-    """Parse a text of which some numbers are too long for ryaml: it reads them as text."""
+    """Parse a text with numbers that are too long for ryaml, which reads them as text."""
     import ryaml
 
     private_use = map(chr, range(0xE000, 0xF900))
@@ -280,7 +280,7 @@ def _parsed_with_long_numbers(text: str) -> object:
 
 
 def _told(problem: str, text: str) -> YamlError:
-    """An error in words of ryaml, with its line; in our own words if it is a limit of ryaml."""
+    """Translate an error of ryaml, with its line; limits of ryaml get our own text."""
     found = re.search(_LINE, problem)
     line = int(found[1]) if found else None
     if problem.startswith("repetition limit"):
@@ -293,14 +293,14 @@ def _told(problem: str, text: str) -> YamlError:
 
 
 def _bad_key(text: str) -> YamlError:
-    """The error of a key that is a list or a mapping, as in `title: {{ title }}`."""
+    """Return the error of a key that is a list or a mapping, as in `title: {{ title }}`."""
     line = _line_of_bad_key(text)
     at = f" at line {line}" if line is not None else ""
     return YamlError(f"a key is a list or a mapping{at}; text in braces needs quotes", line)
 
 
 def _line_of_bad_key(text: str) -> int | None:
-    """Find the line from which on a text cannot be read because of a key; None if it is long."""
+    """Find the line of the invalid key; None if the text is long."""
     import ryaml
 
     if len(text) > _LONGEST_SEARCHED:

@@ -1,7 +1,7 @@
-"""Messages between a process and one that it has started, over two pipes.
+"""Messages between a process and its child, over two pipes.
 
-A message is a Python object, pickled: both ends are qmd, and trust each other. It is preceded by
-its length in eight bytes.
+A message is a pickled Python object, preceded by its length in eight bytes. Both ends are qmd and
+trust each other.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from qmd.errors import QmdError
 
-AT_ONCE = 1 << 20
+CHUNK_BYTES = 1 << 20
 """Bytes that are read or written by one call."""
 
 _HEAD = 8
@@ -27,7 +27,7 @@ class TooLong(Exception):
     """A message with more bytes than its reader takes."""
 
 
-def write(descriptor: int, message: object) -> None:
+def send(descriptor: int, message: object) -> None:
     """Send a message.
 
     Raises:
@@ -41,10 +41,10 @@ def write(descriptor: int, message: object) -> None:
     for part in (len(data).to_bytes(_HEAD, "big"), data):
         view = memoryview(part)
         while view:
-            view = view[os.write(descriptor, view[:AT_ONCE]) :]
+            view = view[os.write(descriptor, view[:CHUNK_BYTES]) :]
 
 
-def read(
+def receive(
     descriptor: int, wait: Callable[[], None] = lambda: None, *, most: int | None = None
 ) -> Any:
     """Receive a message.
@@ -67,7 +67,7 @@ def _read(descriptor: int, size: int, wait: Callable[[], None]) -> bytearray:
     found = bytearray()
     while len(found) < size:
         wait()
-        part = os.read(descriptor, min(size - len(found), AT_ONCE))
+        part = os.read(descriptor, min(size - len(found), CHUNK_BYTES))
         if not part:
             raise EOFError
         found += part
@@ -75,14 +75,14 @@ def _read(descriptor: int, size: int, wait: Callable[[], None]) -> bytearray:
 
 
 def packed(error: Exception) -> tuple[type[Exception], str, dict[str, Any]]:
-    """An error as a message: its class may take other arguments than its text."""
+    """Convert an error to a message; its class may take other arguments than its text."""
     if isinstance(error, QmdError):
         return type(error), error.message, vars(error)
     return type(error), str(error), {}
 
 
 def unpacked(message: tuple[type[Exception], str, dict[str, Any]]) -> Exception:
-    """The error that `packed` has made a message of."""
+    """Restore the error of a message from `packed`."""
     kind, text, facts = message
     error = kind.__new__(kind, text)
     Exception.__init__(error, text)

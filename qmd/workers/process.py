@@ -17,7 +17,7 @@ from typing import Any
 
 from qmd.workers import channel
 
-LOOK = 0.02
+POLL_SECONDS = 0.02
 """Seconds between two looks at a process that is waited for."""
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -81,12 +81,12 @@ class Process:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it can be asked: it was not killed, and is at nothing."""
+        """True if the process is idle and was not killed."""
         return self._process is not None and not self.is_within
 
     @property
     def has_spoken(self) -> bool:
-        """Whether it has sent something, or has ended."""
+        """True if the process has sent a message, or has ended."""
         return bool(self._poll.poll(0))
 
     def ask(self, name: str, given: tuple[object, ...]) -> None:
@@ -98,7 +98,7 @@ class Process:
         """
         self.is_within = True
         try:
-            channel.write(self._requests, (name, given))
+            channel.send(self._requests, (name, given))
         except channel.Unsendable:
             self.is_within = False
             raise
@@ -116,7 +116,7 @@ class Process:
         """
         self._end = time.monotonic() + self.left
         try:
-            kind, value = channel.read(self._answers, self._wait, most=most)
+            kind, value = channel.receive(self._answers, self._wait, most=most)
         except EOFError as error:
             raise Ended(self.kill()) from error
         except BaseException:
@@ -132,9 +132,9 @@ class Process:
     def _wait(self) -> None:
         """Wait for bytes, as long as the request stays within its limits."""
         while True:
-            come = self._poll.poll(1000 * LOOK)
+            come = self._poll.poll(1000 * POLL_SECONDS)
             now = time.monotonic()
-            if come and now < self._looked + LOOK:
+            if come and now < self._looked + POLL_SECONDS:
                 return
             self._looked = now
             used, base = self.resident(), self.base

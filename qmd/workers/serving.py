@@ -29,14 +29,14 @@ def serve(session_of: Callable[[int], object], *, group: bool = False) -> None:
         os.dup2(nothing, number)
     threading.Thread(target=_end_with, args=(requests, group), daemon=True).start()
     session = session_of(answers)
-    channel.write(answers, ("done", None))
+    channel.send(answers, ("done", None))
     while True:
         try:
-            name, given = channel.read(requests)
+            name, given = channel.receive(requests)
         except EOFError:
             _end(group)
         except Exception as error:  # a value whose class is not known here
-            channel.write(answers, ("failed", channel.packed(TypeError(str(error)))))
+            channel.send(answers, ("failed", channel.packed(TypeError(str(error)))))
             continue
         try:
             reply = "done", getattr(session, name)(*given)
@@ -44,7 +44,7 @@ def serve(session_of: Callable[[int], object], *, group: bool = False) -> None:
             _end(group)
         except Exception as error:
             reply = "failed", channel.packed(error)
-        channel.write(answers, reply)
+        channel.send(answers, reply)
 
 
 def _end_with(requests: int, group: bool) -> None:

@@ -1,4 +1,4 @@
--- Keep answers of models; one that is there already stays.
+-- Add answers of models; existing ones stay.
 --
 -- in   $answers  json  array of {key, kind, value}
 insert into cache

@@ -1,4 +1,4 @@
--- Answers of models that were kept.
+-- Cached answers of models.
 --
 -- in   $keys  json  array of key
 -- out  key    text

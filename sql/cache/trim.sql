@@ -1,4 +1,4 @@
--- Forget the oldest answers.
+-- Remove the oldest answers.
 --
 -- in   $most  integer  answers to keep
 delete from cache

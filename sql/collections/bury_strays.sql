@@ -1,4 +1,4 @@
--- Note the documents of collections that are no more.
+-- Add tombstones for the documents of removed collections.
 insert into tombstones
 select document_id
 from documents

@@ -1,3 +1,3 @@
--- Forget all collections that index.yml names, to write them anew. It does not name that of records.
+-- Remove all collections of index.yml, to add them again. That of records is not among them.
 delete from collections
 where name <> 'experiences'

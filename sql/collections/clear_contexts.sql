@@ -1,3 +1,3 @@
--- Forget all contexts that index.yml has, to write them anew.
+-- Remove all contexts of index.yml, to add them again.
 delete from contexts
 where collection is distinct from 'experiences'

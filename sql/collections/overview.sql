@@ -1,4 +1,4 @@
--- Each collection with what is indexed of it.
+-- Collections with the totals of their documents.
 --
 -- out  name       text
 -- out  root       text

@@ -1,3 +1,3 @@
--- Remove the documents of collections that are no more. Their content stays.
+-- Remove the documents of removed collections. Their content stays.
 delete from documents
 where collection not in (select name from collections)

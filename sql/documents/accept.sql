@@ -1,4 +1,4 @@
--- Of the documents of a batch, those whose place in the index is still as it was seen.
+-- Documents of a batch whose previous version is unchanged in the index.
 --
 -- A document that another process has changed in the meantime is left out; its file will be
 -- compared again. So is one whose collection has been removed or renamed.

@@ -1,4 +1,4 @@
--- Which documents of the batch were accepted.
+-- Accepted documents of the batch.
 --
 -- in   accepted  relation  made by documents/accept
 -- out  number       integer  within the batch

@@ -1,4 +1,4 @@
--- Keep the content of the accepted documents, once under its hash.
+-- Add the content of the accepted documents, once for each hash.
 --
 -- in   texts  relation  hash text, body text, outline: as in `content`; no hash twice
 insert into content

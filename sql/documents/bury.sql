@@ -1,4 +1,5 @@
--- Note which documents the accepted ones replace, with those that were inside of their files: their postings stay until the next merge.
+-- Add tombstones for the documents that the accepted ones replace, and for documents inside of their files:
+-- their postings stay until the next merge.
 --
 -- in   accepted  relation  made by documents/accept
 insert into tombstones

@@ -1,4 +1,5 @@
--- Note documents that are gone, with those inside of their files: their postings stay until the next merge.
+-- Add tombstones for removed documents and those inside of their files: their postings stay until the next
+-- merge.
 --
 -- in   $ids  json  array of document_id
 insert into tombstones

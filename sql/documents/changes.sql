@@ -1,4 +1,4 @@
--- What differs between a folder and the index: one comparison for all of its files.
+-- Differences between a folder and the index: one comparison for all of its files.
 --
 -- in   $collection  text
 -- in   $files       text      bytes, nanoseconds, inode with blanks between, '/', path; NUL between

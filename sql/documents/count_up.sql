@@ -1,4 +1,4 @@
--- Move the counters past what was accepted.
+-- Advance the counters past the accepted documents.
 --
 -- in   accepted  relation  made by documents/accept
 update counters

@@ -1,4 +1,4 @@
--- The files of a collection as the index knows them, in any order; not what is inside of one.
+-- Indexed files of a collection, in any order; without documents inside of files.
 --
 -- in   $collection  text
 -- in   $low         text?  the first path; null: there is no limit

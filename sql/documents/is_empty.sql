@@ -1,4 +1,4 @@
--- Whether nothing is indexed.
+-- Check for an empty index.
 --
 -- out  is_empty  boolean
 select count(*) = 0 as is_empty from documents

@@ -1,4 +1,4 @@
--- Whether some text has no outline yet.
+-- Check for texts without an outline.
 --
 -- out  lacking  boolean
 select exists (from content where outline is null) as lacking

@@ -1,4 +1,4 @@
--- Documents that answer to a name.
+-- Documents that match a name.
 --
 -- in   $name        text
 -- in   $last        text     what follows its last /

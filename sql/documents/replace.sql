@@ -1,4 +1,4 @@
--- Take away the documents that the accepted ones replace, with those that were inside of their files.
+-- Remove the documents that the accepted ones replace, with those inside of their files.
 --
 -- in   accepted  relation  made by documents/accept
 delete from documents

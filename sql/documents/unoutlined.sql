@@ -1,4 +1,4 @@
--- Texts that have no outline yet: they are from before there were any.
+-- Texts without an outline, from before there were any.
 --
 -- in   $limit  integer  texts at most
 -- in   $bytes  integer  of all of them at most; but one text in any case

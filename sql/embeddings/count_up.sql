@@ -1,4 +1,4 @@
--- Give the numbers of new chunks away.
+-- Reserve numbers for new chunks.
 --
 -- in   $count  integer
 update counters

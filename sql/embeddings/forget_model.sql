@@ -1,4 +1,4 @@
--- Forget a model that has no chunks any more.
+-- Remove a model without chunks.
 --
 -- in   $model_id  integer
 delete from embedding_models

@@ -1,4 +1,4 @@
--- Those of some documents whose text has no vector of a model.
+-- Documents, of some, whose text has no vector of a model.
 --
 -- in   $model_id     integer
 -- in   $documents    json     array of document_id

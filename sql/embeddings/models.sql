@@ -1,4 +1,4 @@
--- The models whose vectors are here, the one that came last first.
+-- Models with vectors in the index, the newest first.
 --
 -- out  model_id     integer
 -- out  fingerprint  text

@@ -1,4 +1,4 @@
--- How much of what documents say has no vectors of a model yet.
+-- Counts of documents and their vectors of a model.
 --
 -- in   $model_id     integer?  null: a model that is not here
 -- in   $collections  json?     array of names: only of their documents

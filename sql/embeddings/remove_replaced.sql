@@ -1,4 +1,4 @@
--- Remove the chunks of a model whose texts have been cut anew for its draft.
+-- Remove the chunks of a model whose texts have chunks in its draft.
 --
 -- in   $model_id  integer
 -- in   $draft_id  integer  model_id of the draft

@@ -1,5 +1,4 @@
--- Remove the chunks of a draft whose texts have not got all of their vectors, and are cut for its
--- model as well.
+-- Remove the chunks of a draft whose texts lack vectors, if the model has chunks of them as well.
 --
 -- in   $model_id  integer
 -- in   $draft_id  integer  model_id of the draft

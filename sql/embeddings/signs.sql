@@ -1,4 +1,4 @@
--- Which vectors a model has, each told apart from others that had its number in another index.
+-- Vectors of a model by number, with a hash that detects another index with the same numbers.
 --
 -- in   $model_id  integer
 -- out  chunk_id   integer

@@ -1,4 +1,4 @@
--- Give the vectors of a draft to its model, under numbers that no chunk had.
+-- Move the vectors of a draft to its model, under new numbers.
 --
 -- in   $model_id  integer
 -- in   $draft_id  integer  model_id of the draft

@@ -1,4 +1,4 @@
--- Texts with what a model is told of them: the title and the path of one document.
+-- Texts with title and path of one document, for the prompt of a model.
 --
 -- in   $hashes  json   array of hash
 -- out  hash     text

@@ -1,4 +1,4 @@
--- Texts of documents that have not been cut into chunks for a model, those changed last first.
+-- Texts without chunks for a model, the last changed first.
 --
 -- in   $model_id     integer
 -- in   $collections  json?    array of names

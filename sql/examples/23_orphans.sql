@@ -1,4 +1,4 @@
--- Which documents does nobody link to, though they say a lot?
+-- Which long documents have no links to them?
 select file, title, words
 from orphans
 join documents using (file, title)

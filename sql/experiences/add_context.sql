@@ -1,4 +1,4 @@
--- Say of all records what they are.
+-- Add the context of all records.
 --
 -- in   $body  text
 insert into contexts

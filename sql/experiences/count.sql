@@ -1,4 +1,4 @@
--- Count answers in which records were.
+-- Count the answers with some records.
 --
 -- in   $counted  json       array of {id, count}, no id twice
 -- in   $now      timestamp  UTC

@@ -1,4 +1,4 @@
--- The models of which some record has a vector.
+-- Models with a vector of some record.
 --
 -- out  fingerprint  text
 select fingerprint

@@ -1,4 +1,4 @@
--- A page of the records that answer a query, best first, and how many do in all.
+-- A page of the records that match a query, best first, and their total.
 --
 -- By words, a record's relevance is the share of the query's idf whose terms it has: 1 if it has all.
 -- The idf is that of search/bm25, counted over the records alone, since what is common in notes may

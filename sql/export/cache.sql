@@ -1,4 +1,4 @@
--- Answers of models that were kept.
+-- Cached answers of models.
 --
 -- out  key      text       XXH3-128 of model, prompt and input
 -- out  kind     text       'expansion' or 'rerank'

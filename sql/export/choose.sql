@@ -1,4 +1,4 @@
--- Choose the documents to export, and note where their texts lie.
+-- Choose the documents to export, and record where their texts are.
 --
 -- They are kept in memory, where all connections of an export see them.
 --

@@ -1,4 +1,4 @@
--- Passages into which texts were cut for a model.
+-- Passages of texts for a model.
 --
 -- in   $chosen   boolean?  true: only those of the chosen documents
 -- out  chunk_id  uinteger  never used again

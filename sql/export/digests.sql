@@ -1,4 +1,4 @@
--- Digests of groups of rows: what tells whether one of them has changed, come or gone.
+-- Digests of groups of rows, which detect changed, added and removed rows.
 --
 -- in   $rows        statement  put in as text
 -- in   $key         name       column that numbers the rows, or 0; put in as text

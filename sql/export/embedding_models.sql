@@ -1,4 +1,4 @@
--- What vectors depend on besides the text.
+-- Models with vectors: all that vectors depend on besides the text.
 --
 -- out  model_id       utinyint
 -- out  fingerprint    text       XXH3-128 of the model, its prompts and how texts are cut

@@ -1,4 +1,4 @@
--- How often records have answered a query; those that never did are not here.
+-- Number of answers with a record; records without any are not here.
 --
 -- in   $chosen      boolean?   true: only those of the chosen documents
 -- out  id           text       of `experiences`

@@ -1,4 +1,4 @@
--- How many documents that were to be chosen have no text.
+-- Number of chosen documents without a text.
 --
 -- in   $documents  json?   array of document_id; null: all
 -- out  documents   bigint

@@ -1,4 +1,4 @@
--- All rows of a table that is exported as it is.
+-- All rows of a table that is exported unchanged.
 --
 -- in   $table  name  put in as text, since a table is no parameter
 select *

@@ -1,4 +1,4 @@
--- Rows, of a table that is exported as it is, that belong to the chosen documents.
+-- Rows, of a table that is exported unchanged, that belong to the chosen documents.
 --
 -- in   $table  name  put in as text, since a table is no parameter; it has a document_id
 select *

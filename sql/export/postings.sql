@@ -1,4 +1,4 @@
--- Which documents contain which terms, and where.
+-- Postings: occurrences of a term in a document.
 --
 -- in   $chosen          boolean?    true: only those of the chosen documents
 -- out  term_id          bigint      of `words`

@@ -1,4 +1,4 @@
--- Rows without a column for which another one stands.
+-- Rows without a column that another one replaces.
 --
 -- in   $rows    statement  put in as text
 -- in   $column  name       put in as text

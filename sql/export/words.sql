@@ -1,4 +1,4 @@
--- Words that were met in documents, and the term that each is counted as.
+-- Words of documents, with their terms.
 --
 -- in   $chosen  boolean?  true: only those of the chosen documents
 -- out  word     text      without case and accents

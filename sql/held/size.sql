@@ -1,4 +1,4 @@
--- How much there would be to hold.
+-- Size of the data to load into memory.
 --
 -- out  documents    bigint
 -- out  occurrences  bigint  of terms

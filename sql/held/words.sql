@@ -1,4 +1,4 @@
--- All words that the index has met, by their characters.
+-- All words of the index, by their characters.
 --
 -- out  word     text
 -- out  term_id  bigint

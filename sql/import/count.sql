@@ -1,4 +1,4 @@
--- How many rows a Parquet file has.
+-- Number of rows of a Parquet file.
 --
 -- in   $path  text
 -- out  rows   bigint

@@ -1,4 +1,4 @@
--- Go on counting behind what was added and what was there; all postings are in order.
+-- Set the counters after the added and the previous rows; all postings are sorted.
 --
 -- in   $files      json     array of paths of counters
 -- in   $documents  integer  was added to each document_id

@@ -1,4 +1,4 @@
--- The numbers that the next document and the next chunk get.
+-- Numbers of the next document and the next chunk.
 --
 -- out  document_id  bigint
 -- out  chunk_id     bigint

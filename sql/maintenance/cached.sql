@@ -1,4 +1,4 @@
--- Kept answers of models.
+-- Cached answers of models.
 --
 -- out  answers  bigint
 select count(*) as answers from cache

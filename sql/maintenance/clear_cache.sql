@@ -1,2 +1,2 @@
--- Remove the kept answers of models.
+-- Remove the cached answers of models.
 delete from cache

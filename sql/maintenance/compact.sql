@@ -1,5 +1,5 @@
--- Write an index anew, without the room that nothing takes any more: DuckDB gives none of it back.
--- Tables keep their rows in order, their constraints and how their columns are compressed.
+-- Copy an index without free blocks, which DuckDB never returns. Tables keep the order of their rows, their
+-- constraints and the compression of their columns.
 --
 -- in   $old             text     a copy of the index file; the three are put in as text
 -- in   $new             text     the file to make

@@ -1,4 +1,4 @@
--- How many postings of some documents are missing, or are there and should not be.
+-- Counts of missing and of surplus postings of some documents.
 --
 -- in   expected    relation  document_id, term_id, title_frequency, path_frequency, body_frequency,
 --                            length, positions: all that there should be of these documents

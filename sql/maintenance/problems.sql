@@ -1,4 +1,4 @@
--- Facts that have to hold in every index, and how often each does not.
+-- Integrity constraints of an index, with the number of violations of each.
 --
 -- out  fact   text
 -- out  times  bigint  0: it holds

@@ -1,3 +1,3 @@
--- Remove words that stand here twice, but for one of each.
+-- Remove duplicate words, except for one of each.
 delete from words
 where rowid not in (select min(rowid) from words group by word)

@@ -1,4 +1,4 @@
--- Documents with their texts, a part of all, in the order of their numbers.
+-- Documents with their texts, in the order of their numbers, from one number on.
 --
 -- in   $after         integer  a document_id
 -- in   $limit         integer  documents at most

@@ -1,4 +1,4 @@
--- What the index holds.
+-- Totals of the index.
 --
 -- out  documents  bigint
 -- out  contents   bigint      different texts that documents have

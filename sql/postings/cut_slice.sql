@@ -1,4 +1,4 @@
--- Take a slice of the terms away.
+-- Remove a slice of the terms.
 --
 -- in   $low   bigint  first term_id
 -- in   $high  bigint  last term_id

@@ -1,4 +1,4 @@
--- Forget documents whose postings are gone as well.
+-- Remove tombstones without postings.
 --
 -- in   $ids  json  array of document_id
 delete from tombstones

@@ -1,4 +1,4 @@
--- Note that all postings are in order.
+-- Record that all postings are sorted.
 update counters
 set value = case name
     when 'merged_postings' then (select count(*) from postings)

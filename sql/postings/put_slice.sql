@@ -1,3 +1,3 @@
--- Put the slice back at the end.
+-- Append the sorted slice.
 insert into postings
 select * from slice

@@ -1,4 +1,4 @@
--- How much a merge would have to do.
+-- Amount of work of a merge.
 --
 -- out  postings    bigint  rows
 -- out  merged      bigint  rows that the last merge left in order

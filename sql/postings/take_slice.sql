@@ -1,4 +1,4 @@
--- One slice of the terms, in order and without the documents that are gone.
+-- One slice of the terms, sorted and without deleted documents.
 --
 -- in   $low   bigint  first term_id
 -- in   $high  bigint  last term_id

@@ -1,4 +1,4 @@
--- Documents that are gone, whose postings are there.
+-- Deleted documents that have postings.
 --
 -- out  document_id  integer
 select document_id from tombstones

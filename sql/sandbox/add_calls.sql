@@ -1,4 +1,4 @@
--- Note searches.
+-- Add search calls.
 --
 -- in   $calls  json  array of {call, search, query_text, at_most, among}
 insert into memory.qmd.calls by name

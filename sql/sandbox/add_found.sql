@@ -1,4 +1,4 @@
--- Keep what searches found.
+-- Add results of searches.
 --
 -- in   $found  json  array of {call, rank, score, docid, file, collection, path, title, line, snippet}
 insert into memory.qmd.found by name

@@ -1,4 +1,4 @@
--- Keep what was searched for. A line that was cut off is none, and so is one that says something else.
+-- Add entries of the search log. Incomplete and malformed lines are left out.
 --
 -- in   $lines  json  array of texts: objects with the columns of `searches`, as JSON
 insert into memory.qmd.searches by name

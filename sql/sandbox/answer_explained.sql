@@ -1,4 +1,4 @@
--- Keep plans as an answer.
+-- Store plans as a result.
 --
 -- in   $plans  json  array of {explain_key, explain_value}
 create table memory.qmd.answer as

@@ -1,4 +1,4 @@
--- The same for DESCRIBE, SHOW and SUMMARIZE, which are no queries to DuckDB, but tables.
+-- Store the result of DESCRIBE, SHOW and SUMMARIZE, which DuckDB treats as tables.
 --
 -- in   $query  text  put in as text, on lines of its own
 create table memory.qmd.answer as from (

@@ -1,4 +1,4 @@
--- Searches that a statement calls for. See sql/views/bm25.sql.
+-- Search calls of a statement. See sql/views/bm25.sql.
 create table memory.qmd.calls (
     call integer not null,         -- unique
     search text not null,          -- bm25, vsearch or hybrid

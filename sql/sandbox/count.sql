@@ -1,4 +1,4 @@
--- Rows of the answer.
+-- Number of rows of the result.
 --
 -- out  count  bigint
 select count(*) as count

@@ -1,4 +1,4 @@
--- How a query would be run.
+-- Plan of a query.
 --
 -- in   $query         text  put in as text, on lines of its own
 -- out  explain_key    text

@@ -1,4 +1,4 @@
--- How a query was run, with what it took.
+-- Plan of a query, with measured costs.
 --
 -- in   $query         text  put in as text, on lines of its own
 -- out  explain_key    text

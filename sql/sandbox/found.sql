@@ -1,4 +1,4 @@
--- What these searches found.
+-- Results of the searches.
 create table memory.qmd.found (
     call integer not null,
     rank integer not null,         -- from 1

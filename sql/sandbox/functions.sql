@@ -1,4 +1,4 @@
--- Names that a person may type in a statement, besides those of views.
+-- Functions and keywords for completion, without those of views.
 --
 -- out  name  text
 select distinct function_name as name

@@ -1,3 +1,3 @@
--- The answer, each value of it as JSON.
+-- The result, each value as JSON.
 select to_json(columns(*))
 from memory.qmd.answer

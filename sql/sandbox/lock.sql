@@ -1,2 +1,2 @@
--- Change no setting any more. It cannot be undone.
+-- Lock all settings. It cannot be undone.
 set lock_configuration = true

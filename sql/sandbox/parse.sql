@@ -1,4 +1,4 @@
--- The tree of a statement, if it is a query. Nothing is looked up, opened or run.
+-- Syntax tree of a statement, if it is a query. Nothing is looked up, opened or run.
 --
 -- in   $text  text
 -- out  tree   text  JSON: statements; or error, error_type, error_message;

@@ -1,4 +1,4 @@
--- The answer. Its columns are those of the query.
+-- The result, with the columns of the query.
 --
 -- in   $limit  bigint?  rows to return; null: all
 from memory.qmd.answer

@@ -1,2 +1,2 @@
--- Where the sandbox keeps what it needs itself, apart from the views.
+-- Schema of the sandbox's own tables, separate from the views.
 create schema memory.qmd

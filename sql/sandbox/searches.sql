@@ -1,4 +1,4 @@
--- What was searched for. See sql/views/searches.sql.
+-- Entries of the search log. See sql/views/searches.sql.
 create table memory.qmd.searches (
     searched_at timestamp not null,         -- UTC
     verb text not null,            -- search, vsearch or query

@@ -1,2 +1,2 @@
--- Open no file any more, nor anything else outside. It cannot be undone.
+-- Disable access to files and everything else outside. It cannot be undone.
 set enable_external_access = false

@@ -1,3 +1,3 @@
--- The answer, all of it as text, as DuckDB writes it.
+-- The result, all of it as text, as DuckDB writes it.
 select columns(*)::varchar
 from memory.qmd.answer

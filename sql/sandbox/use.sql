@@ -1,2 +1,2 @@
--- Look names up among the views, not in the index.
+-- Resolve names among the views, not in the index.
 use memory

@@ -1,4 +1,4 @@
--- Note what the copy is of.
+-- Record the state of the vectors that the copy was made of.
 --
 -- in   $fingerprint  text
 -- in   $last         integer  the highest chunk_id there was

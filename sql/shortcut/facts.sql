@@ -1,4 +1,4 @@
--- What the copy is of.
+-- State of the vectors that the copy was made of.
 --
 -- out  fingerprint  text
 -- out  last         integer  the highest chunk_id there was

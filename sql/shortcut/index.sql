@@ -1,4 +1,4 @@
--- Index the copied vectors by a graph of near ones (HNSW).
+-- Index the copied vectors by HNSW.
 --
 -- Source: Malkov, Yashunin, IEEE TPAMI 2020. Vectors have length 1, so that the inner product
 -- orders them as the cosine does.

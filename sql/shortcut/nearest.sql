@@ -1,4 +1,4 @@
--- The copied vectors nearest to a query, by the graph.
+-- The copied vectors nearest to a query, by the HNSW graph.
 --
 -- The index is used only where the width and the limit are known when the statement is planned.
 --

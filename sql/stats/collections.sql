@@ -1,4 +1,4 @@
--- Collections, those with most documents first.
+-- Collections, the largest first.
 --
 -- in   $collections  json?       array of names
 -- out  name          text

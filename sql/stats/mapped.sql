@@ -1,5 +1,5 @@
--- Documents that have vectors of a model, by path. If they are too many, those with the lowest
--- hashes: a sample that stays the same.
+-- Documents with vectors of a model, by path. If there are too many, those with the lowest hashes: a fixed
+-- sample.
 --
 -- in   $model_id     integer
 -- in   $collections  json?    array of names

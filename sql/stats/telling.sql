@@ -1,4 +1,4 @@
--- The terms that tell groups of documents apart: many of a group have them, and few others.
+-- Terms that distinguish groups of documents: many of a group have them, and few others.
 --
 -- A term scores its share of the group times its idf among all groups; a fifth of the group has to
 -- have it. Left out is what stats/terms leaves out.

@@ -1,4 +1,4 @@
--- What the documents come to.
+-- Totals of the documents.
 --
 -- in   $collections  json?       array of names
 -- out  documents     bigint

@@ -1,2 +1,2 @@
--- Let go of the index. After a write this is its checkpoint.
+-- Detach the index. After a write this is its checkpoint.
 detach qmd_index

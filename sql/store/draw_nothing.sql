@@ -1,2 +1,2 @@
--- Draw no bar of how far a statement is.
+-- Disable DuckDB's progress bar.
 set enable_progress_bar = false

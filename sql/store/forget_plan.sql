@@ -1,4 +1,4 @@
--- Forget the plan of a statement.
+-- Discard a prepared statement.
 --
 -- in   $plan  name  put in as text
 deallocate $plan

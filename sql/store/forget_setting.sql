@@ -1,4 +1,4 @@
--- Forget one setting.
+-- Remove one setting.
 --
 -- in   $name   text
 delete from settings where name = $name

@@ -1,4 +1,4 @@
--- Plan a statement, to run it more than once.
+-- Prepare a statement, to run it more than once.
 --
 -- in   $plan       name       put in as text
 -- in   $statement  statement  put in as text

@@ -1,4 +1,4 @@
--- Note that a migration has run.
+-- Record that a migration has run.
 --
 -- in   $version      integer
 -- in   $name         text

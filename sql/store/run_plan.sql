@@ -1,4 +1,4 @@
--- Run a statement that has been planned.
+-- Run a prepared statement.
 --
 -- in   $plan       name       put in as text
 -- in   $arguments  arguments  of its parameters; put in as text

@@ -1,4 +1,4 @@
--- Keep one setting.
+-- Store one setting.
 --
 -- in   $name   text
 -- in   $value  text

@@ -1,2 +1,2 @@
--- Look names up in the index.
+-- Resolve names in the index.
 use qmd_index

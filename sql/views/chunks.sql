@@ -1,4 +1,4 @@
--- Passages into which documents were cut for a model: what search by meaning compares.
+-- Passages (chunks) of documents for a model, which vector search compares.
 --
 -- needs  documents
 -- out  file         text      of `documents`

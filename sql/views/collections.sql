@@ -1,4 +1,4 @@
--- Collections with what is indexed of them.
+-- Collections with the totals of their documents.
 --
 -- out  collection      text        its name
 -- out  root            text        absolute path of its folder

@@ -1,4 +1,4 @@
--- Experience records: solved problems that agents have submitted. Nobody has reviewed them.
+-- Experience records: solved problems that agents have submitted. They have not been reviewed.
 --
 -- out  id                   text       UUID
 -- out  file                 text       of `documents`

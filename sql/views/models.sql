@@ -1,4 +1,4 @@
--- Models whose vectors the index has.
+-- Models with vectors in the index.
 --
 -- out  model          text       as index.yml names it
 -- out  dimensions     usmallint  of a vector

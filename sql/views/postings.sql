@@ -1,4 +1,4 @@
--- Postings: which documents contain which terms, and where. A term is the stem of a word.
+-- Postings: occurrences of terms in documents. A term is the stem of a word.
 --
 -- out  term             text
 -- out  file             text        of `documents`

@@ -1,4 +1,4 @@
--- Searches that were made, the last ones: see query_log in docs/configuration.md.
+-- Past searches from the log, the latest ones: see query_log in docs/configuration.md.
 --
 -- out  searched_at   timestamp  UTC
 -- out  verb          text       search, vsearch or query

@@ -1,12 +1,12 @@
--- Search by meaning: documents with a passage that means what a question asks, best first.
+-- Vector search: documents with a passage similar to a question, best first.
 --
--- Searches run before the statement does, and this gives what they found: arguments are constants
--- or parameters. The order of a join is undefined: say `order by rank`.
+-- Searches run before the statement, so arguments are constants or parameters. The order of a join is
+-- undefined: add `order by rank`.
 --
 -- in   query       text     a question
 -- in   n           integer  documents at most
--- in   $selection  put in as text: the parameters that choose documents, each null if not given
--- in   $chosen     put in as text: their names
+-- in   $selection  inserted as text: the parameters that select documents, each null if absent
+-- in   $chosen     inserted as text: their names
 -- out  rank        integer  1 is the best
 -- out  score       double   0 to 1, higher is better
 -- out  docid       text     of `documents`

@@ -1,4 +1,4 @@
--- Queries that found nothing when they were last made.
+-- Queries without results when they were last made.
 --
 -- needs  searches
 -- out  query  text

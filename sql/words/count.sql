@@ -1,4 +1,4 @@
--- How many words the index has met.
+-- Number of words in the index.
 --
 -- out  words  bigint
 select count(*) as words from words

@@ -1,4 +1,4 @@
--- The terms of words that the index has met.
+-- Terms of known words.
 --
 -- in   $words    json      array of folded words
 -- out  word      text

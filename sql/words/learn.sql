@@ -1,5 +1,5 @@
--- Remember new words, in order, so that words with one beginning lie together. Two processes may
--- learn the same word: it then stands here twice, and means the same.
+-- Add new words, sorted, so that words with the same beginning are adjacent. Two processes may add the same
+-- word: it is then there twice, with the same term.
 --
 -- in   learnt   relation  word text, term text, term_id bigint
 insert into words

@@ -1,4 +1,4 @@
--- The terms of words never met before. Runs in memory, with the fts extension loaded.
+-- Terms of new words. Runs in memory, with the fts extension loaded.
 --
 -- in   $words    text      folded words, distinct, a line feed between two
 -- out  word      text

@@ -11,9 +11,9 @@ import pytest
 
 from qmd.errors import UsageError, extras
 from qmd.evaluation import charts, fixtures, metrics, runs, tobi_bench
-from qmd.evaluation.fixtures import Fixture, Question
-from qmd.evaluation.runner import plain
-from qmd.evaluation.runs import Asked, Found, Run, Spread
+from qmd.evaluation.fixtures import Fixture, JudgedQuery
+from qmd.evaluation.runner import strip_query_syntax
+from qmd.evaluation.runs import Asked, Run, RunEntry, Spread
 from tests.test_cases import recorded
 
 
@@ -27,7 +27,7 @@ def folder_of(path, **files):
 
 def found(*documents):
     """What a question found, with scores that fall."""
-    return Asked(tuple(Found(name, 1.0 - place / 10) for place, name in enumerate(documents)))
+    return Asked(tuple(RunEntry(name, 1.0 - place / 10) for place, name in enumerate(documents)))
 
 
 # -- as tobi/qmd counts ----------------------------------------------------------
@@ -120,8 +120,8 @@ def test_a_json_fixture_has_kinds_and_asks_for_as_much_as_it_needs(tmp_path):
     file.write_text(json.dumps({"collection": "notes", "queries": [first, second]}))
     fixture = fixtures.read(file)
     assert fixture.questions == (
-        Question("1", "tea", {"a.md": 1}, 12, "exact"),
-        Question("s", "cha", {"a.md": 1, "b.md": 1}, 10, "hard"),
+        JudgedQuery("1", "tea", {"a.md": 1}, 12, "exact"),
+        JudgedQuery("s", "cha", {"a.md": 1, "b.md": 1}, 10, "hard"),
     )
     assert (fixture.depth, fixture.collection, fixture.is_typed) == (12, "notes", True)
 
@@ -210,12 +210,12 @@ def test_a_fixture_has_to_be_there_and_to_be_text(tmp_path):
 def test_documents_of_a_corpus_have_names_of_their_own_and_texts(tmp_path, text, message):
     folder = folder_of(tmp_path / "tea", corpus_jsonl=text)
     with pytest.raises(UsageError) as caught:
-        list(fixtures.documents(folder / "corpus.jsonl"))
+        list(fixtures.corpus_documents(folder / "corpus.jsonl"))
     assert message in str(caught.value)
 
 
 def test_a_sample_is_the_same_every_time_and_keeps_the_order():
-    fixture = Fixture("many", tuple(Question(f"{n:02}", "tea", {"d": 1}) for n in range(50)))
+    fixture = Fixture("many", tuple(JudgedQuery(f"{n:02}", "tea", {"d": 1}) for n in range(50)))
     names = [question.id for question in fixture.sampled(9).questions]
     assert names == [question.id for question in fixture.sampled(9).questions]
     assert names == sorted(set(names))
@@ -254,7 +254,8 @@ def test_names_of_a_corpus_are_no_docids(tmp_path):
 # -- runs ------------------------------------------------------------------------
 
 TEA = Fixture(
-    "tea", (Question("q 1", "tea", {"a b.md": 1, "c.md": 2}), Question("q2", "x", {"a b.md": 1}))
+    "tea",
+    (JudgedQuery("q 1", "tea", {"a b.md": 1, "c.md": 2}), JudgedQuery("q2", "x", {"a b.md": 1})),
 )
 
 
@@ -299,7 +300,7 @@ def test_a_file_that_is_no_run_is_told_as_such(tmp_path, text, message):
 
 @pytest.mark.parametrize("score", [0.5, 0.0, -3.0, 40.0])
 def test_scores_in_24_bits_say_the_order(score):
-    scores = [x.score for x in runs.apart("abcd", [score, score, score, score - 1e-9])]
+    scores = [x.score for x in runs.break_ties("abcd", [score, score, score, score - 1e-9])]
     in_24_bits = [struct.unpack("f", struct.pack("f", each))[0] for each in scores]
     assert in_24_bits == sorted(set(in_24_bits), reverse=True)
     assert len(set(in_24_bits)) == 4
@@ -317,9 +318,9 @@ def test_the_spread_of_times_is_the_middle_and_what_few_exceed():
 GRADED = Fixture(
     "graded",
     (
-        Question("one", "x", {"good": 2, "fair": 1, "bad": 0, "gone": 1}),
-        Question("two", "x", {"good": 1}),
-        Question("none", "x", {}),
+        JudgedQuery("one", "x", {"good": 2, "fair": 1, "bad": 0, "gone": 1}),
+        JudgedQuery("two", "x", {"good": 1}),
+        JudgedQuery("none", "x", {}),
     ),
 )
 
@@ -352,11 +353,11 @@ def test_what_looks_deeper_than_was_asked_is_left_out():
 def test_hits_are_counted_by_the_kind_of_a_query():
     names = ["a.md", "b.md", "c.md", "d.md"]
     questions = (
-        Question("1", "x", {"a.md": 1}, kind="easy"),
-        Question("2", "x", {"c.md": 1, "e.md": 1}, kind="easy"),
-        Question("3", "x", {"d.md": 1}, kind="hard"),
-        Question("4", "x", {}, kind="hard"),
-        Question("5", "x", {"a.md": 1}),
+        JudgedQuery("1", "x", {"a.md": 1}, kind="easy"),
+        JudgedQuery("2", "x", {"c.md": 1, "e.md": 1}, kind="easy"),
+        JudgedQuery("3", "x", {"d.md": 1}, kind="hard"),
+        JudgedQuery("4", "x", {}, kind="hard"),
+        JudgedQuery("5", "x", {"a.md": 1}),
     )
     run = Run("mine", {each.id: found(*names) for each in questions})
     scores = metrics.score(run, Fixture("kinds", questions, is_typed=True), depth=10)
@@ -368,7 +369,10 @@ def test_hits_are_counted_by_the_kind_of_a_query():
 
 
 def test_a_question_loses_what_has_a_meaning_in_the_query_syntax():
-    assert plain('the "lift" of a -wing at --high-speed') == "the lift of a wing at high-speed"
+    assert (
+        strip_query_syntax('the "lift" of a -wing at --high-speed')
+        == "the lift of a wing at high-speed"
+    )
 
 
 # -- charts ----------------------------------------------------------------------

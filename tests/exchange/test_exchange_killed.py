@@ -71,11 +71,11 @@ def killed(folder: Path, module: str, name: str, nth: int, verb: str, argument: 
 @pytest.mark.parametrize(
     ("module", "name", "nth"),
     [
-        ("files", "copy", 1),
+        ("files", "copy_file", 1),
         ("exchange", "choose", 1),
-        ("exchange", "write", 3),
-        ("manifest", "write", 1),
-        ("files", "exchange", 1),
+        ("exchange", "write_table", 3),
+        ("manifest", "write_manifest", 1),
+        ("files", "swap_folders", 1),
     ],
 )
 def test_an_export_that_is_killed_leaves_the_one_before(one, target, tmp_path, module, name, nth):
@@ -116,11 +116,11 @@ def test_an_export_that_is_killed_between_two_renames_is_found_again(one, target
 @pytest.mark.parametrize(
     ("module", "name", "nth", "is_new"),
     [
-        ("exchange", "load", 1, False),
+        ("exchange", "load_table", 1, False),
         ("editing", "edit", 1, False),
         ("Database", "replace", 1, False),
-        ("files", "flush", 1, False),
-        ("files", "flush", 2, True),
+        ("files", "fsync_path", 1, False),
+        ("files", "fsync_path", 2, True),
         ("editing", "edit", 2, True),
         ("Database", "write", 4, True),
     ],

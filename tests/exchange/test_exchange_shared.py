@@ -23,7 +23,7 @@ from tests.library import STEMMER
 def test_two_exports_to_one_folder_take_turns(one, tmp_path):
     (tmp_path / ".out.part").mkdir()
     with (
-        destination.locked(tmp_path / ".out.part", tmp_path / "out"),
+        destination.folder_lock(tmp_path / ".out.part", tmp_path / "out"),
         pytest.raises(FolderTaken, match=r"python.*, process \d+ .*is exporting to it"),
     ):
         run_export(one.engine, tmp_path / "out")
@@ -57,7 +57,7 @@ def test_an_export_is_of_one_state_while_others_write(library, target, tmp_path,
 
 
 def test_the_index_is_free_again_while_its_files_are_written(one, tmp_path, monkeypatch):
-    write = parquet.write
+    write = parquet.write_table
     seen = []
 
     def written(*arguments, **options):
@@ -66,7 +66,7 @@ def test_the_index_is_free_again_while_its_files_are_written(one, tmp_path, monk
             one.engine.database.write(lambda cursor: cursor.run("maintenance/clear_cache"))
         write(*arguments, **options)
 
-    monkeypatch.setattr(parquet, "write", written)
+    monkeypatch.setattr(parquet, "write_table", written)
     run_export(one.engine, tmp_path / "out")
     assert seen
 

@@ -117,7 +117,7 @@ def test_a_folder_that_cannot_be_made_is_an_error_in_words(one, tmp_path):
 @pytest.mark.parametrize("can", [True, False])
 def test_the_new_export_takes_the_place_of_the_old_one(one, target, tmp_path, monkeypatch, can):
     if not can:
-        monkeypatch.setattr(files, "exchange", lambda one, other: False)
+        monkeypatch.setattr(files, "swap_folders", lambda one, other: False)
     run_export(one.engine, tmp_path / "out")
     one.write("new.md", "# New\n\nLater tea.")
     one.update()
@@ -129,16 +129,18 @@ def test_the_new_export_takes_the_place_of_the_old_one(one, target, tmp_path, mo
 
 
 def test_a_disk_without_room_beside_the_index_is_no_hindrance(one, tmp_path, monkeypatch):
-    copy = files.copy
+    copy = files.copy_file
 
     def full_disk(source, target):
         if target.parent == tmp_path / "index.duckdb.copy":
             raise OSError(28, "No space left on device")
         copy(source, target)
 
-    monkeypatch.setattr(files, "copy", full_disk)
+    monkeypatch.setattr(files, "copy_file", full_disk)
     assert run_export(one.engine, tmp_path / "out").rows["documents"] == 1
-    monkeypatch.setattr(files, "copy", lambda *_: full_disk(None, tmp_path / "index.duckdb.copy/x"))
+    monkeypatch.setattr(
+        files, "copy_file", lambda *_: full_disk(None, tmp_path / "index.duckdb.copy/x")
+    )
     with pytest.raises(ExportFailed, match="No space left"):
         run_export(one.engine, tmp_path / "out")
     assert list(search(one.engine, "tea"))
@@ -146,7 +148,7 @@ def test_a_disk_without_room_beside_the_index_is_no_hindrance(one, tmp_path, mon
 
 def test_files_are_linked_or_copied(tmp_path, monkeypatch):
     (tmp_path / "a").write_bytes(b"tea" * 1000)
-    files.link(tmp_path / "a", tmp_path / "b")
+    files.link_file(tmp_path / "a", tmp_path / "b")
     assert (tmp_path / "b").stat().st_ino == (tmp_path / "a").stat().st_ino
 
     def impossible(*_):
@@ -154,6 +156,6 @@ def test_files_are_linked_or_copied(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "hardlink_to", impossible)
     monkeypatch.setattr(os, "copy_file_range", impossible)
-    files.link(tmp_path / "a", tmp_path / "c")
+    files.link_file(tmp_path / "a", tmp_path / "c")
     assert (tmp_path / "c").read_bytes() == (tmp_path / "a").read_bytes()
     assert (tmp_path / "c").stat().st_ino != (tmp_path / "a").stat().st_ino

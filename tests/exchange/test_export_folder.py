@@ -12,7 +12,7 @@ import pytest
 
 from qmd.errors import ExchangeError, ExportDamaged, FolderTaken
 from qmd.exchange import destination, manifest
-from qmd.exchange.destination import MARK, locked
+from qmd.exchange.destination import STAGING_MARK, folder_lock
 from qmd.operations.exchange import run_export, run_import
 
 
@@ -51,18 +51,18 @@ def test_a_folder_called_like_an_old_export_is_left_alone(shelf):
     (shelf.folder / ".out.old").mkdir()
     (shelf.folder / ".out.old" / "mine").write_text("x")
     folder = exported(shelf)
-    assert manifest.is_ours(folder)
+    assert manifest.is_export_folder(folder)
     assert (shelf.folder / ".out.old" / "mine").read_text() == "x"
 
 
 def test_what_a_killed_export_left_is_used_again(shelf):
     part = shelf.folder / ".out.part"
     part.mkdir()
-    for name in (MARK, "documents.parquet"):
+    for name in (STAGING_MARK, "documents.parquet"):
         (part / name).write_text("half")
     folder = exported(shelf)
     assert not part.exists()
-    assert not (folder / MARK).exists()
+    assert not (folder / STAGING_MARK).exists()
     shutil.copytree(folder, part)  # killed just before it was put in its place
     exported(shelf)
     assert not part.exists()
@@ -105,7 +105,7 @@ def test_an_export_that_is_read_is_not_replaced_meanwhile(shelf):
     folder = exported(shelf)
     shelf.write("more.md", "# More")
     shelf.update()
-    with locked(folder, folder, shared=True):
+    with folder_lock(folder, folder, shared=True):
         run_import(shelf.engine, folder, replace=True)  # others may read it
         with pytest.raises(FolderTaken, match="importing from it"):
             exported(shelf)

@@ -13,7 +13,7 @@ from qmd.exchange import parquet as exchange
 from qmd.exchange.exporter import Wish
 from qmd.operations.documents import below
 from qmd.operations.exchange import run_export
-from qmd.storage.statements import shipped
+from qmd.storage.statements import data_folder
 from tests.exchange.indexes import filled, parquet, told
 
 
@@ -44,7 +44,7 @@ def test_every_file_is_explained(library, tmp_path):
     run_export(library.engine, tmp_path / "out")
     page = (Path(__file__).parents[2] / "docs" / "export.md").read_text(encoding="utf-8")
     for table in told(tmp_path / "out")["tables"]:
-        if not (shipped("sql") / "export" / f"{table['name']}.sql").exists():
+        if not (data_folder("sql") / "export" / f"{table['name']}.sql").exists():
             continue
         assert table["meaning"]
         for column in table["columns"]:

@@ -89,7 +89,7 @@ def test_a_file_that_was_edited_is_refused(two, tmp_path):
     [
         ("qmd.exchange.importer", "sha256", OSError(errno.EIO, "Input/output error")),
         ("qmd.exchange.parquet", "columns_of_file", "IO Error: Could not read from {}: 5"),
-        ("qmd.exchange.parquet", "load", "IO Error: Could not read from {}: 5"),
+        ("qmd.exchange.parquet", "load_table", "IO Error: Could not read from {}: 5"),
     ],
 )
 def test_a_file_that_the_system_does_not_read_is_not_called_damaged(
@@ -107,7 +107,7 @@ def test_a_disk_without_room_for_the_new_index_is_told_of_as_one(two, tmp_path, 
     def fail(*_, **__):
         raise Unread("IO Error: Could not write file x: No space left on device")
 
-    monkeypatch.setattr("qmd.exchange.parquet.load", fail)
+    monkeypatch.setattr("qmd.exchange.parquet.load_table", fail)
     with pytest.raises(IndexNotWritable, match="free space"):
         run_import(two.engine, tmp_path / "out", replace=True)
 

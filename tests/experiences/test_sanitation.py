@@ -12,7 +12,7 @@ import string
 import pytest
 
 from qmd.experiences import secrets
-from qmd.experiences.secrets import Finding
+from qmd.experiences.secrets import SecretFinding
 
 _CHANCE = random.Random(11)
 
@@ -206,7 +206,7 @@ HARMLESS = [
 
 
 def rules(text: str, *, strict: bool) -> list[str]:
-    return [finding.rule for finding in secrets.findings("context", text, strict=strict)]
+    return [finding.rule for finding in secrets.find_secrets("context", text, strict=strict)]
 
 
 @pytest.mark.parametrize(("rule", "text"), SECRETS)
@@ -230,9 +230,9 @@ def test_what_only_speaks_of_secrets_is_left_alone(text):
 
 def test_a_finding_tells_where_and_how_long_but_not_what():
     text = f"one\r\ntwo: token = '{some(20)}'\nthree\npassword={WORD}"
-    assert secrets.findings("solution", text, strict=False) == [
-        Finding("solution", "assigned_secret", 2, 20),
-        Finding("solution", "assigned_secret", 4, len(WORD)),
+    assert secrets.find_secrets("solution", text, strict=False) == [
+        SecretFinding("solution", "assigned_secret", 2, 20),
+        SecretFinding("solution", "assigned_secret", 4, len(WORD)),
     ]
 
 
@@ -241,8 +241,8 @@ def test_a_secret_that_fits_several_rules_is_told_once_as_the_most_telling():
 
 
 def test_no_more_is_told_than_helps():
-    text = f"password={WORD}\n" * (2 * secrets.MOST)
-    assert len(secrets.findings("context", text, strict=True)) == secrets.MOST
+    text = f"password={WORD}\n" * (2 * secrets.MAX_FINDINGS)
+    assert len(secrets.find_secrets("context", text, strict=True)) == secrets.MAX_FINDINGS
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,10 @@ import pytest
 
 from qmd.ingest import inversion, outlines
 from qmd.operations.doctor import _installed
-from qmd.storage.statements import shipped
+from qmd.storage.statements import data_folder
 from tools.compiling import put
 
-ROOT = shipped("sql").parent
+ROOT = data_folder("sql").parent
 
 
 @pytest.mark.skipif(not shutil.which("c++"), reason="there is no compiler")

@@ -227,7 +227,7 @@ def test_a_converter_of_a_project_waits_for_approval(files):
     assert report.skipped == [
         ("a.foo", "its converter is not approved: look at it with 'qmd trust'")
     ]
-    assert trust.gated(files.engine.place, files.engine.settings()) == [
+    assert trust.needs_approval(files.engine.place, files.engine.settings()) == [
         "run for files *.foo of 'notes': cat {path}"
     ]
     trust.approve(files.engine.place, files.engine.settings())

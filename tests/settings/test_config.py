@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from qmd.errors import ConfigError, IndexOutOfReach, UsageError
-from qmd.settings.commented_yaml import parsed
+from qmd.settings.commented_yaml import parse_commented
 from qmd.settings.config import Settings, check_name, digest, load, understood
 from qmd.settings.edit import edit, entry
 from qmd.settings.environment import at, check_reach, locate
@@ -374,4 +374,6 @@ def test_settings_are_those_that_whoever_edits_the_file_reads(place, text):
         except ConfigError as error:
             return str(error)
 
-    assert told(lambda: load(place)) == told(lambda: understood(parsed(text, place.config), place))
+    assert told(lambda: load(place)) == told(
+        lambda: understood(parse_commented(text, place.config), place)
+    )

@@ -11,7 +11,7 @@ from qmd import edit_lock
 from qmd.errors import ConfigError
 from qmd.settings.config import Settings
 from qmd.settings.environment import locate
-from qmd.settings.trust import approvals, approve, gated, is_outside, is_trusted, revoke
+from qmd.settings.trust import approvals, approve, is_outside, is_trusted, needs_approval, revoke
 from qmd.types import Collection
 from tests import strays
 
@@ -43,7 +43,7 @@ def test_commands_folders_outside_and_models_need_approval(place):
     wanted = settings(
         place, ("a", "docs", "git pull"), ("b", "/srv/b", None), ("c", ".", None), embed="hf:o/r/f"
     )
-    assert gated(place, wanted) == [
+    assert needs_approval(place, wanted) == [
         "read for 'b': /srv/b",
         "run for 'a': git pull",
         "use for embed: hf:o/r/f",
@@ -53,7 +53,7 @@ def test_commands_folders_outside_and_models_need_approval(place):
 
 def test_where_links_lead_needs_approval(place):
     wanted = settings(place)._replace(editor_uri="https://evil.example/{path}")
-    assert gated(place, wanted) == ["open with a click: https://evil.example/{path}"]
+    assert needs_approval(place, wanted) == ["open with a click: https://evil.example/{path}"]
     assert not is_trusted(place, wanted)
     approve(place, wanted)
     assert is_trusted(place, wanted)
@@ -62,14 +62,14 @@ def test_where_links_lead_needs_approval(place):
 
 def test_a_project_that_only_reads_its_own_folders_needs_none(place):
     plain = settings(place, ("a", "docs", None), ("b", ".", None))
-    assert gated(place, plain) == []
+    assert needs_approval(place, plain) == []
     assert is_trusted(place, plain)
 
 
 def test_nothing_in_the_users_own_settings_needs_approval(tmp_path):
     own = locate({"HOME": str(tmp_path)}, tmp_path)
     wanted = Settings((Collection("a", "/srv", update_command="rm x"),), models={"embed": "x"})
-    assert gated(own, wanted) == []
+    assert needs_approval(own, wanted) == []
     assert is_trusted(own, wanted)
     assert not is_outside(own, wanted.collections[0])
 

@@ -79,8 +79,8 @@ def test_what_is_written_meanwhile_is_never_lost(worn, monkeypatch, times):
 
     monkeypatch.setattr(compaction, "_write_anew", busy)
     before = size(worn)
-    assert compaction.compact(worn.engine.database) == (times < compaction.ATTEMPTS)
-    assert (size(worn) < before / 2) == (times < compaction.ATTEMPTS)
+    assert compaction.compact(worn.engine.database) == (times < compaction.MAX_ATTEMPTS)
+    assert (size(worn) < before / 2) == (times < compaction.MAX_ATTEMPTS)
     expected = {"tea.md", "cake.md", *(f"new {number + 1}.md" for number in written)}
     assert {path for (path,) in worn.ask("select path from documents")} == expected
     assert worn.problems() == []

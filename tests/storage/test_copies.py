@@ -11,7 +11,7 @@ import pytest
 from qmd import files
 from qmd.storage.database import Database
 from qmd.storage.scratch import workplace
-from qmd.storage.snapshot import copied, copy
+from qmd.storage.snapshot import copied, write_snapshot
 
 STRANGER = """
 import sys, _duckdb
@@ -39,16 +39,16 @@ def test_no_other_program_writes_until_the_log_is_copied_too(unsettled, tmp_path
         program = [sys.executable, "-c", STRANGER, str(unsettled.path)]
         codes.append(subprocess.run(program, capture_output=True, check=False).returncode)
 
-    copied = files.copy
+    copied = files.copy_file
 
     def after_another(source, target):
         tried()
         copied(source, target)
 
-    monkeypatch.setattr(files, "copy", after_another)
+    monkeypatch.setattr(files, "copy_file", after_another)
     folder = tmp_path / "elsewhere"
     folder.mkdir()
-    made, _ = copy(unsettled, folder)
+    made, _ = write_snapshot(unsettled, folder)
     assert len(codes) == 2
     assert 0 not in codes
     assert sorted(each.name for each in folder.iterdir()) == ["index.duckdb", "index.duckdb.wal"]

@@ -1,4 +1,4 @@
-"""One writer, or any number of readers: each Gate here stands for a process."""
+"""One writer, or any number of readers: each FileLock here stands for a process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from contextlib import suppress
 import pytest
 
 from qmd.errors import IndexBusy, LockUnusable
-from qmd.storage.file_lock import Gate, _Lock, dictionary, errand, is_at_work
+from qmd.storage.file_lock import FileLock, _Lock, dictionary, errand, is_at_work
 from tests import strays
 
 LONG = 20
@@ -23,8 +23,8 @@ LONG = 20
 HOLDER = """
 import sys, time
 from pathlib import Path
-from qmd.storage.file_lock import Gate
-gate = Gate(Path(sys.argv[1]))
+from qmd.storage.file_lock import FileLock
+gate = FileLock(Path(sys.argv[1]))
 for verb in sys.argv[2:]:
     getattr(gate, verb)()
 print("in", flush=True)
@@ -38,7 +38,7 @@ def gate(tmp_path):
     made = []
 
     def make(patience=LONG):
-        made.append(Gate(tmp_path / "index.duckdb", patience=patience))
+        made.append(FileLock(tmp_path / "index.duckdb", patience=patience))
         return made[-1]
 
     yield make
@@ -263,8 +263,8 @@ def test_where_no_lock_can_be_made_nobody_waits(gate, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "locks"),
     [
-        ("lock", lambda index: Gate(index).shut()),
-        ("readers", lambda index: Gate(index).enter_to_read()),
+        ("lock", lambda index: FileLock(index).shut()),
+        ("readers", lambda index: FileLock(index).enter_to_read()),
         ("words", lambda index: dictionary(index, shared=True).__enter__()),
         ("embed", lambda index: errand(index, "embed").__enter__()),
     ],

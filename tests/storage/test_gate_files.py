@@ -9,7 +9,7 @@ import pytest
 
 from qmd import safe_open
 from qmd.errors import IndexBusy, IndexNotWritable, IndexUnreadable, JobRunning
-from qmd.storage.file_lock import Gate, check_kind, dictionary, errand, is_at_work
+from qmd.storage.file_lock import FileLock, check_kind, dictionary, errand, is_at_work
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def index(tmp_path):
 def test_a_database_and_an_empty_file_are_let_in(index, head):
     index.write_bytes(head)
     check_kind(index)
-    Gate(index).enter_to_read()
+    FileLock(index).enter_to_read()
 
 
 @pytest.mark.parametrize(
@@ -32,8 +32,8 @@ def test_a_database_and_an_empty_file_are_let_in(index, head):
 def test_another_file_is_refused_before_there_is_a_lock_beside_it(index, head):
     index.write_bytes(head)
     for enter in (
-        Gate(index).enter_to_read,
-        Gate(index).shut,
+        FileLock(index).enter_to_read,
+        FileLock(index).shut,
         lambda: errand(index, "x").__enter__(),
     ):
         with pytest.raises(IndexUnreadable, match="is not a valid DuckDB database file") as refused:
@@ -64,7 +64,7 @@ def free():
 
 def test_no_file_stays_open(index):
     before = free()
-    writer, other = Gate(index), Gate(index, patience=0)
+    writer, other = FileLock(index), FileLock(index, patience=0)
     writer.shut()
     for enter in (other.enter_to_read, other.shut):
         with pytest.raises(IndexBusy):
@@ -85,7 +85,7 @@ def test_no_file_stays_open(index):
 
 
 def test_a_reader_stays_in_the_room_when_a_writer_of_its_gate_opens_the_door(index):
-    gate, other = Gate(index), Gate(index, patience=0)
+    gate, other = FileLock(index), FileLock(index, patience=0)
     for _ in range(2):
         gate.enter_to_read()
         gate.shut()
@@ -101,7 +101,7 @@ def test_a_reader_stays_in_the_room_when_a_writer_of_its_gate_opens_the_door(ind
 
 
 def test_a_writer_leaves_the_room_with_its_turn(index):
-    writer, reader = Gate(index), Gate(index, patience=0)
+    writer, reader = FileLock(index), FileLock(index, patience=0)
     writer.shut()
     writer.enter_to_write()
     writer.open()
@@ -160,7 +160,7 @@ def test_a_long_job_for_an_index_in_no_folder_is_refused(tmp_path):
 def test_a_name_that_was_longer_is_written_over(index):
     lock = index.with_name("index.duckdb.lock")
     lock.write_text("x" * 1000)
-    gate = Gate(index)
+    gate = FileLock(index)
     assert gate.holder() is None
     gate.shut()
     assert lock.read_text().startswith(f"{os.getpid()} ")
@@ -174,7 +174,7 @@ def test_a_name_that_was_longer_is_written_over(index):
 def test_lock_files_can_be_used_by_all_whom_the_umask_lets(index):
     before = os.umask(0o007)
     try:
-        Gate(index).shut()
+        FileLock(index).shut()
     finally:
         os.umask(before)
     assert stat.S_IMODE(index.with_name("index.duckdb.lock").stat().st_mode) == 0o660
@@ -189,7 +189,7 @@ def test_a_lock_file_that_may_only_be_read_is_a_lock(index, monkeypatch):
             raise PermissionError
         return opened(path, flags, *more)
 
-    writer, other = Gate(index), Gate(index, patience=0)
+    writer, other = FileLock(index), FileLock(index, patience=0)
     writer.shut()
     monkeypatch.setattr(safe_open, "opened", refuse)
     assert other.is_shut()

@@ -9,7 +9,7 @@ import pytest
 
 from qmd.errors import IndexBusy, JobRunning
 from qmd.storage import file_lock
-from qmd.storage.file_lock import Gate, dictionary, errand
+from qmd.storage.file_lock import FileLock, dictionary, errand
 
 
 class Clock:
@@ -54,7 +54,7 @@ def index(tmp_path):
 
 
 def test_a_writer_stays_away_for_20_milliseconds_after_its_turn(clock, index):
-    writer = Gate(index)
+    writer = FileLock(index)
     writer.shut()
     assert clock.slept == []
     writer.open()
@@ -64,7 +64,7 @@ def test_a_writer_stays_away_for_20_milliseconds_after_its_turn(clock, index):
 
 
 def test_a_writer_that_was_away_for_long_enough_does_not_pause(clock, index):
-    writer = Gate(index)
+    writer = FileLock(index)
     writer.shut()
     writer.open()
     clock.now += 0.021
@@ -74,12 +74,12 @@ def test_a_writer_that_was_away_for_long_enough_does_not_pause(clock, index):
 
 def test_a_first_turn_begins_without_a_pause_however_young_the_clock_is(clock, index):
     clock.now = 0.5
-    Gate(index).shut()
+    FileLock(index).shut()
     assert clock.slept == []
 
 
 def test_another_writer_gets_in_during_the_pause(clock, index):
-    first, second = Gate(index), Gate(index)
+    first, second = FileLock(index), FileLock(index)
     first.shut()
     first.open()
     clock.before = lambda: (second.shut(), setattr(clock, "before", second.open))
@@ -90,10 +90,10 @@ def test_another_writer_gets_in_during_the_pause(clock, index):
 
 def wait_in_vain(index, *, patience):
     """Wait for a writer that stays, as a reader."""
-    writer = Gate(index)
+    writer = FileLock(index)
     writer.shut()
     with pytest.raises(IndexBusy):
-        Gate(index, patience=patience).enter_to_read()
+        FileLock(index, patience=patience).enter_to_read()
     writer.open()
 
 
@@ -117,32 +117,32 @@ def test_the_longest_pause_is_shorter_than_the_time_a_writer_stays_away(clock, i
 
 
 def test_a_wait_counts_from_when_it_is_said_to_have_begun(clock, index):
-    writer = Gate(index)
+    writer = FileLock(index)
     writer.shut()
-    reader = Gate(index, patience=1)
+    reader = FileLock(index, patience=1)
     with pytest.raises(IndexBusy, match=rf"for 7 seconds by .*process {os.getpid()}"):
         reader.enter_to_read(began=clock.now - 7)
     with pytest.raises(IndexBusy, match=rf"for 5 seconds by .*process {os.getpid()}"):
         reader.shut(began=clock.now - 5)
     writer.enter_to_write(began=clock.now - 9)
-    other = Gate(index, patience=1)
+    other = FileLock(index, patience=1)
     with pytest.raises(IndexBusy, match="has been held for 3 seconds"):
         other.enter_to_write(began=clock.now - 3)  # readers leave no name
     assert clock.slept == []
 
 
 def test_patience_that_is_just_used_up_is_not_over(clock, index):
-    writer = Gate(index)
+    writer = FileLock(index)
     writer.shut()
     clock.before = writer.open
-    Gate(index, patience=1).enter_to_read(began=clock.now - 1)
+    FileLock(index, patience=1).enter_to_read(began=clock.now - 1)
     assert clock.slept == [0.002]
 
 
 def test_a_gate_has_patience_for_30_seconds(clock, index):
-    writer = Gate(index)
+    writer = FileLock(index)
     writer.shut()
-    reader = Gate(index)
+    reader = FileLock(index)
     with pytest.raises(IndexBusy):
         reader.enter_to_read(began=clock.now - 30.5)
     clock.before = writer.open

@@ -14,17 +14,17 @@ from qmd import lock_signature as signature
 from qmd import processes
 from qmd.errors import IndexBusy, JobRunning
 from qmd.storage import file_lock as gates
-from qmd.storage.file_lock import Gate, dictionary, errand
+from qmd.storage.file_lock import FileLock, dictionary, errand
 
 LONG = 20
 
 PROGRAM = """
 import sys
 from pathlib import Path
-from qmd.storage.file_lock import Gate, dictionary, errand
+from qmd.storage.file_lock import FileLock, dictionary, errand
 
 def hold(index, *verbs):
-    gate = Gate(Path(index))
+    gate = FileLock(Path(index))
     kept = []
     for verb in verbs:
         if verb == "words":
@@ -112,7 +112,7 @@ def index(tmp_path):
 
 def busy(index, *verbs):
     """The process that keeps a use out."""
-    gate = Gate(index, patience=0.02)
+    gate = FileLock(index, patience=0.02)
 
     def use():
         for verb in verbs:
@@ -178,7 +178,7 @@ def test_an_update_does_not_wait_for_ever_for_a_cleanup_that_stands_still(
 ):
     process = holder("words")
     os.kill(process.pid, signal.SIGSTOP)
-    monkeypatch.setattr(gates, "FORGETTING", 0.02)
+    monkeypatch.setattr(gates, "WORDS_TIMEOUT_SECONDS", 0.02)
     with pytest.raises(IndexBusy) as caught, dictionary(index, shared=True):
         pass
     assert caught.value.holder == f"python program.py, process {process.pid} (suspended)"
@@ -189,7 +189,7 @@ def test_who_is_killed_is_named_no_more(holder, index, held, wanted):
     process = holder(*held)
     process.end()
     for verb in wanted:
-        getattr(Gate(index, patience=LONG), verb)()
+        getattr(FileLock(index, patience=LONG), verb)()
     left = index.with_name(f"index.duckdb.{'lock' if held == WRITE else 'readers'}")
     if held == READ:
         assert str(process.pid) in left.read_text()
@@ -207,7 +207,7 @@ def test_who_lets_go_and_stays_is_named_no_more(holder, index, held, name):
 def test_a_process_that_got_the_number_of_a_dead_one_is_not_named(index):
     lock = index.with_name("index.duckdb.lock")
     host = os.uname().nodename
-    for began, named in (("1", False), (processes.state(os.getpid())[1], True)):
+    for began, named in (("1", False), (processes.process_state(os.getpid())[1], True)):
         lock.write_text(f"{os.getpid()} {began} {host} qmd update\n")
         assert (signature.holders(lock) is not None) is named
 
@@ -243,14 +243,14 @@ def test_places_of_dead_readers_are_used_again_and_those_of_live_ones_are_kept(h
     first, second = holder(*READ), holder(*READ)
     first.end()
     third = holder(*READ)
-    assert readers.stat().st_size == 2 * signature.SIZE
+    assert readers.stat().st_size == 2 * signature.ENTRY_BYTES
     assert busy(index, *WRITE) == " and ".join(
         f"python program.py, process {each.pid}" for each in (third, second)
     )
 
 
 def test_a_forked_child_does_not_take_the_name_of_its_parent_back(index):
-    gate = Gate(index)
+    gate = FileLock(index)
     gate.shut()
     child = os.fork()
     if not child:

@@ -8,21 +8,21 @@ from qmd.errors import IndexBusy
 from qmd.operations.search import search
 from qmd.storage import maintenance
 from qmd.storage.file_lock import errand
-from qmd.storage.maintenance import LARGEST_SLICE, OF_A_RUN, SLICE, Size
+from qmd.storage.maintenance import LARGEST_SLICE, OF_A_RUN, SLICE_POSTINGS, MergeSize
 
 
 @pytest.mark.parametrize(
     ("postings", "runs", "slices"),
     [
         (0, 0, 1),
-        (SLICE - 1, 1, 1),
-        (10 * SLICE, 32, 11),
+        (SLICE_POSTINGS - 1, 1, 1),
+        (10 * SLICE_POSTINGS, 32, 11),
         (100_000_000, 200, 100_000_000 // (200 * OF_A_RUN) + 1),
         (200_000_000, 5000, 200_000_000 // LARGEST_SLICE + 1),
     ],
 )
 def test_a_slice_has_enough_of_each_run_and_not_too_much_at_once(postings, runs, slices):
-    assert Size(postings, 0, runs, 0, 1).slices == slices
+    assert MergeSize(postings, 0, runs, 0, 1).slices == slices
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_a_slice_has_enough_of_each_run_and_not_too_much_at_once(postings, runs,
     ],
 )
 def test_postings_of_several_commits_are_out_of_order(postings, merged, runs, loose):
-    assert Size(postings, merged, runs, 0, 1).is_loose is loose
+    assert MergeSize(postings, merged, runs, 0, 1).is_loose is loose
 
 
 def falls(library):
@@ -52,7 +52,7 @@ def falls(library):
 
 @pytest.mark.parametrize("size", [1, 3, 1000])
 def test_a_merge_leaves_postings_in_order_and_answers_as_they_were(library, monkeypatch, size):
-    monkeypatch.setattr(maintenance, "SLICE", size)
+    monkeypatch.setattr(maintenance, "SLICE_POSTINGS", size)
     monkeypatch.setattr(maintenance, "OF_A_RUN", 0)
     for name in ("tea", "cake", "rust"):
         library.write(f"{name}.md", f"# {name}\n\nSome {name}, and tea with it.")

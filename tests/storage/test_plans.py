@@ -13,7 +13,7 @@ import pytest
 
 from qmd.operations.search import search
 from qmd.storage.cursor import Cursor, Memory
-from qmd.storage.prepared import MOST, Plans
+from qmd.storage.prepared import MAX_PREPARED, PreparedStatements
 from tests.library import Library
 
 WORDS = "tea coffee water cup kettle leaf filter spout the of an handle error".split()
@@ -152,7 +152,7 @@ def test_a_plan_that_is_not_kept_is_seen():
 @pytest.fixture
 def plans(monkeypatch):
     """Plans of a connection of its own, which note the statements that they run."""
-    plans = Plans(_duckdb.connect(":memory:"))
+    plans = PreparedStatements(_duckdb.connect(":memory:"))
     plans.made = []
     do = plans._do
 
@@ -186,11 +186,11 @@ def test_another_limit_is_another_plan(plans):
 
 
 def test_no_more_plans_are_kept_than_are_of_use(plans):
-    for limit in range(1, 3 * MOST):
+    for limit in range(1, 3 * MAX_PREPARED):
         for _ in range(2):
             plans.run("search/fuse_ranks", fused(limit))
-    assert plans.made.count("store/plan") == 3 * MOST - 1
-    assert plans.made.count("store/forget_plan") == 2 * MOST
+    assert plans.made.count("store/plan") == 3 * MAX_PREPARED - 1
+    assert plans.made.count("store/forget_plan") == 2 * MAX_PREPARED
 
 
 def test_plans_are_made_anew_for_an_index_that_was_detached(library):

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from qmd.exchange import parquet
-from qmd.storage.statements import given, shipped, statement
+from qmd.storage.statements import data_folder, given, statement
 
 OF_PEOPLE = ("views", "examples")
 """Folders of what people ask: they have tests of their own."""
 
 NAMES = sorted(
-    str(file.relative_to(shipped("sql")).with_suffix(""))
-    for file in shipped("sql").rglob("*.sql")
+    str(file.relative_to(data_folder("sql")).with_suffix(""))
+    for file in data_folder("sql").rglob("*.sql")
     if file.parent.name not in OF_PEOPLE
 )
 ENGINE = {

@@ -86,7 +86,7 @@ def test_what_was_spilled_is_left_behind_when_nobody_has_touched_it_for_a_day(in
         folder = index.with_name(f"{index.name}.{name}")
         folder.mkdir()
         (folder / "duckdb_temp_storage-0.tmp").write_bytes(b"rows")
-        os.utime(folder, (time.time() - scratch.ABANDONED - age,) * 2)
+        os.utime(folder, (time.time() - scratch.ABANDONED_SECONDS - age,) * 2)
     assert left_behind(index) == dict.fromkeys(
         (index.with_name(f"{index.name}.{name}") for name in ("spill", "spill-12")), 4
     )

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmd.text.hashes import DOCID_DIGITS, checksum, content_hash, docid_digits
+from qmd.text.hashes import DOCID_DIGITS, checksum, content_hash, parse_docid
 
 HEX = "0123456789abcdefABCDEF"
 
@@ -28,7 +28,7 @@ def test_the_checksum_of_a_file_is_the_xxh3_128_of_its_bytes():
     "name", ["abc123", "#abc123", " #abc123 ", "#ABC123", '"abc123"', "'#abc123'", '" #abc123 "']
 )
 def test_a_docid_is_known_in_all_its_forms(name):
-    assert docid_digits(name) == "abc123"
+    assert parse_docid(name) == "abc123"
 
 
 @pytest.mark.parametrize(
@@ -50,17 +50,17 @@ def test_a_docid_is_known_in_all_its_forms(name):
     ],
 )
 def test_other_names_are_no_docids(name):
-    assert docid_digits(name) is None
+    assert parse_docid(name) is None
 
 
 @given(st.text(HEX, min_size=DOCID_DIGITS, max_size=64))
 def test_any_prefix_of_a_hash_from_six_digits_on_is_a_docid(digits):
-    assert docid_digits(digits) == docid_digits(f"#{digits}") == digits.lower()
+    assert parse_docid(digits) == parse_docid(f"#{digits}") == digits.lower()
 
 
 @given(st.text())
 def test_a_text_answers_to_the_first_digits_of_its_hash(text):
     key = content_hash(text)
     assert len(key) == 64
-    assert docid_digits(key) == key
-    assert docid_digits(key[:DOCID_DIGITS]) == key[:DOCID_DIGITS]
+    assert parse_docid(key) == key
+    assert parse_docid(key[:DOCID_DIGITS]) == key[:DOCID_DIGITS]

@@ -88,7 +88,7 @@ def test_a_settings_file_has_limits_for_what_ruamel_takes_long_for(
     )
     place.config.write_text(text, newline="")
     with pytest.raises(ConfigError) as refused:
-        commented.parsed(text, place.config)
+        commented.parse_commented(text, place.config)
     assert problem in str(refused.value)
     with pytest.raises(ConfigError) as refused:
         edit.edit(place, lambda _: None)

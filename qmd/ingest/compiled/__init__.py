@@ -1,6 +1,6 @@
-"""What is compiled while qmd is installed: the two rules by which most of indexing goes.
+"""Compiled inversion and outline rules (Cython); plain Python is the fallback.
 
-`words` makes postings, `outlines` tells links, tags and headings. Both do what plain Python does
-(`ingest/inversion.py`, `text/outline.py`), some fifteen times as fast; without a compiler, qmd
-does without.
+`words` makes postings, `outlines` extracts links, tags and headings. Both equal the plain Python
+of `ingest/inversion.py` and `text/outline.py`, and are about fifteen times as fast. Without a
+compiler, qmd uses plain Python.
 """

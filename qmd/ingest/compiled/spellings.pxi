@@ -5,7 +5,7 @@ import os
 from libc.string cimport memcmp
 
 # FNV-1a of 64 bits (Fowler, Noll, Vo), with a random number of this process for each byte, so that
-# nobody can write words that share a place.
+# words that share a place cannot be chosen.
 cdef extern from *:
     """static const uint64_t PRIME = 0x100000001b3;"""
     const uint64_t PRIME
@@ -27,7 +27,7 @@ cdef cppclass Spellings:
 
     vector[uint8_t] letters
     vector[Spelled] words
-    vector[int32_t] places  # numbers of words by their hashes; -1: nobody is there
+    vector[int32_t] places  # numbers of words by their hashes; -1: empty
 
     int32_t number(const uint8_t* start, int32_t size, uint64_t hash) except -1 nogil:
         """The number of a word, which is new if it was not met before."""

@@ -39,7 +39,7 @@ def read(data: bytes, name: str) -> Reading:
 
 
 class Head:
-    """What a page says of itself in its head.
+    """The metadata in the head of a page.
 
     Attributes:
         meta: contents of `<meta>` by their names in lower case.

@@ -71,7 +71,7 @@ _HEAD = 4000
 
 
 class Choice(NamedTuple):
-    """What a file is, or why it is not read.
+    """The kind of a file, or the reason why it is not read.
 
     Attributes:
         kind: None: it is not read, or plain text.

@@ -47,11 +47,11 @@ _MOST_DEPTH = 10_000
 
 @dataclass(slots=True, frozen=True)
 class _State:
-    """State that braces enclose.
+    r"""State that braces enclose.
 
     Attributes:
         goes: where text goes: `text`, `hidden`, `field` or the name of a property.
-        skip: characters after `\\u` that stand for it in old programs.
+        skip: characters after `\u` that stand for it in old programs.
     """
 
     goes: str = "text"

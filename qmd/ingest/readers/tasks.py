@@ -8,7 +8,7 @@ from qmd.text import kinds
 
 
 class Limits(NamedTuple):
-    """What the reading of one file may take.
+    """The limits of reading one file.
 
     Attributes:
         memory: bytes.
@@ -21,7 +21,7 @@ class Limits(NamedTuple):
 
 
 class Task(NamedTuple):
-    """What reads a file.
+    """The reader of a file, as a message to a worker.
 
     Attributes:
         tag: reader and version, as the index notes them.
@@ -35,7 +35,7 @@ class Task(NamedTuple):
 
     @property
     def says_itself(self) -> bool:
-        """Whether the text that comes out says by itself what it is, as a Markdown file does."""
+        """True if the text declares its own metadata, as a Markdown file does."""
         return self.folder is not None or self.reader == kinds.TEXT.reader
 
 

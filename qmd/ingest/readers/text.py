@@ -63,7 +63,7 @@ def decoded(data: bytes) -> tuple[str, str | None]:
 
 
 def _plain(text: str) -> str:
-    """A text with the line ends of Unix and no control characters.
+    """Convert line ends to those of Unix, and remove control characters.
 
     Raises:
         Unreadable: nothing is left.

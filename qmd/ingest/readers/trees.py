@@ -117,7 +117,7 @@ def _guessed(data: bytes) -> str:
 
 
 def text_of(data: bytes, *, declared: bool = False) -> str:
-    """Decode a text file; its line breaks become `\\n`.
+    r"""Decode a text file; its line breaks become `\n`.
 
     Raises:
         Unreadable: it is a binary file, whatever its name says.

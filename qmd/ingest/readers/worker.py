@@ -134,6 +134,6 @@ def _too_long(limits: Limits) -> Unreadable:
 
 
 def _line(text: str) -> str:
-    """The first line of a text, in short."""
+    """Shorten a text to its first line."""
     lines = text.strip().splitlines()
     return lines[0].strip()[:200] if lines else ""

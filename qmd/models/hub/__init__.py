@@ -1,12 +1,12 @@
-"""Files of models from the Hugging Face hub, kept in the cache that its own tools share.
+"""Model files from the Hugging Face hub, in the shared cache.
 
     <cache>/models--org--repo/blobs/<SHA-256>                 a file
-    <cache>/models--org--repo/snapshots/<commit>/file.gguf    its name: a link to the blob
-    <cache>/models--org--repo/refs/main                       the commit a branch is at
+    <cache>/models--org--repo/snapshots/<commit>/file.gguf    a link to the blob, named as the file
+    <cache>/models--org--repo/refs/main                       the commit of a branch
 
-huggingface_hub says what a file is and where; the bytes are received here. Its own download
-forgets what has arrived when it is interrupted or the connection is reset, does not compare the
-digest, waits for half a minute without a network, and draws on the terminal.
+huggingface_hub resolves the name and address of a file; this package downloads it. The library's
+own download loses the received part when it is interrupted or the connection is reset, does not
+verify the digest, waits for half a minute without a network, and draws on the terminal.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def cached(uri: str, cache: Path) -> Path | None:
-    """Where a file is on this machine, or None if it is not. Asks nobody.
+    """Return the path of a cached file, or None. Needs no network.
 
     Args:
         cache: folder of the hub's tools, as ~/.cache/huggingface/hub.
@@ -66,7 +66,7 @@ def fetch(
     endpoint: str | None = None,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Path:
-    """Where a file is, after it has been fetched if it was not here, or damaged.
+    """Download a file if it is missing or damaged, and return its path.
 
     A file that is here and whole stays as it is, whatever 'main' has become: vectors of two
     versions of a model do not compare. What has arrived of a file is kept when the download
@@ -76,7 +76,7 @@ def fetch(
         cache: folder of the hub's tools.
         offline: do not ask the hub.
         token: of an account; None: the one that `hf auth login` has stored, if any.
-        progress: told after each piece that arrives.
+        progress: callback after each received piece.
         endpoint: of the hub, if it is not the public one.
         sleep: waits some seconds between two tries.
 

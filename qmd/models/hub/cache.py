@@ -1,4 +1,4 @@
-"""The cache that the hub's own tools share: blobs, their names, and whether they are whole."""
+"""Cache that the hub's own tools share: blobs, links and integrity checks."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from qmd.models.registry import MAGIC
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 NAME = re.compile(r"[\w-]+", re.ASCII)
-"""Commit or digest that may be part of a path: never one that leads elsewhere."""
+"""Pattern of a commit or digest that is safe as a part of a path."""
 
 
 def folder_of(wanted: HubFile, cache: Path) -> Path:
-    """Where the files of a repository are."""
+    """Return the cache folder of a repository."""
     return cache / f"models--{wanted.repo.replace('/', '--')}"
 
 
 def ref_of(wanted: HubFile, folder: Path) -> Path:
-    """Where the commit stands that a branch or tag is at."""
+    """Return the file that holds the commit of a branch or tag."""
     return folder / "refs" / (wanted.revision or "main")
 
 
 def problem_of(file: Path, blob: str, size: int | None) -> str | None:
-    """What is wrong with a file that should have a size and, if it tells, a digest."""
+    """Compare a file with its expected size and digest; return the difference or None."""
     if size is not None and file.stat().st_size != size:
         return f"{file.stat().st_size} bytes instead of {size}"
     if _DIGEST.fullmatch(blob):
@@ -42,7 +42,7 @@ def problem_of(file: Path, blob: str, size: int | None) -> str | None:
 
 
 def problem_of_cached(path: Path) -> str | None:
-    """What is wrong with a file of the cache: the link to it bears its digest."""
+    """Check a cached file against the digest in the name of its blob."""
     problem = problem_of(path, path.readlink().name if path.is_symlink() else "", None)
     if problem is None and is_foreign(path):
         return "it is not a GGUF file."
@@ -50,13 +50,13 @@ def problem_of_cached(path: Path) -> str | None:
 
 
 def is_foreign(file: Path) -> bool:
-    """Whether it is no GGUF file."""
+    """Check that a file is no GGUF file."""
     with file.open("rb") as content:
         return content.read(len(MAGIC)) != MAGIC
 
 
 def remove(path: Path) -> None:
-    """Remove a file of the cache, and its blob."""
+    """Remove a file of the cache and its blob."""
     blob = path.parent / path.readlink() if path.is_symlink() else path
     path.unlink()
     blob.unlink(missing_ok=True)
@@ -64,7 +64,7 @@ def remove(path: Path) -> None:
 
 @contextmanager
 def alone(folder: Path, blob: str) -> Iterator[None]:
-    """Wait for others who fetch the same file. The hub's own tools write elsewhere."""
+    """Hold the download lock of a file. The hub's own tools write elsewhere."""
     lock = folder.parent / ".locks" / folder.name / f"{blob}.qmd.lock"
     for place in (lock.parent, folder / "blobs"):
         place.mkdir(parents=True, exist_ok=True)
@@ -74,7 +74,7 @@ def alone(folder: Path, blob: str) -> Iterator[None]:
 
 
 def link_to(blob: Path, link: Path) -> None:
-    """Give a blob its name."""
+    """Link a blob under its file name."""
     link.parent.mkdir(parents=True, exist_ok=True)
     link.unlink(missing_ok=True)
     try:
@@ -84,7 +84,7 @@ def link_to(blob: Path, link: Path) -> None:
 
 
 def note(ref: Path, commit: str) -> None:
-    """Keep which commit a branch or tag is at; another process sees the old one or the new."""
+    """Record the commit of a branch or tag, atomically."""
     ref.parent.mkdir(parents=True, exist_ok=True)
     draft = ref.with_name(f"{ref.name}.{os.getpid()}")
     draft.write_text(commit, encoding="utf-8")

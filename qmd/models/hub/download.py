@@ -1,4 +1,4 @@
-"""What the hub says of a file, and its bytes as they arrive: from where they stand, until whole."""
+"""Download of a hub file: metadata, resumable transfer, verification."""
 
 from __future__ import annotations
 
@@ -16,21 +16,23 @@ if TYPE_CHECKING:
     import httpx2
 
 SECONDS = 5.0
-"""Without an answer, after which there is no network. The hub has several addresses, and each is
-tried for so long."""
+"""Seconds without a response after which there is no network.
+
+The hub has several addresses, and each is tried for so long.
+"""
 
 STALL_SECONDS = 30.0
-"""Without a byte, after which a download is begun anew where it stands."""
+"""Seconds without a byte after which a download is resumed on a new connection."""
 
 TRIES = 5
-"""Times that a connection may break; counted anew from one that has brought something."""
+"""Interruptions of a download in a row, without any received bytes between them."""
 
 Progress = Callable[[int, int | None], None]
-"""Told the bytes that are here, and those of the whole file; what it raises ends the download."""
+"""Callback with the bytes received and those of the whole file; an exception ends the download."""
 
 
 class Published(NamedTuple):
-    """What the hub says of a file.
+    """Metadata of a file on the hub.
 
     Attributes:
         blob: its name in the cache: the SHA-256 of a large file, else git's SHA-1.
@@ -44,7 +46,7 @@ class Published(NamedTuple):
 
 
 def ask(wanted: HubFile, token: str | None, endpoint: str | None) -> Published:
-    """What the hub says of a file; asked once, so that no network is told of at once."""
+    """Request the metadata of a file once, so that a missing network is reported at once."""
     from huggingface_hub import get_hf_file_metadata, hf_hub_url
     from huggingface_hub.errors import FileMetadataError
 
@@ -69,7 +71,7 @@ def receive(
     progress: Progress,
     sleep: Callable[[float], None],
 ) -> None:
-    """Put a file in its place once it is whole and what was published."""
+    """Download a file, verify it, and move it to its place."""
     import httpx2
 
     part = blob.with_name(f"{published.blob}.incomplete")
@@ -105,7 +107,7 @@ def receive(
 
 
 def _append(published: Published, part: Path, token: str | None, progress: Progress) -> None:
-    """Receive what is missing of a file, as far as the connection holds."""
+    """Append the missing bytes of a file, while the connection holds."""
     from huggingface_hub import get_session
     from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
 
@@ -146,4 +148,4 @@ def _may_pass(answer: httpx2.Response) -> bool:
 
 
 def ignore(done: int, total: int | None) -> None:
-    """Tell nobody."""
+    """Ignore the progress."""

@@ -1,4 +1,4 @@
-"""What goes wrong with the hub, or with the disk, as what happened and what to do."""
+"""Translation of errors of the hub, the network and the disk."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 @contextmanager
 def in_our_words(uri: str, wanted: HubFile, cache: Path) -> Iterator[None]:
-    """Turns what goes wrong into what happened and what to do."""
+    """Translate errors of a download into qmd errors with advice."""
     try:
         yield
     except QmdError:
@@ -28,7 +28,7 @@ def in_our_words(uri: str, wanted: HubFile, cache: Path) -> Iterator[None]:
 
 
 def _words(error: Exception, wanted: HubFile, cache: Path) -> tuple[str, str] | None:
-    """What happened and what to do; None if it is nothing that a hub or a disk does."""
+    """Describe an error and its remedy; None if it is none of the hub, network or disk."""
     import httpx2
     from huggingface_hub import errors
 

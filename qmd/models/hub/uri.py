@@ -1,4 +1,4 @@
-"""What names a file on the hub: 'hf:org/repo/folder/file.gguf@revision'."""
+"""Name of a file on the hub: 'hf:org/repo/folder/file.gguf@revision'."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class HubFile(NamedTuple):
 
 
 def parse(uri: str) -> HubFile:
-    """What a URI such as 'hf:org/repo/folder/file.gguf@revision' means.
+    """Parse a URI such as 'hf:org/repo/folder/file.gguf@revision'.
 
     Raises:
         UsageError: it cannot be read.

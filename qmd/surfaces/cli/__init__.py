@@ -84,7 +84,7 @@ PANELS = {
 
 
 def application(arguments: Sequence[str]) -> typer.Typer:
-    """The commands: the one that is called, or all, if that is not to be seen at a glance.
+    """Build the command that is called, or all commands if it is not known.
 
     Making a command out of a function, and importing what it needs, takes longer than some
     searches; a call pays for one.
@@ -127,12 +127,12 @@ def _add(app: typer.Typer, name: str, panel: str) -> None:
 
 
 def _called(arguments: Sequence[str]) -> str | None:
-    """The command that is called, if any is."""
+    """Find the command that is called, if any."""
     return next(iter(arguments[_options_before(arguments) :]), None)
 
 
 def verbs(arguments: Sequence[str]) -> list[str]:
-    """The words of the command that is called, without its options and what they say."""
+    """Find the words of the command that is called, without options and their values."""
     rest = hoisted(arguments)
     found = rest[_options_before(rest) :][:2]
     if found and found[0] in GROUPS:
@@ -141,12 +141,12 @@ def verbs(arguments: Sequence[str]) -> list[str]:
 
 
 def _options_before(arguments: Sequence[str]) -> int:
-    """How many arguments stand before the command: `--index NAME`, or none."""
+    """Count the arguments before the command: `--index NAME`, or none."""
     return 2 if arguments and arguments[0] == "--index" else 0
 
 
 def hoisted(arguments: Sequence[str]) -> list[str]:
-    """The arguments with `--index`, wherever it stands, in front of the command."""
+    """Move `--index` in front of the command."""
     own = list(arguments)
     end = own.index("--") if "--" in own else len(own)
     for at in range(end):
@@ -292,7 +292,7 @@ def run(arguments: Sequence[str], begin: Callable[[], None] = lambda: None) -> i
 
 
 def _refused(error: Exception) -> str | None:
-    """What the system refused, in words; None: it is a mistake in qmd."""
+    """Describe an operation that the system refused; None for a mistake in qmd."""
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryException":  # DuckDB's
         return "There is not enough memory.\n\nEnd other programs, or raise the limit (ulimit -v)."
     if not isinstance(error, OSError) or error.errno is None:
@@ -306,7 +306,7 @@ def _refused(error: Exception) -> str | None:
 
 
 def _output_fails() -> bool:
-    """Whether stdout takes nothing any more: it is a file on a full disk, say.
+    """Return whether stdout accepts no more output, such as a file on a full disk.
 
     What could not be written may be forgotten, so that to flush again proves nothing.
     """
@@ -319,7 +319,7 @@ def _output_fails() -> bool:
 
 
 def _is_of_interrupt(error: BaseException | None) -> bool:
-    """Whether something failed only because Ctrl-C ended it half done: a library's loading, say."""
+    """Return whether Ctrl-C caused the failure, such as of a library while it loads."""
     while error is not None:
         # DuckDB, which loads modules on its own, only quotes it.
         quotes = type(error).__module__ == "_duckdb" and "KeyboardInterrupt" in str(error)
@@ -330,7 +330,7 @@ def _is_of_interrupt(error: BaseException | None) -> bool:
 
 
 def _usage(error: Exception, called: str | None) -> str:
-    """What is wrong with the arguments, and where the right ones are to be found.
+    """Describe invalid arguments, and where the valid ones are documented.
 
     Args:
         called: the command, which an option that lacks its value does not know.

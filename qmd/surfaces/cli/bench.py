@@ -41,7 +41,7 @@ NAMED = 5
 
 
 class Options(NamedTuple):
-    """What is to be done, besides the fixture."""
+    """The options of a run, besides the fixture."""
 
     backends: Sequence[Backend]
     collections: Sequence[str]

@@ -1,4 +1,4 @@
-"""What `qmd bench` found, for people and for programs."""
+"""Report of `qmd bench`, for people and for programs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PEER = {
 
 
 class Outcome(NamedTuple):
-    """What came out.
+    """The result of a run.
 
     Attributes:
         rows: each run with its figures, those that were asked here first.
@@ -98,7 +98,7 @@ def _figures(outcome: Outcome) -> str:
 
 
 def _empty(fixture: Fixture, run: Run) -> int:
-    """Queries that found nothing, though they were asked."""
+    """Count the queries without results."""
     answered = {name for name, asked in run.asked.items() if asked.found or asked.problem}
     return sum(question.id not in answered for question in fixture.questions)
 

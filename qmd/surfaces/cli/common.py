@@ -1,4 +1,4 @@
-"""What all commands share: the index they mean, and how they speak."""
+"""Common parts of all commands: index, output and errors."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ class State(NamedTuple):
 
     @property
     def place(self) -> Place:
-        """Where the index is that the command means."""
+        """Paths of the index of the command."""
         from qmd.settings import environment
 
         return environment.locate(self.environ, here(), index=self.index_name)
 
     def of(self, index: str | None) -> State:
-        """The same for an index that an argument names; None: it names none.
+        """Return the state for an index that an argument names, or this one for None.
 
         Raises:
             UsageError: the option names another.
@@ -65,7 +65,7 @@ class State(NamedTuple):
         return State(self.environ, index)
 
     def check_exists(self) -> None:
-        """Refuse the name of an index that nobody has.
+        """Refuse the name of an index that does not exist.
 
         Raises:
             IndexNotFound: with the names of those that there are.
@@ -84,7 +84,7 @@ class State(NamedTuple):
         new: bool = False,
         workers: Workers | None = None,
     ) -> Iterator[Index]:
-        """The index that the command means.
+        """Open the index of the command.
 
         Args:
             warm: for a command that reads more than once.
@@ -94,7 +94,7 @@ class State(NamedTuple):
 
         Raises:
             IndexNotFound: there is none, and the command makes none.
-            IndexOutOfReach: nobody may look whether there is.
+            IndexOutOfReach: its folder must not be read.
         """
         from qmd.operations.index import Index
         from qmd.settings import environment
@@ -115,7 +115,7 @@ class State(NamedTuple):
 
     @property
     def colour(self) -> bool:
-        """Whether results may be coloured: a terminal, and nobody said no."""
+        """True if results may be coloured: on a terminal, unless switched off."""
         return terminal.may_colour(self.environ)
 
 
@@ -248,7 +248,7 @@ CollectionNames = Annotated[
 
 
 def here() -> Path:
-    """The folder that the user is in.
+    """Return the current folder.
 
     Raises:
         UsageError: it was removed.
@@ -262,7 +262,7 @@ def here() -> Path:
 
 
 def state(context: typer.Context) -> State:
-    """The state of a command's context."""
+    """Return the state of a command's context."""
     found = context.find_root().obj
     return found if isinstance(found, State) else State(dict(os.environ), None)
 
@@ -292,10 +292,10 @@ def confirmed(question: str) -> bool:
 
 
 def is_text(argument: str) -> bool:
-    """Whether an argument came as UTF-8; other bytes come as lone surrogates."""
+    """Return whether an argument was UTF-8; other bytes arrive as lone surrogates."""
     return argument.isascii() or not any("\ud800" <= mark <= "\udfff" for mark in argument)
 
 
 def is_interactive() -> bool:
-    """Whether a person can be asked."""
+    """Return whether a person can be asked."""
     return sys.stdin.isatty() and sys.stderr.isatty()

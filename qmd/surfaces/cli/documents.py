@@ -193,7 +193,9 @@ def _list_left_out(engine: Index, path: str | None, *, as_json: bool) -> None:
 
 
 def _listed(engine: Index, path: str) -> tuple[str, str]:
-    """The collection that is meant, and what of it: by its name, or by a folder on the disk.
+    """Resolve an argument to a collection, and a folder in it.
+
+    The argument is a name, or a folder on the disk.
 
     Raises:
         UsageError: a folder is in no collection.

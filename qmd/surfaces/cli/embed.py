@@ -85,7 +85,7 @@ def _record(report: Embedded) -> dict[str, object]:
 
 
 def summary(report: Embedded) -> str:
-    """What was embedded, for people."""
+    """Summarize what was embedded, for people."""
     lines = []
     if not (report.chunks or report.lacking or report.draft or report.failed):
         documents = wording.amount(report.documents, "document")

@@ -1,4 +1,4 @@
-"""How far long work has come, on a terminal."""
+"""Progress of long work, on a terminal."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def bars(counting: Counting = "things") -> Iterator[Callable[[str], Tell] | None
 
 @contextmanager
 def bar(task: str, counting: Counting = "things") -> Iterator[Tell | None]:
-    """A progress bar for one task; None where stderr is no terminal."""
+    """Show a progress bar for one task; None where stderr is not a terminal."""
     with bars(counting) as of:
         yield of(task) if of else None
 
@@ -72,14 +72,14 @@ def busy(task: str) -> Iterator[None]:
 
 
 def _console() -> Console:
-    """A console that draws on stderr with escape sequences of its own."""
+    """Make a console that draws on stderr with its own escape sequences."""
     from rich.console import Console
 
     return Console(file=terminal.unguarded_errors())
 
 
 def unseen(done: int, total: int | None) -> None:
-    """How far it has come, told to nobody."""
+    """Ignore progress."""
 
 
 def _columns(counting: Counting) -> list[ProgressColumn]:

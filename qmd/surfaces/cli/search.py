@@ -74,7 +74,7 @@ search = command(keyword, options=SearchOutput, adjust=adjust)(show)
 
 
 def _editor(here: State, engine: Index) -> str:
-    """What a click on a path opens; what a project says of it counts if it was approved."""
+    """Choose the link of a path; that of a project counts only if approved."""
     from qmd.settings import trust
 
     settings = engine.settings()

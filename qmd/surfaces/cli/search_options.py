@@ -30,7 +30,7 @@ FormatName = Annotated[
 
 
 def chosen_format(name: str | None, **flags: bool) -> Format:
-    """The format that `--format` or one of its short forms means.
+    """Choose the format by `--format` or one of its short forms.
 
     Raises:
         UsageError: it is unknown, or several are meant.

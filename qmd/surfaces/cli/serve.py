@@ -42,7 +42,7 @@ app = typer.Typer(
 
 
 class Transport(StrEnum):
-    """How clients reach the server."""
+    """The connection between clients and the server."""
 
     MCP = "mcp"
     HTTP = "http"

@@ -1,4 +1,4 @@
-"""Which tools a server offers, where it listens and whom it answers, from options and settings."""
+"""Options of servers: tools, address and access, from the command line and settings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ToolNames(StrEnum):
 
 
 class Tools(NamedTuple):
-    """Which tools are offered, and how they are called."""
+    """The tools that are offered, and their names."""
 
     names: ToolNames
     read_only: bool
@@ -38,7 +38,7 @@ class Tools(NamedTuple):
 
 
 class Access(NamedTuple):
-    """Where a server listens, and whom it answers."""
+    """The address of a server, and the permitted clients."""
 
     host: str
     port: int
@@ -55,14 +55,14 @@ class Access(NamedTuple):
 
 
 def settings_of(here: State) -> Serving:
-    """What the environment says of servers."""
+    """Read the variables of servers from the environment."""
     from qmd.settings import environment
 
     return environment.serving(here.environ)
 
 
 def tools_of(names: ToolNames, *, read_only: bool, allow_write: bool) -> Tools:
-    """Which tools the options ask for.
+    """Choose the tools by the options.
 
     Raises:
         UsageError: they contradict each other.
@@ -84,7 +84,7 @@ def refuse(options: Mapping[str, object], remedy: str) -> None:
 
 
 def token_of(given: str | None, file: Path | None, settings: Serving) -> str | None:
-    """The token that requests have to bring.
+    """Choose the token that requests must have.
 
     Raises:
         UsageError: it is given twice, cannot be read, or cannot be sent in a header.

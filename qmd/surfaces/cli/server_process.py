@@ -45,7 +45,7 @@ def serve(
         pid_file: in which the server says that it runs.
 
     Raises:
-        IndexNotFound: nobody has the index whose name is given.
+        IndexNotFound: there is no index of the given name.
     """
     import anyio
 
@@ -81,7 +81,7 @@ def start(here: State, tools: Tools, access: Access) -> None:
     """Serve in the background.
 
     Raises:
-        IndexNotFound: nobody has the index whose name is given.
+        IndexNotFound: there is no index of the given name.
     """
     from qmd.surfaces.http import daemon
 
@@ -99,7 +99,7 @@ def start(here: State, tools: Tools, access: Access) -> None:
 
 
 def files_of(here: State) -> Files:
-    """Where is written which process serves this index, and what it has to say."""
+    """Return the files of the server of this index: pid file and log."""
     from qmd.surfaces.http import daemon
 
     return daemon.files_of(here.place.database, settings_of(here).state)
@@ -123,7 +123,7 @@ def _toolbox(here: State, tools: Tools) -> Iterator[Toolbox]:
 
 @contextmanager
 def _ending_well() -> Iterator[None]:
-    """Let signals end this process without failure, as long as nobody else looks for them."""
+    """Let signals end this process without failure, as long as no other part handles them."""
     import signal
     import threading
 

@@ -82,7 +82,7 @@ def install(
 
 @contextmanager
 def _usable() -> Iterator[None]:
-    """Where files are used; what the system refuses is told.
+    """Convert refusals of the system to errors, around uses of files.
 
     Raises:
         UsageError: something else is in the way, or it may not be read or written.
@@ -94,7 +94,7 @@ def _usable() -> Iterator[None]:
 
 
 def _place(context: typer.Context, folder: Path | None, *, everywhere: bool) -> tuple[Path, Path]:
-    """A folder that the user knows, and where in it the skill belongs.
+    """Choose the folder to show to the user, and the path of the skill in it.
 
     Raises:
         UsageError: there is no home of that name.
@@ -126,7 +126,7 @@ def _check_folders(root: Path, path: Path) -> None:
 
 
 def _existing(target: Path) -> str | None:
-    """What stands there now, or None.
+    """Return the text of the file, or None.
 
     Raises:
         UsageError: it is not a plain file.

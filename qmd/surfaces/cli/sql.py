@@ -181,7 +181,7 @@ def sql(here: State, arguments: dict[str, Any], options: SqlOutput) -> None:
 
 
 def _format(name: str | None, output: Path | None, **flags: bool) -> TableFormat:
-    """The format that is meant.
+    """Choose the format of the result.
 
     Raises:
         UsageError: it is unknown, several are meant, or the name of the file tells none.
@@ -256,12 +256,12 @@ def _scalar(text: str) -> object:
 
 
 def answered(engine: Index, text: str, parameters: Mapping[str, object], limits: Limits) -> Answer:
-    """The answer to a query, unless it is interrupted from the keyboard."""
+    """Run a query, unless it is interrupted from the keyboard."""
     return _interruptible(lambda: run_sql(engine, text, dict(parameters), limits))
 
 
 def _interruptible(work: Callable[[], Found]) -> Found:
-    """What `work` gives. It runs in another thread, so that Ctrl-C is heard at any moment."""
+    """Return the result of `work`, run in another thread, so that Ctrl-C is handled at once."""
     import threading
 
     from qmd.storage import cancellation
@@ -316,7 +316,7 @@ def _end(message: str, code: int) -> None:
 
 
 def tables_text(*, as_json: bool) -> str:
-    """Views and functions, with their columns."""
+    """List views and functions, with their columns."""
     from qmd.analytics.views import views
 
     if as_json:
@@ -341,7 +341,7 @@ def tables_text(*, as_json: bool) -> str:
 
 
 def examples_text(*, as_json: bool) -> str:
-    """Useful questions."""
+    """List useful questions."""
     from qmd.analytics.views import examples
 
     if as_json:

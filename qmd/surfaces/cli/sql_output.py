@@ -1,4 +1,4 @@
-"""Where the answers of `qmd sql` go: to a terminal, a pipe, a file."""
+"""Destination of the results of `qmd sql`: a terminal, a pipe, a file."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def check_output(path: Path, here: State) -> None:
 
 
 def _is_of(path: Path, own: Path) -> bool:
-    """Whether a file is one of qmd's, or is called like what qmd keeps beside it: locks, logs."""
+    """Return whether a file is qmd's own, or has the name of a side file: locks, logs."""
     if path.exists() and own.exists() and path.samefile(own):
         return True
     folder, name = os.path.split(os.path.realpath(path))
@@ -63,7 +63,7 @@ def _is_of(path: Path, own: Path) -> bool:
 
 
 def check_no_document(path: Path, engine: Index) -> None:
-    """Refuse to replace what somebody has written, and the index has."""
+    """Refuse to replace a document of the index."""
     from qmd.storage import document_lookup
 
     document = engine.read(partial(document_lookup.at_place, name=os.path.abspath(path)))  # noqa: PTH100

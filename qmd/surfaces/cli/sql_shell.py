@@ -50,7 +50,7 @@ def run(
     show: Callable[[Answer], None],
     texts: Mapping[str, Callable[[], str]],
 ) -> None:
-    """Ask for queries and answer them, until nobody asks any more.
+    """Ask for queries and answer them, until the input ends.
 
     Args:
         answered: runs one statement.
@@ -118,7 +118,7 @@ def _tell(command: str, texts: Mapping[str, Callable[[], str]]) -> None:
 
 
 def _history(here: State) -> History:
-    """What was asked before, from the cache folder."""
+    """Load the earlier queries from the cache folder."""
     folder = environment.machine(here.environ).notes
     if folder is None:
         return InMemoryHistory()
@@ -150,7 +150,7 @@ def _keys() -> KeyBindings:
 
 
 def is_complete(text: str) -> bool:
-    """Whether a text can be answered as it is: a command, nothing, or a statement with its `;`."""
+    """Return whether a text is complete: a command, nothing, or a statement with its `;`."""
     text = text.strip()
     if not text or text.startswith("."):
         return True

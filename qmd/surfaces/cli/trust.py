@@ -102,7 +102,7 @@ def listed(wanted: Sequence[trust.Demand], config: Path) -> str:
 
 
 def _wrapped(line: str, width: int | None) -> list[str]:
-    """A line in as many as a terminal needs."""
+    """Wrap a line to the width of the terminal."""
     if width is None or columns_of(line) < width:
         return [line]
     parts, used = [""], 0

@@ -133,7 +133,7 @@ def _in_pipeline(
 def _at_once(
     engine: Index, chosen: Sequence[Collection], compared: Mapping[str, Comparison]
 ) -> bool:
-    """Whether all has been compared, and little has to be done."""
+    """Return whether all is compared, and little has to be done."""
     from qmd.ingest.compare import is_little
 
     little = len(compared) == len(chosen) and is_little(compared.values())
@@ -166,7 +166,7 @@ def _note(
 
 
 class _Telling:
-    """What an update says while it is at it, and in the end.
+    """The messages of an update, during it and at its end.
 
     Args:
         amount: of collections.
@@ -223,7 +223,7 @@ class _Telling:
 
 
 def _lacking(engine: Index) -> str:
-    """How many documents need vectors, and what gives them some."""
+    """Count the documents that need vectors, with the command that embeds them."""
     try:
         _, vectors = vector_status(engine)
     except ModelError as error:
@@ -239,7 +239,7 @@ def _in_words(lacking: int) -> str:
 
 
 def summary(report: Report) -> str:
-    """What was done with a collection, and what was not."""
+    """Summarize the update of a collection."""
     if report.failure:
         return "Failed: " + indent(report.failure, "  ").lstrip()
     lines = [

@@ -1,4 +1,4 @@
-"""Who may ask: a guard in front of everything that is served over HTTP.
+"""Access control for everything that is served over HTTP.
 
 A server on the loopback interface is out of reach for other machines, not for web pages. A page
 can point its own name at 127.0.0.1 after it was loaded (DNS rebinding); what gives it away is
@@ -38,7 +38,7 @@ LINGER_SECONDS, LINGER_BYTES = 1.0, 16 * 1024 * 1024
 is reset, and the client may never read why."""
 
 EVERYWHERE = frozenset({"", "*", "0.0.0.0", "::"})
-"""Addresses of all interfaces: under which names they are reached nobody knows."""
+"""Addresses of all interfaces, whose host names are unknown."""
 
 _HOST = r"(?P<host>\[[0-9a-f:.]+\]|[^\s/?#@:\\\[\]]+)(?::(?P<port>[0-9]{1,5}))?"
 _HOST_HEADER = re.compile(_HOST, re.IGNORECASE)
@@ -47,7 +47,7 @@ _PORTS = {"http": "80", "https": "443"}
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a name or an address is that of the machine itself.
+    """Return whether a name or an address is that of the machine itself.
 
     `0.0.0.0` is not: a browser that is sent there arrives here, without a name to look at.
     """
@@ -64,7 +64,7 @@ def is_loopback(host: str) -> bool:
 
 
 class Policy(NamedTuple):
-    """Which names and pages are let in, besides those of this machine.
+    """The permitted host names and pages, besides those of this machine.
 
     Attributes:
         disabled: neither is looked at.
@@ -111,7 +111,7 @@ class Policy(NamedTuple):
 
 
 def policy(bind: str, *, origins: Iterable[str] = (), hosts: Iterable[str] = ()) -> Policy:
-    """The policy of a server.
+    """Build the policy of a server.
 
     Args:
         bind: the name or address that it listens at.
@@ -145,7 +145,7 @@ def policy(bind: str, *, origins: Iterable[str] = (), hosts: Iterable[str] = ())
 
 
 def _normal(parts: re.Match[str]) -> str:
-    """An origin in small letters, without the port that its scheme has anyway."""
+    """Normalize an origin: in lower case, without the default port of its scheme."""
     scheme, port = parts["scheme"].lower(), parts["port"]
     tail = f":{port}" if port and port != _PORTS.get(scheme) else ""
     return f"{scheme}://{parts['host'].lower()}{tail}"
@@ -215,8 +215,7 @@ class Guard:
         try:
             await self._app(scope, again, answer)
         except anyio.get_cancelled_exc_class():
-            # The server ends, and has waited for as long as it does. Nobody is above who would
-            # have to know.
+            # The server ends, and its time to wait is over. No caller needs the exception.
             if not begun:
                 await _say(Refused(503, "The server has ended."), send)
             await send(_END)
@@ -256,12 +255,12 @@ class Guard:
 
 
 def _values(scope: Scope, name: bytes) -> list[str]:
-    """The values of a header."""
+    """List the values of a header."""
     return [value.decode("latin-1").strip() for key, value in scope["headers"] if key == name]
 
 
 async def _body(scope: Scope, receive: Receive) -> bytes:
-    """What a request brings.
+    """Read the body of a request.
 
     Raises:
         Refused: it is too large, whether it says so or not, or takes too long.

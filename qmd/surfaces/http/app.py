@@ -40,7 +40,7 @@ GRACE, DRAIN = 3, 1.0
 
 
 class Options(NamedTuple):
-    """How is served.
+    """The options of the application.
 
     Attributes:
         policy: which names and pages are let in.
@@ -100,7 +100,7 @@ class Protocol:
 
 
 def load() -> tuple[type[StreamableHTTPSessionManager], Callable[..., LowLevelServer[Any]]]:
-    """What MCP needs. Not to be called while another thread loads the SDK as well."""
+    """Import the parts for MCP; not while another thread imports the SDK as well."""
     with light():
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
         from sse_starlette.sse import AppStatus
@@ -138,7 +138,7 @@ class Server(uvicorn.Server):
         self._signals = signals and threading.current_thread() is threading.main_thread()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """The first time: answer what was asked. The second time: end."""
+        """Stop: at the first signal after the requests in progress, at the second at once."""
         self.force_exit = self.should_exit
         self.should_exit = True
 
@@ -166,7 +166,7 @@ async def serve(
     """Answer requests until SIGINT, SIGTERM, or `should_exit` of the server.
 
     Args:
-        signals: whether signals end it; else somebody else listens for them.
+        signals: signals end it; else another part handles them.
         debug: log every request.
         made: is given the server.
     """

@@ -40,7 +40,7 @@ class Connection(H11Protocol):
             min(silent)[2].transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The connection has ended."""
+        """Handle the end of the connection."""
         self._stop_waiting()
         super().connection_lost(exc)
 
@@ -53,7 +53,7 @@ class Connection(H11Protocol):
             self._wait()
 
     def shutdown(self) -> None:
-        """The server ends: answer what was asked, and nothing that is still being asked."""
+        """Stop: answer the complete requests, and drop incomplete ones."""
         if self.cycle is not None and self.cycle.more_body and not self.cycle.response_started:
             self.transport.abort()
         else:

@@ -36,14 +36,14 @@ SHOWN = 12
 
 
 class Files(NamedTuple):
-    """Where is written which process serves an index, and what it has to say."""
+    """The files of the server of an index: pid file and log."""
 
     pid: Path
     log: Path
 
 
 def files_of(database: Path, state: Path) -> Files:
-    """The files for an index.
+    """Return the files for an index.
 
     Args:
         state: folder for what is known of servers.
@@ -55,7 +55,7 @@ def files_of(database: Path, state: Path) -> Files:
 
 @contextmanager
 def _usable(folder: Path) -> Iterator[None]:
-    """Where files of a folder are used; what the system refuses is told.
+    """Convert refusals of the system to errors, around uses of files of a folder.
 
     Raises:
         UsageError: something else is in the way, or it may not be read or written.
@@ -86,12 +86,12 @@ class Running(NamedTuple):
 
     @property
     def url(self) -> str:
-        """Where it is reached."""
+        """URL of the server."""
         return listener.url_of(self.host, self.port)
 
 
 def identity(process: int) -> str | None:
-    """What tells a process from all others that have or had its number; None if it has ended.
+    """Identify a process, as its number may be reused; None if it has ended.
 
     That is when it started, and its command line.
     """
@@ -118,7 +118,7 @@ def identity(process: int) -> str | None:
 
 
 def running(files: Files) -> Running | None:
-    """The server in the background, if there is one.
+    """Find the server in the background, if one runs.
 
     Raises:
         UsageError: its files cannot be read.
@@ -129,7 +129,7 @@ def running(files: Files) -> Running | None:
 
 
 def _read(path: Path) -> Running | None:
-    """What a pid file says; None if it says nothing, or is not there."""
+    """Read a pid file; None if it is missing or invalid."""
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
         found = Running(
@@ -217,7 +217,7 @@ def start(files: Files, command: Sequence[str], environ: Mapping[str, str]) -> R
 
 
 def _answering(files: Files, process: subprocess.Popen[bytes]) -> Running:
-    """The server, once it answers."""
+    """Wait until the server answers, and return it."""
     until = time.monotonic() + TO_START
     while time.monotonic() < until:
         if process.poll() is not None:
@@ -237,7 +237,7 @@ def _answering(files: Files, process: subprocess.Popen[bytes]) -> Running:
 
 
 def _end(log: Path) -> str:
-    """The last lines of a log."""
+    """Read the last lines of a log."""
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-SHOWN:]
     return "\n".join(lines) or "(nothing)"
 
@@ -252,7 +252,7 @@ def stop(files: Files) -> Running | None:
     found = running(files)
     if found is None:
         if files.pid.exists():
-            with _alone(files.pid.parent), _usable(files.pid.parent):  # nobody starts one now
+            with _alone(files.pid.parent), _usable(files.pid.parent):  # no other starts now
                 if running(files) is None:
                     files.pid.unlink(missing_ok=True)
         return None

@@ -16,11 +16,11 @@ BACKLOG = 128
 """Connections that wait until the server is ready for them."""
 
 SECONDS = 2.0
-"""For somebody who listens to say who it is."""
+"""Time limit for the health of a server."""
 
 
 def listen(host: str, port: int, *, has_token: bool) -> socket.socket:
-    """A socket that listens. Who connects is answered as soon as the server is ready.
+    """Open a socket that listens; connections wait until the server is ready.
 
     Args:
         host: a name or an address; empty means all interfaces.
@@ -29,7 +29,7 @@ def listen(host: str, port: int, *, has_token: bool) -> socket.socket:
 
     Raises:
         UsageError: there is no such address here, or other machines could ask without a token.
-        PortTaken: somebody listens there.
+        PortTaken: another process listens there.
     """
     family, address = _resolved(host, port)
     if not has_token and not is_loopback(str(address[0])):
@@ -69,14 +69,14 @@ def _resolved(host: str, port: int) -> tuple[int, tuple[object, ...]]:
 
 
 def url_of(host: str, port: int) -> str:
-    """Where a server that listens at `host` is reached from this machine."""
+    """Return the URL, from this machine, of a server that listens at `host`."""
     bare = host.strip("[]")
     name = "127.0.0.1" if bare in EVERYWHERE else bare
     return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
 
 def health(host: str, port: int) -> dict[str, object] | None:
-    """What a server there says of its health; None, if it is no qmd, or none answers."""
+    """Ask a server for its health; None without an answer from qmd."""
     bare = host.strip("[]")
     link = HTTPConnection("127.0.0.1" if bare in EVERYWHERE else bare, port, timeout=SECONDS)
     with suppress(OSError, HTTPException, ValueError):

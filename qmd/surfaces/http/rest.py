@@ -29,7 +29,7 @@ MOST_TEXTS = 1000
 """Of one request for vectors."""
 
 GONE = 499
-"""Status of a request whose client did not wait; nobody reads it. Source: nginx."""
+"""Status of a request whose client has disconnected. Source: nginx."""
 
 
 def routes(toolbox: Toolbox) -> list[Route]:
@@ -55,7 +55,7 @@ def routes(toolbox: Toolbox) -> list[Route]:
 
 
 def failure(status: int, detail: str, more: Mapping[str, object] | None = None) -> JSONResponse:
-    """An error as all of them look.
+    """Build the response for an error.
 
     Args:
         more: what else the body says.
@@ -64,7 +64,7 @@ def failure(status: int, detail: str, more: Mapping[str, object] | None = None) 
 
 
 async def http_failure(request: Request, error: Exception) -> Response:
-    """The answer to what no route takes, or what a route does not."""
+    """Answer a request without a route, or with a method that its route does not take."""
     assert isinstance(error, HTTPException)
     answer = failure(error.status_code, error.detail)
     answer.headers.update(error.headers or {})
@@ -72,7 +72,7 @@ async def http_failure(request: Request, error: Exception) -> Response:
 
 
 async def our_failure(request: Request, error: Exception) -> Response:
-    """The answer to what should not happen; the log has the rest."""
+    """Answer after an internal error; the log has the details."""
     return failure(500, "Internal error. See the server log.")
 
 
@@ -88,7 +88,7 @@ def _health(toolbox: Toolbox) -> Endpoint:
 
 
 def _answering(toolbox: Toolbox, name: str, shape: Shape) -> Endpoint:
-    """What answers with a tool."""
+    """Make the endpoint of a tool."""
 
     async def endpoint(request: Request) -> Response:
         arguments = await _body(request) if request.method == "POST" else {}
@@ -122,7 +122,7 @@ def _embedding(toolbox: Toolbox) -> Endpoint:
 
 
 async def _body(request: Request) -> dict[str, Any]:
-    """The object that a request brings.
+    """Read the JSON object in a request.
 
     Raises:
         HTTPException: it brings something else.
@@ -156,7 +156,7 @@ def _is_unicode(value: object) -> bool:
 
 
 def _texts(body: Mapping[str, Any]) -> list[str]:
-    """The texts that are to get vectors.
+    """Take the texts to embed from a request.
 
     Raises:
         HTTPException: there are none, too many, or other things.
@@ -173,7 +173,7 @@ def _texts(body: Mapping[str, Any]) -> list[str]:
 
 
 async def _while_connected(request: Request, work: Callable[[], Awaitable[Value]]) -> Value:
-    """What `work` gives; it is cancelled when the client goes away.
+    """Return the result of `work`, which is cancelled when the client disconnects.
 
     Raises:
         HTTPException: the client has gone.
@@ -232,7 +232,7 @@ def _first_text(reply: Reply) -> str:
 
 
 def _reason(reply: Reply) -> str:
-    """Why there is no answer, in words."""
+    """Return the reason of an error, as text."""
     error = (reply.structured or {}).get("error")
     if isinstance(error, Mapping) and isinstance(error.get("message"), str):
         return str(error["message"])

@@ -27,7 +27,7 @@ class Client(StrEnum):
 
 
 def where(client: Client, *, http: bool) -> str:
-    """The file that the settings of a client belong into."""
+    """Return the file for the settings of a client."""
     if client is Client.CLAUDE:
         both = "" if http else ", or into claude_desktop_config.json"
         return f".mcp.json of a project (Claude Code){both}"
@@ -39,7 +39,7 @@ def where(client: Client, *, http: bool) -> str:
 
 
 def command() -> list[str]:
-    """What starts the qmd that runs now, from anywhere."""
+    """Return the command that starts this qmd from any folder."""
     called = Path(sys.argv[0])
     if called.name == "qmd" and shutil.which(str(called)):
         return [str(Path(shutil.which(str(called)) or "").absolute())]
@@ -51,7 +51,7 @@ def command() -> list[str]:
 def started(
     client: Client, command: Sequence[str], *, environ: Mapping[str, str], folder: Path | None
 ) -> str:
-    """Settings for a client that starts the server and speaks to it over stdio.
+    """Build settings for a client that starts the server and uses stdio.
 
     Args:
         environ: variables that the server needs.
@@ -73,7 +73,7 @@ def started(
 
 
 def found(client: Client, url: str, *, has_token: bool) -> str:
-    """Settings for a client that speaks to a server at a URL.
+    """Build settings for a client that connects to a URL.
 
     Args:
         has_token: whether requests have to bring the token, which is in `QMD_TOKEN`.
@@ -111,7 +111,10 @@ def _written(client: Client, settings: Mapping[str, object], more: Mapping[str, 
 
 
 def _toml(settings: Mapping[str, object]) -> str:
-    """A table of TOML. Its strings and arrays of strings are written like those of JSON."""
+    """Write a table of TOML.
+
+    Its strings and arrays of strings have the same form as in JSON.
+    """
     lines = [f"[mcp_servers.{NAME}]"]
     tables = []
     for key, value in settings.items():

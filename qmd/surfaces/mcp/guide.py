@@ -1,4 +1,4 @@
-"""What a model is told about qmd: when it connects, and when it asks."""
+"""Texts about qmd for models: on connection, and on request."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ reranks, only where one is at hand.
 
 
 def instructions(tools: Mapping[str, Tool]) -> str:
-    """What a model is told when it connects.
+    """Compose the text that a model gets on connection.
 
     Args:
         tools: by the names that the client sees.
@@ -82,7 +82,7 @@ def instructions(tools: Mapping[str, Tool]) -> str:
 
 
 def guide(tools: Mapping[str, Tool]) -> str:
-    """The guide.
+    """Compose the guide.
 
     Args:
         tools: by the names that the client sees.
@@ -95,6 +95,6 @@ def guide(tools: Mapping[str, Tool]) -> str:
 
 
 def _called(tools: Mapping[str, Tool], text: str) -> str:
-    """A text with tools under the names that a client sees."""
+    """Replace the names of tools in a text by those that a client sees."""
     names = {tool.name: name for name, tool in tools.items()}
     return re.sub(r"`(\w+)`", lambda found: f"`{names.get(found[1], found[1])}`", text)

@@ -17,7 +17,7 @@ PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 
 
 class Problem(NamedTuple):
-    """Why something is no message.
+    """The reason why a line is not a message.
 
     Attributes:
         id: of the request that it would have been, or None.
@@ -29,13 +29,13 @@ class Problem(NamedTuple):
 
     @property
     def answer(self) -> bytes:
-        """What its sender is told."""
+        """Response to the sender."""
         error = {"code": self.code, "message": self.text}
         return json.dumps({"jsonrpc": "2.0", "id": self.id, "error": error}).encode()
 
 
 def message_of(line: bytes) -> JSONRPCMessage | Problem:
-    """The message that a line is, or what is wrong with it."""
+    """Parse a line to a message, or describe its problem."""
     from mcp_types import JSONRPCNotification, jsonrpc_message_adapter
     from pydantic import ValidationError
     from pydantic_core import from_json
@@ -51,7 +51,7 @@ def message_of(line: bytes) -> JSONRPCMessage | Problem:
 
 
 def problem_of(line: bytes) -> Problem:
-    """What is wrong with a line that is no message, for its sender."""
+    """Describe, for its sender, why a line is not a message."""
     try:
         found = json.loads(line.decode())
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""How long is waited for what is under way when a client says no more."""
+"""Wait for calls in progress after a client has closed its input."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Patience:
         self._shorten(GRACE)
 
     def hurry(self) -> None:
-        """Somebody will not wait for as long as that."""
+        """Shorten the wait."""
         self._shorten(HURRY)
 
     def _shorten(self, seconds: float) -> None:

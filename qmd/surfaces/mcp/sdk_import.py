@@ -20,7 +20,7 @@ def light() -> Iterator[None]:
     """Let modules of the SDK be imported without what their packages would import besides.
 
     `import mcp` loads its client, a second kind of server and an HTTP client: a fifth of the time
-    that a client waits for the first answer. Whoever imports the packages later gets them whole.
+    that a client waits for the first answer. Later imports of the packages get them whole.
     Of its hundreds of models, and of unions of them, each is built when it is first used, not when
     it is declared: most never are, and that took another quarter.
     """

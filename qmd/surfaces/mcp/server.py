@@ -40,7 +40,7 @@ SETTLED = CacheHint(ttl_ms=3_600_000, scope="public")
 
 
 def make_server(toolbox: Toolbox, *, names: Names = "plain") -> Server[Any]:
-    """A server that answers with a toolbox.
+    """Make a server for a toolbox.
 
     Args:
         names: under which the tools are listed; all are always understood.
@@ -67,7 +67,7 @@ def make_server(toolbox: Toolbox, *, names: Names = "plain") -> Server[Any]:
         on_list_prompts=served.list_prompts,
         on_get_prompt=served.get_prompt,
     )
-    server.middleware = [_with_names]  # in place of tracing, which nobody here exports
+    server.middleware = [_with_names]  # in place of tracing, which is not exported
     return server
 
 
@@ -84,7 +84,7 @@ class _Served:
         self._listed = plain | prefixed if names == "both" else self.called
 
     def input_schema(self, name: str) -> Mapping[str, Any] | None:
-        """What a tool takes, or None if there is no such tool."""
+        """Return the input schema of a tool, or None if there is no such tool."""
         try:
             return self._toolbox.tool(name).input
         except UnknownTool:
@@ -111,7 +111,7 @@ class _Served:
     async def call_tool(
         self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        """What a tool answers; its errors, too, are results that a model can read."""
+        """Call a tool; its errors, too, are results that a model can read."""
         try:
             reply = await self._toolbox.call(
                 params.name, params.arguments or {}, progress=context.session.report_progress
@@ -130,7 +130,7 @@ class _Served:
     async def list_templates(
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
-        """How any document can be read."""
+        """List the template of the resources of all documents."""
         template = types.ResourceTemplate(
             uri_template=paths.SCHEME + "{+path}",
             name="document",
@@ -143,7 +143,7 @@ class _Served:
     async def read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        """A document; a name that none or several have is an error of the protocol."""
+        """Read a document; a missing or ambiguous name is an error of the protocol."""
         uri = str(params.uri)
         data: dict[str, Any] = {"uri": uri}
         try:
@@ -165,7 +165,7 @@ class _Served:
     async def list_prompts(
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListPromptsResult:
-        """The guide."""
+        """List the guide."""
         prompt = types.Prompt(
             name=guide.PROMPT, title=guide.PROMPT_TITLE, description=guide.PROMPT_DESCRIPTION
         )
@@ -174,7 +174,7 @@ class _Served:
     async def get_prompt(
         self, context: Context, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
-        """The guide."""
+        """Return the guide."""
         if params.name != guide.PROMPT:
             raise MCPError(
                 types.INVALID_PARAMS, f"Unknown prompt: {params.name}. Known: {guide.PROMPT}."
@@ -185,7 +185,7 @@ class _Served:
 
 
 def _result(reply: Reply) -> types.CallToolResult:
-    """A reply in the words of the protocol."""
+    """Convert a reply to a result of the protocol."""
     return types.CallToolResult(
         content=[
             types.TextContent(text=part)

@@ -29,7 +29,7 @@ class Talk:
         descriptor: to write to.
         incoming: takes the messages that were read.
         patience: with what is under way when the input has ended.
-        hung_up: called when nobody reads what is written.
+        hung_up: called when the client no longer reads.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class Talk:
 
 
 def _key(number: Any) -> Any:
-    """An id as it is compared: some clients cancel '7' for 7."""
+    """Normalize an id for comparison: some clients cancel '7' for 7."""
     is_number = isinstance(number, str) and _NUMBER.fullmatch(number)
     return int(number) if is_number else number
 

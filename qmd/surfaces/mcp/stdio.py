@@ -92,7 +92,7 @@ async def _get_ready(toolbox: Toolbox, begun: anyio.Event) -> None:
 async def _lines(
     wire: Wire, patience: Patience
 ) -> AsyncIterator[MemoryObjectReceiveStream[bytes | Problem]]:
-    """The lines of the input; they end with it, or with a signal to stop.
+    """Yield the lines of the input, until its end or a signal to stop.
 
     Args:
         patience: with what is under way; a signal that comes later shortens it.
@@ -101,7 +101,7 @@ async def _lines(
     token = current_token()
 
     def read() -> None:
-        """In a thread of its own, which nobody waits for: a read cannot be interrupted."""
+        """Read in a separate thread without a join, since a read cannot be interrupted."""
         try:
             for line in split(lambda: os.read(wire.input, 1 << 16)):
                 try:

@@ -28,7 +28,7 @@ def open(  # qmd.open
     gpu: bool = True,
     patience: float = 30.0,
 ) -> AsyncKnowledgeBase:
-    """A knowledge base, for `async with`.
+    """Open a knowledge base, for `async with`.
 
     Args:
         index: a name, as for `--index`; a path, as below; None: the one that the command line would
@@ -53,7 +53,7 @@ def connect(
     gpu: bool = True,
     patience: float = 30.0,
 ) -> KnowledgeBase:
-    """A knowledge base for notebooks and scripts: see `open`."""
+    """Open a knowledge base for notebooks and scripts: see `open`."""
     return KnowledgeBase(_engine(index, path, gpu=gpu, patience=patience))
 
 

@@ -1,4 +1,4 @@
-"""What all verbs do: run where they hold up nobody, and end when nobody waits for them."""
+"""Common parts of all methods: threads for reads, and cancellation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Base:
         self._engine = engine
         self._readers = CapacityLimiter(READERS)
         self._models = CapacityLimiter(MODELS)
-        self._let_go = weakref.finalize(self, engine.close)  # also when nobody closes it
+        self._let_go = weakref.finalize(self, engine.close)  # also without close()
 
     async def __aenter__(self) -> Self:
         return self
@@ -50,7 +50,7 @@ class Base:
         *given: Given.args,
         **named: Given.kwargs,
     ) -> Found:
-        """What `work` gives, in a thread of those that read."""
+        """Return the result of `work`, run in a thread for reads."""
         self._check()
         call = partial(work, *given, **named)
         return await stoppable(partial(to_thread.run_sync, call, limiter=self._readers))

@@ -31,7 +31,7 @@ class AsyncKnowledgeBase(Asking, Keeping):
 def _blocking(
     verb: Callable[Concatenate[AsyncKnowledgeBase, Given], Coroutine[Any, Any, Found]],
 ) -> Callable[Concatenate[KnowledgeBase, Given], Found]:
-    """A verb that waits for its answer."""
+    """Make a method that waits for its result."""
 
     @wraps(verb)
     def call(kb: KnowledgeBase, /, *given: Given.args, **named: Given.kwargs) -> Found:
@@ -53,7 +53,7 @@ class _Call(Generic[Found]):
         self._scope: anyio.CancelScope | None = None
 
     async def run(self) -> Found:
-        """What the work gives."""
+        """Return the result of the work."""
         try:
             with anyio.CancelScope() as self._scope:
                 if self.ended.is_set():  # cancelled before it began
@@ -61,7 +61,7 @@ class _Call(Generic[Found]):
                 return await self._work()
         finally:
             self.ended.set()
-        raise Stopped  # nobody waits for it
+        raise Stopped  # its caller has gone
 
     def cancel(self) -> None:
         """End it; to be called in the event loop."""
@@ -114,7 +114,7 @@ class KnowledgeBase:
         return self._within.path
 
     def _wait(self, work: Callable[[], Coroutine[Any, Any, Found]]) -> Found:
-        """What `work` gives. Ctrl-C cancels it."""
+        """Return the result of `work`; Ctrl-C cancels it."""
         self._database.check_own()
         call = _Call(work)
         with self._portal as portal:

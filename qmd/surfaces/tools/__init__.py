@@ -1,1 +1,1 @@
-"""What agents can ask for, whatever protocol brings the question."""
+"""Tools for agents, independent of the protocol."""

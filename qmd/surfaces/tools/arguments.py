@@ -35,14 +35,14 @@ class InvalidArguments(UsageError):
 
 
 class Fault(NamedTuple):
-    """What is wrong with one parameter."""
+    """A mistake in one parameter."""
 
     parameter: str
     text: str
 
 
 def understood(tool: Tool, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
-    """The arguments that a tool declares, by its names for them and as they are meant.
+    """Map given arguments to the parameters of a tool, with converted values.
 
     `min_score` is `minScore` if the tool has that. Null is as if it were not there.
 
@@ -69,7 +69,7 @@ def understood(tool: Tool, given: Mapping[str, Any]) -> tuple[dict[str, Any], li
 
 
 def read(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments as the tool declares them, with defaults.
+    """Check the arguments against the tool's declaration, and add defaults.
 
     Raises:
         InvalidArguments: some are unknown, missing, or not what they should be.
@@ -110,7 +110,10 @@ def question_of(asked: Mapping[str, Any]) -> str:
 
 
 def of_contract(tool: Tool, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Violation]]:
-    """What is given for experience records, whose contract checks it, and what is misnamed."""
+    """Split the arguments of tools of experience records from those with unknown names.
+
+    The contract of the records checks the former.
+    """
     from qmd.experiences.contract import Violation
 
     asked, faults = understood(tool, given)
@@ -118,7 +121,7 @@ def of_contract(tool: Tool, given: Mapping[str, Any]) -> tuple[dict[str, Any], l
 
 
 def meant(schema: Schema, value: Any) -> Any:
-    """A value as its schema wants it, where it is clear what is meant; else as it is."""
+    """Convert a value to the type of its schema where that is unambiguous."""
     kind = schema.get("type")
     if kind == "integer":
         number = _parsed(value) if isinstance(value, str) else value
@@ -141,7 +144,7 @@ def meant(schema: Schema, value: Any) -> Any:
 
 
 def _parsed(text: str) -> Any:
-    """What a text says in JSON; the text itself if it says nothing."""
+    """Parse a text as JSON, or return it unchanged if it is none."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -159,7 +162,7 @@ _KINDS: Mapping[str, tuple[str, tuple[type, ...]]] = {
 
 
 def _faults(name: str, schema: Schema, value: Any) -> Iterator[str]:
-    """What is wrong with a value, each in a line."""
+    """Describe the mistakes in a value, each in a line."""
     word, types = _KINDS[schema["type"]]
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
@@ -224,6 +227,6 @@ def _snake(name: str) -> str:
 
 
 def _shown(value: Any, most: int = 60) -> str:
-    """A value as JSON, cut if it is long."""
+    """Format a value as JSON, shortened if it is long."""
     text = json.dumps(value, ensure_ascii=True, default=str)
     return text if len(text) <= most else text[:most] + "…"

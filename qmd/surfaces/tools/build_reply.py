@@ -58,7 +58,7 @@ class UnknownTool(QmdError):
 
 
 def results(question: str, found: Results, least: float) -> Reply:
-    """What a search has found, without what scores less."""
+    """Build the reply of a search, without results of lower scores."""
     match = Matcher(found.about)
     records = [reply_text.record(each, match) for each in found if reaches(each.score, least)]
     kept = reply_text.fitting(records)
@@ -96,7 +96,7 @@ def documents(pattern: str, passages: Sequence[Passage], *, numbered: bool) -> R
 
 
 def _none_matched(pattern: str, missing: Sequence[str]) -> str:
-    """That nothing was found; with what is like it, where names were given."""
+    """Report that nothing matched, with similar names where names were given."""
     shown = reply_text.cut_at(pattern, reply_text.NOTICES)
     hints = reply_text.fitting_notices(
         [each for each in missing if "\n" in each], reply_text.MORE_MISSING
@@ -105,7 +105,7 @@ def _none_matched(pattern: str, missing: Sequence[str]) -> str:
 
 
 def updated(reports: Sequence[Report]) -> Reply:
-    """What an update did with each collection."""
+    """Build the reply of an update, by collection."""
     rows = [
         {
             "name": report.collection,
@@ -133,7 +133,7 @@ def updated(reports: Sequence[Report]) -> Reply:
 
 
 def embedded(done: Embedded) -> Reply:
-    """What got vectors, and what still lacks them."""
+    """Build the reply of an embedding, with the documents that still need vectors."""
     facts = {
         "chunks": done.chunks,
         "documents": done.documents,
@@ -146,7 +146,7 @@ def embedded(done: Embedded) -> Reply:
 
 
 def outcome(told: dict[str, object], *notes: str) -> Reply:
-    """The object of the contract for experience records as a reply."""
+    """Build a reply from the object of the contract for experience records."""
     error = told.get("error")
     code = None
     if isinstance(cause := getattr(told, "error", None), QmdError):
@@ -157,14 +157,14 @@ def outcome(told: dict[str, object], *notes: str) -> Reply:
 
 
 def failed(error: QmdError) -> Reply:
-    """What failed with experience records, as their contract has it."""
+    """Build the reply of a failed operation on experience records, by their contract."""
     from qmd.operations import experiences
 
     return outcome(experiences.failed(error))
 
 
 def timed_out(tool: Tool, seconds: float, busy: IndexBusy | None) -> Reply:
-    """That a tool has taken too long, or who held the index meanwhile."""
+    """Report that a tool took too long, or the process that held the index."""
     if tool in (QUERY_EXPERIENCES, SUBMIT_EXPERIENCE):
         from qmd.operations import experiences
 
@@ -174,7 +174,7 @@ def timed_out(tool: Tool, seconds: float, busy: IndexBusy | None) -> Reply:
 
 
 def code_of(error: QmdError) -> Code:
-    """What programs are told of an error."""
+    """Return the code of an error, for programs."""
     return next((code for kind, code in CODES if isinstance(error, kind)), Code.INTERNAL)
 
 

@@ -86,7 +86,7 @@ class Toolbox:
     # -- calls -------------------------------------------------------------------
 
     def tool(self, name: str) -> Tool:
-        """The tool of a name, with or without the prefix.
+        """Find a tool by its name, with or without the prefix.
 
         Raises:
             UnknownTool: there is none, or it is not offered.
@@ -99,7 +99,7 @@ class Toolbox:
     async def call(
         self, name: str, arguments: Mapping[str, Any], *, progress: Progress | None = None
     ) -> Reply:
-        """What a tool answers. What goes wrong is a reply, too.
+        """Call a tool; errors become replies, too.
 
         Raises:
             UnknownTool: there is none of this name.
@@ -145,7 +145,7 @@ class Toolbox:
             log.exception("Nothing is ready before it is asked for")
 
     async def resource(self, name: str) -> Resource:
-        """A document by what follows `qmd://`, its lines numbered.
+        """Read a document by the part of its URI after `qmd://`, with line numbers.
 
         Raises:
             QmdError: there is none, or several, or the index cannot be read.
@@ -183,12 +183,12 @@ class Toolbox:
 
     @property
     def model_loaded(self) -> bool:
-        """Whether a model is in memory."""
+        """True if a model is in memory."""
         return self.engine.models.loaded
 
     @contextmanager
     def _at_work(self) -> Iterator[None]:
-        """Counts as a call that a drain waits for."""
+        """Count a call, for which a drain waits."""
         self._calls += 1
         try:
             yield
@@ -198,7 +198,7 @@ class Toolbox:
                 self._drained.set()
 
     async def _read(self, work: Callable[..., Found], *given: Any, **named: Any) -> Found:
-        """What `work` finds, in a thread of those that read."""
+        """Return the result of `work`, run in a thread for reads."""
         return await to_thread.run_sync(partial(work, *given, **named), limiter=self._readers)
 
     # -- search ------------------------------------------------------------------

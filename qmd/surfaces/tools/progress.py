@@ -1,4 +1,4 @@
-"""How far a tool is, told while it works."""
+"""Progress of a tool, reported while it runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Progress = Callable[[float, float | None, str | None], Awaitable[None]]
 
 
 async def telling(progress: Progress | None, work: Callable[[Tell], Awaitable[Found]]) -> Found:
-    """What `work` gives; what it tells is passed on without waiting, or left out."""
+    """Return the result of `work`; progress is sent without waiting, or dropped."""
     if progress is None:
         return await work(lambda done, total, doing: None)
     latest, told = anyio.create_memory_object_stream[tuple[float, float | None, str | None]](1)

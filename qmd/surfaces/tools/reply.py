@@ -1,4 +1,4 @@
-"""What a tool answers."""
+"""Reply of a tool."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FRAME = 120
 
 
 class Code(StrEnum):
-    """Why there is no answer, for programs."""
+    """The codes of errors, for programs."""
 
     INVALID_PARAMS = "INVALID_PARAMS"
     UNKNOWN_COLLECTION = "UNKNOWN_COLLECTION"
@@ -78,5 +78,5 @@ class Reply(NamedTuple):
 
 
 def refusal(code: Code, message: str) -> Reply:
-    """Why there is no answer."""
+    """Build the reply of an error."""
     return Reply((message,), None, code)

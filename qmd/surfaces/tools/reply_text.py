@@ -41,7 +41,7 @@ NEVER = datetime(1970, 1, 1)
 
 
 def record(result: Result, match: Matcher) -> dict[str, Any]:
-    """A search result for programs."""
+    """Convert a search result to a record for programs."""
     return {
         "docid": result.docid,
         "file": result.file,
@@ -54,7 +54,7 @@ def record(result: Result, match: Matcher) -> dict[str, Any]:
 
 
 def trimmed(snippet: str, line: int, match: Matcher) -> str:
-    """A snippet of at most `SNIPPET` characters, with what matches of the line that does."""
+    """Shorten a snippet to `SNIPPET` characters, around the match."""
     lines = snippet.split("\n")
     while len(lines) > 1 and sum(map(len, lines)) + len(lines) - 1 > SNIPPET:
         lines.pop(0 if lines[-1].startswith(f"{line}: ") else -1)
@@ -68,7 +68,7 @@ def _part(line: str, match: Matcher, most: int) -> str:
 
 
 def summary(question: str, results: Sequence[Mapping[str, Any]]) -> str:
-    """What was found, a line for each document."""
+    """Summarize results, a line for each document."""
     if not results:
         return f'No results found for "{question}"'
     count = "1 result" if len(results) == 1 else f"{len(results)} results"
@@ -81,7 +81,7 @@ def summary(question: str, results: Sequence[Mapping[str, Any]]) -> str:
 
 
 def places(results: Iterable[Mapping[str, Any]], match: Matcher) -> Iterator[str]:
-    """Where the results match, a line for each, as `get` takes it; nothing if nothing was found."""
+    """Yield the matching lines of results, as `get` takes them; nothing without results."""
     lines = []
     for each in results:
         number = f"{each['line']}: "
@@ -97,7 +97,7 @@ def places(results: Iterable[Mapping[str, Any]], match: Matcher) -> Iterator[str
 def document(
     passage: Passage, *, numbered: bool, of_several: bool = False, most: int = MOST_BYTES
 ) -> Resource:
-    """A document, or lines of it, under its context; cut where an answer is full.
+    """Format a document or lines of it, with its context, cut at the limit of a reply.
 
     Args:
         of_several: say how many lines follow, and what gives them.
@@ -123,7 +123,7 @@ def document(
 
 
 def _cut(body: str, first: int, total: int, *, most: int, by: str) -> str:
-    """A text of at most `most` bytes: cut at a line, with how to go on.
+    """Cut a text at a line to at most `most` bytes, with a hint how to continue.
 
     Args:
         first: number of its first line.
@@ -144,14 +144,14 @@ def _cut(body: str, first: int, total: int, *, most: int, by: str) -> str:
 
 
 def skipped(name: str, size: int) -> str:
-    """A document that is too large to come with others."""
+    """Describe a document that is too large to come with others."""
     return (
         f"[SKIPPED: {on_one_line(name)} - File too large ({-(-size // 1024)}KB). {_by_get(name)}]"
     )
 
 
 def full(name: str) -> str:
-    """A document for which there is no room left."""
+    """Describe a document for which there is no room left."""
     return f"[SKIPPED: {on_one_line(name)} - The answer is full. {_by_get(name)}]"
 
 
@@ -179,7 +179,7 @@ def fitting_notices(notices: Iterable[str], others: str, *, most: int = NOTICES)
 
 
 def cut_at(text: str, most: int) -> str:
-    """A text of at most so many characters."""
+    """Cut a text to a number of characters."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
@@ -189,7 +189,7 @@ def moment(when: datetime | None) -> str:
 
 
 def status(facts: Mapping[str, Any]) -> str:
-    """The state of the index."""
+    """Format the status of the index."""
     lines = [
         "QMD Index Status:",
         f"  Total documents: {facts['totalDocuments']}",
@@ -204,7 +204,7 @@ def status(facts: Mapping[str, Any]) -> str:
 
 
 def fitting(results: Iterable[dict[str, Any]], *, most: int = MOST_BYTES) -> list[dict[str, Any]]:
-    """The first results whose texts have room in an answer."""
+    """Select the first results whose texts fit into a reply."""
     kept, used = [], 0
     for each in results:
         used += sum(len(str(value).encode()) + len(key) + 6 for key, value in each.items())
@@ -215,7 +215,7 @@ def fitting(results: Iterable[dict[str, Any]], *, most: int = MOST_BYTES) -> lis
 
 
 def fitting_page(outcome: dict[str, Any]) -> tuple[dict[str, Any], *tuple[str, ...]]:
-    """A page of experience records, without those that have no room in an answer.
+    """Select the experience records of a page that fit into a reply.
 
     Returns:
         The page, and what to tell of those that were left out.

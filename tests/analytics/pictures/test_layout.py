@@ -31,13 +31,13 @@ def test_few_points_lie_somewhere(shape):
 def test_groups_are_those_that_lie_together():
     corners = np.array([[0.0, 0], [10, 0], [0, 10]])
     points = np.repeat(corners, 5, axis=0) + np.tile(np.arange(5)[:, None] / 10, (3, 2))
-    numbers = projection.groups(points, 3)
+    numbers = projection.kmeans(points, 3)
     assert len(set(numbers)) == 3
     assert all(len(set(numbers[at : at + 5])) == 1 for at in (0, 5, 10))
 
 
 def test_fewer_places_than_groups_are_no_problem():
-    assert set(projection.groups(np.zeros((4, 2)), 3)) == {0}
+    assert set(projection.kmeans(np.zeros((4, 2)), 3)) == {0}
 
 
 def test_neighbours_stay_neighbours_in_tsne():

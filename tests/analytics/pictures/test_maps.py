@@ -66,7 +66,7 @@ def test_a_map_of_collections_without_vectors_says_how_to_make_them(turning):
 
 def test_too_many_documents_are_a_sample_that_stays_the_same(turning, monkeypatch):
     turning.embed()
-    monkeypatch.setattr(maps, "MOST", 3)
+    monkeypatch.setattr(maps, "MAX_DOCUMENTS", 3)
     made = maps.make(turning.engine)
     assert (len(made.points), made.documents) == (3, 5)
     hashes = sorted(row for (row,) in turning.ask("select hash[:6] from documents"))
@@ -133,9 +133,9 @@ def test_letters_can_be_read_on_the_ground(colour):
 
 
 def test_labels_have_halos_below_all_letters_and_no_letter_is_painted_over():
-    points = [maps.Point("#123456", "a/x.md", "x", "a", x, 0, 0) for x in (0, 1)]
-    labels = [maps.Label(0, 0, "oolong"), maps.Label(1, 0, "brakes")]
-    made = maps.Map("pca", "fake", 2, 0, None, Rows(maps.Point, points), labels)
+    points = [maps.MapPoint("#123456", "a/x.md", "x", "a", x, 0, 0) for x in (0, 1)]
+    labels = [maps.ClusterLabel(0, 0, "oolong"), maps.ClusterLabel(1, 0, "brakes")]
+    made = maps.Map("pca", "fake", 2, 0, None, Rows(maps.MapPoint, points), labels)
     root = ET.fromstring(made.svg())
     assert root.find(f"{SVG}rect").attrib["fill"] == map_svg.GROUND
     halos, *letters = root.find(f"{SVG}g[@class='labels']")
@@ -159,7 +159,7 @@ def test_collections_beyond_the_colours_are_squares_and_then_grey():
     from qmd.analytics.map_svg import _keys
 
     points = [
-        maps.Point("#123456", f"c{n}/x.md", "x", f"c{n:02}", 0, 0, 0)
+        maps.MapPoint("#123456", f"c{n}/x.md", "x", f"c{n:02}", 0, 0, 0)
         for n in range(14)
         for _ in range(20 - n)
     ]

@@ -10,7 +10,7 @@ import pytest
 
 from qmd.analytics import sandbox
 from qmd.analytics.sandbox import Limits, Sandbox
-from qmd.analytics.statement_check import Request
+from qmd.analytics.statement_check import CheckedStatement
 from qmd.errors import SqlError
 from qmd.storage import scratch
 
@@ -182,9 +182,9 @@ def test_files_are_shut_out_even_if_a_query_that_reads_them_got_so_far(shared):
     (shared.folder / "secret.csv").write_text("x,y\n1,secret\n")
     query = f"from read_csv('{shared.folder}/secret.csv')"
     index = shared.engine.place.database
-    with closing(Sandbox(index, Limits(), scratch.spill(index))) as box:
+    with closing(Sandbox(index, Limits(), scratch.spill_folder(index))) as box:
         work = partial(
-            box.answer, Request(query, "answer", (), frozenset(), frozenset()), (), (), ()
+            box.answer, CheckedStatement(query, "answer", (), frozenset(), frozenset()), (), (), ()
         )
         with pytest.raises(SqlError, match="file system operations are disabled"):
             shared.engine.database.apart(lambda attach: work(attach, lambda _: None))

@@ -143,7 +143,7 @@ def test_a_process_stays_for_the_next_query_and_ends_with_the_index(filled):
 def test_a_process_that_has_grown_is_not_kept(filled, monkeypatch):
     rows_of(filled, "select 1")
     first = filled.engine.workers._idle._process
-    monkeypatch.setattr(workers, "GROWN", 0)
+    monkeypatch.setattr(workers, "MAX_GROWTH_BYTES", 0)
     rows_of(filled, "select 2")
     assert filled.engine.workers._idle is None
     with pytest.raises(ProcessLookupError):

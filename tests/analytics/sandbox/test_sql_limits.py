@@ -58,7 +58,7 @@ def test_what_does_not_fit_into_memory_goes_to_disk_and_does_not_stay_there(answ
 
 def test_what_a_killed_query_spilled_is_removed_a_day_later(answered, shared):
     folders = [shared.folder / f"index.duckdb.spill-{number}" for number in (1, 2)]
-    for folder, age in zip(folders, (scratch.ABANDONED + 60, 0), strict=True):
+    for folder, age in zip(folders, (scratch.ABANDONED_SECONDS + 60, 0), strict=True):
         folder.mkdir()
         (folder / "duckdb_temp_storage-0.tmp").write_bytes(b"rows")
         os.utime(folder, (time.time() - age,) * 2)

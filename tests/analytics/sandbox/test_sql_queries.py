@@ -12,7 +12,7 @@ from qmd.analytics.views import needed
 from qmd.errors import QmdError, SqlError, SqlTimeout
 from qmd.operations.sql import sql
 from qmd.storage import scratch
-from qmd.storage.statements import shipped
+from qmd.storage.statements import data_folder
 from tests.analytics.sandbox.querying import rows_of
 
 
@@ -139,10 +139,10 @@ def test_each_parameter_has_a_value_and_each_value_a_parameter(
 def test_views_are_made_that_a_query_may_look_at(query, made, answered, shared):
     answered(query)
     index = shared.engine.place.database
-    with closing(Sandbox(index, Limits(), scratch.spill(index))) as box:
+    with closing(Sandbox(index, Limits(), scratch.spill_folder(index))) as box:
         names = [view.name for view in sandbox._wanted(box.read(query, ()))]
     if made is None:
-        assert len(names) == len(list((shipped("sql") / "views").glob("*.sql")))
+        assert len(names) == len(list((data_folder("sql") / "views").glob("*.sql")))
     else:
         assert set(names) >= set(made)
         assert set(names) == needed(made)

@@ -57,7 +57,7 @@ def runs(monkeypatch):
         return real(self, *arguments, **named)
 
     monkeypatch.setattr(Worker, "answer", answer)
-    monkeypatch.setattr(workers, "UNDISTURBED", 0.0)
+    monkeypatch.setattr(workers, "SECONDS_BEFORE_YIELD", 0.0)
     return found
 
 
@@ -66,7 +66,7 @@ def test_a_query_that_takes_long_gives_way_to_a_writer_and_is_asked_again_of_a_c
     filled, runs, monkeypatch, room
 ):
     if not room:
-        monkeypatch.setattr(files, "copy", partial(_full_disk, filled))
+        monkeypatch.setattr(files, "copy_file", partial(_full_disk, filled))
     with ThreadPoolExecutor(1) as pool:
         asked = pool.submit(rows_of, filled, UNTIL_WRITTEN)
         runs.get(timeout=LONG)
@@ -103,7 +103,7 @@ def test_a_query_in_a_copy_holds_up_no_writer(filled, runs):
 
 
 def test_a_query_that_is_quick_is_not_disturbed(filled, runs, monkeypatch):
-    monkeypatch.setattr(workers, "UNDISTURBED", float(LONG))
+    monkeypatch.setattr(workers, "SECONDS_BEFORE_YIELD", float(LONG))
     filled.engine.database.is_wanted = lambda: True
     assert rows_of(filled, "select count(*) from range(300_000_000)") == [("300000000",)]
     assert runs.qsize() == 1

@@ -8,7 +8,7 @@ import _duckdb
 import pytest
 
 from qmd.errors import IndexBusy, IndexUnreadable
-from qmd.storage.file_lock import Gate
+from qmd.storage.file_lock import FileLock
 from tests.storage.database.uses import (
     LONG,
     STRANGER,
@@ -74,7 +74,7 @@ def test_a_writer_of_another_process_waits_for_whoever_looks_apart(database, pro
     index.write(setting("sencha"))
     assert index.read(tea) == "sencha"
     result = apart.begun(beside, index)
-    gate = Gate(index.path, patience=0.1)
+    gate = FileLock(index.path, patience=0.1)
     gate.shut()
     with pytest.raises(IndexBusy):
         gate.enter_to_write()

@@ -14,8 +14,8 @@ import pytest
 import qmd
 from qmd.errors import IndexUnreadable
 from qmd.storage.cursor import NoSuchTable
-from qmd.storage.file_lock import Gate, errand
-from qmd.storage.migrations import bring_up_to_date
+from qmd.storage.file_lock import FileLock, errand
+from qmd.storage.migrations import migrate
 from tests.storage.database.uses import LONG, Held, setting, tea, wait_for_writer
 
 
@@ -64,7 +64,7 @@ def test_a_migration_that_cannot_even_be_undone_says_what_went_wrong_first(tmp_p
             return []
 
     with pytest.raises(_duckdb.IOException, match="no space left"):
-        bring_up_to_date(Cursor(), tmp_path / "index.duckdb")
+        migrate(Cursor(), tmp_path / "index.duckdb")
 
 
 def test_work_that_fails_changes_nothing_and_the_next_goes_on(database):
@@ -162,7 +162,7 @@ def test_a_read_that_comes_while_it_is_closed_lets_a_writer_in(database, path, b
 
     watcher.join = read_meanwhile
     index.close()
-    writer = Gate(path, patience=LONG)
+    writer = FileLock(path, patience=LONG)
     writer.shut()
     writer.enter_to_write()
     writer.open()
@@ -205,7 +205,7 @@ def test_whoever_has_been_interrupted_closes_without_waiting_for_a_use_that_neve
     assert reader.is_alive()
     over.set()
     reader.join()
-    room = Gate(ours.path, patience=0)
+    room = FileLock(ours.path, patience=0)
     room.enter_to_write()  # nobody is in it
     room.open()
     ours.close()

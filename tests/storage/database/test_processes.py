@@ -10,7 +10,7 @@ import pytest
 
 from qmd.errors import IndexBusy
 from qmd.storage.cancellation import CURRENT, Stop, Stopped
-from qmd.storage.file_lock import Gate
+from qmd.storage.file_lock import FileLock
 from tests.storage.database.uses import (
     LONG,
     STRANGER,
@@ -115,7 +115,7 @@ def test_a_read_that_nobody_waits_for_any_more_stops_waiting_for_the_index(
 def test_a_writer_that_gives_up_does_not_put_the_readers_beside_it_out(database, path, beside):
     index, read = database(warm=True, patience=0.1), Held()
     result = read.begun(beside, index)
-    other = Gate(path, patience=0.1)
+    other = FileLock(path, patience=0.1)
     other.shut()
     try:
         for enter in (lambda: index.write(setting("sencha")), other.enter_to_write):

@@ -6,7 +6,7 @@ import select
 import threading
 import time
 
-from qmd.storage.file_lock import Gate
+from qmd.storage.file_lock import FileLock
 
 LONG = 20
 """Seconds after which something that has to happen is taken for stuck."""
@@ -78,5 +78,5 @@ class Held:
 
 def wait_for_writer(index):
     """Wait until a writer wants in."""
-    looks = (Gate(index.path).is_shut() or time.sleep(0.005) for _ in range(LONG * 200))
+    looks = (FileLock(index.path).is_shut() or time.sleep(0.005) for _ in range(LONG * 200))
     assert any(looks)

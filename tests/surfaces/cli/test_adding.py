@@ -135,7 +135,7 @@ def test_settings_that_cannot_be_written_leave_no_collection(qmd, notes, monkeyp
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("qmd.safe_open.replace", full)
+        patch.setattr("qmd.safe_open.atomic_replace", full)
         said = qmd("collection", "add", notes)
     assert said.code == 1
     assert said.err.startswith("Collection 'notes' was not added.\n")

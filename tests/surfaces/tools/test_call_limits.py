@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 from qmd.errors import IndexBusy
-from qmd.storage.file_lock import Gate
+from qmd.storage.file_lock import FileLock
 from qmd.surfaces.tools.build_reply import TimedOut
 from qmd.surfaces.tools.reply import Code, Reply
 from tests.surfaces.tools.calling import LONG, call, text
@@ -75,7 +75,7 @@ def slow_reads(toolbox, monkeypatch, ended):
 def test_a_call_that_waits_for_the_file_can_be_cancelled(toolbox):
     call(toolbox, "status")
     toolbox.engine.close()
-    gate = Gate(toolbox.engine.place.database)
+    gate = FileLock(toolbox.engine.place.database)
     gate.shut()
     try:
 
@@ -233,7 +233,7 @@ def test_calls_that_waited_for_the_index_in_turn_are_all_told_who_holds_it(toolb
     monkeypatch.setattr("qmd.surfaces.tools.dispatch.SOON", 1.0)
     for each in (toolbox.engine.database, toolbox.engine.database._gate):
         monkeypatch.setattr(each, "_patience", 0.7)
-    holder = Gate(toolbox.engine.place.database)
+    holder = FileLock(toolbox.engine.place.database)
     holder.shut()
     told = {"title": "Tea", "problem_description": "Cold.", "solution": "Brew."}
     replies = []

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from qmd.errors import IndexUnreadable
-from qmd.storage.prepared import Plans
+from qmd.storage.prepared import PreparedStatements
 from qmd.surfaces.tools.dispatch import Toolbox
 
 
@@ -25,9 +25,9 @@ def asked(library):
 def test_the_first_search_plans_nothing(asked, monkeypatch):
     anyio.run(asked.get_ready)
     made = []
-    monkeypatch.setattr(Plans, "_make", lambda self, name, text: made.append(name))
+    monkeypatch.setattr(PreparedStatements, "_make", lambda self, name, text: made.append(name))
     ran = []
-    run = Plans.run
+    run = PreparedStatements.run
 
     def noted(self, name, parameters):
         ran.append(name)
@@ -35,7 +35,7 @@ def test_the_first_search_plans_nothing(asked, monkeypatch):
         assert found is not None, name
         return found
 
-    monkeypatch.setattr(Plans, "run", noted)
+    monkeypatch.setattr(PreparedStatements, "run", noted)
     searches = [{"type": "lex", "query": "tea teaPot gree"}]
     reply = anyio.run(asked.call, "query", {"searches": searches, "rerank": False})
     assert reply.structured["results"][0]["file"] == "notes/tea.md"

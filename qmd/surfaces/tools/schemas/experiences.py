@@ -6,7 +6,7 @@ from qmd.surfaces.tools.schemas.tool import Schema, Tool, array, integer, record
 
 
 def _outcome(data: Schema) -> Schema:
-    """What the tools of experience records answer: data, or an error."""
+    """Compose the schema of replies about experience records: data, or an error."""
     return record(
         {
             "success": {"type": "boolean"},

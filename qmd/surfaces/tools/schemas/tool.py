@@ -39,7 +39,7 @@ class Tool(NamedTuple):
 
 
 def takes(properties: Mapping[str, Schema], *required: str) -> Schema:
-    """What a tool takes: these and no others."""
+    """Compose the input schema of a tool: these parameters and no others."""
     schema: Schema = {
         "type": "object",
         "properties": dict(properties),
@@ -49,24 +49,24 @@ def takes(properties: Mapping[str, Schema], *required: str) -> Schema:
 
 
 def record(properties: Mapping[str, Schema], *required: str) -> Schema:
-    """An object that may have other properties, too."""
+    """Compose the schema of an object that may have other properties, too."""
     schema: Schema = {"type": "object", "properties": dict(properties)}
     return schema | ({"required": list(required)} if required else {})
 
 
 def array(items: Schema, **bounds: int | str) -> Schema:
-    """A list."""
+    """Compose the schema of a list."""
     return {"type": "array", "items": items, **bounds}
 
 
 def text(description: str | None = None, **bounds: int) -> Schema:
-    """A text."""
+    """Compose the schema of a text."""
     about = {} if description is None else {"description": description}
     return {"type": "string", **bounds, **about}
 
 
 def integer(description: str | None = None, **bounds: int) -> Schema:
-    """A whole number."""
+    """Compose the schema of an integer."""
     about = {} if description is None else {"description": description}
     return {"type": "integer", **bounds, **about}
 
