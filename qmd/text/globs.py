@@ -203,7 +203,7 @@ def _too_many(patterns: Sequence[str], what: str) -> UsageError:
 
 
 _TOKEN = re.compile(
-    r"\\.|\*\*/?|\*|\?|\[(?P<not>[!^])?(?P<set>\]?[^\]/]*)\]|[{},]|[^\\*?\[{},]+|.", re.S
+    r"\\.|\*\*/?|\*|\?|\[(?P<not>[!^])?(?P<set>\][^\]/]*|[^\]/]+)\]|[{},]|[^\\*?\[{},]+|.", re.S
 )
 
 _TRANSLATED = {"*": "[^/]*", "?": "[^/]", "**": ".*", "**/": "(?:.*/)?", "{": "(?:", "}": ")"}
@@ -217,7 +217,8 @@ def below(pattern: str) -> str:
     What lies below a folder that matches, matches as well.
 
     Raises:
-        UsageError: the pattern is empty or too long, names a path on disk, or is never closed.
+        UsageError: the pattern is empty or too long, names a path on disk, is never closed, or has
+            a range that ends before it begins.
     """
     parts = [part.removesuffix("/") for part in split_mask(unicodedata.normalize("NFC", pattern))]
     if not any(parts) or len(pattern) > LONGEST:
@@ -239,13 +240,16 @@ def below(pattern: str) -> str:
 
 
 def _regular(glob: str) -> str:
-    """Translate a glob to a regular expression."""
+    """Translate a glob to a regular expression.
+
+    Raises:
+        UsageError: a range ends before it begins, or a brace is never closed.
+    """
     parts, depth = [], 0
     for token in _TOKEN.finditer(glob):
         text = token[0]
         if token["set"] is not None:
-            marks = re.sub(r"([\\\[\]^])", r"\\\1", token["set"])
-            parts.append(f"[{'^/' if token['not'] else ''}{marks}]")
+            parts.append(f"[{'^/' if token['not'] else ''}{_members(token['set'], glob)}]")
         elif text == "," and depth:
             parts.append("|")
         elif text in _TRANSLATED and (text != "}" or depth):
@@ -253,4 +257,29 @@ def _regular(glob: str) -> str:
             parts.append(_TRANSLATED[text])
         else:
             parts.append(re.escape(text.removeprefix("\\")))
+    if depth:
+        raise UsageError(
+            f"The '{{' in '{glob}' is never closed.\n\nFor a name that has one, write '\\{{'."
+        )
     return "".join(parts)
+
+
+def _members(found: str, glob: str) -> str:
+    """Translate the characters between brackets: single ones, and ranges such as `a-z`.
+
+    Raises:
+        UsageError: a range ends before it begins.
+    """
+    parts = []
+    for first, last, one in re.findall(r"(.)-(.)|(.)", found, re.S):
+        if first > last:
+            raise UsageError(
+                f"The range '{first}-{last}' in '{glob}' ends before it begins.\n\n"
+                f"Write [{last}-{first}], or put a '-' that stands for itself last."
+            )
+        parts.append("-".join(map(_escaped, (first, last))) if first else _escaped(one))
+    return "".join(parts)
+
+
+def _escaped(character: str) -> str:
+    return f"\\{character}" if character in "\\[]^-&|~" else character

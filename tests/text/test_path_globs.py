@@ -6,7 +6,7 @@ import re
 
 import duckdb
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from qmd.errors import UsageError
@@ -26,6 +26,8 @@ CASES = {
     "{a,b}/**/x.md": (["c/a/x.md", "c/b/q/r/x.md"], ["c/d/x.md"]),
     "**/api": (["c/x/y/api/z.md", "c/api"], ["c/apis"]),
     "[!a]*/z": (["c/b/z"], ["c/a/z"]),
+    "[!-.]z": (["c/az"], ["c/-z", "c/.z"]),
+    "[b-d-]z": (["c/cz", "c/-z"], ["c/az"]),
     "20??/": ([], ["c/20/4"]),
     "a+b (1)": (["c/a+b (1)/q.md"], ["c/aab 1/q.md"]),
     "notes": (["notes/x.md", "c/notes/y.md"], ["c/x/notes/y.md"]),
@@ -44,13 +46,19 @@ def test_documents_below_a_folder_or_a_glob_match(glob):
 
 
 @pytest.mark.parametrize(
-    "path", ["", " , ", "/etc", "~/notes", "./a", "a/../b", "a[", "{a", "a" * 5000]
+    "path", ["", " , ", "/etc", "~/notes", "./a", "a/../b", "a[", "{a", "[b-a]", "a" * 5000]
 )
 def test_what_is_no_path_of_a_collection_is_refused(path):
     with pytest.raises(UsageError):
         below(path)
 
 
+@example("[?-.]")
+@example("[--a]")
+@example("[!-.]")
+@example("[!a-]")
+@example("[\\/[]")
+@example("[\\/{]")
 @given(st.text(st.sampled_from("ab*?[]{}!^-,\\/.()|+日"), max_size=12))
 def test_each_pattern_is_a_regular_expression_to_duckdb_as_well(glob):
     try:
