@@ -55,6 +55,7 @@
         ├── IndexOutOfReach       no permission to see or read it
         ├── IndexUnreadable       truncated, foreign or not a database
         ├── IndexNotWritable      read-only media, permissions, a full disk
+        ├── TooFewDescriptors     limit of open files too low to write
         └── IndexTooNew           written by a later qmd
 
 The message says what happened, then a blank line, then what to do. The command
@@ -93,6 +94,7 @@ if TYPE_CHECKING:
         OfAnotherProcess,
         RootMissing,
         RootUnreadable,
+        TooFewDescriptors,
     )
     from qmd.errors.models import (
         HubFailure,
@@ -182,6 +184,7 @@ __all__ = [
     "SqlOutOfMemory",
     "SqlTimeout",
     "TextTooLong",
+    "TooFewDescriptors",
     "UnknownModel",
     "UsageError",
     "VectorsRemoved",
