@@ -55,6 +55,7 @@
         ├── IndexOutOfReach       no permission to see or read it
         ├── IndexUnreadable       truncated, foreign or not a database
         ├── IndexNotWritable      read-only media, permissions, a full disk
+        ├── ExtensionUnusable     extension of DuckDB that cannot be loaded
         ├── TooFewDescriptors     limit of open files too low to write
         └── IndexTooNew           written by a later qmd
 
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
     from qmd.errors.index import (
         NOT_REBUILT,
         CannotUpdate,
+        ExtensionUnusable,
         FileBusy,
         HookFailed,
         IndexBusy,
@@ -148,6 +150,7 @@ __all__ = [
     "ExportIncomplete",
     "ExportTooNew",
     "ExportUnreadable",
+    "ExtensionUnusable",
     "FileBusy",
     "FolderTaken",
     "HookFailed",

@@ -134,6 +134,18 @@ class TooFewDescriptors(IndexFailure):
         self.path = path
 
 
+class ExtensionUnusable(IndexFailure):
+    """An extension of DuckDB cannot be loaded."""
+
+    def __init__(self, name: str, problem: str) -> None:
+        super().__init__(
+            f"DuckDB cannot load its extension {name}: {shown(problem)}\n\n"
+            "Nothing was changed. End other programs or raise the limit of memory (ulimit -v); "
+            f"if that does not help, install duckdb-extension-{name} again."
+        )
+        self.name = name
+
+
 class IndexTooNew(IndexFailure):
     """The index was written by a later version of qmd.
 
