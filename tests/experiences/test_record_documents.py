@@ -9,7 +9,7 @@ import pytest
 
 from qmd.errors import ConfigError, DocumentNotFound, UsageError
 from qmd.experiences.table import UNREVIEWED
-from qmd.operations.curation import rename_collection
+from qmd.operations.collections import rename_collection
 from qmd.operations.doctor import examine
 from qmd.operations.documents import get
 from qmd.operations.experiences import Experiences
