@@ -67,6 +67,13 @@ class Found:
     passed_over: list[str] = field(default_factory=list)
     too_large: int = 0
 
+    def is_unread(self, path: str) -> bool:
+        """Check that a path could not be read, or lies in a folder that could not be listed."""
+        return any(
+            path == place or (path.startswith(place) and place.endswith("/"))
+            for place in self.unread
+        )
+
     @property
     def left_out(self) -> list[LeftOut]:
         """Count the files that are left out, by suffix, the most frequent first."""

@@ -108,7 +108,7 @@ def test_doctor_and_cleanup_leave_records_as_they_are(records, library):
     library.write("tea.md", "# Tea")
     library.update()
     (library.root / "tea.md").unlink()
-    library.update()
+    library.update(removes=True)
     maintenance.clean(library.engine.database)
     [finding] = [f for f in examine(library.engine) if f.check == "collection experiences"]
     assert finding.status == "ok"
