@@ -18,6 +18,7 @@ from bench.torture.crowd import Web
 from bench.torture.kills import record
 from bench.torture.outcome import Options, Outcome
 from bench.torture.proof import PATIENCE, Home
+from qmd.operations.search import search
 
 EXCHANGING = 5.0
 """Seconds for which one index takes the place of the other again and again."""
