@@ -123,9 +123,9 @@ def test_there_is_a_tool_for_each_operation_with_its_parameters(name):
         return
     properties = TOOLS[operation.name].input["properties"]
     for each in operation.parameters_on("tool").values():
-        assert properties[each.json]["description"].startswith(
-            each.about.help_on("tool").partition("{")[0]
-        )
+        described = properties[each.json].get("description", "")
+        assert described.startswith(each.about.help_on("tool").partition("{")[0])
+        assert bool(described) == bool(each.about.help_on("tool"))
 
 
 @pytest.mark.parametrize("function", ["bm25", "vsearch", "hybrid"])
