@@ -66,7 +66,9 @@ def results(question: str, found: Results, least: float) -> Reply:
     notes = [found.notice] if found.notice else []
     if len(kept) < len(records):
         notes.append(f"{len(records) - len(kept)} more found; the answer is full.")
-    told = {"notice": "\n".join(notes)} if notes else {}
+    told: dict[str, Any] = {"notice": "\n".join(notes)} if notes else {}
+    if found.respelled:
+        told["respelled"] = {word: list(near) for word, near in found.respelled.items()}
     parts = (reply_text.summary(question, kept), *notes, *reply_text.places(kept, match))
     return Reply(parts, {"results": kept, **told})
 
