@@ -257,3 +257,13 @@ def test_the_lines_with_words_of_a_query_are_those_whose_raw_words_stand_for_som
     assert [(at, match.named(bits)) for at, bits in match.lines_with(body, starts)] == [
         (at, found) for at, found in enumerate(expected) if found
     ]
+
+
+def test_a_word_is_found_after_a_longer_one_that_contains_it():
+    found = shown("steam\n" + "x" * 90 + "\nsteam tea", "tea", length=20)
+    assert (found.line, found.lines) == (3, ("steam tea",))
+
+
+def test_a_snippet_of_a_part_has_the_lines_of_the_document():
+    part = Snippet(line=3, first=2, lines=("a", "tea"))
+    assert part.shifted(10) == Snippet(line=13, first=12, lines=("a", "tea"))
