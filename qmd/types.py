@@ -129,11 +129,27 @@ class Condition(NamedTuple):
     quoted: bool = False
 
 
+class Overlap(NamedTuple):
+    """Two collections of which one has files of the other.
+
+    Attributes:
+        outer: name of the collection with the folder further up.
+        inner: name of the other; of the same folder, the first by name.
+        prefix: of paths of the outer one that are inside of the inner one; '' for the same folder.
+    """
+
+    outer: str
+    inner: str
+    prefix: str
+
+
 class Filter(NamedTuple):
     """Restrictions on the documents of a search. None means no restriction.
 
     Attributes:
         path: regular expression for `collection/path`; see `globs.below`.
+        overlaps: of the collections that are searched; of a file that two have, the document of
+            the inner one is the result.
     """
 
     collections: tuple[str, ...] | None = None
@@ -141,6 +157,7 @@ class Filter(NamedTuple):
     before: datetime | None = None
     conditions: tuple[Condition, ...] = ()
     path: str | None = None
+    overlaps: tuple[Overlap, ...] = ()
 
 
 ALL = Filter()
@@ -242,6 +259,7 @@ class Result(NamedTuple):
         body: the whole text, if it was asked for.
         explain: how the score came about, if it was asked for.
         place: page, slide or moment that the line is in, as people write it; None: there is none.
+        also_in: `collection/path` of the same file in other collections that were searched.
     """
 
     docid: str
@@ -255,6 +273,7 @@ class Result(NamedTuple):
     body: str | None = None
     explain: Mapping[str, object] | None = None
     place: str | None = None
+    also_in: tuple[str, ...] = ()
 
 
 class Passage(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from qmd.operations.index import Index
     from qmd.settings.config import Settings
     from qmd.settings.edit import Parsed
+
+log = logging.getLogger("qmd")
 
 OF_THE_USER = "Which folders are indexed is for the user to decide."
 LISTED = "`status` lists the collections."
@@ -175,7 +178,8 @@ async def add_collection(
     """Register a folder and index it.
 
     If indexing fails, the folder stays registered, a note of the error says so, and the same call
-    goes on. The report tells of what is no error, such as a folder that is missing.
+    goes on. The report tells of what is no error, such as a folder that is missing. If other
+    collections have files of the folder, the log `qmd` has a warning.
 
     Args:
         path: the folder.
@@ -200,6 +204,8 @@ async def add_collection(
         report = (await update(index, added.name))[0]
         if report.failure is None:
             await to_thread.run_sync(curation.end_adding, index, added)
+            for line in await to_thread.run_sync(curation.shared_folders, index, added):
+                log.warning(line)
     except BaseException as error:  # also of a cancelled task
         error.add_note(curation.state_of(index, added.name))
         raise

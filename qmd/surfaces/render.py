@@ -171,6 +171,8 @@ def _record(result: Result, name: str, text: str) -> dict[str, object]:
     record["uri"] = result.uri
     if result.place is not None:
         record["place"] = result.place
+    if result.also_in:
+        record["alsoIn"] = list(result.also_in)
     if result.explain is not None:
         record["explain"] = result.explain
     return record
@@ -184,6 +186,10 @@ def _for_people(result: Result, name: str, text: str, style: Style) -> str:
     at = f":{result.line}" if result.place is None else f" {style.value(result.place)}"
     line = style.paint(at, "2")
     lines = [style.joined("", [place, line, " ", style.paint(result.docid, "2")])]
+    if result.also_in:
+        lines.append(
+            f"also in {', '.join(style.value(on_one_line(each)) for each in result.also_in)}"
+        )
     title = style.paint(style.value(_one_line(result.title)), "1")
     lines.append(style.joined("", ["Title: ", title]))
     if result.context:

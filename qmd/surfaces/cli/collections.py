@@ -46,6 +46,8 @@ def add(here: State, arguments: dict[str, Any], options: AsJson) -> None:
         try:
             report_updates(engine, [added.name], as_json=options.as_json, added=True)
             curation.end_adding(engine, added)
+            for line in curation.shared_folders(engine, added):
+                notice(line)
         except BaseException:  # also Ctrl-C, and the exit of a failure that was told
             notice(curation.state_of(engine, added.name))
             raise
