@@ -56,7 +56,9 @@ class Comparison(NamedTuple):
         read = report.skipped[len(self.found.skipped) :]
         if len(read) != len(self.changes) or report.passing:
             return None
-        times = [self.found.mtimes[each.place] for each in self.changes if each.place is not None]
+        found = self.found
+        places = [each.place for each in self.changes if each.place is not None]
+        times = [found.changed(place) for place in places]
         return read if max(times, default=0) <= self.found.began - FRESH_NS else None
 
 
@@ -107,6 +109,7 @@ def compare(
             sizes=files.sizes,
             mtimes=files.mtimes,
             inodes=files.inodes,
+            ctimes=files.ctimes,
         )
         told = commit.left_out(cursor, collection.name) == files.left_out
         return _with_outdated(changes, outdated, files) if outdated else changes, told

@@ -6,5 +6,5 @@ select
     document_id, collection, path, title, hash, metadata::json,
     make_timestamp(dated), make_timestamp(modified), lossy::boolean,
     size, mtime_ns, inode, checksum, title_length, path_length, body_length,
-    path_start, body_start, reader, container, places
+    path_start, body_start, reader, container, places, ctime_ns, matter, tags, aliases, links, remark
 from accepted
