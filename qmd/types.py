@@ -164,6 +164,20 @@ class LeftOut(NamedTuple):
     why: str
 
 
+class Kept(NamedTuple):
+    """A folder that has lost its files all at once, and whose documents are kept.
+
+    Attributes:
+        folder: of a collection, or inside of one.
+        documents: that are kept until `update` is told to remove them.
+        files: of the collection that are left.
+    """
+
+    folder: str
+    documents: int
+    files: int
+
+
 @dataclass(slots=True)
 class Report:
     """Counts of one update of a collection.
@@ -175,6 +189,7 @@ class Report:
         passing: (path, reason) of those of `skipped` that may be read the next time.
         kinds: how many of each kind were read.
         left_out: files that the mask does not take, or that are too large.
+        kept: folders that have lost their files all at once.
     """
 
     collection: str
@@ -190,6 +205,7 @@ class Report:
     passing: list[tuple[str, str]] = field(default_factory=list)
     kinds: dict[str, int] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
+    kept: list[Kept] = field(default_factory=list)
 
 
 @dataclass(slots=True)

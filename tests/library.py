@@ -77,9 +77,9 @@ class Library:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
 
-    def update(self) -> Report:
-        """Index what has changed."""
-        return anyio.run(run_update, self.engine)[0]
+    def update(self, *, removes: bool = False) -> Report:
+        """Index what has changed; also remove documents of folders that have lost their files."""
+        return anyio.run(partial(run_update, self.engine, removes=removes))[0]
 
     def embed(self, *names: str, **options: object) -> Embedded:
         """Embed what lacks vectors."""

@@ -22,8 +22,24 @@ for module in pkgutil.iter_modules(operations.__path__):
     importlib.import_module(f"qmd.operations.{module.name}")
 
 ALL = sorted(OPERATIONS)
-TAKEN_OTHERWISE = {"context add": {"path", "text"}}
-"""Parameters that a command takes in a way of its own: here, the first of two may be left out."""
+OF_NO_OPERATION = {
+    "bench": "It runs judged queries of a file, and is above the operations that it measures.",
+    "help": "It is about the program, not about an index.",
+    "init": "It makes the folder of an index before there is one.",
+    "mcp": "It serves the operations.",
+    "mcp status": "It is about a process that serves.",
+    "mcp stop": "It is about a process that serves.",
+    "models list": "Models belong to the machine, not to an index.",
+    "models pull": "Models belong to the machine, not to an index.",
+    "server": "It serves the operations.",
+    "skill install": "It is about a file of the program.",
+    "skill show": "It is about a file of the program.",
+    "trust list": "Approvals are of the user, for all projects.",
+    "trust revoke": "Approvals are of the user, for all projects.",
+    "version": "It is about the program, not about an index.",
+    "watch": "It runs operations again and again, until it is interrupted.",
+}
+"""Commands that are made of no operation, with the reason."""
 
 TOOLS = {tool.name: tool for tool in schemas.TOOLS}
 
@@ -42,6 +58,11 @@ def commands():
 
 
 COMMANDS = commands()
+
+
+def operation_of(command):
+    """Operation that a command is made of, if any."""
+    return getattr(inspect.unwrap(command.callback), "operation", None)
 
 
 def test_operations_are_found():
@@ -80,10 +101,18 @@ def test_the_command_line_has_each_operation_with_its_parameters(name):
         return
     options = {flag for each in COMMANDS[words].params for flag in (each.name, *each.opts)}
     for each in operation.parameters_on("command").values():
-        if each.name in TAKEN_OTHERWISE.get(words, ()):
-            continue
         asked = set(each.about.flags) or {each.name, "--" + each.name.replace("_", "-")}
         assert asked & options, f"{words} lacks {each.name}"
+
+
+def test_each_command_is_made_of_an_operation_or_says_why_not():
+    by_hand = {
+        words for words, each in COMMANDS.items() if operation_of(each) not in OPERATIONS.values()
+    }
+    assert by_hand == set(OF_NO_OPERATION) & set(COMMANDS)
+    made = {words: operation_of(each) for words, each in COMMANDS.items() if words not in by_hand}
+    other = {words for words, each in made.items() if words != each.command}
+    assert {words: COMMANDS[words].hidden for words in other} == dict.fromkeys(other, True)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -94,9 +123,9 @@ def test_there_is_a_tool_for_each_operation_with_its_parameters(name):
         return
     properties = TOOLS[operation.name].input["properties"]
     for each in operation.parameters_on("tool").values():
-        assert properties[each.json]["description"].startswith(
-            each.about.help_on("tool").partition("{")[0]
-        )
+        described = properties[each.json].get("description", "")
+        assert described.startswith(each.about.help_on("tool").partition("{")[0])
+        assert bool(described) == bool(each.about.help_on("tool"))
 
 
 @pytest.mark.parametrize("function", ["bm25", "vsearch", "hybrid"])

@@ -284,6 +284,15 @@ KINDS: dict[str, Kind] = {
         ),
         "== ¦----\n¦|===\n¦|¦link:¦[¦]¦<<¦>>¦*¦_¦`¦+¦{a}¦:a: {a}{a}\n¦::",
     ),
+    "mediawiki": Kind(
+        "mediawiki",
+        "a.mediawiki",
+        (
+            b"= Tea =\n{{a|b=c}} [[d|e]] [f:g h] ''i''<ref>j</ref>\n{| k\n! l\n|-\n| m || n\n|}\n"
+            b"<!-- o -->\n<pre>\np\n</pre>\n",
+        ),
+        "== ¦{{¦}}¦[[¦]]¦|¦||¦\n{|\n¦\n|}\n¦\n| a=b |¦<!--¦-->¦<ref>¦</ref>¦''¦<pre>\n¦</pre>¦=",
+    ),
     "latex": Kind(
         "latex",
         "a.tex",

@@ -18,6 +18,7 @@ from bench.torture.crowd import Web
 from bench.torture.kills import record
 from bench.torture.outcome import Options, Outcome
 from bench.torture.proof import PATIENCE, Home
+from qmd.operations.search import search
 
 EXCHANGING = 5.0
 """Seconds for which one index takes the place of the other again and again."""
@@ -55,16 +56,16 @@ def gone(work: Path, options: Options) -> Outcome:
             for file in home.work.glob("index.duckdb*"):
                 file.unlink() if file.is_file() else shutil.rmtree(file)
             shutil.copyfile(kept, home.database)
-            for door, search in doors.items():
-                if search("apple") != ["docs/0.md"]:
+            for door, ask in doors.items():
+                if ask("apple") != ["docs/0.md"]:
                     wrong.append(f"{name}, {door}: before")
             shutil.copyfile(other.database, spare)
             action(home.database, spare)
-            for door, search in doors.items():
+            for door, ask in doors.items():
                 for word in ("apple", "banana", "fruit"):
                     asked += 1
                     try:
-                        found = search(word)
+                        found = ask(word)
                     except Exception as error:
                         if not may_fail or "Internal" in str(error) or "mistake" in str(error):
                             wrong.append(f"{name}, {door}: {word}: {type(error).__name__} {error}")
@@ -82,8 +83,8 @@ def gone(work: Path, options: Options) -> Outcome:
             wrong.append("a record that was submitted after the index was deleted is lost")
         said = home.run("update")
         wrong += [said.problem] if said.problem else []
-        for door, search in doors.items():
-            if search("apple") != ["docs/0.md"]:
+        for door, ask in doors.items():
+            if ask("apple") != ["docs/0.md"]:
                 wrong.append(f"{door}: not there again after an update")
         wrong += home.wrong()
     wrong += [f"the server ended with {code}" for code in codes if code]

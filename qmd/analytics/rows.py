@@ -169,6 +169,8 @@ class Results(Rows["Result"]):
         words: of the index, that were looked for, each with the word of the query it answers.
         steering: words of the intent, which choose snippets as well.
         below: results that were left out for their scores.
+        respelled: words of the query that no document has, each with those that were looked for
+            in its place; the notice says so, too.
     """
 
     def __init__(
@@ -179,6 +181,7 @@ class Results(Rows["Result"]):
         words: Mapping[str, str] = MappingProxyType({}),
         steering: Mapping[str, str] = MappingProxyType({}),
         below: int = 0,
+        respelled: Mapping[str, Sequence[str]] = MappingProxyType({}),
     ) -> None:
         from qmd.types import Result
 
@@ -187,6 +190,7 @@ class Results(Rows["Result"]):
         self.words = words
         self.steering = steering
         self.below = below
+        self.respelled = respelled
 
     @property
     def about(self) -> dict[str, str]:

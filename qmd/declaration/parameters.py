@@ -191,6 +191,14 @@ MinScore = Annotated[
 
 PerFile = Annotated[int, Parameter(help="Passages of one document at most.", least=1)]
 
+Exact = Annotated[
+    bool,
+    Parameter(
+        help="Search words as they are written, also those that no document has.",
+        helps={"tool": "No near words in place of those that no document has."},
+    ),
+]
+
 Full = Annotated[
     bool,
     Parameter(
@@ -389,6 +397,7 @@ __all__ = [
     "Candidates",
     "Collections",
     "Day",
+    "Exact",
     "Expand",
     "Explain",
     "File",

@@ -55,6 +55,8 @@
         ├── IndexOutOfReach       no permission to see or read it
         ├── IndexUnreadable       truncated, foreign or not a database
         ├── IndexNotWritable      read-only media, permissions, a full disk
+        ├── ExtensionUnusable     extension of DuckDB that cannot be loaded
+        ├── TooFewDescriptors     limit of open files too low to write
         └── IndexTooNew           written by a later qmd
 
 The message says what happened, then a blank line, then what to do. The command
@@ -78,6 +80,7 @@ if TYPE_CHECKING:
     from qmd.errors.index import (
         NOT_REBUILT,
         CannotUpdate,
+        ExtensionUnusable,
         FileBusy,
         HookFailed,
         IndexBusy,
@@ -93,6 +96,7 @@ if TYPE_CHECKING:
         OfAnotherProcess,
         RootMissing,
         RootUnreadable,
+        TooFewDescriptors,
     )
     from qmd.errors.models import (
         HubFailure,
@@ -146,6 +150,7 @@ __all__ = [
     "ExportIncomplete",
     "ExportTooNew",
     "ExportUnreadable",
+    "ExtensionUnusable",
     "FileBusy",
     "FolderTaken",
     "HookFailed",
@@ -182,6 +187,7 @@ __all__ = [
     "SqlOutOfMemory",
     "SqlTimeout",
     "TextTooLong",
+    "TooFewDescriptors",
     "UnknownModel",
     "UsageError",
     "VectorsRemoved",

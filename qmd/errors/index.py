@@ -122,6 +122,30 @@ class IndexNotWritable(IndexFailure):
         self.path = path
 
 
+class TooFewDescriptors(IndexFailure):
+    """The process may open too few files to write to the index."""
+
+    def __init__(self, path: Path, *, permitted: int, needed: int) -> None:
+        super().__init__(
+            f"The index {shown(path)} cannot be written: this process may open only "
+            f"{amount(permitted, 'file')}, and needs {needed}.\n\n"
+            f"Nothing was changed. Raise the limit (ulimit -n {needed}) and try again."
+        )
+        self.path = path
+
+
+class ExtensionUnusable(IndexFailure):
+    """An extension of DuckDB cannot be loaded."""
+
+    def __init__(self, name: str, problem: str) -> None:
+        super().__init__(
+            f"DuckDB cannot load its extension {name}: {shown(problem)}\n\n"
+            "Nothing was changed. End other programs or raise the limit of memory (ulimit -v); "
+            f"if that does not help, install duckdb-extension-{name} again."
+        )
+        self.name = name
+
+
 class IndexTooNew(IndexFailure):
     """The index was written by a later version of qmd.
 

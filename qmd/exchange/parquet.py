@@ -79,7 +79,9 @@ VECTORS = "embeddings"
 PARTED = "documents"
 """Table that can be partitioned by collection."""
 
-STAYING = frozenset({"schema_migrations", "settings", "tombstones", "readings", "left_out"})
+STAYING = frozenset(
+    {"schema_migrations", "settings", "tombstones", "readings", "left_out", "lost_folders"}
+)
 """Tables that stay with their index: an import creates its own."""
 
 

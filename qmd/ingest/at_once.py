@@ -37,7 +37,7 @@ def carry_out(
             batches.finish()
         if settled:
             break
-        comparison = compare(database, collection, readers=readers)
+        comparison = compare(database, collection, readers=readers, removes=comparison.removes)
     return report
 
 

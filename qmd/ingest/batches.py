@@ -72,6 +72,7 @@ class Batches:
         self._found = comparison.found
         report.skipped[:] = comparison.found.skipped
         report.left_out[:] = comparison.found.left_out
+        report.kept[:] = comparison.kept
         self._is_told = comparison.is_told
         self._began = comparison.found.began
         self._met: int | None = None  # words in the index when this began
@@ -82,7 +83,7 @@ class Batches:
         changes = comparison.changes
         self.changed = [change for change in changes if change.place is not None]
         gone = [change for change in changes if change.place is None]
-        self._gone = [change for change in gone if not self._unread(change)]
+        self._gone = [change for change in gone if not self._found.is_unread(change.path)]
         self._moved = {change.hash: change for change in self._gone}
 
     def cut(self) -> Iterator[list[Change]]:
@@ -179,14 +180,7 @@ class Batches:
         report.unchanged = max(0, len(self._found.paths) - reported)
         if not self._is_told:
             note = partial(documents.note_left_out, collection=report.collection)
-            self._database.write(partial(note, found=report.left_out))
-
-    def _unread(self, change: Change) -> bool:
-        """Check that the document lies in a folder that could not be listed."""
-        return any(
-            change.path == place or (change.path.startswith(place) and place.endswith("/"))
-            for place in self._found.unread
-        )
+            self._database.write(partial(note, found=report.left_out, lost=report.kept))
 
     def _resolve(self, words: list[str]) -> list[tuple[int, str]]:
         """Resolve folded words to terms: from the index, else from the stemmer."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from qmd.storage.arrow import Relation, numbers, texts
 from qmd.storage.cursor import Cursor, as_json
-from qmd.types import LeftOut
+from qmd.types import Kept, LeftOut
 
 
 class Change(NamedTuple):
@@ -186,11 +186,22 @@ def left_out(cursor: Cursor, collection: str) -> list[LeftOut]:
     return cursor.rows(LeftOut, "documents/left_out", collection=collection)
 
 
-def note_left_out(cursor: Cursor, collection: str, found: Sequence[LeftOut]) -> None:
-    """Note what is not indexed of a collection."""
+def kept(cursor: Cursor, collection: str) -> list[Kept]:
+    """Folders of a collection that have lost their files, as they were noted."""
+    return cursor.rows(Kept, "documents/lost_folders", collection=collection)
+
+
+def note_left_out(
+    cursor: Cursor, collection: str, found: Sequence[LeftOut], lost: Sequence[Kept]
+) -> None:
+    """Note what is not indexed of a collection, and its folders that have lost their files."""
     cursor.run("documents/forget_left_out", collection=collection)
     rows = [[each.suffix, each.files, each.why] for each in found]
     cursor.run("documents/add_left_out", collection=collection, found=as_json(rows))
+    cursor.run("documents/forget_lost_folders", collection=collection)
+    if lost:
+        folders = [each._asdict() for each in lost]
+        cursor.run("documents/add_lost_folders", collection=collection, lost=as_json(folders))
 
 
 def put(cursor: Cursor, batch: Batch) -> set[int]:

@@ -5,17 +5,18 @@ It is separate from the pipeline, since most updates find no changes and end her
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.ingest import commit
 from qmd.ingest.commit import Change
+from qmd.ingest.lost import lost
 from qmd.ingest.walk import Found, same, walk
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
 from qmd.storage.document_lookup import check_collections
 from qmd.text import kinds
-from qmd.types import Collection, Report
+from qmd.types import Collection, Kept, LeftOut, Report
 
 if TYPE_CHECKING:
     from qmd.ingest.extractor import Readers
@@ -29,18 +30,28 @@ class Comparison(NamedTuple):
     """A comparison of a folder with the index.
 
     Attributes:
-        is_told: the index has a record of the files that the collection leaves out.
+        changes: without documents that are kept.
+        is_told: the index has a record of the files that the collection leaves out, and of the
+            folders that have lost their files.
+        kept: folders that have lost their files all at once.
+        removes: their documents are to be removed.
     """
 
     collection: Collection
     found: Found
     changes: list[Change]
     is_told: bool = True
+    kept: Sequence[Kept] = ()
+    removes: bool = False
 
     @property
     def nothing_changed(self) -> Report | None:
         """The report, if there is nothing to do."""
-        return None if self.changes or not self.is_told else same(self.collection, self.found)
+        if self.changes or not self.is_told:
+            return None
+        report = same(self.collection, self.found)
+        report.kept[:] = self.kept
+        return report
 
     def unusable(self, report: Report) -> list[tuple[str, str]] | None:
         """Load the files that cannot be indexed while they stay the same, with the reasons.
@@ -49,12 +60,13 @@ class Comparison(NamedTuple):
             report: of what was done about the changes.
 
         Returns:
-            None: there were other changes, or some that have to be looked at again.
+            None: there were other changes, or some that have to be looked at again; or documents
+                are kept, of which every update tells.
         """
         from qmd.ingest.reader import FRESH_NS
 
         read = report.skipped[len(self.found.skipped) :]
-        if len(read) != len(self.changes) or report.passing:
+        if len(read) != len(self.changes) or report.passing or self.kept:
             return None
         found = self.found
         places = [each.place for each in self.changes if each.place is not None]
@@ -78,6 +90,8 @@ def compare(
     collection: Collection,
     found: Found | None = None,
     readers: Readers | None = None,
+    *,
+    removes: bool = False,
 ) -> Comparison:
     """Walk a collection's folder and compare it with the index in one statement.
 
@@ -87,6 +101,7 @@ def compare(
     Args:
         found: in the folder, just before; None: it is looked at.
         readers: of files that are no text; None: those that qmd has.
+        removes: documents of folders that have lost their files all at once are to be removed.
 
     Raises:
         CollectionNotFound: it was removed, or got another name.
@@ -99,7 +114,7 @@ def compare(
         converters = readers.converters if readers is not None else None
         return [*kinds.current(), *(converters.tags if converters is not None else ())]
 
-    def work(cursor: Cursor) -> tuple[list[Change], bool]:
+    def work(cursor: Cursor) -> tuple[list[Change], tuple[list[LeftOut], list[Kept]]]:
         check_collections(cursor, [collection.name])
         outdated = commit.outdated(cursor, collection=collection.name, current=current)
         changes = commit.changes(
@@ -111,14 +126,19 @@ def compare(
             inodes=files.inodes,
             ctimes=files.ctimes,
         )
-        told = commit.left_out(cursor, collection.name) == files.left_out
+        told = commit.left_out(cursor, collection.name), commit.kept(cursor, collection.name)
         return _with_outdated(changes, outdated, files) if outdated else changes, told
 
-    changes, is_told = database.read(work)
+    changes, told = database.read(work)
+    kept: list[Kept] = []
     if any(change.place is None for change in changes):
         here = set(walk(collection).paths)
         changes = [each for each in changes if each.place is not None or each.path not in here]
-    return Comparison(collection, files, changes, is_told)
+        if not removes:
+            kept, staying = lost(collection, files, changes, told[1])
+            changes = [each for each in changes if each.path not in staying]
+    is_told = told == (files.left_out, kept)
+    return Comparison(collection, files, changes, is_told, kept, removes)
 
 
 def _with_outdated(changes: list[Change], outdated: list[Change], files: Found) -> list[Change]:

@@ -36,6 +36,7 @@ async def update(
     readers: Readers,
     *,
     comparison: Comparison | None = None,
+    removes: bool = False,
     progress: Progress | None = None,
 ) -> Report:
     """Update one collection.
@@ -43,6 +44,7 @@ async def update(
     Args:
         readers: of files that are no text.
         comparison: made just before, if there is one.
+        removes: documents of folders that have lost their files all at once.
         progress: callback after each batch.
 
     Raises:
@@ -52,7 +54,7 @@ async def update(
     report = Report(collection.name, collection.mask)
     for _ in range(ROUNDS):
         if comparison is None:
-            compared = partial(compare, database, collection, readers=readers)
+            compared = partial(compare, database, collection, readers=readers, removes=removes)
             comparison = await to_thread.run_sync(compared)
         with SPARING, ExitStack() as held:
             batches = Batches(database, collection, stemmer, report, comparison, held, readers)

@@ -74,6 +74,13 @@ class Found:
         """Return the later one of the times of a file."""
         return max(self.mtimes[place], self.ctimes[place] if self.ctimes else 0)
 
+    def is_unread(self, path: str) -> bool:
+        """Check that a path could not be read, or lies in a folder that could not be listed."""
+        return any(
+            path == place or (path.startswith(place) and place.endswith("/"))
+            for place in self.unread
+        )
+
     @property
     def left_out(self) -> list[LeftOut]:
         """Count the files that are left out, by suffix, the most frequent first."""

@@ -1,21 +1,26 @@
-"""Operations on collections and contexts: list, add, remove."""
+"""Operations on collections: list, add, change and remove them."""
 
 from __future__ import annotations
 
-import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from qmd.analytics.rows import Rows
 from qmd.declaration.operation import Parameter, operation
 from qmd.declaration.parameters import File, Names, named
+from qmd.errors import AlreadyExists
 from qmd.operations.update import update
-from qmd.settings.config import NEW_MASK
+from qmd.settings.config import NEW_MASK, check_name
 from qmd.storage.catalog import Overview
 from qmd.types import Context, Report
 
 if TYPE_CHECKING:
     from qmd.operations.index import Index
+    from qmd.settings.config import Settings
+    from qmd.settings.edit import Parsed
 
 OF_THE_USER = "Which folders are indexed is for the user to decide."
 LISTED = "`status` lists the collections."
@@ -27,7 +32,7 @@ NewName = Annotated[str | None, Parameter(help="Its name; else that of the folde
 Mask = Annotated[
     str,
     Parameter(
-        help="Which files: documents, code, data, all, or globs; a comma list.",
+        help="Which files: documents, code, data, all; or globs, with commas between.",
         flags=("--mask", "--glob"),
         metavar="GLOB",
     ),
@@ -36,7 +41,7 @@ Mask = Annotated[
 Ignored = Annotated[
     Names,
     Parameter(
-        help="Leave these files out, such as 'work/'; may be repeated.",
+        help="Files to leave out; also several times.",
         flags=("--ignore",),
         metavar="GLOB",
         kind="names",
@@ -48,21 +53,116 @@ Name = Annotated[
     Parameter(help="Name of the collection.", metavar="NAME", complete="collections"),
 ]
 
-ContextFolder = Annotated[
-    File, Parameter(help="/, qmd://collection/folder, or a folder.", kind="place")
+OldName = Annotated[
+    str,
+    Parameter(help="Name of the collection.", metavar="OLD", complete="collections"),
 ]
 
-ContextText = Annotated[str, Parameter(help="The description.")]
+OtherName = Annotated[str, Parameter(help="Its new name.", metavar="NEW")]
+
+Globs = Annotated[
+    str | Sequence[str],
+    Parameter(
+        help="Files to leave out, such as 'work/'.",
+        metavar="GLOB",
+        kind="names",
+        several=frozenset({"command"}),
+    ),
+]
+
+UpdateCommand = Annotated[
+    str | None, Parameter(help="A shell command; none clears it.", metavar="[CMD]")
+]
 
 
-@operation(name="collection list", title="Collections", absent={"tool": LISTED})
+@dataclass(frozen=True, slots=True)
+class CollectionDetails:
+    """A collection with its settings and the totals of its documents.
+
+    Attributes:
+        root: its folder.
+        mask: which files; a comma list of globs and of `documents`, `code`, `data` and `all`.
+        ignored: globs of files that are left out.
+        update_command: that runs before it is indexed, or None.
+        included: searches that name no collection look into it.
+        bytes: of all its documents.
+        modified: when its newest document was, in UTC; None without documents.
+        contexts: of its folders.
+    """
+
+    name: str
+    root: str
+    mask: str
+    ignored: tuple[str, ...]
+    update_command: str | None
+    included: bool
+    documents: int
+    bytes: int
+    modified: datetime | None
+    contexts: tuple[Context, ...]
+
+
+@operation(
+    name="collection list",
+    title="Collections",
+    absent={"tool": LISTED},
+    examples=(
+        ("List the collections", "qmd collection list"),
+        ("For a program", "qmd collection list --json"),
+    ),
+)
 def collections(index: Index) -> Rows[Overview]:
     """List the collections."""
     return Rows(Overview, index.overview())
 
 
 @operation(
-    name="collection add", title="Add a collection", writes=True, absent={"tool": OF_THE_USER}
+    name="collection show",
+    title="One collection",
+    absent={"tool": LISTED},
+    examples=(
+        ("Show the folder, the mask and the contexts of one", "qmd collection show notes"),
+        ("For a program", "qmd collection show notes --json"),
+    ),
+)
+def collection(index: Index, name: Name) -> CollectionDetails:
+    """Show one collection.
+
+    Args:
+        name: of the collection.
+
+    Raises:
+        CollectionNotFound: no collection has this name.
+    """
+    known = index.collection(name)
+    indexed = next(each for each in index.overview() if each.name == name)
+    return CollectionDetails(
+        name,
+        known.root,
+        known.mask,
+        known.ignored,
+        known.update_command,
+        known.included,
+        indexed.documents,
+        indexed.bytes,
+        indexed.modified,
+        tuple(each for each in index.contexts() if each.collection == name),
+    )
+
+
+@operation(
+    name="collection add",
+    title="Add a collection",
+    writes=True,
+    absent={"tool": OF_THE_USER},
+    examples=(
+        ("Index the Markdown files of a folder", "qmd collection add ~/journal"),
+        (
+            "Under another name, with other files",
+            "qmd collection add ~/journal --name diary --mask '**/*.{md,txt}'",
+        ),
+        ("The current folder", "cd ~/journal && qmd collection add ."),
+    ),
 )
 async def add_collection(
     index: Index,
@@ -107,7 +207,14 @@ async def add_collection(
 
 
 @operation(
-    name="collection remove", title="Remove a collection", writes=True, absent={"tool": OF_THE_USER}
+    name="collection remove",
+    title="Remove a collection",
+    writes=True,
+    absent={"tool": OF_THE_USER},
+    examples=(
+        ("Forget a collection, but keep its files", "qmd collection remove work"),
+        ("And free the space that it took", "qmd collection remove work && qmd cleanup"),
+    ),
 )
 def remove_collection(index: Index, name: Name) -> None:
     """Forget a collection. Its files stay where they are.
@@ -117,49 +224,185 @@ def remove_collection(index: Index, name: Name) -> None:
 
     Raises:
         CollectionNotFound: no collection has this name.
+        UsageError: it is that of the experience records.
     """
-    from qmd.operations import curation
+    from qmd.settings import edit as editing
 
-    curation.remove_collection(index, name)
+    index.configured(name)
+
+    def edit(_: Settings, document: Parsed) -> None:
+        editing.remove_collection(document, name)
+
+    index.change(edit)
 
 
 @operation(
-    name="context list",
-    title="Contexts",
-    absent={"tool": "Results carry the contexts that apply to them."},
+    name="collection rename",
+    title="Rename a collection",
+    writes=True,
+    absent={"tool": OF_THE_USER},
+    examples=(
+        ("Give a collection another name", "qmd collection rename work job"),
+        ("And see the result", "qmd collection rename work job && qmd ls job"),
+    ),
 )
-def contexts(index: Index) -> Rows[Context]:
-    """List all contexts."""
-    return Rows(Context, index.contexts())
+def rename_collection(index: Index, old: OldName, new: OtherName) -> None:
+    """Give a collection another name.
 
-
-@operation(name="context add", title="Add a context", writes=True, absent={"tool": OF_THE_USER})
-def add_context(index: Index, path: ContextFolder, text: ContextText) -> None:
-    """Describe a folder; results from there carry the text.
+    Its documents keep their postings and vectors.
 
     Args:
-        path: `/` for all, `qmd://collection/folder`, or a folder.
-        text: the description.
+        old: name of the collection.
+        new: its new name.
 
     Raises:
-        UsageError: the text is empty, or the folder in no collection.
+        CollectionNotFound: no collection has the old name.
+        AlreadyExists: a collection has the new name.
+        UsageError: the new name is invalid.
+    """
+    from qmd.settings import edit as editing
+
+    check_name(new)
+    index.configured(old)
+
+    def edit(_: Settings, document: Parsed) -> None:
+        editing.entry(document, old)
+        if new in document["collections"]:
+            raise AlreadyExists(f"Collection '{new}' already exists.")
+        editing.rename_collection(document, old, new)
+
+    index.change(edit)
+
+
+@operation(
+    name="collection include",
+    title="Search a collection by default",
+    writes=True,
+    absent={"tool": OF_THE_USER},
+    examples=(
+        ("Search it again without naming it", "qmd collection include work"),
+        ("See which are searched", "qmd collection include work && qmd collection list"),
+    ),
+)
+def include_collection(index: Index, name: Name) -> None:
+    """Let searches that name no collection look into this one.
+
+    Args:
+        name: of the collection.
+
+    Raises:
         CollectionNotFound: no collection has this name.
     """
-    from qmd.operations import curation
-
-    curation.add_context(index, os.fspath(path), text)
+    _set(index, name, "includeByDefault", None)
 
 
-@operation(name="context rm", title="Remove a context", writes=True, absent={"tool": OF_THE_USER})
-def remove_context(index: Index, path: ContextFolder) -> None:
-    """Remove a context.
+@operation(
+    name="collection exclude",
+    title="Search a collection only by name",
+    writes=True,
+    absent={"tool": OF_THE_USER},
+    examples=(
+        ("Leave a collection out, unless it is named", "qmd collection exclude work"),
+        ("And search in it all the same", "qmd collection exclude work && qmd search plan -c work"),
+    ),
+)
+def exclude_collection(index: Index, name: Name) -> None:
+    """Let only searches that name this collection look into it.
 
     Args:
-        path: `/` for all, `qmd://collection/folder`, or a folder.
+        name: of the collection.
 
     Raises:
-        ContextNotFound: the folder has none.
+        CollectionNotFound: no collection has this name.
+    """
+    _set(index, name, "includeByDefault", False)
+
+
+@operation(
+    name="collection ignore",
+    title="Leave files out",
+    writes=True,
+    absent={"tool": OF_THE_USER},
+    examples=(
+        ("Leave a folder out", "qmd collection ignore notes drafts/"),
+        ("Leave several kinds of files out", "qmd collection ignore notes '**/*.tmp' '**/*.bak'"),
+    ),
+)
+def ignore_files(index: Index, name: Name, globs: Globs) -> None:
+    """Leave files of a collection out.
+
+    They are left out from the next update on, besides those that are.
+
+    Args:
+        name: of the collection.
+        globs: of the files, relative to its folder.
+
+    Raises:
+        CollectionNotFound: no collection has this name.
+        UsageError: a glob is invalid, or leaves nothing out.
     """
     from qmd.operations import curation
+    from qmd.settings.edit import entry
 
-    curation.remove_context(index, os.fspath(path))
+    index.configured(name)
+    added = dict.fromkeys(named(globs))
+    curation.check_ignored(added)
+
+    def edit(_: Settings, document: Parsed) -> None:
+        lines = entry(document, name)
+        known = lines.get("ignore") or []
+        known = [known] if isinstance(known, str) else list(known)
+        lines["ignore"] = [*known, *(glob for glob in added if glob not in known)]
+
+    index.change(edit)
+
+
+@operation(
+    name="collection update-cmd",
+    title="Set an update command",
+    writes=True,
+    absent={"tool": "What runs on this machine is for the user to decide."},
+    examples=(
+        (
+            "Run a command before each update",
+            "qmd collection update-cmd notes 'git pull --ff-only'",
+        ),
+        ("Run none any more", "qmd collection update-cmd notes"),
+    ),
+)
+def set_update_command(index: Index, name: Name, command: UpdateCommand = None) -> bool:
+    """Set the command that runs before a collection is indexed.
+
+    Args:
+        name: of the collection.
+        command: for the shell; None or an empty text clears it.
+
+    Returns:
+        False if the project has to be approved before the command runs.
+
+    Raises:
+        CollectionNotFound: no collection has this name.
+        UsageError: the command is invalid.
+    """
+    from qmd.settings import trust
+
+    if command:
+        trust.check_command(name, command, index.place.config)
+    _set(index, name, "update", command or None)
+    return trust.is_trusted(index.place, index.settings())
+
+
+def _set(index: Index, name: str, key: str, value: object) -> None:
+    """Set a key in the lines of a collection in index.yml; None removes it."""
+    from qmd.settings.edit import entry
+
+    index.configured(name)
+
+    def edit(_: Settings, document: Parsed) -> None:
+        lines = entry(document, name)
+        if value is None:
+            lines.pop(key, None)
+        else:
+            lines[key] = value
+
+    index.change(edit)

@@ -1,30 +1,23 @@
-"""Collections and contexts, added and removed: index.yml changes, and the tables with it."""
+"""Registration of a new collection, and what its globs may be."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
-from qmd.errors import AlreadyExists, ConfigError, ContextNotFound, QmdError, UsageError
-from qmd.operations.documents import folder_named
+from qmd.errors import AlreadyExists, ConfigError, QmdError, UsageError
 from qmd.operations.index import Index
 from qmd.quoting import command
 from qmd.settings.config import NEW_MASK, Settings, check_name
-from qmd.settings.edit import Parsed, entry, set_context
+from qmd.settings.edit import Parsed
 from qmd.settings.edit import add_collection as write_collection
-from qmd.settings.edit import remove_collection as write_no_collection
-from qmd.settings.edit import remove_context as write_no_context
-from qmd.settings.edit import rename_collection as write_name
 from qmd.storage import catalog
 from qmd.text import paths
 from qmd.text.globs import check_closed, check_mask, matcher, matches_nothing, split_mask
-from qmd.types import Collection, Context
+from qmd.types import Collection
 from qmd.visible import one_line
-
-Folder = tuple[str | None, str]
-"""A collection, or None for everywhere, and a folder in it."""
 
 
 def add_collection(
@@ -57,7 +50,7 @@ def add_collection(
     check_mask(mask)
     check_closed(mask)
     matcher(split_mask(mask))
-    _check_ignored(ignored)
+    check_ignored(ignored)
     added = Collection(chosen, str(root), mask, tuple(ignored))
     known = index.collections()
     for each in known:
@@ -96,26 +89,7 @@ def add_collection(
     return added
 
 
-def ignore(index: Index, name: str, globs: Sequence[str]) -> None:
-    """Leave files of a collection out, besides those that are.
-
-    Raises:
-        CollectionNotFound: there is none of this name.
-        UsageError: a glob is none, or leaves nothing out.
-    """
-    index.configured(name)
-    _check_ignored(globs)
-
-    def edit(_: Settings, document: Parsed) -> None:
-        lines = entry(document, name)
-        known = lines.get("ignore") or []
-        known = [known] if isinstance(known, str) else list(known)
-        lines["ignore"] = [*known, *(glob for glob in dict.fromkeys(globs) if glob not in known)]
-
-    index.change(edit)
-
-
-def _check_ignored(globs: Sequence[str]) -> None:
+def check_ignored(globs: Iterable[str]) -> None:
     """Refuse globs that leave nothing out.
 
     Raises:
@@ -180,122 +154,3 @@ def _written(root: Path, project: Path | None) -> str:
     below = str(root.relative_to(project))
     # A leading `~` would be read as a home folder.
     return str(root) if below.startswith("~") else below
-
-
-def remove_collection(index: Index, name: str) -> None:
-    """Forget a collection. Its files stay where they are.
-
-    Raises:
-        CollectionNotFound: there is none of this name.
-        UsageError: it is that of the experience records.
-    """
-    index.configured(name)
-
-    def edit(_: Settings, document: Parsed) -> None:
-        write_no_collection(document, name)
-
-    index.change(edit)
-
-
-def rename_collection(index: Index, old: str, new: str) -> None:
-    """Give a collection another name; its documents keep their postings.
-
-    Raises:
-        CollectionNotFound: there is none of this name.
-        AlreadyExists: there is one of the new name.
-    """
-    check_name(new)
-    index.configured(old)
-
-    def edit(_: Settings, document: Parsed) -> None:
-        entry(document, old)
-        if new in document["collections"]:
-            raise AlreadyExists(f"Collection '{new}' already exists.")
-        write_name(document, old, new)
-
-    index.change(edit)
-
-
-def add_context(index: Index, path: str, text: str) -> Context:
-    """Describe a folder; a description that it has is replaced.
-
-    Args:
-        path: `/` for all, `qmd://collection/folder`, or a folder.
-
-    Raises:
-        UsageError: the text is empty, or the folder in no collection.
-        CollectionNotFound: there is none of this name.
-    """
-    if not text.strip():
-        raise UsageError("The text of a context cannot be empty.")
-    added = Context(*folder_of(index, path), text)
-
-    def edit(_: Settings, document: Parsed) -> None:
-        set_context(document, added)
-
-    index.change(edit)
-    return added
-
-
-def remove_context(index: Index, path: str) -> Folder:
-    """Take the description of a folder away.
-
-    Raises:
-        ContextNotFound: it has none.
-        UsageError, CollectionNotFound: see `add_context`.
-    """
-    folder = folder_of(index, path)
-    if not any((c.collection, c.prefix) == folder for c in index.contexts()):
-        raise ContextNotFound(shown(folder))
-
-    def edit(_: Settings, document: Parsed) -> None:
-        write_no_context(document, *folder)
-
-    index.change(edit)
-    return folder
-
-
-def folder_of(index: Index, path: str) -> Folder:
-    """Resolve a path to a collection and a folder in it.
-
-    Raises:
-        CollectionNotFound: a virtual path names none.
-        UsageError: a folder is in no collection.
-    """
-    if not path.strip():
-        raise UsageError(
-            "The path is empty.\n\nName a folder, qmd://collection/folder, or / for all."
-        )
-    if path == "/":
-        return None, ""
-    virtual = paths.parse_virtual(path)
-    if virtual is not None:
-        collection, prefix = virtual.collection, virtual.path.strip("/")
-        if not any((c.collection, c.prefix) == (collection, prefix) for c in index.contexts()):
-            collection, prefix = folder_named(index, path)
-        return index.configured(collection).name, prefix.strip("/")
-    inside = on_disk(index, path)
-    if inside is None:
-        raise UsageError(
-            f"{'The current folder' if path == '.' else path} is in no collection.\n\n"
-            "Name a folder of one, qmd://collection/folder, or / for all."
-        )
-    return inside
-
-
-def on_disk(index: Index, path: str) -> tuple[str, str] | None:
-    """Find the collection of a folder, and the path in it; None without one."""
-    folder = Path(os.path.abspath(paths.at_home(path)))  # noqa: PTH100
-    for collection in sorted(index.collections(), key=lambda c: -len(c.root)):
-        root = Path(collection.root)
-        for place in (folder, folder.resolve()):
-            if place == root or root in place.parents:
-                inside = place.relative_to(root).as_posix()
-                return collection.name, "" if inside == "." else inside
-    return None
-
-
-def shown(folder: Folder) -> str:
-    """Format a folder for people: `/`, or `qmd://collection/folder`."""
-    collection, prefix = folder
-    return "/" if collection is None else f"{paths.SCHEME}{collection}/{prefix}"

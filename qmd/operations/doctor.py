@@ -19,7 +19,7 @@ from qmd.models.registry import can_run, runtime
 from qmd.operations import left_out
 from qmd.quoting import command
 from qmd.settings import trust
-from qmd.storage import maintenance, scratch
+from qmd.storage import catalog, maintenance, scratch
 from qmd.storage.stemmer import extension
 from qmd.text.globs import matches_nothing
 from qmd.visible import shown
@@ -240,6 +240,7 @@ def _index(index: Index) -> Iterator[Finding]:
 def _folders(index: Index) -> Iterator[Finding]:
     try:
         overview, passed_over = index.overview(), left_out.counted(index)
+        kept = index.read(catalog.kept)
     except QmdError:
         return  # told of as a problem of the index
     for collection in overview:
@@ -275,6 +276,10 @@ def _folders(index: Index) -> Iterator[Finding]:
             rest = left_out.in_words(passed_over.get(collection.name, ()))
             told = f"{files}; not indexed: {rest}" if rest else files
             yield Finding(f"collection {collection.name}", "ok", told)
+        for each in kept.get(collection.name, ()):
+            mend = left_out.removal(collection.name, each).replace("run", "Run", 1)
+            check = f"collection {collection.name}"
+            yield Finding(check, "warning", left_out.loss(each), f"{mend}.")
 
 
 def _ignored(index: Index) -> Iterator[Finding]:

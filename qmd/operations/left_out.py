@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from qmd.operations.update import may_read
+from qmd.quoting import command
 from qmd.text import kinds
-from qmd.types import LeftOut
+from qmd.types import Kept, LeftOut
+from qmd.wording import amount
 
 if TYPE_CHECKING:
     from qmd.operations.index import Index
@@ -29,6 +31,25 @@ def in_words(found: Sequence[LeftOut]) -> str:
         rest = sum(each.files for each in found[MOST_SUFFIXES - 1 :])
         parts[MOST_SUFFIXES - 1 :] = [f"{rest} others"]
     return ", ".join(parts)
+
+
+def kept_in_words(collection: str, kept: Sequence[Kept]) -> list[str]:
+    """Say which folders have lost their files, and how their documents are removed."""
+    return [f"{loss(each)}; {removal(collection, each)}" for each in kept]
+
+
+def loss(kept: Kept) -> str:
+    """Say that a folder has lost its files."""
+    lost = f"has lost {amount(kept.documents, 'file')} at once"
+    if not kept.files:
+        lost = "has no files any more"
+    return f"folder {kept.folder} {lost}; {amount(kept.documents, 'document')} kept"
+
+
+def removal(collection: str, kept: Kept) -> str:
+    """Say how the documents of a folder that has lost its files are removed."""
+    them = "it" if kept.documents == 1 else "them"
+    return f"run {command('qmd', 'update', collection, '--yes')} to remove {them}"
 
 
 def as_records(found: Sequence[LeftOut]) -> list[dict[str, object]]:

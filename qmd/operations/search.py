@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Unpack
 
@@ -10,6 +10,7 @@ from qmd.analytics.rows import Results
 from qmd.declaration.operation import operation
 from qmd.declaration.parameters import (
     UNLIMITED,
+    Exact,
     Full,
     Keywords,
     Length,
@@ -65,6 +66,7 @@ def search(
     *,
     limit: Limit = 10,
     min_score: MinScore = 0.0,
+    exact: Exact = False,
     full: Full = False,
     length: Length = 500,
     **among: Unpack[Selection],
@@ -75,6 +77,8 @@ def search(
         query: words, `"phrases"`, `-exclusions`.
         limit: results at most; None: all.
         min_score: 0 to 1.
+        exact: look for words as they are written; else the nearest words of the index stand for
+            one that no document has, and `Results.respelled` and the notice say so.
         full: whole bodies, no snippets.
         length: characters of a snippet.
         among: documents that may answer; see `Selection`.
@@ -91,7 +95,7 @@ def search(
 
     documents = selected(**among)
     made = search_log.begin("search", query, documents.collections, limit or UNLIMITED)
-    asked = queries.parse(query)
+    asked = queries.parse(query, exact=exact)
     return index.read(
         partial(
             _search,
@@ -137,8 +141,25 @@ def _search(
     hits.sort(key=lambda hit: (-hit[0], hit[1].file.partition("/")))
     results = [result for _, result in hits if result.score >= min_score]
     note(index, cursor, made, results)
-    notice = None if results else _empty_notice(index, cursor)
-    return Results(results, notice, words=dict(found.words), below=len(hits) - len(results))
+    notices = [respelling_notice(found.respelled)]
+    if not results:
+        notices.append(_empty_notice(index, cursor))
+    return Results(
+        results,
+        "\n".join(filter(None, notices)) or None,
+        words=dict(found.words),
+        below=len(hits) - len(results),
+        respelled=dict(found.respelled),
+    )
+
+
+def respelling_notice(respelled: Mapping[str, Sequence[str]]) -> str | None:
+    """Say which words were looked for in place of others; None: none were."""
+    lines = [
+        f"No document has *{asked}*; searched {' and '.join(f'*{each}*' for each in found)}."
+        for asked, found in respelled.items()
+    ]
+    return "\n".join(lines) or None
 
 
 def prepare(index: Index, limit: int) -> None:

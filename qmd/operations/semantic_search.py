@@ -11,6 +11,7 @@ from qmd.declaration.operation import operation
 from qmd.declaration.parameters import (
     UNLIMITED,
     Candidates,
+    Exact,
     Expand,
     Explain,
     Full,
@@ -33,7 +34,13 @@ from qmd.declaration.parameters import (
 )
 from qmd.embedding.vector_status import other_vectors_notice, vector_status
 from qmd.errors import InvalidArgument, NotEmbedded, QueryError
-from qmd.operations.search import NONE_INCLUDED, empty_index_notice, note, presented
+from qmd.operations.search import (
+    NONE_INCLUDED,
+    empty_index_notice,
+    note,
+    presented,
+    respelling_notice,
+)
 from qmd.ranking import search_log as searches
 from qmd.storage import cancellation
 from qmd.types import SIMILAR, Filter, Result
@@ -225,6 +232,7 @@ async def query(
     expand: Expand = None,
     rerank: Rerank = None,
     fusion: Fusion = "scores",
+    exact: Exact = False,
     timeout: Timeout = None,  # noqa: ASYNC109  # of a model, not of the call
     recent: Recent = None,
     explain: Explain = False,
@@ -248,6 +256,7 @@ async def query(
         expand: let a model put the question in other words; None: as `mode` says.
         rerank: let a model judge the best candidates; None: as `mode` says.
         fusion: how lists become one: by scores, or by reciprocal ranks.
+        exact: look for words as they are written; see `search`.
         timeout: seconds for each model that helps.
         recent: prefer new documents: days after which a claim to be new is half.
         explain: give each result how its score came about.
@@ -276,7 +285,7 @@ async def query(
     most = limit or UNLIMITED
     made = begin("query", asked.document, documents.collections, most)
     options = hybrid.Recipe(
-        fusion, meaning and mode != "fast", candidates, timeout, recent, per_file
+        fusion, meaning and mode != "fast", candidates, timeout, recent, per_file, exact
     )
 
     def begun() -> tuple[Filter | None, Helpers]:
@@ -318,6 +327,7 @@ async def query(
             return Results([], empty)
         raise
     empty = None if results else await to_thread.run_sync(empty_index_notice, index)
+    notices = [respelling_notice(ranking.respelled), *([empty] if empty else ranking.notices)]
     kept = [
         result if explain else result._replace(explain=None)
         for result in results
@@ -325,10 +335,11 @@ async def query(
     ]
     return Results(
         kept,
-        empty or "\n".join(ranking.notices) or None,
+        "\n".join(filter(None, notices)) or None,
         words=told(ranking),
         steering=steering,
         below=len(results) - len(kept),
+        respelled=ranking.respelled,
     )
 
 

@@ -13,8 +13,9 @@ from qmd.embedding.vector_status import vector_status
 from qmd.errors import ModelError
 from qmd.operations import left_out
 from qmd.settings import trust
+from qmd.storage import catalog
 from qmd.storage.catalog import Overview
-from qmd.types import LeftOut
+from qmd.types import Kept, LeftOut
 
 if TYPE_CHECKING:
     from qmd.operations.index import Index
@@ -50,6 +51,7 @@ class Status:
         contents: different texts that documents have.
         modified: UTC, of the file that changed last.
         not_indexed: of each collection, when it was last looked at.
+        kept: of each collection, folders that had lost their files when it was last looked at.
     """
 
     index: Path
@@ -65,6 +67,7 @@ class Status:
     vectors: Vectors
     collections: list[Overview]
     not_indexed: dict[str, list[LeftOut]]
+    kept: dict[str, list[Kept]]
 
 
 @operation(
@@ -94,6 +97,7 @@ def status(index: Index) -> Status:
         vectors(index),
         index.overview(),
         left_out.counted(index),
+        index.read(catalog.kept),
     )
 
 

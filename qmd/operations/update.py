@@ -28,6 +28,14 @@ Pull = Annotated[
     ),
 ]
 
+Confirmed = Annotated[
+    bool,
+    Parameter(
+        help="Also remove the documents of folders that lost their files all at once.",
+        absent={"tool": "Whether files were lost or deleted is for the user to say."},
+    ),
+]
+
 UpdateProgress = Annotated[
     Callable[[str, int, int], object] | None,
     Parameter(
@@ -50,6 +58,7 @@ UpdateProgress = Annotated[
         ("Index what has changed in all collections", "qmd update"),
         ("In one collection only", "qmd update notes"),
         ("Pull from git first where a collection is a clone", "qmd update --pull"),
+        ("Also remove what a folder that is empty now had", "qmd update notes --yes"),
     ),
 )
 async def update(
@@ -57,6 +66,7 @@ async def update(
     collection: WatchedCollections = None,
     *,
     pull: Pull = False,
+    yes: Confirmed = False,
     progress: UpdateProgress = None,
 ) -> Rows[Report]:
     """Index what has changed.
@@ -64,6 +74,8 @@ async def update(
     Args:
         collection: names; None: all.
         pull: run `git pull --ff-only` first in collections that git follows.
+        yes: remove the documents of folders that have lost all or nearly all of their files at
+            once, too. Without it they are kept, and reports say so in `kept`.
         progress: called with (collection, files done, files in all).
 
     Returns:
@@ -85,7 +97,8 @@ async def update(
 
     hooks = Hooks(index.place, index.settings, pull=pull, told=log.warning)
     names = named(collection)
-    return Rows(Report, await run_update(index, names, progress=telling, before=hooks.run))
+    run = run_update(index, names, removes=yes, progress=telling, before=hooks.run)
+    return Rows(Report, await run)
 
 
 async def run_update(
@@ -93,6 +106,7 @@ async def run_update(
     names: Sequence[str] = (),
     *,
     compared: Mapping[str, Comparison] = MappingProxyType({}),
+    removes: bool = False,
     progress: Callable[[Collection], Callable[[int, int], None]] | None = None,
     before: Callable[[Collection], Awaitable[None]] | None = None,
     told: Callable[[Collection, Report], None] | None = None,
@@ -102,6 +116,7 @@ async def run_update(
     Args:
         names: of collections; none means all.
         compared: made just before, where nothing has to be done first.
+        removes: documents of folders that have lost their files all at once.
         progress: makes, for a collection, a function that is called with (done, in all).
         before: awaited before a collection is indexed; an error it raises is the failure of
             this collection.
@@ -135,6 +150,7 @@ async def run_update(
                 index.stemmer,
                 index.readers(collection),
                 comparison=comparison,
+                removes=removes,
                 progress=progress(collection) if progress else None,
             )
         except IndexFailure:
@@ -208,6 +224,8 @@ def compare_folders(
     index: Index,
     names: Sequence[str] = (),
     found: Mapping[Collection, Found] = MappingProxyType({}),
+    *,
+    removes: bool = False,
 ) -> dict[str, Comparison]:
     """Compare collections with their folders.
 
@@ -217,6 +235,7 @@ def compare_folders(
     Args:
         names: of collections; none means all.
         found: files of folders that were walked just before.
+        removes: documents of folders that have lost their files all at once are to be removed.
 
     Returns:
         Comparisons by the name of the collection.
@@ -232,7 +251,11 @@ def compare_folders(
         with suppress(CollectionNotFound, CannotUpdate, UsageError):  # the update reports it
             check_approved(index, collection)
             compared[collection.name] = compare(
-                index.database, collection, found.get(collection), index.readers(collection)
+                index.database,
+                collection,
+                found.get(collection),
+                index.readers(collection),
+                removes=removes,
             )
     return compared
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from itertools import chain, groupby
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from qmd.ranking.postings import ALL_ROWS, Filed, Postings, Wanted, allowed_ids
@@ -15,6 +16,7 @@ from qmd.types import ALL, Filter, Text
 
 if TYPE_CHECKING:
     from qmd.ranking.inverted_index import Inverted
+    from qmd.ranking.spelling import Alike
 
 Row = TypeVar("Row", bound=tuple[Any, ...])
 
@@ -36,6 +38,7 @@ class Scored(NamedTuple):
         scores: (document_id, bm25).
         most: bm25 of a document that has nothing but what the query asks for.
         words: of the index, that were looked for, each with the word of the query it answers.
+        respelled: words of the query that no document has, each with those that stand for it.
         banned: documents with something that the query excludes.
     """
 
@@ -43,6 +46,7 @@ class Scored(NamedTuple):
     words: Mapping[str, str]
     banned: frozenset[int] = frozenset()
     most: float = 0.0
+    respelled: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
 def bm25(
@@ -124,14 +128,20 @@ def _size(found: Scored) -> int:
 def _scored(cursor: Cursor, query: Query, stemmer: Stemmer, *, among: Filter, limit: int) -> Scored:
     postings = _postings(cursor)
     total, average, _ = statistics(cursor)
-    asked = Asked(postings, query, stemmer, total=total)
+
+    def respell(word: str) -> tuple[Alike, ...]:
+        from qmd.ranking.spelling import nearest  # of no use to most searches
+
+        return () if query.exact else nearest(cursor, postings, word)
+
+    asked = Asked(postings, query, stemmer, total=total, respell=respell)
     banned = frozenset(asked.banned)
     if not asked.can_answer:
         return Scored([], {}, banned)
     may_answer = _allowed(cursor, among, asked.required)
     wanted = Wanted(asked.terms, asked.counted, average, may_answer, banned)
     rows = postings.ranked(wanted, max(1, min(limit, ALL_ROWS - 1)))
-    return Scored(rows, asked.words, banned, asked.most)
+    return Scored(rows, asked.words, banned, asked.most, asked.respelled)
 
 
 def _allowed(

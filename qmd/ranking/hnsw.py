@@ -22,7 +22,7 @@ from qmd.storage.cursor import Connection, Cursor, DatabaseError, connected
 from qmd.storage.file_lock import errand
 from qmd.storage.scratch import workplace
 from qmd.storage.statements import filled, statement
-from qmd.storage.stemmer import UNCHECKED, extension
+from qmd.storage.stemmer import UNCHECKED, load
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -231,5 +231,5 @@ def _part(cursor: Cursor, *, model_id: int, after: int) -> pa.Table:
 def _connected() -> Connection:
     """Open an engine of its own with the extension loaded."""
     connection = connected(UNCHECKED)
-    connection.execute(filled("shortcut/load", path=extension("vss")))
+    load(connection, "vss")
     return connection

@@ -64,6 +64,7 @@ class Recipe(NamedTuple):
         timeout: seconds for expansion, and again for reranking.
         half_life: days after which a document's claim to be recent is half; None: all are alike.
         per_file: passages of one document at most.
+        exact: no other words stand for those that no document has.
     """
 
     fusion: Fusion = "scores"
@@ -72,6 +73,7 @@ class Recipe(NamedTuple):
     timeout: float | None = None
     half_life: float | None = None
     per_file: int = 1
+    exact: bool = False
 
 
 class Helpers(NamedTuple):
@@ -96,11 +98,13 @@ class Ranking(NamedTuple):
     Attributes:
         documents: with further passages, perhaps, some of which may be shown by the same lines.
         words: of the index, that were looked for, each with the word of the question it answers.
+        respelled: words that no document has, each with those that were looked for in its place.
     """
 
     documents: list[Ranked]
     notices: list[str]
     words: dict[str, str]
+    respelled: dict[str, tuple[str, ...]]
 
 
 Show = Callable[[Ranking, "Cursor"], Shown]
@@ -135,6 +139,7 @@ class _Run:
             aid=self._aid,
         )
         self._words: dict[str, str] = {}
+        self._respelled: dict[str, tuple[str, ...]] = {}
         self._banned: set[int] = set()
         self._space: Space | None = None
         self._near_to: Callable[..., list[Nearest]] | None = None  # the first vector search
@@ -163,7 +168,7 @@ class _Run:
         def finished(cursor: Cursor, documents: list[Ranked] | None) -> tuple[Ranking, Shown]:
             best = fuse(cursor) if documents is None else documents
             best = self._with_passages(cursor, best[:limit])
-            ranking = Ranking(best, self._aid.notices, self._words)
+            ranking = Ranking(best, self._aid.notices, self._words, self._respelled)
             return ranking, show(ranking, cursor)
 
         read = self._database.read
@@ -283,7 +288,9 @@ class _Run:
         found = {}
         for number, asked, weight in searches:
             try:
-                parsed = query.parse(asked.text)
+                # A word that a model thought of is not replaced.
+                exact = self._recipe.exact or (plain and number > 0)
+                parsed = query.parse(asked.text, exact=exact)
             except QueryError:
                 # A plain question without a word can still be searched by its vector; and an error
                 # in the wording of a model is not the user's.
@@ -297,6 +304,7 @@ class _Run:
                 self._banned |= result.banned
             for word, stands_for in result.words.items():
                 self._words.setdefault(word, stands_for)
+            self._respelled |= result.respelled
             best = bm25.in_order(cursor, result.scores, itemgetter(1), self._depth)
             scores = {each: attained(score, result.most) for each, score in best}
             found[number] = Listed("lex", asked.text, weight, scores, {})

@@ -73,12 +73,14 @@ class Query(NamedTuple):
     Attributes:
         words: folded, in order, with repetitions: each counts.
         grams: of `words`, those that no longer word can stand for.
+        exact: no other word stands for one that no document has.
     """
 
     words: tuple[str, ...]
     grams: frozenset[str]
     phrases: tuple[Phrase, ...]
     excluded: tuple[Phrase, ...]
+    exact: bool = False
 
 
 def check_lexical(query: str) -> str | None:
@@ -116,8 +118,11 @@ def plain_words(text: str) -> list[str]:
     return [word for word in asked if word not in STOP_WORDS] or asked
 
 
-def parse(query: str) -> Query:
+def parse(query: str, *, exact: bool = False) -> Query:
     """Read a keyword query.
+
+    Args:
+        exact: look for words as they are written, also for those that no document has.
 
     Raises:
         QueryError: an odd quote, a line break, or nothing to look for.
@@ -147,7 +152,7 @@ def parse(query: str) -> Query:
     without_stops = [word for word in wanted if word not in STOP_WORDS]
     if without_stops or phrases:
         wanted = without_stops
-    return Query(tuple(wanted), frozenset(grams), tuple(phrases), tuple(excluded))
+    return Query(tuple(wanted), frozenset(grams), tuple(phrases), tuple(excluded), exact)
 
 
 def _look_for(name: list[str], wanted: list[str], grams: set[str], phrases: list[Phrase]) -> None:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from math import log
+from typing import TYPE_CHECKING
 
 from qmd.ranking.postings import Postings, Tally, Term
 from qmd.ranking.query import Phrase, Query
 from qmd.storage.stemmer import Stemmer
+
+if TYPE_CHECKING:
+    from qmd.ranking.spelling import Respell
 
 PREFIX_WEIGHT = 0.3
 """Weight of all longer words with the same beginning together, relative to the word.
@@ -41,11 +45,18 @@ def _is_syllable(gram: str) -> bool:
     return len(gram) == 1 and "\uac00" <= gram <= "\ud7a3"
 
 
+def _wholes(query: Query) -> set[str]:
+    """Return the words of a query that are made of several, such as `parse_json`."""
+    made = {"".join(each.spare) for each in query.phrases if each.spare}
+    return {word for word in query.words if word.replace("_", "") in made}
+
+
 class Asked:
     """A keyword query in term numbers of the index.
 
     Args:
         total: documents in all.
+        respell: gives words that stand for one that no document has; None: none do.
 
     Attributes:
         terms: to be looked for, and those that stand for what has been counted.
@@ -53,6 +64,7 @@ class Asked:
         required: for each phrase in quotes, the documents that have it.
         banned: documents with something excluded.
         words: of the index, that the query asked for, each with the word of the query.
+        respelled: words of the query that no document has, each with those that stand for it.
         rarest: word, of those that any document has.
         most: the score of a document that has nothing but what is asked for; longer words that
             stand for one of its words may add to that.
@@ -61,17 +73,27 @@ class Asked:
 
     rarest: str | None
 
-    def __init__(self, postings: Postings, query: Query, stemmer: Stemmer, *, total: float) -> None:
+    def __init__(
+        self,
+        postings: Postings,
+        query: Query,
+        stemmer: Stemmer,
+        *,
+        total: float,
+        respell: Respell | None = None,
+    ) -> None:
         self._postings = postings
+        self._respell = respell
         self._total = total
         self.most = 0.0
         self.counted: dict[int, Tally] = {}
         self.required: list[Sequence[int]] = []
         self.banned: set[int] = set()
         self.words: dict[str, str] = {}
+        self.respelled: dict[str, tuple[str, ...]] = {}
         self._learn(query, stemmer)
         self.terms: list[Term] = []
-        self._weigh([*query.words, *self._count_phrases(query)], query.grams)
+        self._weigh([*query.words, *self._count_phrases(query)], query.grams, _wholes(query))
         self.can_answer = bool(self.terms) and all(self.required)
 
     def _learn(self, query: Query, stemmer: Stemmer) -> None:
@@ -103,28 +125,59 @@ class Asked:
         for word in found:
             self.words.setdefault(word, asked)
 
-    def _weigh(self, words: Sequence[str], grams: frozenset[str]) -> None:
-        """Add terms, each counted as often as it is asked for; rare words stand for longer ones."""
+    def _weigh(self, words: Sequence[str], grams: frozenset[str], wholes: Container[str]) -> None:
+        """Add terms, each counted as often as it is asked for; rare words stand for longer ones.
+
+        Args:
+            wholes: words for which their parts stand, if no document has them.
+        """
         weights: dict[int, float] = {}
         for word in words:
             term = self._term[word]
             weights[term] = weights.get(term, 0) + (SYLLABLE if _is_syllable(word) else 1)
             self._note(word, self._same(word))
-        documents = self._postings.documents(list(weights))
+        documents = dict(self._postings.documents(list(weights)))
         met = [word for word in words if documents[self._term[word]]]
         self.rarest = min(met, key=lambda word: documents[self._term[word]], default=None)
         rare = [
             w for w in dict.fromkeys(words) if w not in grams and documents[self._term[w]] < COMMON
         ]
-        self._count_longer(rare, weights)
+        matched = self._count_longer(rare, weights)
+        missing = [w for w in rare if not documents[self._term[w]] and w not in matched]
+        documents |= self._replace([w for w in missing if w not in wholes], weights)
         for term, weight in weights.items():
             most = weight * worth(self._total, documents[term])
             self.most += most
             if documents[term]:
                 self.terms.append(Term(term, most))
 
-    def _count_longer(self, rare: Sequence[str], asked: Container[int]) -> None:
-        """Count the longer words that start with a rare one, together as one more word."""
+    def _replace(self, missing: Sequence[str], weights: dict[int, float]) -> dict[int, int]:
+        """Weigh, in place of words that no document has, the words that are written like them.
+
+        Several that are about as near are counted like longer words: one has the full weight.
+
+        Returns:
+            The documents of each term that is new.
+        """
+        clauses = []
+        for word in missing if self._respell else ():
+            near = self._respell(word) if self._respell else ()
+            if not near or near[0].term_id in weights:
+                continue
+            weights[near[0].term_id] = weights.pop(self._term[word])
+            clauses.append([each.term_id for each in near[1:] if each.term_id not in weights])
+            self.respelled[word] = tuple(each.word for each in near)
+            self._note(word, self.respelled[word])
+        for tally in self._postings.any_of(clauses).values():
+            self._add_counted(tally, PREFIX_WEIGHT)
+        return dict(self._postings.documents(list(weights))) if clauses else {}
+
+    def _count_longer(self, rare: Sequence[str], asked: Container[int]) -> set[str]:
+        """Count the longer words that start with a rare one, together as one more word.
+
+        Returns:
+            The words for which there are any.
+        """
         clauses = []
         for word in rare:
             longer = {
@@ -134,8 +187,10 @@ class Asked:
             }
             self._note(word, longer.values())
             clauses.append(list(longer))
-        for tally in self._postings.any_of(clauses).values():
+        found = self._postings.any_of(clauses)
+        for tally in found.values():
             self._add_counted(tally, PREFIX_WEIGHT)
+        return {rare[number] for number in found}
 
     def _add_counted(self, tally: Tally, weight: float) -> float:
         """Score what has been counted already, as one term; give the most that it adds."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from qmd.storage.cursor import Cursor, as_json
 from qmd.text import paths
-from qmd.types import Collection, Context, LeftOut
+from qmd.types import Collection, Context, Kept, LeftOut
 
 
 class Overview(NamedTuple):
@@ -86,6 +86,14 @@ def left_out(cursor: Cursor) -> dict[str, list[LeftOut]]:
     return found
 
 
+def kept(cursor: Cursor) -> dict[str, list[Kept]]:
+    """Load the folders of each collection that had lost their files at its last update."""
+    found: dict[str, list[Kept]] = {}
+    for collection, *rest in cursor.run("collections/lost_folders"):
+        found.setdefault(collection, []).append(Kept(*rest))
+    return found
+
+
 def config_digest(cursor: Cursor) -> str | None:
     """Return the digest of the index.yml that the tables reflect."""
     name = "config_digest"
@@ -119,6 +127,7 @@ def _remove_strays(cursor: Cursor) -> None:
     cursor.run("collections/bury_strays")
     cursor.run("collections/remove_strays")
     cursor.run("collections/forget_left_out")
+    cursor.run("collections/forget_lost_folders")
 
 
 def _renamed(before: Sequence[Collection], now: Sequence[Collection]) -> list[tuple[str, str]]:

@@ -16,6 +16,7 @@ from qmd.errors import IndexNotWritable
 from qmd.storage import cancellation
 from qmd.storage.attachment import attach
 from qmd.storage.cursor import Connection, Cursor
+from qmd.storage.descriptors import ensure_descriptors
 from qmd.storage.duckdb_errors import translating
 from qmd.storage.file_version import is_settled, version_of, wal_path
 from qmd.storage.thread_lock import Result, ThreadLock
@@ -78,6 +79,7 @@ class Database(ThreadLock):
         Raises:
             IndexFailure: the index is busy, unreadable, too new, or cannot be written.
         """
+        ensure_descriptors(self.path)
         with self._alone():
             return self._transaction(work)
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import _duckdb
 
-from qmd.storage.cursor import Cursor, connected
+from qmd.errors import ExtensionUnusable
+from qmd.storage.cursor import Connection, Cursor, connected
 from qmd.storage.statements import filled
 from qmd.text.hashes import term_id
 
@@ -69,8 +70,21 @@ class Stemmer:
     @staticmethod
     def _loaded() -> Cursor:
         connection = connected({"threads": "1", **UNCHECKED})
-        connection.execute(filled("words/load_stemmer", path=extension("fts")))
+        load(connection, "fts")
         return Cursor(connection)
+
+
+def load(connection: Connection, name: str) -> None:
+    """Load a DuckDB extension from its wheel.
+
+    Raises:
+        ExtensionUnusable: there is not enough memory for it, or its file is damaged.
+        ModuleNotFoundError: the wheel is not installed.
+    """
+    try:
+        connection.execute(filled("store/load_extension", path=extension(name)))
+    except _duckdb.Error as error:
+        raise ExtensionUnusable(name, str(error)) from error
 
 
 def extension(name: str) -> Path:

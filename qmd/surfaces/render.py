@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from qmd.surfaces import terminal
@@ -87,6 +88,7 @@ def results(
     names: Callable[[str], str] = str,
     below_threshold: bool = False,
     raw_csv: bool = False,
+    respelled: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> str:
     """Search results.
 
@@ -95,13 +97,16 @@ def results(
         names: what to show for `collection/path`.
         below_threshold: there are results, but all score too low.
         raw_csv: write cells as they are, also those that a spreadsheet would run.
+        respelled: words that no document has, with those searched in their place; each record in
+            JSON has them, since a list has no other place for them.
     """
     listed = [
         (result, names(result.file), _shown_text(result, numbered=numbered)) for result in found
     ]
     match form:
         case Format.JSON:
-            return as_json([_record(*item) for item in listed])
+            more = {"respelled": dict(respelled)} if respelled else {}
+            return as_json([_record(*item) | more for item in listed])
         case Format.CSV:
             return as_csv(
                 ["docid", "score", "file", "title", "context", "line", "snippet"],

@@ -71,6 +71,7 @@ KINDS = (
     Kind("Org", ".org", DOCUMENT, "org"),
     Kind("reStructuredText", ".rst .rest", DOCUMENT, "restructuredtext"),
     Kind("AsciiDoc", ".adoc .asciidoc .asc", DOCUMENT, "asciidoc"),
+    Kind("MediaWiki", ".mediawiki .wiki", DOCUMENT, "mediawiki"),
     Kind("LaTeX", ".tex .latex .ltx", DOCUMENT, "latex"),
     Kind("canvas", ".canvas", DOCUMENT, "canvas"),
     Kind("outline", ".opml", DOCUMENT, "opml"),

@@ -9,9 +9,10 @@ import pytest
 
 from qmd.errors import ConfigError, DocumentNotFound, UsageError
 from qmd.experiences.table import UNREVIEWED
-from qmd.operations.curation import rename_collection
+from qmd.operations.collections import rename_collection
 from qmd.operations.doctor import examine
 from qmd.operations.documents import get
+from qmd.operations.experience_records import query_experiences, submit_experience
 from qmd.operations.experiences import Experiences
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query
@@ -108,7 +109,7 @@ def test_doctor_and_cleanup_leave_records_as_they_are(records, library):
     library.write("tea.md", "# Tea")
     library.update()
     (library.root / "tea.md").unlink()
-    library.update()
+    library.update(removes=True)
     maintenance.clean(library.engine.database)
     [finding] = [f for f in examine(library.engine) if f.check == "collection experiences"]
     assert finding.status == "ok"
@@ -180,3 +181,14 @@ def test_nothing_outside_is_taken_for_a_record(records, library):
     id_ = submitted(records, REDIS)
     with pytest.raises(DocumentNotFound):
         get(library.engine, str(Path.cwd() / f"{id_}.md"))
+
+
+def test_the_operations_answer_as_the_records_do(library):
+    given = {"title": "Stale caches", "problem_description": "Old pages.", "solution": "Expire."}
+    submitted = submit_experience(library.engine, **given, keywords=("Redis",))
+    assert submitted["success"], submitted
+    found = query_experiences(library.engine, "redis", limit=1)["data"]
+    assert [each["id"] for each in found["experiences"]] == [submitted["data"]["id"]]
+    assert (found["total"], found["limit"], found["offset"]) == (1, 1, 0)
+    refused = submit_experience(library.engine, **given | {"title": " "})
+    assert refused["error"]["code"] == "INVALID_TITLE"

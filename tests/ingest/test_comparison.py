@@ -100,6 +100,7 @@ def test_what_another_process_has_indexed_since_the_walk_is_not_gone(library):
         os.utime(library.root / name, (1_600_000_000, 1_600_000_000))
 
     write("old.md")
+    library.write("staying.txt", "other files say that the disk is there")
     collection = library.engine.collection("notes")
     before = walk(collection)
     write("new.md")

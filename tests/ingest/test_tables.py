@@ -21,8 +21,8 @@ from qmd.ingest.extractor import Extractor, Readers
 from qmd.ingest.reader import opened, parsed
 from qmd.ingest.vocabulary import Vocabulary
 from qmd.ingest.walk import Found, walk
-from qmd.operations import curation
-from qmd.operations.curation import rename_collection
+from qmd.operations import collections
+from qmd.operations.collections import rename_collection
 from qmd.operations.update import compare_folders, update_small
 from qmd.storage.cursor import Cursor
 from qmd.types import Collection
@@ -295,7 +295,7 @@ def test_what_another_process_changed_meanwhile_is_compared_again(library):
 def test_a_collection_that_is_removed_meanwhile_is_named(library):
     library.write("a.md", "# a\n\nleaf\n")
     before = compared(library)
-    curation.remove_collection(library.engine, "notes")
+    collections.remove_collection(library.engine, "notes")
     with pytest.raises(CollectionNotFound):
         carried_out(library, before)
 

@@ -7,7 +7,8 @@ import pytest
 
 from qmd import edit_lock
 from qmd.errors import AlreadyExists, CollectionNotFound
-from qmd.operations.curation import add_collection, remove_collection, rename_collection
+from qmd.operations.collections import remove_collection, rename_collection
+from qmd.operations.curation import add_collection
 from qmd.operations.documents import below
 from qmd.operations.index import Index
 from qmd.operations.search import search

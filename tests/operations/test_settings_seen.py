@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from qmd.errors import ConfigEmptied
-from qmd.operations.curation import add_context
+from qmd.operations.contexts import add_context
 from qmd.settings import config
 
 

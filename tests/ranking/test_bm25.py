@@ -127,7 +127,7 @@ def test_scores_are_those_of_the_formula_after_any_history(history):
             with pytest.MonkeyPatch.context() as patch:
                 if len(batch) % 2:
                     patch.setattr(inversion, "Words", None)
-                library.update()
+                library.update(removes=True)
             for text in QUERIES:  # what was found before is not remembered too long
                 assert search(stays, text) == search(library.engine, text)
         stays.close()

@@ -124,7 +124,7 @@ def test_documents_that_are_gone_neither_come_back_nor_crowd_out_others(compass)
     compass.embed()
     for file in (compass.root / "near").iterdir():
         file.unlink()
-    compass.update()
+    compass.update(removes=True)
     assert found(compass, limit=3) == [("notes/far.md", cosine(80))]
     _, state = vector_status(compass.engine)
     assert (state.vectors, state.lacking) == (251, 0)

@@ -25,6 +25,7 @@ ENGINE = {
     "store/attach_to_write",
     "store/detach",
     "store/limit_memory",
+    "store/load_extension",
     "store/plan",
     "store/run_plan",
     "store/forget_plan",

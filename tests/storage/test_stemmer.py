@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qmd.errors import ExtensionUnusable
 from qmd.storage.stemmer import Stemmer
 from qmd.text.hashes import term_id
 from tests.library import STEMMER
@@ -55,3 +56,13 @@ def test_very_many_words_have_the_terms_that_few_have(words):
         stemmer = Stemmer()
         stemmer._cursor = STEMMER._cursor
         assert stemmer.terms(words) == few
+
+
+def test_an_extension_that_cannot_be_loaded_is_named(monkeypatch, tmp_path):
+    damaged = tmp_path / "fts.duckdb_extension"
+    damaged.write_bytes(b"no library" * 100)
+    monkeypatch.setattr("qmd.storage.stemmer.extension", lambda name: damaged)
+    with pytest.raises(ExtensionUnusable, match="cannot load its extension fts") as raised:
+        Stemmer().terms(["cups"])
+    assert raised.value.name == "fts"
+    assert raised.value.exit_code == 3

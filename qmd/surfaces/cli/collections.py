@@ -2,114 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import quote
-from typing import Annotated
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
 from qmd.errors import QmdError
+from qmd.operations import collections as operations
 from qmd.operations import curation
-from qmd.settings import trust
-from qmd.settings.config import NEW_MASK, Settings
-from qmd.settings.edit import Parsed, entry
 from qmd.surfaces import formats, wording
-from qmd.surfaces.cli.common import (
-    READ,
-    Json,
-    collection_names,
-    examples,
-    notice,
-    say,
-    state,
-)
+from qmd.surfaces.cli.common import Json, State, notice, say
+from qmd.surfaces.cli.derive import Call, command, interactive
 from qmd.surfaces.cli.update import report_updates
 from qmd.visible import shown
 
+if TYPE_CHECKING:
+    from qmd.operations.collections import CollectionDetails
+    from qmd.storage.catalog import Overview
+
 app = typer.Typer(no_args_is_help=True, help="Folders whose files are indexed.")
 
-Name = Annotated[
-    str,
-    typer.Argument(metavar="NAME", help="Name of the collection.", autocompletion=collection_names),
-]
+
+class AsJson(NamedTuple):
+    """The option that writes JSON."""
+
+    as_json: Json = False
 
 
 @app.command()
-@examples(
-    ("Index the Markdown files of a folder", "qmd collection add ~/journal"),
-    (
-        "Under another name, with other files",
-        "qmd collection add ~/journal --name diary --mask '**/*.{md,txt}'",
-    ),
-    ("The current folder", "cd ~/journal && qmd collection add ."),
-)
-def add(
-    context: typer.Context,
-    path: Annotated[
-        Path, typer.Argument(click_type=READ, help="The folder; . is the current one.")
-    ],
-    name: Annotated[
-        str | None, typer.Option("--name", help="Its name; else that of the folder.")
-    ] = None,
-    mask: Annotated[
-        str,
-        typer.Option(
-            "--mask",
-            "--glob",
-            metavar="GLOB",
-            help="Which files: documents, code, data, all; or globs, with commas between.",
-        ),
-    ] = NEW_MASK,
-    ignored: Annotated[
-        list[str] | None,
-        typer.Option("--ignore", metavar="GLOB", help="Files to leave out; also several times."),
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Register a folder and index it."""
-    with state(context).engine(warm=True, new=True) as engine:
+@interactive(operations.add_collection, options=AsJson)
+def add(here: State, arguments: dict[str, Any], options: AsJson) -> None:
+    """Register a folder and index it, showing the progress."""
+    path, ignored = Path(arguments.pop("path")), arguments.pop("ignore", ())
+    with here.engine(warm=True, new=True) as engine:
         try:
-            added = curation.add_collection(
-                engine, path, name=name, mask=mask, ignored=ignored or ()
-            )
+            added = curation.add_collection(engine, path, ignored=ignored, **arguments)
         except (QmdError, OSError, KeyboardInterrupt) as error:
             for note in getattr(error, "__notes__", ()):
                 notice(note)
             raise
         try:
-            report_updates(engine, [added.name], as_json=as_json, added=True)
+            report_updates(engine, [added.name], as_json=options.as_json, added=True)
             curation.end_adding(engine, added)
         except BaseException:  # also Ctrl-C, and the exit of a failure that was told
             notice(curation.state_of(engine, added.name))
             raise
 
 
-@app.command(name="list")
-@examples(
-    ("List the collections", "qmd collection list"),
-    ("For a program", "qmd collection list --json"),
-)
-def list_(context: typer.Context, as_json: Json = False) -> None:
-    """List the collections."""
-    with state(context).engine() as engine:
-        found = engine.overview()
-    if as_json:
-        say(
-            formats.as_json(
-                [
-                    {
-                        "name": c.name,
-                        "path": c.root,
-                        "pattern": c.mask,
-                        "included": c.included,
-                        "documents": c.documents,
-                        "bytes": c.bytes,
-                        "modified": c.modified.isoformat() if c.modified else None,
-                    }
-                    for c in found
-                ]
-            )
-        )
+@app.command()
+@command(operations.collections, options=AsJson)
+def list_(call: Call, found: Sequence[Overview]) -> None:
+    """Write the collections, each on a line."""
+    if call.options.as_json:
+        say(formats.as_json([_record(each) for each in found]))
     elif not found:
         say("No collections yet. Add one with 'qmd collection add PATH'.")
     else:
@@ -127,174 +74,99 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
         say(formats.table(rows, right=frozenset({1, 2})))
 
 
+def _record(collection: Overview | CollectionDetails, **settings: object) -> Mapping[str, object]:
+    """Return what JSON says of a collection.
+
+    Args:
+        settings: that stand after its mask.
+    """
+    return {
+        "name": collection.name,
+        "path": collection.root,
+        "pattern": collection.mask,
+        **settings,
+        "included": collection.included,
+        "documents": collection.documents,
+        "bytes": collection.bytes,
+        "modified": collection.modified.isoformat() if collection.modified else None,
+    }
+
+
 @app.command()
-@examples(
-    ("Show the folder, the mask and the contexts of one", "qmd collection show notes"),
-    ("For a program", "qmd collection show notes --json"),
-)
-def show(context: typer.Context, name: Name, as_json: Json = False) -> None:
-    """Show one collection."""
-    with state(context).engine() as engine:
-        collection = engine.collection(name)
-        indexed = next(c for c in engine.overview() if c.name == name)
-        contexts = [c for c in engine.contexts() if c.collection == name]
-    if as_json:
-        say(
-            formats.as_json(
-                {
-                    "name": name,
-                    "path": collection.root,
-                    "pattern": collection.mask,
-                    "ignore": list(collection.ignored),
-                    "update": collection.update_command,
-                    "included": collection.included,
-                    "documents": indexed.documents,
-                    "bytes": indexed.bytes,
-                    "modified": indexed.modified.isoformat() if indexed.modified else None,
-                    "contexts": {f"/{c.prefix}": c.body for c in contexts},
-                }
-            )
-        )
+@command(operations.collection, options=AsJson)
+def show(call: Call, found: CollectionDetails) -> None:
+    """Write the settings of a collection."""
+    contexts = {f"/{c.prefix}": c.body for c in found.contexts}
+    if call.options.as_json:
+        record = _record(found, ignore=list(found.ignored), update=found.update_command)
+        say(formats.as_json({**record, "contexts": contexts}))
         return
     rows = [
-        ("Collection", name),
-        ("Path", wording.folder(collection.root)),
-        ("Mask", collection.mask),
-        ("Files", f"{indexed.documents} ({wording.size(indexed.bytes)})"),
-        ("Searched", "by default" if collection.included else "only when named with -c"),
+        ("Collection", found.name),
+        ("Path", wording.folder(found.root)),
+        ("Mask", found.mask),
+        ("Files", f"{found.documents} ({wording.size(found.bytes)})"),
+        ("Searched", "by default" if found.included else "only when named with -c"),
     ]
-    if collection.ignored:
-        rows.append(("Ignored", ", ".join(collection.ignored)))
-    if collection.update_command:
-        rows.append(("Update", collection.update_command))
-    rows += [(f"Context /{c.prefix}", c.body) for c in contexts]
+    if found.ignored:
+        rows.append(("Ignored", ", ".join(found.ignored)))
+    if found.update_command:
+        rows.append(("Update", found.update_command))
+    rows += [(f"Context {place}", text) for place, text in contexts.items()]
     say(formats.table(rows))
 
 
-app.command(name="info", hidden=True)(show)
+@app.command()
+@command(operations.remove_collection)
+def remove(call: Call, _: None) -> None:
+    """Confirm the removal."""
+    say(f"Removed collection '{shown(call.given['name'])}'. Its files were not touched.")
 
 
 @app.command()
-@examples(
-    ("Forget a collection, but keep its files", "qmd collection remove work"),
-    ("And free the space that it took", "qmd collection remove work && qmd cleanup"),
-)
-def remove(context: typer.Context, name: Name) -> None:
-    """Forget a collection. Its files stay where they are."""
-    with state(context).engine() as engine:
-        curation.remove_collection(engine, name)
-    say(f"Removed collection '{shown(name)}'. Its files were not touched.")
-
-
-app.command(name="rm", hidden=True)(remove)
+@command(operations.rename_collection)
+def rename(call: Call, _: None) -> None:
+    """Confirm the new name."""
+    old, new = shown(call.given["old"]), shown(call.given["new"])
+    say(f"Renamed collection '{old}' to '{new}'.")
 
 
 @app.command()
-@examples(
-    ("Give a collection another name", "qmd collection rename work job"),
-    ("And see the result", "qmd collection rename work job && qmd ls job"),
-)
-def rename(
-    context: typer.Context,
-    old: Annotated[
-        str,
-        typer.Argument(
-            metavar="OLD", help="Name of the collection.", autocompletion=collection_names
-        ),
-    ],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="Its new name.")],
-) -> None:
-    """Give a collection another name."""
-    with state(context).engine() as engine:
-        curation.rename_collection(engine, old, new)
-    say(f"Renamed collection '{shown(old)}' to '{shown(new)}'.")
-
-
-app.command(name="mv", hidden=True)(rename)
-
-
-def _set(context: typer.Context, name: str, key: str, value: object) -> bool:
-    """Set a key in the lines of a collection; None removes it.
-
-    Returns:
-        Whether what index.yml says needs no approval, or has it.
-    """
-    with state(context).engine() as engine:
-        engine.configured(name)
-
-        def edit(_: Settings, document: Parsed) -> None:
-            lines = entry(document, name)
-            if value is None:
-                lines.pop(key, None)
-            else:
-                lines[key] = value
-
-        engine.change(edit)
-        return trust.is_trusted(engine.place, engine.settings())
+@command(operations.include_collection)
+def include(call: Call, _: None) -> None:
+    """Confirm that searches look into it."""
+    say(f"Searches look into '{shown(call.given['name'])}' by default.")
 
 
 @app.command()
-@examples(
-    ("Search it again without naming it", "qmd collection include work"),
-    ("See which are searched", "qmd collection include work && qmd collection list"),
-)
-def include(context: typer.Context, name: Name) -> None:
-    """Let searches that name no collection look into this one."""
-    _set(context, name, "includeByDefault", None)
-    say(f"Searches look into '{shown(name)}' by default.")
+@command(operations.exclude_collection)
+def exclude(call: Call, _: None) -> None:
+    """Say how searches still look into it."""
+    name = shown(call.given["name"])
+    say(f"Searches look into '{name}' only with -c {quote(name)}.")
 
 
 @app.command()
-@examples(
-    ("Leave a collection out, unless it is named", "qmd collection exclude work"),
-    ("And search in it all the same", "qmd collection exclude work && qmd search plan -c work"),
-)
-def exclude(context: typer.Context, name: Name) -> None:
-    """Let only searches that name this collection look into it."""
-    _set(context, name, "includeByDefault", False)
-    say(f"Searches look into '{shown(name)}' only with -c {quote(shown(name))}.")
+@command(operations.ignore_files)
+def ignore(call: Call, _: None) -> None:
+    """Confirm which files are left out."""
+    told = ", ".join(map(shown, call.given["globs"]))
+    say(f"Left out of '{shown(call.given['name'])}' from the next 'qmd update' on: {told}")
 
 
 @app.command()
-@examples(
-    ("Leave a folder out", "qmd collection ignore notes drafts/"),
-    ("Leave several kinds of files out", "qmd collection ignore notes '**/*.tmp' '**/*.bak'"),
-)
-def ignore(
-    context: typer.Context,
-    name: Name,
-    globs: Annotated[
-        list[str],
-        typer.Argument(metavar="GLOB...", help="Files to leave out, such as 'work/'."),
-    ],
-) -> None:
-    """Leave files of a collection out."""
-    with state(context).engine() as engine:
-        curation.ignore(engine, name, globs)
-    told = ", ".join(map(shown, globs))
-    say(f"Left out of '{shown(name)}' from the next 'qmd update' on: {told}")
-
-
-@app.command(name="update-cmd")
-@examples(
-    ("Run a command before each update", "qmd collection update-cmd notes 'git pull --ff-only'"),
-    ("Run none any more", "qmd collection update-cmd notes"),
-)
-def update_command(
-    context: typer.Context,
-    name: Name,
-    command: Annotated[
-        str | None, typer.Argument(metavar="[CMD]", help="A shell command; none clears it.")
-    ] = None,
-) -> None:
-    """Set the command that runs before a collection is indexed."""
-    if command:
-        trust.check_command(name, command, state(context).place.config)
-    approved = _set(context, name, "update", command or None)
-    if command and not approved:
-        say(f"Set for '{shown(name)}': {shown(command)}")
+@command(operations.set_update_command)
+def update_command(call: Call, approved: bool) -> None:
+    """Say when the command runs, if it does."""
+    name, line = shown(call.given["name"]), call.given.get("command")
+    if line and not approved:
+        say(f"Set for '{name}': {shown(line)}")
         notice("It does not run before this project is approved. Look at it with 'qmd trust'.")
-    elif command:
-        say(f"'qmd update' runs in '{shown(name)}' first: {shown(command)}")
+    elif line:
+        say(f"'qmd update' runs in '{name}' first: {shown(line)}")
     else:
-        notice(f"'qmd update' runs nothing in '{shown(name)}' any more.")
+        notice(f"'qmd update' runs nothing in '{name}' any more.")
+
+
+for spelling, function in (("info", show), ("rm", remove), ("mv", rename)):
+    app.command(name=spelling, hidden=True)(function)

@@ -2,115 +2,78 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
 from qmd.errors import UsageError
-from qmd.operations import curation
-from qmd.operations.curation import shown as named
+from qmd.operations import contexts as operations
+from qmd.operations.contexts import place_of
 from qmd.operations.documents import below
-from qmd.quoting import command
-from qmd.storage.catalog import folders
+from qmd.quoting import command as quoted
 from qmd.surfaces import formats
-from qmd.surfaces.cli.common import (
-    Json,
-    examples,
-    notice,
-    say,
-    state,
-)
+from qmd.surfaces.cli.common import Json, State, notice, say
+from qmd.surfaces.cli.derive import Call, command, interactive
 from qmd.visible import shown
+
+if TYPE_CHECKING:
+    from qmd.types import Context
 
 app = typer.Typer(no_args_is_help=True, help="Texts that describe folders, shown with results.")
 
 
+class AsJson(NamedTuple):
+    """The option that writes JSON."""
+
+    as_json: Json = False
+
+
 @app.command()
-@examples(
-    ("Describe all that is indexed", "qmd context add / 'Notes and plans of mine'"),
-    (
-        "Describe a folder of a collection",
-        "qmd context add qmd://notes/journal 'What happened, day by day'",
-    ),
-    ("Describe the current folder", "cd ~/notes && qmd context add 'What I know of drinks'"),
-)
-def add(
-    context: typer.Context,
-    words: Annotated[
-        list[str],
-        typer.Argument(metavar="[PATH] TEXT", help="/, qmd://collection/folder, or a folder."),
-    ],
-) -> None:
-    """Describe a folder: the current one, if no PATH is given."""
+@interactive(operations.add_context)
+def add(here: State, arguments: dict[str, Any], _: object) -> None:
+    """Add a context: of the current folder, if no PATH is given."""
+    words = arguments["text"]
     if len(words) > 2:
         raise UsageError('Put the text in quotes: qmd context add PATH "TEXT".')
     path, text = words if len(words) == 2 else (".", words[0])
-    with state(context).engine(new=path == "/") as engine:
-        added = curation.add_context(engine, path, text)
+    with here.engine(new=path == "/") as engine:
+        added = operations.add_context(engine, path, text)
         name = added.collection
         empty = name is not None and not below(engine, name, added.prefix)
-    place = shown(named((name, added.prefix)))
+    place = shown(place_of(name, added.prefix))
     say(f"Added context to {place}.")
     if empty and name is not None:
-        others = command("qmd", "ls", name)
+        others = quoted("qmd", "ls", name)
         notice(f"No document is in {place} yet. {others} shows those that there are.")
 
 
-@app.command(name="list")
-@examples(
-    ("List the contexts", "qmd context list"),
-    ("For a program", "qmd context list --json"),
-)
-def list_(context: typer.Context, as_json: Json = False) -> None:
-    """List all contexts."""
-    with state(context).engine() as engine:
-        found = sorted(engine.contexts(), key=lambda c: (c.collection or "", c.prefix))
-    if as_json:
-        say(
-            formats.as_json(
-                [{"path": named((c.collection, c.prefix)), "context": c.body} for c in found]
-            )
-        )
+@app.command()
+@command(operations.contexts, options=AsJson)
+def list_(call: Call, contexts: Sequence[Context]) -> None:
+    """Write the contexts with their places, in order."""
+    ordered = sorted(contexts, key=lambda c: (c.collection or "", c.prefix))
+    found = [(place_of(c.collection, c.prefix), c.body) for c in ordered]
+    if call.options.as_json:
+        say(formats.as_json([{"path": place, "context": text} for place, text in found]))
     elif not found:
         say("No contexts yet. Add one with 'qmd context add PATH TEXT'.")
     else:
-        say(formats.table([(named((c.collection, c.prefix)), c.body) for c in found]))
+        say(formats.table(found))
 
 
 @app.command()
-@examples(
-    ("Remove the context of a collection", "qmd context rm qmd://work"),
-    ("Remove that of everything", "qmd context rm /"),
-)
-def rm(
-    context: typer.Context,
-    path: Annotated[str, typer.Argument(help="/, qmd://collection/folder, or a folder.")],
-) -> None:
-    """Remove a context."""
-    with state(context).engine() as engine:
-        folder = curation.remove_context(engine, path)
-    say(f"Removed context from {shown(named(folder))}.")
+@command(operations.remove_context)
+def rm(_: Call, removed: Context) -> None:
+    """Confirm the removal."""
+    say(f"Removed context from {shown(place_of(removed.collection, removed.prefix))}.")
 
 
 @app.command()
-@examples(
-    ("See what nothing is said of", "qmd context check"),
-    ("For a program", "qmd context check --json"),
-)
-def check(context: typer.Context, as_json: Json = False) -> None:
-    """List collections and top folders that have no context."""
-    with state(context).engine() as engine:
-        described = {(c.collection, c.prefix) for c in engine.contexts()}
-        names = [collection.name for collection in engine.collections()]
-        tops = engine.read(folders)
-    missing = [named((name, "")) for name in names if (name, "") not in described]
-    missing += [
-        named((top.collection, top.folder))
-        for top in tops
-        if (top.collection, top.folder) not in described
-    ]
-    missing.sort()
-    if as_json:
+@command(operations.missing_contexts, options=AsJson)
+def check(call: Call, missing: Sequence[str]) -> None:
+    """Write the places that lack a context."""
+    if call.options.as_json:
         say(formats.as_json(missing))
     elif missing:
         say("Without a context:\n" + "".join(f"  {shown(place)}\n" for place in missing))

@@ -144,7 +144,7 @@ def _declare(
         parameters.append(
             Parameter("no_gpu", Parameter.KEYWORD_ONLY, default=False, annotation=NoGpu)
         )
-    run.__name__, run.__doc__ = operation.python, operation.summary
+    run.__name__, run.__doc__ = operation.command.split()[-1], operation.summary
     vars(run).update(operation=operation, examples=operation.examples)
     run.__annotations__ = {each.name: each.annotation for each in parameters}
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
@@ -192,13 +192,13 @@ def _parameter(declared: Declared) -> Parameter:
         if several:
             kind, default = list[str], about.defaults.get("command", REQUIRED)
         name = about.metavar or declared.name.upper()
-        info: Any = typer.Argument(
-            help=about.help, metavar=f"{name}..." if several else name, **more
-        )
+        if several and not name.startswith("["):  # one in brackets says itself how many
+            name += "..."
+        info: Any = typer.Argument(help=about.help_on("command"), metavar=name, **more)
     else:
         metavar = about.metavar or _METAVARS.get(declared.kind)
         flags = about.flags or (_flag(declared),)
-        info = typer.Option(*flags, metavar=metavar, help=about.help, **more)
+        info = typer.Option(*flags, metavar=metavar, help=about.help_on("command"), **more)
     if declared.kind == "flag":
         default = False  # also of one that takes away, such as --no-vectors
     elif default is None:

@@ -204,7 +204,7 @@ def _listed(engine: Index, path: str) -> tuple[str, str]:
         raise UsageError("The path is empty.\n\n'qmd ls' alone lists the collections.")
     begins = path.partition("/")[0]
     if begins in (".", "..", "~") or (path.startswith("/") and not path.startswith("//")):
-        from qmd.operations.curation import on_disk
+        from qmd.operations.contexts import on_disk
 
         inside = on_disk(engine, path)
         if inside is not None:

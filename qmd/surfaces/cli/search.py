@@ -15,6 +15,8 @@ from qmd.surfaces.cli.search_options import SearchOutput
 from qmd.text import paths
 from qmd.wording import DIGITS, lowest_shown_as, reaches
 
+AS_WRITTEN = "With --exact, words are searched as they are written."
+
 if TYPE_CHECKING:
     from qmd.operations.index import Index
 
@@ -50,6 +52,8 @@ def show(call: Call, results: Results) -> None:
     template = _editor(here, engine) if here.colour else None
     if results.notice:
         notice(results.notice)
+    if results.respelled:
+        notice(AS_WRITTEN)
     least, digits = _least(call), _digits(options)
     shown = [result for result in results if reaches(result.score, least, digits)]
 
@@ -66,6 +70,7 @@ def show(call: Call, results: Results) -> None:
             names=on_disk if options.full_path else str,
             below_threshold=bool(results.below or len(results) > len(shown)),
             raw_csv=options.raw_csv,
+            respelled=results.respelled,
         )
     )
 

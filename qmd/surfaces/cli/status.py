@@ -48,6 +48,7 @@ def status(call: Call, now: Status) -> None:
                             "bytes": c.bytes,
                             "included": c.included,
                             "notIndexed": left_out.as_records(now.not_indexed.get(c.name, ())),
+                            "kept": [each._asdict() for each in now.kept.get(c.name, ())],
                             "lastUpdated": c.modified.isoformat() if c.modified else None,
                         }
                         for c in now.collections
@@ -86,6 +87,9 @@ def status(call: Call, now: Status) -> None:
     for name, files in now.not_indexed.items():
         if files:
             say(f"  {shown(name)}: not indexed: {shown(left_out.in_words(files))}")
+    for name, folders in now.kept.items():
+        for line in left_out.kept_in_words(name, folders):
+            say(f"  {shown(name)}: {shown(line)}")
 
 
 def _told(vectors: Vectors) -> str:

@@ -46,6 +46,7 @@ def update(here: State, arguments: dict[str, Any], options: UpdateOutput) -> Non
     """Update collections, without DuckDB where nothing has changed."""
     named = (*arguments.get("collection", ()), *(options.names or ()))
     names, pull, as_json = list(dict.fromkeys(named)), arguments.get("pull", False), options.as_json
+    removes = arguments.get("yes", False)
     before = fingerprint.NONE
     if not pull:
         vectors_of = partial(loader.vectors_of, here.place, environment.machine(here.environ))
@@ -58,7 +59,7 @@ def update(here: State, arguments: dict[str, Any], options: UpdateOutput) -> Non
         telling.end(before.reports, partial(_in_words, before.lacking))
         return
     with here.engine(warm=True) as engine:
-        report_updates(engine, names, pull=pull, as_json=as_json, before=before)
+        report_updates(engine, names, pull=pull, removes=removes, as_json=as_json, before=before)
 
 
 def report_updates(
@@ -66,6 +67,7 @@ def report_updates(
     names: Sequence[str],
     *,
     pull: bool = False,
+    removes: bool = False,
     as_json: bool = False,
     added: bool = False,
     before: fingerprint.Glance = fingerprint.NONE,
@@ -73,6 +75,7 @@ def report_updates(
     """Update collections and say what happened, each as it is done.
 
     Args:
+        removes: documents of folders that have lost their files all at once.
         before: made just before; if it turns out that nothing has changed, that is noted.
 
     Raises:
@@ -88,7 +91,7 @@ def report_updates(
     telling = _Telling(len(chosen), as_json=as_json, added=added)
     compared = {}
     if not any(hooks.wants(collection) for collection in chosen):
-        compared = compare_folders(engine, names, before.found)
+        compared = compare_folders(engine, names, before.found, removes=removes)
     reports: list[Report] = []
     rest: Sequence[str] | None = names
     if _at_once(engine, chosen, compared):
@@ -98,7 +101,7 @@ def report_updates(
         )
         rest = others or None
     if rest is not None:
-        reports += _in_pipeline(engine, rest, compared, hooks, telling)
+        reports += _in_pipeline(engine, rest, compared, hooks, telling, removes=removes)
     telling.end(reports, partial(_lacking, engine))
     if before.state and rest is None:
         _note(engine, before, compared, reports)
@@ -110,6 +113,8 @@ def _in_pipeline(
     compared: Mapping[str, Comparison],
     hooks: Hooks,
     telling: _Telling,
+    *,
+    removes: bool,
 ) -> list[Report]:
     """Update collections with as much at once as this machine can do."""
     import anyio
@@ -125,7 +130,13 @@ def _in_pipeline(
 
         return anyio.run(
             lambda: run_update(
-                engine, names, compared=compared, progress=shown, before=before, told=telling.told
+                engine,
+                names,
+                compared=compared,
+                removes=removes,
+                progress=shown,
+                before=before,
+                told=telling.told,
             )
         )
 
@@ -254,6 +265,7 @@ def summary(report: Report) -> str:
     if set(report.kinds) - {"Markdown"}:
         counts = sorted(report.kinds.items(), key=lambda each: (-each[1], each[0]))
         lines.append("  read: " + ", ".join(f"{count} {shown(kind)}" for kind, count in counts))
+    lines += [f"  {shown(line)}" for line in left_out.kept_in_words(report.collection, report.kept)]
     if report.left_out:
         lines.append("  not indexed: " + shown(left_out.in_words(report.left_out)))
     return "\n".join(lines)
@@ -263,6 +275,7 @@ def _as_record(report: Report) -> dict[str, object]:
     record = asdict(report)
     record["skipped"] = [{"file": path, "reason": why} for path, why in report.skipped]
     record["notes"] = [{"file": path, "note": what} for path, what in report.notes]
+    record["kept"] = [each._asdict() for each in report.kept]
     record["left_out"] = left_out.as_records(report.left_out)
     del record["passing"]
     return record

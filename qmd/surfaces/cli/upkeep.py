@@ -24,7 +24,7 @@ from qmd.surfaces.cli.progress import bar, busy
 from qmd.visible import shown
 
 if TYPE_CHECKING:
-    from qmd.types import Collection, Embedded, Report
+    from qmd.types import Collection, Embedded, Kept, Report
 
 
 @examples(
@@ -54,8 +54,13 @@ def watch(
             raise UsageError("There is nothing to watch. Add one with 'qmd collection add PATH'.")
         notice(f"Watching {', '.join(shown(each.name) for each in chosen)}. Stop with Ctrl-C.")
 
+        kept: dict[str, list[Kept]] = {}
+
         def told(_: Collection, report: Report) -> None:
-            if report.failure or report.new or report.updated or report.renamed or report.removed:
+            is_other = report.kept != kept.get(report.collection, [])
+            kept[report.collection] = report.kept
+            changed = report.new or report.updated or report.renamed or report.removed
+            if report.failure or changed or is_other:
                 say(f"{shown(report.collection)}: {summary(report)}")
                 sys.stdout.flush()
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 from qmd.operations.cleanup import cleanup
 from qmd.operations.collections import (
     add_collection,
-    add_context,
+    collection,
     collections,
-    contexts,
+    exclude_collection,
+    ignore_files,
+    include_collection,
     remove_collection,
-    remove_context,
+    rename_collection,
+    set_update_command,
 )
+from qmd.operations.contexts import add_context, contexts, missing_contexts, remove_context
 from qmd.operations.embed import embed
 from qmd.operations.exchange import export, import_
 from qmd.operations.update import update
@@ -24,9 +28,16 @@ class Keeping(Base):
     export = awaited(export)
     import_ = awaited(import_)
     collections = awaited(collections)
+    collection = awaited(collection)
     add_collection = awaited(add_collection)
     remove_collection = awaited(remove_collection)
+    rename_collection = awaited(rename_collection)
+    include_collection = awaited(include_collection)
+    exclude_collection = awaited(exclude_collection)
+    ignore_files = awaited(ignore_files)
+    set_update_command = awaited(set_update_command)
     contexts = awaited(contexts)
+    missing_contexts = awaited(missing_contexts)
     add_context = awaited(add_context)
     remove_context = awaited(remove_context)
     update = awaited(update)

@@ -25,13 +25,14 @@ from qmd.errors import (
     UsageError,
     VectorsRemoved,
 )
+from qmd.operations import left_out
 from qmd.ranking.snippets import Matcher
 from qmd.surfaces.tools import reply_text
 from qmd.surfaces.tools.reply import Code, Reply, Resource, refusal
 from qmd.surfaces.tools.schemas.experiences import QUERY_EXPERIENCES, SUBMIT_EXPERIENCE
 from qmd.surfaces.tools.schemas.tool import Tool
 from qmd.text import paths
-from qmd.types import Passage
+from qmd.types import Kept, Passage
 from qmd.wording import reaches
 
 if TYPE_CHECKING:
@@ -65,7 +66,9 @@ def results(question: str, found: Results, least: float) -> Reply:
     notes = [found.notice] if found.notice else []
     if len(kept) < len(records):
         notes.append(f"{len(records) - len(kept)} more found; the answer is full.")
-    told = {"notice": "\n".join(notes)} if notes else {}
+    told: dict[str, Any] = {"notice": "\n".join(notes)} if notes else {}
+    if found.respelled:
+        told["respelled"] = {word: list(near) for word, near in found.respelled.items()}
     parts = (reply_text.summary(question, kept), *notes, *reply_text.places(kept, match))
     return Reply(parts, {"results": kept, **told})
 
@@ -76,7 +79,7 @@ def documents(pattern: str, passages: Sequence[Passage], *, numbered: bool) -> R
     if len(missing) == len(passages):
         return refusal(Code.NOT_FOUND, _none_matched(pattern, missing))
     told = reply_text.fitting_notices(missing, reply_text.MORE_MISSING)
-    left_out = [
+    unsent = [
         reply_text.skipped(each.file, each.size) for each in passages if each.reason and each.docid
     ]
     found: list[Resource] = []
@@ -88,11 +91,11 @@ def documents(pattern: str, passages: Sequence[Passage], *, numbered: bool) -> R
             continue
         resource = reply_text.document(passage, numbered=numbered, of_several=True, most=most)
         if resource.size > room:
-            left_out.append(reply_text.full(passage.file))
+            unsent.append(reply_text.full(passage.file))
             continue
         found.append(resource)
         room -= resource.size
-    return Reply((*told, *reply_text.fitting_notices(left_out, reply_text.MORE_LEFT_OUT), *found))
+    return Reply((*told, *reply_text.fitting_notices(unsent, reply_text.MORE_LEFT_OUT), *found))
 
 
 def _none_matched(pattern: str, missing: Sequence[str]) -> str:
@@ -115,6 +118,7 @@ def updated(reports: Sequence[Report]) -> Reply:
             "renamed": report.renamed,
             "removed": report.removed,
             "skipped": len(report.skipped),
+            **_kept(report.kept),
             **({"failure": report.failure} if report.failure else {}),
         }
         for report in reports
@@ -129,7 +133,15 @@ def updated(reports: Sequence[Report]) -> Reply:
         )
         for row in rows
     ]
+    for report in reports:
+        kept = left_out.kept_in_words(report.collection, report.kept)
+        lines += [f"{report.collection}: {line}" for line in kept]
     return Reply(("\n".join(lines) or "No collections yet.",), {"collections": rows})
+
+
+def _kept(folders: Sequence[Kept]) -> dict[str, Any]:
+    """Return folders that have lost their files, in JSON; nothing if there are none."""
+    return {"kept": [each._asdict() for each in folders]} if folders else {}
 
 
 def embedded(done: Embedded) -> Reply:
@@ -215,6 +227,7 @@ def facts(now: Status) -> dict[str, Any]:
                 "pattern": each.mask,
                 "documents": each.documents,
                 "lastUpdated": reply_text.moment(each.modified),
+                **_kept(now.kept.get(each.name, ())),
             }
             for each in now.collections
         ],

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from qmd.operations.left_out import kept_in_words
 from qmd.ranking.snippets import Matcher, cut
 from qmd.surfaces.tools.reply import Resource
-from qmd.types import Passage, Result
+from qmd.types import Kept, Passage, Result
 from qmd.wording import on_one_line
 
 MOST_BYTES = 256 * 1024
@@ -200,6 +201,9 @@ def status(facts: Mapping[str, Any]) -> str:
     lines += [
         f"    - {c['path']} ({c['documents']} docs) [{c['name']}]" for c in facts["collections"]
     ]
+    for each in facts["collections"]:
+        kept = [Kept(**folder) for folder in each.get("kept", ())]
+        lines += [f"  {each['name']}: {line}" for line in kept_in_words(each["name"], kept)]
     return "\n".join(lines)
 
 

@@ -177,6 +177,10 @@ v1.0, 2024-05-17
 [.{HIDDEN}]
 The *kettle* {{verb}} at four & the https://example.org/pot[leaves] _wait_.
 """
+_WIKI = f"""<!-- {HIDDEN} -->
+= {TITLE} =
+The ''kettle'' sings at four & the [https://example.org/pot leaves] <b>wait</b>.{{{{x|y}}}}
+"""
 _TEX = rf"""\documentclass{{article}} % {HIDDEN}
 \usepackage{{{HIDDEN}}}
 \title{{Tea \emph{{handbook}}}}
@@ -362,6 +366,9 @@ SAMPLES = {
     "org": Sample("org", "a.org", _ORG.encode(), link="https://example.org/pot"),
     "rst": Sample("restructuredtext", "a.rst", _RST.encode(), link="https://example.org/pot"),
     "adoc": Sample("asciidoc", "a.adoc", _ADOC.encode(), link="https://example.org/pot"),
+    "mediawiki": Sample(
+        "mediawiki", "a.mediawiki", _WIKI.encode(), date=None, link="https://example.org/pot"
+    ),
     "tex": Sample("latex", "a.tex", _TEX.encode(), link="https://example.org/pot"),
     "canvas": Sample(
         "canvas",

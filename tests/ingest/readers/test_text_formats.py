@@ -1,10 +1,18 @@
-"""Org, reStructuredText, AsciiDoc, LaTeX, transcripts, subtitles: what is particular to each."""
+"""Text formats with marks, transcripts, subtitles: what is particular to each."""
 
 from __future__ import annotations
 
 import pytest
 
-from qmd.ingest.readers import asciidoc, latex, org, restructuredtext, subtitles, transcript
+from qmd.ingest.readers import (
+    asciidoc,
+    latex,
+    mediawiki,
+    org,
+    restructuredtext,
+    subtitles,
+    transcript,
+)
 from tests.ingest.readers.samples import SAMPLES
 
 
@@ -199,6 +207,62 @@ footnote:[y] kbd:[Z]
     found = asciidoc.read(text.encode(), "a")
     assert (found.author, found.date) == ("Ada Lovelace", "2024-05-17")
     assert sorted(found.links) == ["p.adoc#q", "u.png", "w.adoc"]
+
+
+def test_mediawiki():
+    text = """{{Infobox zz
+| zz = kettle
+| pot = [[Japan]]
+}}
+== Tea ==
+'''one''' ''two''<ref name="zz">note [https://g.org/a pot]</ref> {{zz|80|C}} it's
+a <!-- zz --> b <!-- zz
+zz --> after
+* item
+*# [[Pot#Lid|the pot]] [[leaf]]
+; term
+: def
+[[File:u.png|thumb|A cup]][[Category:Drinks]]
+{| class="zz"
+|+ Kinds
+! a !! b
+|-
+| style="zz: 1" | [[x|y]] || 2
+|}
+<syntaxhighlight lang="py">
+*x* = '''1'''
+</syntaxhighlight>
+https://i.org/j. __NOTOC__
+<pre>
+[[z]]
+"""
+    assert lines(mediawiki, text) == [
+        "kettle",
+        "Japan",
+        "## Tea",
+        "one two note pot 80 C it's",
+        "a  b",
+        " after",
+        "- item",
+        "  1. the pot leaf",
+        "term",
+        "def",
+        "A cup",
+        " Kinds",
+        "| a | b |",
+        "| y | 2 |",
+        "```py",
+        "*x* = '''1'''",
+        "```",
+        "https://i.org/j. ",
+        "```",
+        "[[z]]",
+    ]
+    found = mediawiki.read(text.encode(), "a")
+    assert found.metadata == {"keywords": "Drinks"}
+    targets = ["Japan", "https://g.org/a", "Pot#Lid", "leaf", "u.png", "x", "https://i.org/j"]
+    assert list(found.links) == targets
+    assert len(found.text.split("\n")) == len(text.split("\n"))
 
 
 def test_latex():

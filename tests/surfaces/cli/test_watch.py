@@ -279,7 +279,9 @@ def test_a_folder_that_another_takes_the_place_of_is_watched_anew(
             notes.rename(tmp_path / "old")
             (tmp_path / "new").mkdir()
             (tmp_path / "new").rename(notes)
-        assert said().startswith("notes: Indexed: 0 new, 0 updated, 0 unchanged, 0 renamed, 3 ")
+        assert said().startswith("notes: Indexed: 0 new, 0 updated, 0 unchanged, 0 renamed, 0 ")
+        assert "has no files any more; 3 documents kept; " in said()
+        assert "3 removed" in qmd("update", "--yes")[1]
         for unchanged in range(3):
             (notes / f"{unchanged}.md").write_text(f"# {unchanged}\n")
             assert said() == one_new("notes", unchanged)

@@ -101,6 +101,12 @@ WRONG = [
     ("add_collection", (None,), {}, TypeError, "path takes a path, not None."),
     ("add_collection", (".",), {"mask": ["*.md"]}, TypeError, "mask takes a text"),
     ("remove_collection", (None,), {}, TypeError, "name takes a text, not None."),
+    ("collection", (1,), {}, TypeError, "name takes a text, not 1."),
+    ("rename_collection", ("notes", None), {}, TypeError, "new takes a text, not None."),
+    ("include_collection", (b"notes",), {}, TypeError, "name takes a text, not b'notes'."),
+    ("exclude_collection", ("\ud800",), {}, ValueError, "name has half a character in it"),
+    ("ignore_files", ("notes", []), {}, ValueError, "globs is an empty list, which names nothing"),
+    ("set_update_command", ("notes", ["git"]), {}, TypeError, "command takes a text, not ['git']."),
     ("add_context", ("/", None), {}, TypeError, "text takes a text, not None."),
     ("add_context", (None, "x"), {}, TypeError, "path takes a path, not None."),
     ("remove_context", (b"/",), {}, TypeError, "path takes a path, not b'/'."),
@@ -125,7 +131,7 @@ def test_what_makes_no_sense_is_refused_in_words_before_anything_is_done(
 
 def test_every_verb_that_takes_something_refuses_what_makes_no_sense():
     plain = {"close", "collections", "contexts", "status", "path", "ls", "vsearch"}
-    plain |= {"cleanup", "doctor"}
+    plain |= {"cleanup", "doctor", "missing_contexts"}
     verbs = {name for name in dir(KnowledgeBase) if not name.startswith("_")}
     assert {verb for verb, *_ in WRONG} == verbs - plain
 

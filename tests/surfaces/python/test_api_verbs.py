@@ -109,6 +109,33 @@ def test_collections_and_contexts_are_added_listed_and_removed(kb, notes):
     assert (notes / "work" / "plan.md").exists()
 
 
+def test_a_collection_is_shown_changed_and_renamed(kb, notes):
+    kb.add_context("qmd://notes", "All notes")
+    kb.exclude_collection("notes")
+    kb.ignore_files("notes", "work/")
+    kb.ignore_files("notes", ["*.tmp", "work/"])
+    assert kb.set_update_command("notes", "true")
+    kb.rename_collection("notes", "mine")
+    kb.update()
+    shown = kb.collection("mine")
+    assert (shown.root, shown.mask, shown.included) == (str(notes), "documents", False)
+    assert (shown.ignored, shown.update_command) == (("work/", "*.tmp"), "true")
+    assert shown.documents == kb.status().documents == len(kb.documents())
+    assert [each.body for each in shown.contexts] == ["All notes"]
+    kb.include_collection("mine")
+    kb.set_update_command("mine")
+    shown = kb.collection("mine")
+    assert (shown.included, shown.update_command) == (True, None)
+    with pytest.raises(qmd.CollectionNotFound):
+        kb.collection("notes")
+
+
+def test_folders_that_have_no_context_are_listed(kb, notes):
+    assert kb.missing_contexts() == ["qmd://notes/", "qmd://notes/work"]
+    kb.add_context(notes, "All notes")
+    assert kb.missing_contexts() == ["qmd://notes/work"]
+
+
 def test_an_update_tells_what_changed_and_how_far_it_is(kb, notes):
     (notes / "new.md").write_text("# New\n")
     told = []

@@ -62,8 +62,10 @@ def tool_of(
 def _schema(declared: Declared) -> Schema:
     """Return the JSON Schema of one parameter."""
     about, default = declared.about, declared.default_on("tool")
+    text = about.help_on("tool").format(default=_shown(default))
+    described = {"description": text} if text else {}
     if about.schema is not None:
-        return {**about.schema, "description": about.help_on("tool")}
+        return {**about.schema, **described}
     schema: Schema = dict(_TYPES[declared.kind])
     if declared.choices:
         schema["enum"] = list(declared.choices)
@@ -81,8 +83,7 @@ def _schema(declared: Declared) -> Schema:
     }
     if default is not REQUIRED and default is not None:
         schema["default"] = default
-    schema["description"] = about.help_on("tool").format(default=_shown(default))
-    return schema
+    return schema | described
 
 
 def _shown(default: Any) -> Any:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from qmd.surfaces.tools.schemas.tool import Schema, Tool, array, integer, record, takes, text
+from qmd.operations.experience_records import query_experiences, submit_experience
+from qmd.surfaces.tools.schemas.derive import tool_of
+from qmd.surfaces.tools.schemas.tool import Schema, array, integer, record, text
 
 
 def _outcome(data: Schema) -> Schema:
@@ -31,18 +33,8 @@ def _outcome(data: Schema) -> Schema:
     )
 
 
-QUERY_EXPERIENCES = Tool(
-    "query_experiences",
-    "Query experiences",
-    "Find recorded problem/solution experiences, ranked by relevance, use and recency.",
-    takes(
-        {
-            "keywords": text("Keywords or a question.", minLength=1),
-            "limit": integer("1-50, default 10.", minimum=1, maximum=50, default=10),
-            "offset": integer("Paging offset, default 0.", minimum=0, default=0),
-        },
-        "keywords",
-    ),
+QUERY_EXPERIENCES = tool_of(
+    query_experiences,
     _outcome(
         record(
             {
@@ -71,26 +63,10 @@ QUERY_EXPERIENCES = Tool(
             *("experiences", "total", "limit", "offset"),
         )
     ),
-    idempotent=False,
-    asks_models=True,
 )
 
-SUBMIT_EXPERIENCE = Tool(
-    "submit_experience",
-    "Submit experience",
-    "Record a solved problem so that later searches find it. Secrets and personal data must be "
-    "removed from context first.",
-    takes(
-        {
-            "title": text(minLength=1, maxLength=500),
-            "problem_description": text(minLength=1),
-            "root_cause": text(minLength=1),
-            "solution": text(minLength=1),
-            "context": text("Optional; code must be sanitized."),
-            "keywords": array(text(minLength=1, maxLength=100), maxItems=100),
-        },
-        *("title", "problem_description", "solution"),
-    ),
+SUBMIT_EXPERIENCE = tool_of(
+    submit_experience,
     _outcome(
         record(
             {
@@ -101,6 +77,4 @@ SUBMIT_EXPERIENCE = Tool(
             *("id", "status", "message"),
         )
     ),
-    writes=True,
-    idempotent=False,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from qmd.operations.documents import get, multi_get
 from qmd.operations.status import status
 from qmd.surfaces.tools.schemas.derive import tool_of
-from qmd.surfaces.tools.schemas.tool import array, flag, integer, record, text
+from qmd.surfaces.tools.schemas.tool import KEPT, array, flag, integer, record, text
 
 _NUMBERED = {
     "lineNumbers": flag(False, "Prefix each line with 'N: '."),
@@ -29,6 +29,7 @@ STATUS = tool_of(
                         "pattern": text(),
                         "documents": integer(),
                         "lastUpdated": text("ISO 8601"),
+                        "kept": KEPT,
                     },
                     *("name", "path", "pattern", "documents", "lastUpdated"),
                 )

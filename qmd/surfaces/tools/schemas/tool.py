@@ -71,6 +71,20 @@ def integer(description: str | None = None, **bounds: int) -> Schema:
     return {"type": "integer", **bounds, **about}
 
 
+KEPT = array(
+    record(
+        {
+            "folder": text(),
+            "documents": integer("That are kept until the user confirms their removal."),
+            "files": integer("That are left."),
+        },
+        *("folder", "documents", "files"),
+    ),
+    description="Folders that have lost their files all at once.",
+)
+"""Schema of folders that have lost their files."""
+
+
 def flag(default: bool, description: str) -> Schema:
     """Yes or no."""
     return {"type": "boolean", "default": default, "description": description}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from qmd.operations.embed import embed
 from qmd.operations.update import update
 from qmd.surfaces.tools.schemas.derive import tool_of
-from qmd.surfaces.tools.schemas.tool import array, integer, record, text
+from qmd.surfaces.tools.schemas.tool import KEPT, array, integer, record, text
 
 UPDATE = tool_of(
     update,
@@ -20,6 +20,7 @@ UPDATE = tool_of(
                             for each in ("new", "updated", "unchanged", "renamed", "removed")
                         },
                         "skipped": integer("Files that could not be indexed."),
+                        "kept": KEPT,
                         "failure": text("Why the collection could not be updated."),
                     },
                     *("name", "new", "updated", "unchanged", "renamed", "removed", "skipped"),
