@@ -68,9 +68,7 @@ class Comparison(NamedTuple):
         read = report.skipped[len(self.found.skipped) :]
         if len(read) != len(self.changes) or report.passing or self.kept:
             return None
-        found = self.found
-        places = [each.place for each in self.changes if each.place is not None]
-        times = [found.changed(place) for place in places]
+        times = [self.found.mtimes[each.place] for each in self.changes if each.place is not None]
         return read if max(times, default=0) <= self.found.began - FRESH_NS else None
 
 

@@ -133,7 +133,7 @@ def opened(
         found.sizes[place],
         mtime_ns,
         found.inodes[place],
-        fresh=found.changed(place) > began - FRESH_NS,
+        fresh=mtime_ns > began - FRESH_NS,
         ctime_ns=found.ctimes[place] if found.ctimes else 0,
     )
     follow = collection.follow_symlinks

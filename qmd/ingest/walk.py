@@ -70,10 +70,6 @@ class Found:
     too_large: int = 0
     ctimes: list[int] = field(default_factory=list)
 
-    def changed(self, place: int) -> int:
-        """Return the later one of the times of a file."""
-        return max(self.mtimes[place], self.ctimes[place] if self.ctimes else 0)
-
     def is_unread(self, path: str) -> bool:
         """Check that a path could not be read, or lies in a folder that could not be listed."""
         return any(
