@@ -77,7 +77,11 @@ class Document(NamedTuple):
 
 
 class Text(NamedTuple):
-    """A document with its text."""
+    """A document with its text.
+
+    Attributes:
+        matter: characters of its front matter, which no hit points into.
+    """
 
     document_id: int
     collection: str
@@ -85,6 +89,7 @@ class Text(NamedTuple):
     title: str
     hash: str
     body: str
+    matter: int = 0
 
     @property
     def name(self) -> str:

@@ -122,6 +122,7 @@ def compare(
             sizes=files.sizes,
             mtimes=files.mtimes,
             inodes=files.inodes,
+            ctimes=files.ctimes,
         )
         told = commit.left_out(cursor, collection.name), commit.kept(cursor, collection.name)
         return _with_outdated(changes, outdated, files) if outdated else changes, told

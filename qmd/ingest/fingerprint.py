@@ -203,7 +203,7 @@ def _noted(place: Place) -> Note | None:
 
 
 def _digest(files: Found) -> str:
-    columns = ("q", files.sizes), ("q", files.mtimes), ("Q", files.inodes)
+    columns = ("q", files.sizes), ("q", files.mtimes), ("q", files.ctimes), ("Q", files.inodes)
     numbers = [array(kind, column).tobytes() for kind, column in columns]
     left_out = json.dumps(files.left_out).encode()
     return checksum(b"\0".join([*numbers, left_out, "\0".join(files.paths).encode()]))

@@ -54,6 +54,8 @@ class Found:
         mask: of the collection.
         passed_over: files that the mask does not take.
         too_large: files over the limit.
+        ctimes: nanoseconds: of the last change in any way, which no program can set back, as
+            `rsync -t` does with the other time.
     """
 
     paths: list[str] = field(default_factory=list)
@@ -66,6 +68,7 @@ class Found:
     mask: str = ""
     passed_over: list[str] = field(default_factory=list)
     too_large: int = 0
+    ctimes: list[int] = field(default_factory=list)
 
     def is_unread(self, path: str) -> bool:
         """Check that a path could not be read, or lies in a folder that could not be listed."""
@@ -102,7 +105,9 @@ def walk(collection: Collection) -> Found:
     if not is_there:
         raise RootMissing(collection.name, collection.root)
     found = Found(mask=collection.mask)
-    for path, size, mtime, inode in sorted(_files(root, collection, found), key=itemgetter(0)):
+    for path, size, mtime, inode, ctime in sorted(
+        _files(root, collection, found), key=itemgetter(0)
+    ):
         if not path.isprintable() and _undecodable(path):
             found.skipped.append((_shown(path), "the name is not valid UTF-8"))
         elif size > LARGEST:
@@ -115,6 +120,7 @@ def walk(collection: Collection) -> Found:
             found.sizes.append(size)
             found.mtimes.append(mtime if -LATEST < mtime < LATEST else _bounded(mtime))
             found.inodes.append(inode)
+            found.ctimes.append(_bounded(ctime))
     return found
 
 
@@ -154,8 +160,10 @@ def _bounded(mtime: int) -> int:
     return min(max(mtime, -LATEST), LATEST)
 
 
-def _files(root: str, collection: Collection, found: Found) -> Iterator[tuple[str, int, int, int]]:
-    """Yield path, size, time and inode of every regular file of a collection.
+def _files(
+    root: str, collection: Collection, found: Found
+) -> Iterator[tuple[str, int, int, int, int]]:
+    """Yield path, size, time, inode and time of the last change of any kind of every regular file.
 
     Of the others, nothing but their names is looked at.
     """
@@ -201,7 +209,8 @@ def _files(root: str, collection: Collection, found: Found) -> Iterator[tuple[st
                 elif wanted(path) and not (rules and _is_ignored(rules, path, False)):
                     info = entry.stat(follow_symlinks=follow)
                     if stat.S_ISREG(info.st_mode):
-                        yield path, info.st_size, info.st_mtime_ns, info.st_ino
+                        stats = info.st_size, info.st_mtime_ns, info.st_ino, info.st_ctime_ns
+                        yield path, *stats
                 elif entry.is_file(follow_symlinks=follow):
                     is_meant = wanted(path) or ignores(path) or entry.name.startswith(".")
                     if not is_meant and not (rules and _is_ignored(rules, path, False)):

@@ -177,18 +177,19 @@ def _other_lines(text: str) -> Iterator[int]:
     return (at for at, line in enumerate(text.split("\n")) if not line.isascii())
 
 
-def whole_lines(body: str, start: int, end: int, *, most: int = 300) -> str:
+def whole_lines(body: str, start: int, end: int, *, most: int = 300, floor: int = 0) -> str:
     """Extend a part of a text to whole lines, if they are not long.
 
     Args:
         start: characters before the part.
         end: characters before what follows it.
         most: characters of the rest of a line.
+        floor: characters that are never shown, at the beginning.
     """
-    first = body.rfind("\n", max(0, start - most), start) + 1
+    first = body.rfind("\n", max(floor, start - most), start) + 1
     last = body.find("\n", end, end + most)
-    if not first and start > most:
-        first = start
+    if not first:
+        first = start if start > most else floor
     if last < 0:
         last = end if len(body) - end > most else len(body)
     return body[first:last]
