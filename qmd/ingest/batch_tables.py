@@ -42,15 +42,8 @@ def batch(
         name: numbers(_KINDS[name], values) if name in _KINDS else texts(values)
         for name, values in documents(collection, parsed).items()
     }
-    lengths, starts = (
-        {
-            f"{field}_{kind}": numbers("uint32", list(of_all[at::3]))
-            for at, field in enumerate(FIELDS)
-        }
-        for kind, of_all in (("length", found.lengths), ("start", found.starts))
-    )
     return Batch(
-        incoming=Relation(**columns, **lengths, **starts),
+        incoming=Relation(**columns, **of_lengths(found)),
         texts=Relation(
             hash=texts([*contents]),
             body=texts([item.file.data for item in contents.values()]),
@@ -103,6 +96,15 @@ def of_postings(found: Postings) -> dict[str, Column]:
         "body_frequency": numbers("uint32", found.body_frequency),
         "length": numbers("uint32", found.length),
         "positions": lists(found.offsets, numbers("uint32", found.positions)),
+    }
+
+
+def of_lengths(found: Postings) -> dict[str, Column]:
+    """Make the columns of the fields of documents: their lengths and starts."""
+    return {
+        f"{field}_{kind}": numbers("uint32", list(of_all[at::3]))
+        for kind, of_all in (("length", found.lengths), ("start", found.starts))
+        for at, field in enumerate(FIELDS)
     }
 
 
