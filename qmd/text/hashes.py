@@ -8,6 +8,9 @@ import re
 DOCID_DIGITS = 6
 """Length of the docid shown to users. Source: tobi/qmd (MIT), src/store.ts, getDocid."""
 
+_HYPHEN = 0x5DE1_9A3F_26C7_B485
+"""Bits in which a term and its hyphenated form differ: any number of 63 bits."""
+
 _DOCID = re.compile(r"#?(?P<digits>[0-9a-fA-F]{6,64})")
 
 
@@ -27,6 +30,14 @@ def term_id(term: str) -> int:
     """Return the number of a term: 63 bits of its MD5, DuckDB's `md5_number_lower(term) >> 1`."""
     digest = hashlib.md5(term.encode(), usedforsecurity=False).digest()
     return int.from_bytes(digest[8:], "little") >> 1
+
+
+def joined_id(number: int) -> int:
+    """Return the number of the hyphenated form of a term, and the term's of such a form.
+
+    `e-mail` is found by `email` without a look at the list of words.
+    """
+    return number ^ _HYPHEN
 
 
 def parse_docid(name: str) -> str | None:
