@@ -17,8 +17,6 @@ from qmd.types import EXPERIENCES
 
 if TYPE_CHECKING:
     from qmd.ingest.reader import File, Parsed
-    from qmd.ingest.retokenizer import Stale
-    from qmd.ingest.verify import Stored
     from qmd.ingest.vocabulary import Vocabulary
 
 _KINDS = {
@@ -122,18 +120,19 @@ def searched(text: str, data: bytes, start: int, described: str) -> str | bytes:
     return body if body.isascii() else body.decode()
 
 
-def stored_fields(document: Stored | Stale, described: str) -> Document:
+def stored_fields(
+    collection: str, title: str, path: str, body: str, *, matter: int, described: str
+) -> Document:
     """Return title, path and body as indexed: the path of a record is a mere number.
 
     Args:
-        document: `matter` counts the characters of its front matter.
+        collection: of the document, whose stored columns the others are.
+        matter: characters of its front matter.
         described: values of the metadata that are searched, too.
     """
-    if document.collection == EXPERIENCES:
-        return document.title, "", document.body
-    start = len(document.body[: document.matter].encode())
-    body = searched(document.body, document.body.encode(), start, described)
-    return document.title, document.path, body
+    if collection == EXPERIENCES:
+        return title, "", body
+    return title, path, searched(body, body.encode(), len(body[:matter].encode()), described)
 
 
 def of_postings(found: Postings) -> dict[str, Column]:

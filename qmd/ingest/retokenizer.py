@@ -42,7 +42,9 @@ class Stale(NamedTuple):
         """Title, path and body as indexed."""
         from qmd.ingest.batch_tables import stored_fields
 
-        return stored_fields(self, labels.described(json.loads(self.metadata or "{}")))
+        described = labels.described(json.loads(self.metadata or "{}"))
+        own = self.collection, self.title, self.path, self.body
+        return stored_fields(*own, matter=self.matter, described=described)
 
 
 def needs_new_postings(cursor: Cursor) -> bool:

@@ -138,7 +138,8 @@ def _compare(
 def _fields(document: Stored, parsed: Parsed | None) -> Document:
     metadata = json.loads(document.metadata or "{}")
     described = labels.described(metadata) if parsed is None else parsed.described
-    return stored_fields(document, described)
+    own = document.collection, document.title, document.path, document.body
+    return stored_fields(*own, matter=document.matter, described=described)
 
 
 def _parsed(document: Stored, outline: Outline) -> tuple[Parsed | None, bool]:
