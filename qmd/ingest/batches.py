@@ -18,11 +18,12 @@ from qmd.ingest.compare import Comparison
 from qmd.ingest.indexed_terms import IndexedTerms
 from qmd.ingest.memory import keep_memory
 from qmd.ingest.reader import File
+from qmd.reports import Report
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
 from qmd.storage.stemmer import Stemmer
 from qmd.text import kinds
-from qmd.types import Collection, Report
+from qmd.types import Collection
 
 if TYPE_CHECKING:
     from qmd.ingest.extractor import Readers

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qmd.errors import RootMissing, RootUnreadable
+from qmd.reports import Report
 from qmd.text import kinds
 from qmd.text.globs import ignoring, taking
-from qmd.types import Collection, LeftOut, Report
+from qmd.types import Collection, LeftOut
 
 if TYPE_CHECKING:
     import pathspec

@@ -14,9 +14,10 @@ from qmd.declaration.operation import Parameter, operation
 from qmd.declaration.parameters import File, Names, named
 from qmd.errors import AlreadyExists
 from qmd.operations.update import update
+from qmd.reports import Report
 from qmd.settings.config import NEW_MASK, check_name
 from qmd.storage.catalog import Overview
-from qmd.types import Context, Report
+from qmd.types import Context
 
 if TYPE_CHECKING:
     from qmd.operations.index import Index

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from qmd.analytics.rows import Rows
 from qmd.declaration.operation import Parameter, operation
@@ -132,8 +131,7 @@ ListedPath = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """File in the index.
 
     Attributes:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 from qmd.analytics.rows import Rows
 from qmd.declaration.operation import Parameter, operation
 from qmd.declaration.parameters import WatchedCollections, named
-from qmd.types import Collection, Report
+from qmd.reports import Report
+from qmd.types import Collection
 
 if TYPE_CHECKING:
     from qmd.ingest.compare import Comparison

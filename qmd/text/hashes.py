@@ -2,8 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hashlib import md5 as _md5
+    from hashlib import sha256 as _sha256
+else:
+    # `hashlib` loads OpenSSL, which is faster for much data, and takes longer than a search of
+    # small ones. An interpreter that lacks the modules of its own has OpenSSL.
+    try:
+        from _md5 import md5 as _md5
+
+        try:
+            from _sha2 import sha256 as _sha256
+        except ImportError:  # before Python 3.12
+            from _sha256 import sha256 as _sha256
+    except ImportError:
+        from hashlib import md5 as _md5
+        from hashlib import sha256 as _sha256
 
 DOCID_DIGITS = 6
 """Length of the docid shown to users. Source: tobi/qmd (MIT), src/store.ts, getDocid."""
@@ -16,7 +33,14 @@ _DOCID = re.compile(r"#?(?P<digits>[0-9a-fA-F]{6,64})")
 
 def content_hash(text: str | bytes) -> str:
     """Return the SHA-256 of the text in UTF-8: 64 hex digits, the key of its content."""
+    import hashlib
+
     return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()
+
+
+def short_digest(data: bytes) -> str:
+    """Return the SHA-256 of a few kilobytes: 64 hex digits, without loading OpenSSL."""
+    return _sha256(data, usedforsecurity=False).hexdigest()
 
 
 def checksum(data: bytes) -> str:
@@ -28,7 +52,7 @@ def checksum(data: bytes) -> str:
 
 def term_id(term: str) -> int:
     """Return the number of a term: 63 bits of its MD5, DuckDB's `md5_number_lower(term) >> 1`."""
-    digest = hashlib.md5(term.encode(), usedforsecurity=False).digest()
+    digest = _md5(term.encode(), usedforsecurity=False).digest()
     return int.from_bytes(digest[8:], "little") >> 1
 
 

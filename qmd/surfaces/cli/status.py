@@ -21,7 +21,7 @@ class AsJson(NamedTuple):
     as_json: Json = False
 
 
-@command(operation, options=AsJson)
+@command(operation, options=AsJson, warm=True)
 def status(call: Call, now: Status) -> None:
     """Write what is indexed."""
     if call.options.as_json:
