@@ -179,7 +179,7 @@ class Checkout:
 
 
 class Ignored(NamedTuple):
-    """What git ignores in a folder.
+    """Rules of git for a folder.
 
     Attributes:
         rules: the last ones decide.
