@@ -221,6 +221,14 @@ READ, WRITTEN = NamedPath(path_type=Path), NamedPath(path_type=Path, readable=Fa
 """Of an option or argument that is a path."""
 
 Json = Annotated[bool, typer.Option("--json", help="Write JSON.")]
+
+
+class AsJson(NamedTuple):
+    """The option that writes JSON, of a command that has no others."""
+
+    as_json: Json = False
+
+
 RawCsv = Annotated[
     bool, typer.Option("--raw-csv", help="Leave cells of CSV as they are: no ' before formulas.")
 ]
