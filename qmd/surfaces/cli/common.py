@@ -127,6 +127,14 @@ def examples(*found: Example) -> Callable[[Function], Function]:
 
 
 Json = Annotated[bool, Parameter(help="Write JSON.", flags=("--json",))]
+
+
+class AsJson(NamedTuple):
+    """The option that writes JSON, of a command that has no others."""
+
+    as_json: Json = False
+
+
 RawCsv = Annotated[
     bool,
     Parameter(help="Leave cells of CSV as they are: no ' before formulas.", flags=("--raw-csv",)),

@@ -6,7 +6,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,7 +18,7 @@ from qmd.operations.doctor import doctor as examine
 from qmd.settings import environment
 from qmd.surfaces import formats, wording
 from qmd.surfaces.cli import common
-from qmd.surfaces.cli.common import Ended, Json, examples, notice, say, state
+from qmd.surfaces.cli.common import AsJson, Ended, examples, notice, say, state
 from qmd.surfaces.cli.derive import Call, command
 from qmd.surfaces.cli.framework import CollectionNames, Collections
 from qmd.surfaces.cli.progress import bar, busy
@@ -89,12 +89,6 @@ def watch(
                 failed=failed,
             )
         )
-
-
-class AsJson(NamedTuple):
-    """The option that writes JSON."""
-
-    as_json: Json = False
 
 
 def _deep(call: Call) -> AbstractContextManager[Any]:
