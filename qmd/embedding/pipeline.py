@@ -24,7 +24,6 @@ from qmd.embedding import chunker, cosines, drafts
 from qmd.embedding import vectors as embeddings
 from qmd.embedding.vectors import Chunk, Text
 from qmd.errors import ModelError
-from qmd.models.registry import MINILM
 from qmd.reports import Embedded
 from qmd.stages import each, flow
 
@@ -147,7 +146,7 @@ async def embed(
     if anew and not report.stopped:
         work = partial(drafts.put_in_place, space=space, dimensions=run.dimensions)
         await to_thread.run_sync(database.write, work)
-    await to_thread.run_sync(_measure, database, space)
+    await to_thread.run_sync(cosines.measure_again, database, space)
     report.seconds = time.monotonic() - began
     state = await to_thread.run_sync(database.read, partial(pending, collections=collections))
     report.documents, report.lacking = state.documents, state.lacking
@@ -358,29 +357,6 @@ class _Run:
             return work(cursor)
 
         return self._database.write(checked)
-
-
-def _measure(database: Database, space: Space) -> None:
-    """Measure the cosines of what has vectors now; write them only if they have changed.
-
-    Those of the embedded model are known (`cosines.USUAL`).
-    """
-    if space.model.name == MINILM.name:
-        return
-
-    def changed(cursor: Cursor) -> tuple[int, cosines.Cosines] | None:
-        number = embeddings.model_id(cursor, space.fingerprint)
-        if number is None:
-            return None
-        found = cosines.measured(cursor, model_id=number)
-        return (number, found) if found != cosines.of(cursor, number) else None
-
-    def keep(cursor: Cursor) -> None:
-        if (found := changed(cursor)) is not None:
-            cosines.keep(cursor, found[1], model_id=found[0])
-
-    if database.read(changed) is not None:
-        database.write(keep)
 
 
 def _supersede(cursor: Cursor, space: Space) -> None:
