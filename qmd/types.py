@@ -1,9 +1,8 @@
-"""Types shared by several rooms: collection, document, filter, result, report."""
+"""Types shared by several rooms: collection, document, filter, result."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
@@ -134,11 +133,27 @@ class Condition(NamedTuple):
     quoted: bool = False
 
 
+class Overlap(NamedTuple):
+    """Two collections of which one has files of the other.
+
+    Attributes:
+        outer: name of the collection with the folder further up.
+        inner: name of the other; of the same folder, the first by name.
+        prefix: of paths of the outer one that are inside of the inner one; '' for the same folder.
+    """
+
+    outer: str
+    inner: str
+    prefix: str
+
+
 class Filter(NamedTuple):
     """Restrictions on the documents of a search. None means no restriction.
 
     Attributes:
         path: regular expression for `collection/path`; see `globs.below`.
+        overlaps: of the collections that are searched; of a file that two have, the document of
+            the inner one is the result.
     """
 
     collections: tuple[str, ...] | None = None
@@ -146,6 +161,7 @@ class Filter(NamedTuple):
     before: datetime | None = None
     conditions: tuple[Condition, ...] = ()
     path: str | None = None
+    overlaps: tuple[Overlap, ...] = ()
 
 
 ALL = Filter()
@@ -178,64 +194,6 @@ class Kept(NamedTuple):
     files: int
 
 
-@dataclass(slots=True)
-class Report:
-    """Counts of one update of a collection.
-
-    Attributes:
-        skipped: (path, reason) of files that could not be indexed.
-        notes: (path, remark) of files that were indexed all the same.
-        failure: why the collection could not be updated at all.
-        passing: (path, reason) of those of `skipped` that may be read the next time.
-        kinds: how many of each kind were read.
-        left_out: files that the mask does not take, or that are too large.
-        kept: folders that have lost their files all at once.
-    """
-
-    collection: str
-    mask: str
-    new: int = 0
-    updated: int = 0
-    unchanged: int = 0
-    renamed: int = 0
-    removed: int = 0
-    skipped: list[tuple[str, str]] = field(default_factory=list)
-    notes: list[tuple[str, str]] = field(default_factory=list)
-    failure: str | None = None
-    passing: list[tuple[str, str]] = field(default_factory=list)
-    kinds: dict[str, int] = field(default_factory=dict)
-    left_out: list[LeftOut] = field(default_factory=list)
-    kept: list[Kept] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class Embedded:
-    """Counts and duration of one embedding run.
-
-    Attributes:
-        chunks: that got a vector.
-        bytes: of their texts.
-        documents: of the collections that were asked for.
-        lacking: of them, still without all of their vectors.
-        failed: (`collection/path:line`, reason) of chunks that got none.
-        foreign: chunks in a language that the model does not know.
-        stopped: the time was over before all was done.
-        draft: the vectors are a draft of a rebuild, not in use yet.
-    """
-
-    model: str
-    chunks: int = 0
-    tokens: int = 0
-    bytes: int = 0
-    seconds: float = 0.0
-    documents: int = 0
-    lacking: int = 0
-    failed: list[tuple[str, str]] = field(default_factory=list)
-    foreign: int = 0
-    stopped: bool = False
-    draft: bool = False
-
-
 class Result(NamedTuple):
     """A search result.
 
@@ -247,6 +205,7 @@ class Result(NamedTuple):
         body: the whole text, if it was asked for.
         explain: how the score came about, if it was asked for.
         place: page, slide or moment that the line is in, as people write it; None: there is none.
+        also_in: `collection/path` of the same file in other collections that were searched.
     """
 
     docid: str
@@ -260,6 +219,7 @@ class Result(NamedTuple):
     body: str | None = None
     explain: Mapping[str, object] | None = None
     place: str | None = None
+    also_in: tuple[str, ...] = ()
 
 
 class Passage(NamedTuple):

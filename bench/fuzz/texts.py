@@ -145,7 +145,20 @@ def snippet() -> Iterator[Target]:
         assert isinstance(found.text, str)
         assert isinstance(whole_lines(text, min(start, end), max(start, end)), str)
 
-    words = ["tea", " pot ", "日本", "parse_json", "\n", "\n\n", "teapot", "x" * 40, "(1)"]
+    words = [
+        "[a](b)",
+        "import tea",
+        "---\n",
+        "tea",
+        " pot ",
+        "日本",
+        "parse_json",
+        "\n",
+        "\n\n",
+        "teapot",
+        "x" * 40,
+        "(1)",
+    ]
     yield Target(made, check, words, (b"# Tea\n\nA pot of tea.\nparse_json\n",))
 
 

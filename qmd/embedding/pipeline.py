@@ -25,8 +25,8 @@ from qmd.embedding import vectors as embeddings
 from qmd.embedding.vectors import Chunk, Text
 from qmd.errors import ModelError
 from qmd.models.registry import MINILM
+from qmd.reports import Embedded
 from qmd.stages import each, flow
-from qmd.types import Embedded
 
 if TYPE_CHECKING:
     import numpy as np

@@ -13,6 +13,7 @@ from qmd.ingest.inversion import FIELDS, Document, Postings, tokenise
 from qmd.ingest.outlines import Outline, of_document
 from qmd.storage.arrow import Column, Relation, lists, numbers, struct, texts
 from qmd.text import markdown
+from qmd.types import EXPERIENCES
 
 if TYPE_CHECKING:
     from qmd.ingest.reader import File, Parsed
@@ -48,18 +49,10 @@ def batch(
         name: numbers(_KINDS[name], values) if name in _KINDS else texts(values)
         for name, values in documents(collection, parsed).items()
     }
-    lengths, starts = (
-        {
-            f"{field}_{kind}": numbers("uint32", list(of_all[at::3]))
-            for at, field in enumerate(FIELDS)
-        }
-        for kind, of_all in (("length", found.lengths), ("start", found.starts))
-    )
     return Batch(
         incoming=Relation(
             **columns,
-            **lengths,
-            **starts,
+            **of_lengths(found),
             tags=_lists([tags_of(item, outlines[item.file.hash]) for item in parsed]),
             aliases=_lists([item.aliases for item in parsed]),
             links=_lists([item.links for item in parsed]),
@@ -127,6 +120,21 @@ def searched(text: str, data: bytes, start: int, described: str) -> str | bytes:
     return body if body.isascii() else body.decode()
 
 
+def stored_fields(
+    collection: str, title: str, path: str, body: str, *, matter: int, described: str
+) -> Document:
+    """Return title, path and body as indexed: the path of a record is a mere number.
+
+    Args:
+        collection: of the document, whose stored columns the others are.
+        matter: characters of its front matter.
+        described: values of the metadata that are searched, too.
+    """
+    if collection == EXPERIENCES:
+        return title, "", body
+    return title, path, searched(body, body.encode(), len(body[:matter].encode()), described)
+
+
 def of_postings(found: Postings) -> dict[str, Column]:
     """Make the columns of postings, except for the document."""
     return {
@@ -136,6 +144,15 @@ def of_postings(found: Postings) -> dict[str, Column]:
         "body_frequency": numbers("uint32", found.body_frequency),
         "length": numbers("uint32", found.length),
         "positions": lists(found.offsets, numbers("uint32", found.positions)),
+    }
+
+
+def of_lengths(found: Postings) -> dict[str, Column]:
+    """Make the columns of the fields of documents: their lengths and starts."""
+    return {
+        f"{field}_{kind}": numbers("uint32", list(of_all[at::3]))
+        for kind, of_all in (("length", found.lengths), ("start", found.starts))
+        for at, field in enumerate(FIELDS)
     }
 
 

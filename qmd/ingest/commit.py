@@ -236,6 +236,29 @@ def put(cursor: Cursor, batch: Batch) -> set[int]:
     return {number for number, _ in accepted}
 
 
+def put_again(
+    cursor: Cursor, *, again: Relation, postings: Relation, learnt: list[Learnt], first: int
+) -> None:
+    """Replace the postings of documents, of those that are still there.
+
+    Args:
+        again: document_id, lengths and starts.
+        postings: the columns of `postings`.
+        learnt: words that the index lacks.
+        first: the lowest number: only lower ones may have postings by earlier rules.
+    """
+    if learnt:
+        with cursor.staged(learnt=_words(learnt)):
+            cursor.run("words/learn")
+    with cursor.staged(again=again):
+        cursor.run("documents/drop_postings")
+    with cursor.staged(again=again):
+        cursor.run("documents/put_lengths")
+    with cursor.staged(found=postings):
+        cursor.run("documents/put_postings")
+    cursor.run("documents/note_fresh", stale=first)
+
+
 def _words(learnt: Sequence[Learnt]) -> Relation:
     return Relation(
         word=texts([word for word, _ in learnt]),

@@ -12,11 +12,12 @@ from qmd.ingest import commit
 from qmd.ingest.commit import Change
 from qmd.ingest.lost import lost
 from qmd.ingest.walk import Found, same, walk
+from qmd.reports import Report
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
 from qmd.storage.document_lookup import check_collections
 from qmd.text import kinds
-from qmd.types import Collection, Kept, LeftOut, Report
+from qmd.types import Collection, Kept, LeftOut
 
 if TYPE_CHECKING:
     from qmd.ingest.extractor import Readers

@@ -21,13 +21,14 @@ from typing import NamedTuple
 from qmd import safe_open
 from qmd.errors import QmdError
 from qmd.ingest.walk import Found, same, walk
+from qmd.reports import Report
 from qmd.settings import config, trust
 from qmd.settings.config import Settings
 from qmd.settings.environment import Place
 from qmd.storage.file_version import Version, is_settled, version_of
 from qmd.text import kinds
 from qmd.text.hashes import checksum
-from qmd.types import Collection, Report
+from qmd.types import Collection
 from qmd.version import __version__
 
 LARGEST = 1_000_000

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.ingest import batch_tables, reader
-from qmd.ingest.batch_tables import searched
+from qmd.ingest.batch_tables import stored_fields
 from qmd.ingest.commit import Change
 from qmd.ingest.outlines import Outline, of_document
 from qmd.ingest.reader import File, Parsed
@@ -136,13 +136,10 @@ def _compare(
 
 
 def _fields(document: Stored, parsed: Parsed | None) -> Document:
-    """Return title, path and body as indexed: the path of a record is a mere number."""
-    if document.collection == EXPERIENCES:
-        return document.title, "", document.body
-    body, metadata = document.body, json.loads(document.metadata or "{}")
+    metadata = json.loads(document.metadata or "{}")
     described = labels.described(metadata) if parsed is None else parsed.described
-    start = len(body[: document.matter].encode())
-    return document.title, document.path, searched(body, body.encode(), start, described)
+    own = document.collection, document.title, document.path, document.body
+    return stored_fields(*own, matter=document.matter, described=described)
 
 
 def _parsed(document: Stored, outline: Outline) -> tuple[Parsed | None, bool]:

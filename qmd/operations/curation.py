@@ -14,6 +14,7 @@ from qmd.settings.config import NEW_MASK, Settings, check_name
 from qmd.settings.edit import Parsed
 from qmd.settings.edit import add_collection as write_collection
 from qmd.storage import catalog
+from qmd.storage.overlaps import overlaps
 from qmd.text import paths
 from qmd.text.globs import check_closed, check_mask, matcher, matches_nothing, split_mask
 from qmd.types import Collection
@@ -87,6 +88,24 @@ def add_collection(
             error.add_note(state_of(index, chosen))
         raise
     return added
+
+
+def shared_folders(index: Index, added: Collection) -> list[str]:
+    """Say which other collections have files of a collection."""
+    known = index.collections()
+    roots = {each.name: each.root for each in known}
+    told = []
+    for each in overlaps(known):
+        if added.name not in (each.outer, each.inner):
+            continue
+        other = each.inner if added.name == each.outer else each.outer
+        is_covered = not each.prefix or added.name == each.inner
+        verb = "is covered already by" if is_covered else "covers"
+        told.append(
+            f"The folder of '{one_line(added.name)}' {verb} the collection '{one_line(other)}' "
+            f"({one_line(roots[other])}). Searches give each file once."
+        )
+    return told
 
 
 def check_ignored(globs: Iterable[str]) -> None:

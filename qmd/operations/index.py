@@ -14,7 +14,7 @@ from qmd.ranking.vector_indexes import VectorIndexes
 from qmd.settings import config
 from qmd.settings.config import Settings
 from qmd.settings.environment import Machine, Place
-from qmd.storage import catalog, document_lookup
+from qmd.storage import catalog, document_lookup, overlaps
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
 from qmd.storage.stemmer import Stemmer
@@ -215,17 +215,21 @@ class Index:
     def with_default_collections(self, cursor: Cursor, among: Filter) -> Filter | None:
         """Add the default collections to a filter without names; None if there are none.
 
+        Those of them that have the same files are noted, too.
+
         Raises:
             CollectionNotFound: one that it names does not exist.
         """
+        known = self.database.remembered("collections", catalog.collections, cursor=cursor)
         if among.collections is not None:
             document_lookup.check_collections(cursor, among.collections)
-            return among
-        known = self.database.remembered("collections", catalog.collections, cursor=cursor)
-        if all(collection.included for collection in known):
-            return among
-        included = tuple(c.name for c in known if c.included)
-        return among._replace(collections=included) if included else None
+        elif not all(collection.included for collection in known):
+            included = tuple(c.name for c in known if c.included)
+            if not included:
+                return None
+            among = among._replace(collections=included)
+        twice = overlaps.among(overlaps.overlaps(known), among.collections)
+        return among._replace(overlaps=twice)
 
     def context_of(self, cursor: Cursor, document: Document) -> str | None:
         """Find the context of a document."""

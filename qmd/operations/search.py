@@ -132,7 +132,7 @@ def _search(
         return Results([], NONE_INCLUDED)
     found = ranked.bm25(cursor, asked, index.stemmer, among=narrowed, limit=limit)
     matches = {Match(number): bm25 for number, bm25 in found.scores}
-    shown = presented(index, cursor, Form(found.words, length, full), matches)
+    shown = presented(index, cursor, Form(found.words, length, full), matches, narrowed)
     hits = [
         (bm25, shown[match]._replace(score=attained(bm25, found.most)))
         for match, bm25 in matches.items()
@@ -213,12 +213,21 @@ def _may_have_files(index: Index, collection: Collection) -> bool:
 
 
 def presented(
-    index: Index, cursor: Cursor, form: Form, matches: Iterable[Match]
+    index: Index, cursor: Cursor, form: Form, matches: Iterable[Match], among: Filter
 ) -> dict[Match, Result]:
     """Make results of matches, still without scores, and without documents removed since."""
     from qmd.ranking.results import results
 
-    return results(cursor, form, index.described(cursor), matches)
+    shown = results(cursor, form, index.described(cursor), matches)
+    if not among.overlaps:
+        return shown
+    from qmd.storage.overlaps import elsewhere
+
+    others = elsewhere(cursor, [each.file for each in shown.values()], among.overlaps)
+    return {
+        match: result._replace(also_in=others.get(result.file, ()))
+        for match, result in shown.items()
+    }
 
 
 def note(index: Index, cursor: Cursor, made: search_log.Search, results: Sequence[Result]) -> None:

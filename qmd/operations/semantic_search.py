@@ -189,7 +189,7 @@ def _nearest(
     )
     similarity = cosines.of(cursor, number).similarity
     near = {Match(hit.document_id, hit, by_words=False): similarity(hit.score) for hit in found}
-    shown = presented(index, cursor, Form(words, length, full), near)
+    shown = presented(index, cursor, Form(words, length, full), near, narrowed)
     results = [
         shown[match]._replace(score=score) for match, score in near.items() if score >= min_score
     ]
@@ -309,7 +309,7 @@ async def query(
 
     def shown(ranking: Ranking, cursor: Cursor) -> list[Result]:
         form = Form({**told(ranking), **steering}, length, full)
-        return _shown(index, made, cursor, ranking=ranking, form=form, limit=most)
+        return _shown(index, made, cursor, ranking=ranking, form=form, among=narrowed, limit=most)
 
     try:
         ranking, results = await hybrid.ranking(
@@ -377,13 +377,14 @@ def _shown(
     *,
     ranking: Ranking,
     form: Form,
+    among: Filter,
     limit: int,
 ) -> list[Result]:
     """Make results of ranked documents, without those that are gone since they were found."""
     from qmd.ranking.results import Match
 
     matches = [Match(each.document_id, each.near, each.by_words) for each in ranking.documents]
-    shown = presented(index, cursor, form, matches)
+    shown = presented(index, cursor, form, matches, among)
     results: dict[tuple[str, int], Result] = {}
     for each, match in zip(ranking.documents, matches, strict=True):
         if match in shown:

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from qmd.storage.cursor import Cursor, Value, as_json
+from qmd.storage.overlaps import copies
 from qmd.types import ALL, Filter
 
 NEAR = 300_000
@@ -160,6 +161,11 @@ class Filed:
         return as_json(sorted(set(wanted.allowed) - wanted.banned))
 
 
+def contained(cursor: Cursor, texts: Sequence[str]) -> dict[int, Tally]:
+    """Count the documents that contain each text as it stands, by its number; none is empty."""
+    return _tallies(cursor.run("search/containing", texts=as_json(list(texts))))
+
+
 def _tallies(rows: Sequence[tuple[int, int, float]]) -> dict[int, Tally]:
     """Group rows of (number, document_id, frequency) by number."""
     found: dict[int, tuple[list[int], list[float]]] = {}
@@ -199,7 +205,11 @@ def allowed_ids(cursor: Cursor, among: Filter, *, banned: Sequence[int] = ()) ->
         among=as_json(_record(among)),
         banned=as_json(banned),
     )
-    return [document_id for (document_id,) in rows]
+    found = [document_id for (document_id,) in rows]
+    if among.overlaps:
+        twice = copies(cursor, found, among.overlaps)
+        found = [document_id for document_id in found if document_id not in twice]
+    return found
 
 
 def _record(among: Filter) -> dict[str, object]:
@@ -208,5 +218,6 @@ def _record(among: Filter) -> dict[str, object]:
     for name, value in asked.items():
         if isinstance(value, datetime):
             asked[name] = value.isoformat(sep=" ")
+    del asked["overlaps"]
     asked["conditions"] = [each._asdict() for each in among.conditions]
     return asked

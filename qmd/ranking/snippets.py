@@ -6,18 +6,23 @@ import re
 import string
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import accumulate
 from operator import or_
 from typing import NamedTuple
 
+from qmd.ranking.poor_lines import frontmatter_lines, is_poor
 from qmd.text import tokenizer
 
 _CHUNK = re.compile(r"\S+")
+_TEXT = re.compile(r"[^\w\s](?:[^\w]*[^\w\s])?|[.@$#]\w+|--\w+|\w+(?:\+\+?|[#*])|\w+-\w+", re.ASCII)
+"""What is found as it stands: symbols, words with marks, words joined by a hyphen."""
+
 _WORD = re.compile(r"\w+", re.ASCII)
 _OF_WORDS = frozenset(string.ascii_letters + string.digits + "_")
 _SMALL, _CAPITAL = frozenset(string.ascii_lowercase), frozenset(string.ascii_uppercase)
+_PIECE = re.compile(r"([^\n]{,24}\S*+)(?:\s|$)")
 _NEAR = 1000
 """Characters of a chunk in which its next word is searched."""
 
@@ -62,6 +67,10 @@ class Matcher:
         self._wanted = wanted
         self._bits = {word: 1 << at for at, word in enumerate(dict.fromkeys(wanted.values()))}
         self._known: dict[str, int] = {}
+        self._separators = [mark for mark in SEPARATORS if mark not in wanted]
+        self._texts = [
+            (text, self._bits[asked]) for text, asked in wanted.items() if _TEXT.fullmatch(text)
+        ]
         # Words that no other is the beginning of, each with what those that begin so stand for.
         self._starts: dict[str, int] = {}
         start = None
@@ -95,7 +104,19 @@ class Matcher:
     def _bits_in(self, text: str) -> int:
         if text.isascii():
             return self._met(text, text.lower(), (0, len(text) + 1), range(1)).get(0, 0)
-        return reduce(or_, map(self._bit, tokenizer.split(text)), 0)
+        bits = reduce(or_, map(self._bit, tokenizer.split(text)), 0)
+        if self._texts:
+            lowered = text.lower()
+            for wanted, bit in self._texts:
+                if next(_places_of(wanted, lowered, 0, len(lowered)), None) is not None:
+                    bits |= bit
+        return bits
+
+    def first_text(self, line: str) -> int | None:
+        """Find the first word with marks, as it stands; None without one."""
+        lowered = line.lower()
+        places = (next(_places_of(text, lowered, 0, len(lowered)), None) for text, _ in self._texts)
+        return min((at for at in places if at is not None), default=None)
 
     def lines_with(self, text: str, starts: Sequence[int]) -> Iterator[tuple[int, int]]:
         """Yield the lines with query words, in order, each with the bits of these words.
@@ -106,7 +127,7 @@ class Matcher:
         lines = len(starts) - 1
         plain = text
         if not text.isascii():
-            for mark in SEPARATORS:
+            for mark in self._separators:
                 plain = plain.replace(mark, " ")
         lowered = plain.lower()
         others = [] if plain.isascii() else list(_other_lines(plain))
@@ -146,6 +167,11 @@ class Matcher:
         found: dict[int, int] = {}
         known, find, word_from = self._known, lowered.find, _WORD.match
         end = starts[lines.stop]
+        for wanted, own in self._texts:
+            for place in _places_of(wanted, lowered, starts[lines.start], end):
+                line = bisect_right(starts, place, lines.start, lines.stop) - 1
+                if line not in apart:
+                    found[line] = found.get(line, 0) | own
         for start, bits in self._starts.items():
             line = lines.start
             at = find(start, starts[line], end)
@@ -168,6 +194,15 @@ class Matcher:
                         found[line] = met | bit
                 at = find(start, after, end)
         return found
+
+
+def _places_of(wanted: str, lowered: str, start: int, end: int) -> Iterator[int]:
+    """Yield where a word with marks stands in a text, and not inside of another word."""
+    at = lowered.find(wanted, start, end)
+    while at >= 0:
+        if not (wanted[0] in _OF_WORDS and at and lowered[at - 1] in _OF_WORDS):
+            yield at
+        at = lowered.find(wanted, at + 1, end)
 
 
 def _other_lines(text: str) -> Iterator[int]:
@@ -215,59 +250,127 @@ def snippet(
             taken, and the rest of the document not looked at.
     """
     lines = body.split("\n")
-    before = accumulate(map(len, lines), initial=0)
-    starts = [size + breaks for breaks, size in enumerate(before)]
-    matching = match.lines_with(body, starts)
+    starts = _starts(lines)
+    floor = frontmatter_lines(lines)
     size = min(length, choice or length)
-    (start, end), first_match = _best_window(lines, starts, matching, size, distinct)
-    start, end = _grown(lines, start, end, length)
+    (start, end), before = _best_lines(body, lines, starts, match, floor, size, distinct)
+    first_match = start
+    start, end = _grown(lines, start, end, length, before)
     shown = [line.rstrip("\r") for line in lines[start:end]]
     if len(shown) == 1 and len(shown[0]) > length:
         shown = [cut(shown[0], match, length)]
     return Snippet(first_match + 1, start + 1, tuple(shown))
 
 
-def _best_window(
+def _starts(lines: Sequence[str]) -> list[int]:
+    """Return where each line starts in its text, and where one after the last would."""
+    before = accumulate(map(len, lines), initial=0)
+    return [size + breaks for breaks, size in enumerate(before)]
+
+
+def _best_lines(
+    body: str,
     lines: list[str],
     starts: list[int],
-    matching: Iterator[tuple[int, int]],
+    match: Matcher,
+    floor: int,
     length: int,
     distinct: int | None,
 ) -> tuple[tuple[int, int], int]:
-    """Find the window with the most distinct query words, and its first matching line.
+    """Find the best window of lines, and the first line that may be shown with it.
+
+    The window has all matching lines that fit into `length` with the best ones, and no line that
+    matches is shown before it: `line` of a snippet is its first that matches. Front matter, links
+    alone and boilerplate of code count only where no other line matches. If no line matches at
+    all, the first that is not blank is taken.
+
+    Args:
+        floor: lines of front matter.
+    """
+    better: list[int] = []
+    poor: list[tuple[int, int]] = []
+
+    def good() -> Iterator[tuple[int, int]]:
+        for at, bits in match.lines_with(body, starts):
+            if at < floor or is_poor(lines[at], match):
+                poor.append((at, bits))
+            else:
+                better.append(at)
+                yield at, bits
+
+    best = _best_window(starts, good(), length, distinct)
+    if best is None and poor:
+        best = _best_window(starts, iter(poor), length, distinct)
+        better = [at for at, _ in poor]
+    if best is None:
+        written = [at for at, line in enumerate(lines) if line.strip()]
+        first = (at for at in written if at >= floor and not is_poor(lines[at], match))
+        start = next(first, next(iter(written), 0))
+        return (start, start + 1), floor if start >= floor else 0
+    start, end = best
+    fits = bisect_left(starts, starts[end] - length, 0, start)
+    start = better[bisect_left(better, fits)]
+    last = bisect_right(starts, starts[start] + length) - 1  # lines before it fit
+    fit = bisect_left(better, last)
+    end = max(end, better[fit - 1] + 1 if fit else 0)
+    earlier = bisect_left(better, start)
+    below = better[earlier - 1] + 1 if earlier else 0
+    return (start, end), max(below, floor if start >= floor else 0)
+
+
+def _best_window(
+    starts: Sequence[int],
+    matching: Iterator[tuple[int, int]],
+    length: int,
+    distinct: int | None,
+) -> tuple[int, int] | None:
+    """Find the window with the most distinct query words, in the fewest lines; None without any.
 
     Args:
         starts: of each line, and where one after the last would start.
         matching: lines that match, in order, with the bits of their words of the query.
     """
     ahead: deque[tuple[int, int]] = deque()  # matching lines of the window
-    best, most_seen, most = None, 0, 0
+    best, most = None, (0, 0, 0)  # from its first line to the last with a new word
     coming = next(matching, None)
     count = 0
+    last = starts[-1]
     while True:
         while coming and (not ahead or starts[coming[0] + 1] - starts[ahead[0][0]] <= length):
             ahead.append(coming)
             count += coming[1].bit_count()
             coming = next(matching, None)
-        if not ahead:
-            break
-        bits = 0
-        for _, found in ahead:
-            bits |= found
-        seen = bits.bit_count()
-        if seen > most_seen or (seen == most_seen and count > most):
-            best, most_seen, most = (ahead[0][0], ahead[-1][0] + 1), seen, count
+        if not ahead or starts[ahead[0][0]] > last:
+            return best
+        seen, spread = _seen(ahead)
+        value = seen, -spread, count
+        if value > most:
+            best, most = (ahead[0][0], ahead[0][0] + spread + 1), value
         if seen == distinct:
-            break
+            if not spread:
+                return best
+            # The same words may be nearer to each other, but not at the other end of a book.
+            last = min(last, starts[ahead[0][0]] + AT_ONCE)
         count -= ahead.popleft()[1].bit_count()
-    if best is None:
-        start = next((at for at, line in enumerate(lines) if line.strip()), 0)
-        return (start, start + 1), start
-    return best, best[0]
 
 
-def _grown(lines: list[str], start: int, end: int, length: int) -> tuple[int, int]:
-    """Add lines after and before a window, in turn, while there is room."""
+def _seen(ahead: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    """Count the distinct words of a window, and the lines after its first that they take."""
+    bits, first, reached = 0, -1, -1
+    for at, found in ahead:
+        if first < 0:
+            first = at
+        if found & ~bits:
+            bits, reached = bits | found, at
+    return bits.bit_count(), reached - first
+
+
+def _grown(lines: list[str], start: int, end: int, length: int, floor: int) -> tuple[int, int]:
+    """Add lines after and before a window, in turn, while there is room.
+
+    Args:
+        floor: lines at the start of the text that are not added.
+    """
     size = sum(len(line) + 1 for line in lines[start:end])
     while True:
         grown = False
@@ -275,7 +378,7 @@ def _grown(lines: list[str], start: int, end: int, length: int) -> tuple[int, in
             size += len(lines[end]) + 1
             end += 1
             grown = True
-        if start > 0 and size + len(lines[start - 1]) + 1 <= length:
+        if start > floor and size + len(lines[start - 1]) + 1 <= length:
             start -= 1
             size += len(lines[start]) + 1
             grown = True
@@ -290,20 +393,47 @@ def _grown(lines: list[str], start: int, end: int, length: int) -> tuple[int, in
 
 def _first_match(line: str, match: Matcher) -> int:
     """Find the first matching word; 0 without one."""
-    for chunk in _CHUNK.finditer(line):
+    first = match.first_text(line)
+    for chunk in _CHUNK.finditer(line, 0, len(line) if first is None else first):
         at = 0
         for word in tokenizer.split(chunk[0]):
             # A word is not in the chunk as it is if its characters are written decomposed.
             at = max(at, chunk[0].find(word, at, at + _NEAR))
             if match(word):
                 return chunk.start() + at
+            if tokenizer.comes_before(word):
+                continue
             at += 1 if tokenizer.is_gram(word) else len(word)
-    return 0
+    return first or 0
 
 
 def cut(line: str, match: Matcher, length: int) -> str:
-    """Cut a line to `length` characters around its first match."""
-    at = _first_match(line, match)
+    """Cut a line to `length` characters around its best match, between words if they are short.
+
+    The best match has the most distinct words of the query, near each other.
+    """
+    if len(line) <= length:
+        return line
+    start, end = _densest(line, match, length * 3 // 4)
+    at = start + _first_match(line[start:end], match)
     start = max(0, min(at - length // 4, len(line) - length))
-    end = start + length
+    end = min(start + length, len(line))
+    slack = length // 10
+    if start:
+        blank = line.find(" ", start - 1, min(start + slack, at))
+        start = blank + 1 if blank >= 0 else start
+    if end < len(line):
+        blank = line.rfind(" ", max(end - slack, at + 1), end + 1)
+        end = blank if blank >= 0 else end
     return ("…" if start else "") + line[start:end].strip() + ("…" if end < len(line) else "")
+
+
+def _densest(line: str, match: Matcher, length: int) -> tuple[int, int]:
+    """Find the part of a line with the most distinct words of the query, near each other."""
+    pieces = _PIECE.findall(line)
+    starts = _starts(pieces)
+    text = "\n".join(pieces)
+    found = _best_window(starts, match.lines_with(text, starts), length, None)
+    if found is None:
+        return 0, len(line)
+    return starts[found[0]], min(starts[found[1]], len(line))

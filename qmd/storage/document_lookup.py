@@ -239,10 +239,21 @@ def _named(cursor: Cursor, name: str, folder: Path | None) -> Document | None:
             near = at_place(cursor, str(folder / wanted)) if folder is not None else None
             if near is not None:
                 return near
+            if (same := _one_file(cursor, best)) is not None:
+                return same
             raise Ambiguous(name, [document.name for document in best])
         if best:
             return best[0]
     return None
+
+
+def _one_file(cursor: Cursor, documents: Sequence[Document]) -> Document | None:
+    """Return the document of the innermost collection, if all are of one file."""
+    roots = {each.name: each.root for each in collections(cursor)}
+    places = {paths.place(roots.get(each.collection, ""), each.path) for each in documents}
+    if len(places) > 1 or None in places:
+        return None
+    return min(documents, key=lambda each: (len(each.path), each.collection))
 
 
 def _with_docid(cursor: Cursor, name: str, digits: str) -> Document | None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qmd.surfaces import terminal
 from qmd.surfaces.formats import Format, as_csv, as_json, as_xml, defused
@@ -14,7 +13,8 @@ from qmd.types import Passage, Result
 from qmd.visible import shown
 from qmd.wording import on_one_line
 
-_NUMBERED = re.compile(r"(\d+): (.*)")
+if TYPE_CHECKING:
+    from qmd.ranking.snippets import Matcher
 
 GOOD, FAIR = 0.70, 0.40
 """Scores from which on a result is shown in green, and in yellow."""
@@ -27,13 +27,15 @@ class Style(NamedTuple):
         terminal: people read it: foreign values are cut and on one line.
         colour: use escape sequences.
         link: gives the URI that opens a file at a line, or None.
-        is_match: whether a raw word is one that was looked for.
+        match: matches the words that were looked for.
+        columns: of the terminal.
     """
 
     terminal: bool = False
     colour: bool = False
     link: Callable[[str, int], str | None] | None = None
-    is_match: Callable[[str], object] | None = None
+    match: Matcher | None = None
+    columns: int = 80
 
     def paint(self, text: str, code: str) -> str:
         """`text` in a colour."""
@@ -46,10 +48,9 @@ class Style(NamedTuple):
 
     def marked(self, text: str) -> str:
         """`text` with the words that were looked for in bold."""
-        match = self.is_match
-        if not self.colour or match is None:
+        if not self.colour or self.match is None:
             return text
-        return terminal.marked(text, match, "1;33")
+        return terminal.marked(text, self.match, "1;33")
 
     def value(self, text: str) -> str:
         """Format an untrusted value."""
@@ -147,9 +148,11 @@ def results(
             if not listed:
                 above = " above minimum score threshold" if below_threshold else ""
                 return f"No results found{above}.\n"
-            return style.joined(
-                "\n\n", [_for_people(r, name, text, style) for r, name, text in listed]
-            )
+            if style.terminal:
+                return style.joined(
+                    "\n", [_on_screen(r, name, text, style) for r, name, text in listed]
+                )
+            return "\n\n".join(_for_people(r, name, text) for r, name, text in listed)
 
 
 def _shown_text(result: Result, *, numbered: bool) -> str:
@@ -171,34 +174,61 @@ def _record(result: Result, name: str, text: str) -> dict[str, object]:
     record["uri"] = result.uri
     if result.place is not None:
         record["place"] = result.place
+    if result.also_in:
+        record["alsoIn"] = list(result.also_in)
     if result.explain is not None:
         record["explain"] = result.explain
     return record
 
 
-def _for_people(result: Result, name: str, text: str, style: Style) -> str:
-    percent = f"{result.score * 100:.0f}%"
-    code = "32" if result.score >= GOOD else "33" if result.score >= FAIR else "2"
-    name = style.paint(style.value(on_one_line(name)), "36")
-    place = style.linked(name, result.file, result.line)
-    at = f":{result.line}" if result.place is None else f" {style.value(result.place)}"
-    line = style.paint(at, "2")
-    lines = [style.joined("", [place, line, " ", style.paint(result.docid, "2")])]
-    title = style.paint(style.value(_one_line(result.title)), "1")
-    lines.append(style.joined("", ["Title: ", title]))
+def _for_people(result: Result, name: str, text: str) -> str:
+    at = f":{result.line}" if result.place is None else f" {result.place}"
+    lines = [f"{on_one_line(name)}{at} {result.docid}", f"Title: {_one_line(result.title)}"]
+    if result.also_in:
+        lines.append(_also_in(result))
     if result.context:
-        lines.append(f"Context: {style.value(result.context)}")
-    lines.append(style.joined("", ["Score: ", style.paint(percent, code)]))
+        lines.append(f"Context: {result.context}")
+    lines.append(f"Score: {_percent(result)}")
+    if result.explain is not None:
+        lines += explained(result.explain)
+    return "\n".join([*lines, "", text, ""])
+
+
+def _also_in(result: Result) -> str:
+    return f"also in {', '.join(on_one_line(each) for each in result.also_in)}"
+
+
+def _percent(result: Result) -> str:
+    return f"{result.score * 100:.0f}%"
+
+
+def _on_screen(result: Result, name: str, text: str, style: Style) -> str:
+    """Write a result for a terminal. See `on_screen`."""
+    from qmd.surfaces import on_screen
+    from qmd.text.display_width import cut_to
+
+    at = f":{result.line}" if result.place is None else f" {style.value(result.place)}"
+    more = f"{at} {result.docid}  Score: {_percent(result)}"
+    name = style.paint(on_screen.name_of(name, len(more), style.columns), "36")
+    code = "32" if result.score >= GOOD else "33" if result.score >= FAIR else "2"
+    place = style.linked(name, result.file, result.line)
+    score = ["  Score: ", style.paint(_percent(result), code)]
+    lines = [style.joined("", [place, style.paint(f"{at} {result.docid}", "2"), *score])]
+    title, context = on_screen.described(result, style.columns)
+    context = f"  Context: {context}" if context else ""
+    lines.append(style.joined("", ["Title: ", style.paint(title, "1"), context]))
+    if result.also_in:
+        lines.append(cut_to(shown(_also_in(result)), style.columns))
+    room = on_screen.LINES - len(lines)
     if result.explain is not None:
         lines += [style.paint(style.value(line), "2") for line in explained(result.explain)]
-    lines.append("")
-    for line in text.split("\n"):
-        numbered = _NUMBERED.fullmatch(line) if result.body is None else None
-        if numbered and style.colour:
-            number = style.paint(f"{numbered[1]}: ", "2")
-            lines.append(style.joined("", [number, style.marked(numbered[2])]))
-        else:
-            lines.append(style.marked(line))
+    if result.body is not None:
+        lines += ["", *map(style.marked, text.split("\n"))]
+    else:
+        found_in = style.match.found_in if style.match else None
+        for row in on_screen.rows(text, found_in, columns=style.columns, most=room):
+            number = style.paint(row.number, "2")
+            lines.append(style.joined("", [number, style.marked(row.text)]))
     return style.joined("\n", [*lines, ""])
 
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from qmd.surfaces.formats import csv_lines
-from qmd.text.display_width import columns_of, padded
+from qmd.text.display_width import columns_of, cut_to, padded
 from qmd.visible import one_line
 
 if TYPE_CHECKING:
@@ -129,18 +129,7 @@ def _shown(value: str | None) -> str:
 
 
 def _cell(text: str, width: int, right: bool) -> str:
-    return padded(text if columns_of(text) <= width else _cut(text, width), width, right=right)
-
-
-def _cut(text: str, width: int) -> str:
-    """As much of a text as fits, with `…`."""
-    kept, used = [], 1
-    for mark in text:
-        used += columns_of(mark)
-        if used > width:
-            break
-        kept.append(mark)
-    return "".join(kept) + "…"
+    return padded(cut_to(text, width), width, right=right)
 
 
 def _narrowed(widths: Sequence[int], width: int) -> list[int]:

@@ -50,13 +50,76 @@ def test_the_window_holds_the_most_different_words():
 
 
 def test_a_longer_snippet_has_the_same_line_if_a_shorter_one_chooses_it():
-    body = "\n".join(["tea", *["x" * 50] * 4, "pot", *["x" * 50] * 12, "tea", "pot", "x"])
-    match = Matcher({"tea": "tea", "pot": "pot"})
+    apart = ["x" * 50] * 3
+    body = "\n".join(["tea", *apart, "cup", *apart, "pot", *apart * 4, "tea", "pot", "x"])
+    match = Matcher({"tea": "tea", "pot": "pot", "cup": "cup"})
     found = [snippet(body, match, length=length, choice=60) for length in (30, 60, 500)]
-    assert [each.line for each in found] == [19, 19, 19]
+    assert [each.line for each in found] == [22, 22, 22]
     assert snippet(body, match, length=500).line == 1
     assert found[0].lines == ("tea", "pot", "x")
     assert len(found[2].lines) > 9
+
+
+def test_words_that_are_near_each_other_are_preferred_to_the_same_words_apart():
+    body = "\n".join(
+        ["tea", "x", "x", "pot", *["x" * 50] * 10, "a pot of tea", "x" * 90, "tea pot"]
+    )
+    for distinct in (None, 2):
+        match = Matcher({"tea": "tea", "pot": "pot"})
+        assert snippet(body, match, length=60, distinct=distinct).line == 15
+
+
+POOR = [
+    "[How to make tea](tea.md)",
+    "1. [Tea](tea.md) | [[pot|tea pot]]",
+    "- ![tea](a.png) [![tea](b(1).png)](https://tea.example/tea_pot)",
+    "[tea]: https://example.org/tea 'tea'",
+    "<https://tea.example/pot>",
+    "Tea ........................ 12",
+    "using namespace tea;",
+    "import tea.pot as tea",
+    "import { tea } from 'pot'",
+    "from tea import pot",
+    "#include <tea.h>",
+    "use tea::pot::{cup, tea};",
+    "// Copyright (c) 2020 The tea authors",
+]
+
+
+@pytest.mark.parametrize("line", POOR)
+def test_a_line_that_answers_nothing_is_passed_over_for_one_that_does(line):
+    body = "\n".join(["# Start", "", line, *["x" * 50] * 9, "Pour the tea.", "y"])
+    assert shown(body, "tea", "pot", length=40).line == 13
+    assert shown(line + "\n" + "x" * 50, "tea", "pot", length=40).line == 1
+
+
+GOOD = [
+    "See [the pot](pot.md) for tea.",
+    "- [Pot](pot.md): tea is made in it",
+    "An import tax on tea is due; use tea.",
+    "Prices ... 12 for tea",
+    "tea[0] = 1",
+]
+
+
+@pytest.mark.parametrize("line", GOOD)
+def test_a_line_that_says_something_beside_a_link_answers(line):
+    body = "\n".join(["# Start", "", line, *["x" * 50] * 9, "Pour the tea.", "y"])
+    assert shown(body, "tea", length=40).line == 3
+
+
+def test_an_import_that_is_asked_for_is_an_answer():
+    body = "\n".join(["import tea", *["x" * 50] * 9, "tea = 1"])
+    assert shown(body, "import", "tea", length=40).line == 1
+    assert shown(body, "tea", length=40).line == 11
+
+
+def test_frontmatter_is_passed_over_and_not_shown_around_a_match():
+    body = "\n".join(["---", "title: Tea pot", "tags: [tea]", "---", "# Start", "", "tea"])
+    assert shown(body, "tea", "pot").text == "5: # Start\n6: \n7: tea"
+    assert shown(body, "tags").line == 3
+    assert shown(body, "cup", length=8).text == "5: # Start"
+    assert shown("---\ntea: no end\nx", "tea").line == 2
 
 
 def test_among_equals_the_first_window_is_shown():
@@ -105,6 +168,14 @@ def test_a_cut_line_is_as_long_as_the_window_wherever_the_match_is(place):
 def test_a_line_is_cut_around_the_word_and_not_around_a_longer_one_that_holds_it():
     line = "steam " + "x " * 3000 + "green tea " + "x " * 3000
     assert "green tea" in shown(line, "tea", length=80).lines[0]
+
+
+def test_a_long_line_is_cut_around_the_words_that_are_near_each_other_and_between_words():
+    filler = "filling words " * 200
+    line = f"{filler}tea {filler}a pot for green tea {filler}pot {filler}"
+    [cut] = shown(line, "tea", "pot", length=100).lines
+    assert "a pot for green tea" in cut
+    assert set(cut.strip("…").split()) <= set(line.split())
 
 
 def test_a_line_is_cut_around_a_word_beside_others_that_hold_it():
@@ -219,8 +290,36 @@ def test_a_line_has_the_words_that_its_raw_words_stand_for(line):
 
 @pytest.mark.parametrize("mark", SEPARATORS)
 def test_what_is_taken_for_a_separator_is_part_of_no_word(mark):
-    assert tokenizer.split(f"tea{mark}pot") == ["tea", "pot"]
-    assert tokenizer.split(f"é{mark}茶{mark}x") == ["é", "茶", "x"]
+    assert words_around(f"tea{mark}pot") == ["tea", "pot"]
+    assert words_around(f"é{mark}茶{mark}x") == ["é", "茶", "x"]
+
+
+def words_around(text):
+    return [word for word in tokenizer.split(text) if not tokenizer.is_symbol(word)]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "line"),
+    [
+        ({"c++": "c++"}, "in C++20."),
+        ({".net": ".net"}, "on .NET"),
+        ({"e-mail": "email"}, "an E-mail"),
+        ({"->": "->"}, "x->y"),
+        ({"!=": "!="}, "é != ï"),
+        ({"→": "→"}, "tea → pot"),
+        ({"🍵": "🍵"}, "tea 🍵"),
+    ],
+)
+def test_the_line_with_a_marked_word_or_a_symbol_is_shown(wanted, line):
+    body = f"C net x- mail nothing\n{line}\nmore é"
+    [asked] = wanted.values()
+    match = Matcher(wanted)
+    starts = [0, *accumulate(len(each) + 1 for each in body.split("\n"))]
+    assert [at for at, _ in match.lines_with(body, starts)] == [1]
+    assert match.found_in(line) == {asked}
+    assert snippet(body, match, length=len(line)).line == 2
+    long = f"{'filler ' * 100}{line}{' filler' * 100}"
+    assert line in snippet(long, match, length=80).text
 
 
 ODD_LINE = st.lists(
@@ -257,3 +356,13 @@ def test_the_lines_with_words_of_a_query_are_those_whose_raw_words_stand_for_som
     assert [(at, match.named(bits)) for at, bits in match.lines_with(body, starts)] == [
         (at, found) for at, found in enumerate(expected) if found
     ]
+
+
+def test_a_word_is_found_after_a_longer_one_that_contains_it():
+    found = shown("steam\n" + "x" * 90 + "\nsteam tea", "tea", length=20)
+    assert (found.line, found.lines) == (3, ("steam tea",))
+
+
+def test_a_snippet_of_a_part_has_the_lines_of_the_document():
+    part = Snippet(line=3, first=2, lines=("a", "tea"))
+    assert part.shifted(10) == Snippet(line=13, first=12, lines=("a", "tea"))

@@ -62,6 +62,10 @@ def free():
     return descriptors
 
 
+def test_a_name_that_no_file_can_have_is_left_to_attaching(tmp_path):
+    check_kind(tmp_path / ("x" * 300))
+
+
 def test_no_file_stays_open(index):
     before = free()
     writer, other = FileLock(index), FileLock(index, patience=0)

@@ -135,11 +135,11 @@ def test_lines_are_added_after_and_before_while_they_fit(length, expected):
 
 
 def test_as_many_characters_choose_the_window_as_are_shown_or_less():
-    body = "\n".join(["tea", "x" * 20, "pot", "x" * 40, "tea", "pot"])
-    match = Matcher({"tea": "tea", "pot": "pot"})
-    assert snippet(body, match, length=8).line == 5  # "tea" and "pot" with breaks are 8
-    assert snippet(body, match, length=7).line == 1
-    assert snippet(body, match, length=29).line == 1  # 4 + 21 + 4
-    assert snippet(body, match, length=28).line == 5
-    assert snippet(body, match, length=29, choice=28).line == 5
-    assert snippet(body, match, length=28, choice=29).line == 5
+    body = "\n".join(["tea", "x" * 16, "pot cup", "x" * 40, "tea", "pot"])
+    match = Matcher({"tea": "tea", "pot": "pot", "cup": "cup"})
+    assert snippet(body, match, length=8).line == 3
+    assert snippet(body, match, length=7).line == 3
+    assert snippet(body, match, length=29).line == 1  # 4 + 17 + 8
+    assert snippet(body, match, length=28).line == 3
+    assert snippet(body, match, length=29, choice=28).line == 3
+    assert snippet(body, match, length=28, choice=29).line == 3

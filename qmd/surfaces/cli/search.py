@@ -91,8 +91,12 @@ def _editor(here: State, engine: Index) -> str:
 def _style(
     here: State, template: str | None, roots: dict[str, str], words: Mapping[str, str]
 ) -> render.Style:
-    if template is None:
-        return render.Style(terminal=sys.stdout.isatty())
+    if not sys.stdout.isatty():
+        return render.PLAIN
+    import shutil
+
     from qmd.ranking.snippets import Matcher
 
-    return render.Style(True, True, render.editor_link(template, roots), Matcher(words))
+    link = render.editor_link(template, roots) if template is not None else None
+    columns = shutil.get_terminal_size().columns
+    return render.Style(True, template is not None, link, Matcher(words), columns)

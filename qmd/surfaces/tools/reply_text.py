@@ -43,7 +43,7 @@ NEVER = datetime(1970, 1, 1)
 
 def record(result: Result, match: Matcher) -> dict[str, Any]:
     """Convert a search result to a record for programs."""
-    return {
+    found = {
         "docid": result.docid,
         "file": result.file,
         "title": result.title[:LONGEST_TITLE],
@@ -51,7 +51,12 @@ def record(result: Result, match: Matcher) -> dict[str, Any]:
         "context": result.context,
         "snippet": trimmed(result.snippet, result.line, match),
         "line": result.line,
-    } | ({"place": result.place} if result.place is not None else {})
+    }
+    if result.place is not None:
+        found["place"] = result.place
+    if result.also_in:
+        found["alsoIn"] = list(result.also_in)
+    return found
 
 
 def trimmed(snippet: str, line: int, match: Matcher) -> str:
@@ -76,9 +81,14 @@ def summary(question: str, results: Sequence[Mapping[str, Any]]) -> str:
     lines = [
         f"{each['docid']} {round(each['score'] * 100)}% {on_one_line(each['file'])} - "
         + " ".join(each["title"].splitlines())
+        + _also_in(each.get("alsoIn", ()))
         for each in results
     ]
     return f'Found {count} for "{question}":\n\n' + "\n".join(lines)
+
+
+def _also_in(names: Sequence[str]) -> str:
+    return f" (also in {', '.join(map(on_one_line, names))})" if names else ""
 
 
 def places(results: Iterable[Mapping[str, Any]], match: Matcher) -> Iterator[str]:

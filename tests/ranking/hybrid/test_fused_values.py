@@ -161,3 +161,40 @@ def test_a_document_is_told_to_be_found_by_words_only_if_it_was(library):
         FIRST: (False, False),
         SECOND: (True, True),
     }
+
+
+@pytest.fixture
+def dated(library):
+    """Documents of the index: a week old, of today, and very old; in the order of paths."""
+    library.write("a.md", "---\ndate: 2024-05-10\n---\n# Kettle\n")
+    library.write("b.md", "---\ndate: 2024-05-17\n---\n# Kettle\n")
+    library.write("c.md", "---\ndate: 1970-01-01\n---\n# Kettle\n")
+    library.update()
+    rows = library.ask("select document_id from documents order by path")
+    return library, *(number for (number,) in rows)
+
+
+def test_a_recent_document_gains_a_twentieth_at_most_and_none_above_one(dated, monkeypatch):
+    monkeypatch.setattr("qmd.ranking.fusion._now", lambda: "2024-05-17 00:00:00")
+    library, week, today, old = dated
+    found = fuse(library, [words({week: 0.52, today: 0.5, old: 0.51})], half_life=7.0)
+    assert scores(found) == [(today, 0.55), (week, 0.545), (old, 0.51)]
+    assert [each.explain["recency"] for each in found] == pytest.approx([0.05, 0.025, 0])
+    [found] = fuse(library, [words({today: 0.98})], half_life=7.0)
+    assert (found.score, found.explain["recency"]) == (1.0, 0.02)
+
+
+@pytest.mark.parametrize("fusion", ["scores", "rrf"])
+def test_documents_with_equal_scores_go_by_path(dated, fusion):
+    library, first, second, third = dated
+    lists = [words({third: 0.5, first: 0.4}), words({first: 0.5, third: 0.4})]
+    assert [each.document_id for each in fuse(library, lists, fusion)] == [first, third]
+    lists = [words({third: 0.5, second: 0.5, first: 0.5}), words({})]
+    assert [each.document_id for each in fuse(library, lists, limit=2)] == [first, second]
+
+
+def test_as_many_documents_are_fused_by_ranks_as_are_asked_for(dated):
+    library, first, second, third = dated
+    lists = [words({third: 0.5, second: 0.4, first: 0.3})]
+    assert [each.document_id for each in fuse(library, lists, "rrf", limit=2)] == [third, second]
+    assert [each.document_id for each in fuse(library, lists, "rrf", limit=1)] == [third]

@@ -27,6 +27,9 @@ _RESULTS = record(
                     ),
                     "line": integer("1-indexed line of the best match in the text"),
                     "place": text("Page, slide or time of that line, where a file has some"),
+                    "alsoIn": array(
+                        text(), description="Names of the same file in other collections"
+                    ),
                 },
                 *("docid", "file", "title", "score", "context", "snippet"),
             )

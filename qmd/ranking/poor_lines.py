@@ -1,0 +1,83 @@
+"""Lines that have words of a query and answer nothing: front matter, links alone, imports."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+_LINKS = re.compile(
+    r"^\s*+\[[^\[\]]++\]:\s*+\S.*+"  # a definition: [label]: target "title"
+    r"|!?\[\[[^\[\]]*+\]\]"
+    r"|!?\[[^\[\]]*+\](?:\([^()]*+(?:\([^()]*+\)[^()]*+)?\)|\[[^\[\]]*+\])"
+    r"|<?[a-z]{3,8}://[^\s<>]++>?"
+)
+_LETTER = re.compile(r"[^\W\d_]")
+_WORD = re.compile(r"\w+")
+_LEADERS = re.compile(r"(?<![.…])[.…]{4,}+\s*+\d++\s*+$")
+_IMPORT = re.compile(
+    r"\s*+(?:"
+    r"import\s+(?:static\s+)?[\w.*]++(?:\s+as\s+\w++)?(?:\s*,\s*[\w.]++(?:\s+as\s+\w++)?)*+\s*+;?\s*+$"
+    r"|import\s[^'\"]{0,200}+['\"]"
+    r"|from\s+[\w.]++\s+import\s+[\w*(]"
+    r"|#\s*(?:include|pragma)\b|#!"
+    r"|using\s+(?:namespace\s+|static\s+)?[\w.:]++\s*+(?:=[^;]++)?;"
+    r"|(?:pub\s+)?use\s+[\w:\\]++(?:\{[^}]*+\}|\s+as\s+\w++|\s+qw\b[^;]*+)?+\s*+;\s*+$"
+    r"|(?:pub\s+)?mod\s+\w++;"
+    r"|extern\s+crate\s"
+    r"|package\s+[\w.]++\s*+;?\s*+$"
+    r"|(?:const|let|var)\s[^=]{1,200}+=\s*require\("
+    r"|require(?:_relative|_once)?\s*\(?\s*['\"]"
+    r"|['\"]use strict['\"]"
+    r"|<\?php\s*$"
+    r")"
+)
+_STARTS = frozenset("ifu#pecvlr'\"<")
+"""First characters of lines that `_IMPORT` matches."""
+
+_RIGHTS = re.compile(
+    r"\W*+(?:SPDX-License-Identifier\b|All rights reserved\b|Copyright\s*(?:\(c\)|©|\d{4}))",
+    re.IGNORECASE,
+)
+_RULE = ("---", "...")
+
+
+def frontmatter_lines(lines: Sequence[str]) -> int:
+    """Count the lines of the front matter that a text begins with, rules included."""
+    if not lines or lines[0].rstrip() != "---":
+        return 0
+    rest = (at for at in range(1, len(lines)) if lines[at].rstrip() in _RULE)
+    return next(rest, -1) + 1
+
+
+def is_poor(line: str, asked: Callable[[str], object]) -> bool:
+    """Check that a line is only links, an entry of a table of contents, or boilerplate of code.
+
+    Args:
+        asked: whether a word is one of the query; an import whose keyword is asked for is an
+            answer.
+    """
+    if _is_only_links(line):
+        return True
+    if ("...." in line or "……" in line) and _LEADERS.search(line):
+        return True
+    if ("right" in line or "RIGHT" in line or "SPDX" in line) and _RIGHTS.match(line):
+        return True
+    if line.lstrip()[:1] not in _STARTS or not _IMPORT.match(line):
+        return False
+    first = _WORD.search(line)
+    return not (first and asked(first[0]))
+
+
+def _is_only_links(line: str) -> bool:
+    if not any(mark in line for mark in ("](", "://", "]]", "]:", "][")):
+        return False
+    rest = _LINKS.sub("", line)
+    if "](" in rest:
+        rest = _LINKS.sub("", rest)  # an image can be a link
+    return len(rest) < len(line) and not _LETTER.search(rest)
+
+
+def share_of_links(lines: Sequence[str]) -> float:
+    """Compute the share of the lines with words that are only links, 0 to 1."""
+    wordy = [line for line in lines if _LETTER.search(line)]
+    return sum(map(_is_only_links, wordy)) / len(wordy) if wordy else 0.0
