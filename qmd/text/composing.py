@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from qmd.errors import UsageError
-from qmd.text import markdown
+from qmd.text.front_matter import frontmatter
 from qmd.text.paths import is_below
 from qmd.visible import one_line
 
@@ -75,15 +75,13 @@ def _with_fields(text: str, title: str | None, tags: Sequence[str]) -> str:
     given = {key: value for key, value in fields.items() if value}
     # JSON is YAML, and its values need no other quotation marks.
     lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in given.items()]
-    matter = markdown.frontmatter(text)
-    if not matter.end:
-        if text.startswith(("+++\n", "{\n")):
-            raise UsageError(
-                "The text has front matter that is not YAML.\n\nPut title and tags there."
-            )
+    end = frontmatter(text).block
+    if end and not text.startswith("---"):
+        raise UsageError("The text has front matter that is not YAML.\n\nPut title and tags there.")
+    if not end:
         return "\n".join(["---", *lines, "---", "", text])
-    rule, *rest = text[: matter.end].split("\n")
-    return "\n".join([rule, *lines, *_without(rest, given)]) + text[matter.end :]
+    rule, *rest = text[:end].split("\n")
+    return "\n".join([rule, *lines, *_without(rest, given)]) + text[end:]
 
 
 def _without(lines: Sequence[str], keys: object) -> list[str]:

@@ -7,13 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
-import typer
-
+from qmd.declaration.operation import Parameter
 from qmd.errors import UsageError
 from qmd.operations.put import put as put_operation
 from qmd.operations.put import remove as remove_operation
 from qmd.surfaces import formats
-from qmd.surfaces.cli.common import READ, Json, State, say
+from qmd.surfaces.cli.common import Json, State, say
 from qmd.surfaces.cli.derive import Call, command, interactive
 from qmd.visible import shown
 
@@ -23,8 +22,8 @@ class PutInput(NamedTuple):
 
     file: Annotated[
         Path | None,
-        typer.Option(
-            "--file", "-f", click_type=READ, metavar="FILE", help="Not stdin, but a file."
+        Parameter(
+            help="Not stdin, but a file.", flags=("-f", "--file"), metavar="FILE", kind="path"
         ),
     ] = None
     as_json: Json = False
