@@ -20,7 +20,7 @@ from qmd.operations.documents import get
 from qmd.operations.put import put, remove
 from qmd.surfaces.tools.dispatch import Toolbox
 from qmd.text.composing import LARGEST, document_path, with_metadata
-from tests.library import Library
+from tests.library import STEMMER, Library
 from tests.surfaces.service import service
 from tests.surfaces.tools.calling import text
 
@@ -319,3 +319,23 @@ def test_rest_puts_and_removes_where_the_user_allows_it(library):
         assert served.post("/put", {"name": "../tea", "text": "x"}).status_code == 400
         assert served.post("/remove", {"name": "tea"}).json() == {"file": "inbox/tea.md"}
         assert served.post("/remove", {"name": "tea"}).status_code == 404
+
+
+def test_a_document_that_another_process_replaces_meanwhile_is_put_again(library, monkeypatch):
+    from qmd.ingest import stored as storing
+
+    stored(library, text="first")
+    batch, times = storing._batch, []
+
+    def overtaken(*given):
+        made = batch(*given)
+        times.append(made)
+        if len(times) == 1:
+            storing.store(library.engine.database, STEMMER, "inbox", "tea.md", "second")
+        return made
+
+    monkeypatch.setattr(storing, "_batch", overtaken)
+    assert stored(library, text="third").replaced
+    assert get(library.engine, "inbox/tea.md").body == "third"
+    assert len(times) == 3
+    assert library.problems() == []
