@@ -21,6 +21,7 @@ from qmd.storage.database import Database
 from qmd.storage.stemmer import Stemmer
 from qmd.text import labels, markdown
 from qmd.text.hashes import content_hash
+from qmd.text.languages import stemmed_in
 from qmd.types import EXPERIENCES
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class Stored(NamedTuple):
     aliases: list[str]
     links: list[str]
     said: list[str]
+    lang: str | None
 
 
 def prove(database: Database, *, progress: Callable[[int], None] | None = None) -> Counter[str]:
@@ -117,7 +119,8 @@ def _compare(
         found[TITLES] += not is_same
         found[OUTLINES] += document.outline != outline._asdict()
         fields.append(_fields(document, parsed))
-    postings = tokenise(fields, vocabulary)
+    codes = [stemmed_in(document.lang) for document in stored]
+    postings = tokenise(fields, vocabulary, codes)
     for number, document in enumerate(stored):
         lengths = (document.title_length, document.path_length, document.body_length)
         starts = (document.path_start, document.body_start)

@@ -85,7 +85,7 @@ class Query(NamedTuple):
         grams: of `words`, those that no longer word can stand for.
         exact: no other word stands for one that no document has.
         forms: of some words other ones, which count less: `c` of `c++`.
-        accented: of `words`, those that were typed with accents.
+        accented: of `words`, those that were typed with accents, and how they are spelt.
         texts: of a query without words: symbols to look for as they stand.
     """
 
@@ -96,7 +96,7 @@ class Query(NamedTuple):
     exact: bool = False
     forms: tuple[tuple[str, str], ...] = ()
     texts: tuple[str, ...] = ()
-    accented: frozenset[str] = frozenset()
+    accented: tuple[tuple[str, str], ...] = ()
 
 
 def check_lexical(query: str) -> str | None:
@@ -171,7 +171,7 @@ class _Reader:
         self._excluded: list[Phrase] = []
         self._forms: dict[tuple[str, str], None] = {}
         self._texts: dict[str, None] = {}
-        self._accented: set[str] = set()
+        self._accented: dict[str, str] = {}
 
     def query(self) -> Query:
         """Return the query.
@@ -196,7 +196,7 @@ class _Reader:
             tuple(self._excluded),
             forms=forms,
             texts=texts,
-            accented=frozenset(self._accented),
+            accented=tuple(self._accented.items()),
         )
 
     def token(self, token: re.Match[str]) -> None:
@@ -250,8 +250,8 @@ class _Reader:
         self._words.append(whole)
         if len(sequence) > 1:
             self._phrases.append(Phrase(sequence, spare=tuple(word for word, _ in sequence)))
-        if words.accented(name[0]) is not None:
-            self._accented.add(whole)
+        if (spelt := words.accented(name[0])) is not None:
+            self._accented[whole] = spelt
         respelt = words.respelt(name[0])
         others = words.bare(whole) if respelt is None else (respelt,)
         for other in others:

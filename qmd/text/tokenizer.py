@@ -286,6 +286,11 @@ def is_folded(word: str) -> bool:
     return word.isascii() or fold(word) == word
 
 
+def spelt(word: str) -> str:
+    """Return a raw word in small letters, with its accents."""
+    return unicodedata.normalize("NFKC", word).lower().replace("ς", "σ")
+
+
 def accented(word: str) -> str | None:
     """Return a word as it is spelt, without case, if that is not how it is folded.
 
@@ -293,8 +298,8 @@ def accented(word: str) -> str | None:
     """
     if word.isascii():
         return None
-    spelt = unicodedata.normalize("NFKC", word).lower().replace("ς", "σ")
-    return spelt if spelt.replace("й", "и") != fold(word) else None
+    own = spelt(word)
+    return own if own.replace("й", "и") != fold(word) else None
 
 
 def respelt(word: str) -> str | None:
@@ -352,6 +357,6 @@ def compound(word: str) -> tuple[int, tuple[tuple[str, int], ...]]:
     if not parts:
         return 1, ()
     if parts == [folded]:
-        spelt = accented(word)
-        return (1, ((folded, 0),)) if spelt is None else (1, ((folded, 0), (spelt, 0)))
+        own = accented(word)
+        return (1, ((folded, 0),)) if own is None else (1, ((folded, 0), (own, 0)))
     return len(parts), ((folded, 0), *zip(parts, range(len(parts)), strict=True))
