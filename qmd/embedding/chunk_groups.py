@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 GROUP_TEXTS, GROUP_BYTES = 64, 1_000_000
 """Texts, and bytes of them, that are chunked together."""
 
+FIRST_BYTES = 20_000
+"""Bytes of the first texts that are chunked together; further ones have twice as many each."""
+
 
 def chunk_table(rows: Sequence[tuple[str | int, ...]]) -> pa.Table:
     """Build the Arrow table of chunks for a commit."""
@@ -47,12 +50,12 @@ def by_text(chunks: list[Chunk]) -> Iterator[list[Chunk]]:
 def grouped(texts: list[tuple[str, int]]) -> Iterator[list[str]]:
     """Group hashes of texts that are read together."""
     group: list[str] = []
-    size = 0
+    size, most = 0, FIRST_BYTES
     for hash_, bytes_ in texts:
         group.append(hash_)
         size += bytes_
-        if size >= GROUP_BYTES or len(group) >= GROUP_TEXTS:
+        if size >= most or len(group) >= GROUP_TEXTS:
             yield group
-            group, size = [], 0
+            group, size, most = [], 0, min(2 * most, GROUP_BYTES)
     if group:
         yield group

@@ -24,7 +24,7 @@ from qmd.embedding import chunk_groups, chunker, cosines, drafts
 from qmd.embedding import vectors as embeddings
 from qmd.embedding.vectors import Chunk, Text
 from qmd.errors import ModelError
-from qmd.reports import Embedded
+from qmd.reports import Embedded, EmbedStep
 from qmd.stages import each, flow
 
 if TYPE_CHECKING:
@@ -38,6 +38,10 @@ if TYPE_CHECKING:
 
 BATCH_TOKENS = 16_384
 """Tokens between two commits: a few seconds of work on a small processor."""
+
+FIRST_TOKENS = 512
+"""Tokens of the first commit: the user sees that it works. Each further one may have twice as many,
+up to `BATCH_TOKENS`."""
 
 SOON, HASTY = 60.0, 1024
 """Seconds that are little time, and tokens between two commits then: less is lost at its end."""
@@ -97,6 +101,7 @@ async def embed(
     within: float | None = None,
     something: bool = False,
     progress: Progress | None = None,
+    detail: Callable[[EmbedStep], None] | None = None,
 ) -> Embedded:
     """Compute a vector of one model for every chunk of every document.
 
@@ -108,6 +113,7 @@ async def embed(
         something: do not stop before something is committed, so that who calls again and
             again comes to the end.
         progress: callback after each commit.
+        detail: callback at the start and after each commit.
 
     Raises:
         ModelError: the model does not work at all.
@@ -124,6 +130,8 @@ async def embed(
     until = math.inf if within is None else anyio.current_time() + within
     with anyio.CancelScope(deadline=math.inf if something else until) as limited:
         await run.begin(check=force)
+        if detail:
+            detail(run.step(report, None))
         async with flow() as stage:
             batches = stage(run.embedded(stage(run.batched(stage(run.passages())))))
             async for batch in batches:
@@ -136,6 +144,8 @@ async def embed(
                 report.failed += [(f"{p.name}:{p.line}", why) for p, why in batch.failed]
                 if progress:
                     progress(report.bytes, max(run.total, report.bytes))
+                if detail:
+                    detail(run.step(report, batch))
     report.stopped = limited.cancelled_caught
     report.foreign = run.foreign
     report.draft = anew and report.stopped
@@ -172,7 +182,9 @@ class _Run:
         self._uncut: list[tuple[str, int]] = []
         self.dimensions = 0
         self.total = 0
+        self.documents = 0
         self.foreign = 0
+        self._seen: dict[str, None] = {}
 
     async def begin(self, *, check: bool) -> None:
         """Prepare the run: count the texts and chunks without vectors.
@@ -194,6 +206,19 @@ class _Run:
         self._left, self._uncut = await to_thread.run_sync(self._database.read, look)
         self.total = sum(chunk.length for chunk in self._left)
         self.total += sum(size for _, size in self._uncut)
+        self.documents = len(
+            {chunk.hash for chunk in self._left} | {each[0] for each in self._uncut}
+        )
+
+    def step(self, report: Embedded, batch: Batch | None) -> EmbedStep:
+        """Describe how far the run is, after a batch or before the first."""
+        passages = [*batch.passages, *(each for each, _ in batch.failed)] if batch else []
+        self._seen |= {each.name: None for each in passages}
+        at = next(reversed(self._seen), None)
+        total = max(self.total, report.bytes)
+        is_over = bool(batch) and report.bytes >= total
+        done = len(self._seen) - (0 if is_over or at is None else 1)  # the last is in hand
+        return EmbedStep(report.bytes, total, done, self.documents, report.chunks, at)
 
     def _width(self, *, anew: bool) -> int:
         """Return the dimensions of the vectors; ask the model if they are unknown or `anew`."""
@@ -290,14 +315,15 @@ class _Run:
     ) -> AsyncGenerator[list[Passage], None]:
         """Group chunks into batches of about the same number of tokens."""
         batch: list[Passage] = []
-        size = 0
+        size, most = 0, min(FIRST_TOKENS, self._batch_tokens)
         async for passages in groups:
             for passage in passages:
                 batch.append(passage)
                 size += passage.tokens
-                if size >= self._batch_tokens:
+                if size >= most:
                     yield batch
                     batch, size = [], 0
+                    most = min(2 * most, self._batch_tokens)
         if batch:
             yield batch
 

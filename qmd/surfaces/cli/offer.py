@@ -66,7 +66,7 @@ def _index(engine: Index, folder: Path) -> bool:
 
     from qmd.operations import curation
     from qmd.operations.update import run_update
-    from qmd.surfaces.cli.progress import bars, unseen
+    from qmd.surfaces.cli.progress import bars
     from qmd.surfaces.cli.update import summary
 
     added = curation.add_collection(engine, folder)
@@ -77,7 +77,7 @@ def _index(engine: Index, folder: Path) -> bool:
                 lambda: run_update(
                     engine,
                     [added.name],
-                    progress=lambda _: progress(label) if progress else unseen,
+                    progress=lambda _: progress(label),
                 )
             )
     except BaseException:

@@ -24,6 +24,7 @@ from qmd.operations.threads import MODELS, READERS, stoppable
 from qmd.operations.update import update
 from qmd.storage import cancellation
 from qmd.storage.cancellation import CURRENT, Stop, Stopped
+from qmd.surfaces import wording
 from qmd.surfaces.tools import build_reply, reply_text, schemas
 from qmd.surfaces.tools.arguments import InvalidArguments, of_contract, question_of, read
 from qmd.surfaces.tools.build_reply import TimedOut, UnknownTool, code_of
@@ -37,7 +38,7 @@ from qmd.wording import lowest_shown_as
 if TYPE_CHECKING:
     from qmd.operations.experiences import Experiences
     from qmd.operations.index import Index
-    from qmd.reports import Embedded, Report
+    from qmd.reports import Embedded, EmbedStep, Report
 
 Found = TypeVar("Found")
 log = logging.getLogger("qmd.tools")
@@ -337,10 +338,10 @@ class Toolbox:
         asked = read(tool, given)
 
         async def work(tell: Tell) -> Embedded:
-            def told(done: int, total: int) -> None:
-                tell(done, total, "bytes of text")
+            def told(step: EmbedStep) -> None:
+                tell(step.bytes, step.total_bytes, wording.embedded(step))
 
-            report: Embedded = await self._run(embed, asked, progress=told)
+            report: Embedded = await self._run(embed, asked, detail=told)
             return report
 
         return build_reply.embedded(await telling(progress, work))
