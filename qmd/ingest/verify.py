@@ -140,7 +140,7 @@ def _compare(
 
 def _fields(document: Stored, parsed: Parsed | None) -> Document:
     metadata = json.loads(document.metadata or "{}")
-    described = labels.described(metadata) if parsed is None else parsed.described
+    described = labels.described(labels.folded(metadata)) if parsed is None else parsed.described
     own = document.collection, document.title, document.path, document.body
     return stored_fields(*own, matter=document.matter, described=described)
 

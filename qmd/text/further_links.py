@@ -41,7 +41,7 @@ class Link(NamedTuple):
 
 def in_properties(block: bytes) -> Iterator[Link]:
     """Yield the links in the values of front matter; those in its comments are none."""
-    if b"[" not in block and b"://" not in block:
+    if b"[[" not in block and b"](" not in block and b"://" not in block:
         return
     block = _COMMENT.sub(lambda comment: b" " * len(comment[0]), block)
     for found in _IN_PROPERTIES.finditer(block):
@@ -63,7 +63,7 @@ def in_html(data: bytes, start: int) -> Iterator[Link]:
         data: without comments.
         start: where the front matter ends.
     """
-    if b"href" not in data and b"src" not in data:
+    if b"<" not in data or (b"href" not in data and b"src" not in data):
         return
     parts: list[hidden.Hidden] | None = None
     for found in _ATTRIBUTE.finditer(data, start):
