@@ -160,6 +160,7 @@ class Operation:
         idempotent: the same call twice does no more than once.
         guarded: it is a tool only where the user allows writing.
         asks_models: it may take longer than one that reads the index.
+        forwardable: a running server may carry the command out: it only reads, and writes no file.
         aliases: other names of the Python method.
         absent: surfaces that do not have it, with the reason.
         examples: two to four of the command, which its help ends with.
@@ -173,6 +174,7 @@ class Operation:
     idempotent: bool = True
     guarded: bool = False
     asks_models: bool = False
+    forwardable: bool = False
     aliases: tuple[str, ...] = ()
     absent: Mapping[Surface, str] = field(default_factory=dict)
     examples: tuple[Example, ...] = ()
@@ -223,6 +225,7 @@ def operation(
     idempotent: bool = True,
     guarded: bool = False,
     asks_models: bool = False,
+    forwardable: bool = False,
     aliases: tuple[str, ...] = (),
     absent: Mapping[Surface, str] = _NOTHING,
     examples: tuple[Example, ...] = (),
@@ -239,6 +242,7 @@ def operation(
             idempotent,
             guarded,
             asks_models,
+            forwardable,
             aliases,
             absent,
             examples,

@@ -72,6 +72,7 @@ class Status:
 
 @operation(
     title="Index status",
+    forwardable=True,
     description="Collections, document counts and embedding status of the index.",
     examples=(
         ("Show what is indexed", "qmd status"),

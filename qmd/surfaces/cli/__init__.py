@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from keyword import iskeyword
@@ -12,7 +11,10 @@ from typing import Annotated, Any
 import typer
 
 from qmd.errors import QmdError, UsageError
+from qmd.forward import hoisted
+from qmd.surfaces import console
 from qmd.surfaces.cli.common import (
+    BUSY,
     INTERRUPTED,
     Command,
     Group,
@@ -98,8 +100,7 @@ def application(arguments: Sequence[str]) -> typer.Typer:
     app.callback(cls=Group)(options)
     called = _called(arguments)
     if called in ALIASES:
-        function = getattr(_module(COMMANDS[ALIASES[called]]), ALIASES[called])
-        app.command(name=called, cls=Command)(function)
+        app.command(name=called, cls=Command)(function_of(called))
     known = called in COMMANDS or called in GROUPS or called in ALIASES
     if not known and called is not None and not called.startswith("-"):
         from qmd.surfaces.cli import guesses
@@ -121,9 +122,15 @@ def _add(app: typer.Typer, name: str, panel: str) -> None:
             each.cls = Command
         app.add_typer(group, name=name, cls=Group, rich_help_panel=panel)
         return
-    own = name.replace("-", "_")
-    function = getattr(_module(COMMANDS[name]), f"{own}_" if iskeyword(own) else own)
-    app.command(name=name, cls=Command, rich_help_panel=panel)(function)
+    app.command(name=name, cls=Command, rich_help_panel=panel)(function_of(name))
+
+
+def function_of(name: str) -> Callable[..., Any]:
+    """Return the function of a command that is in no group."""
+    own = ALIASES.get(name, name).replace("-", "_")
+    module = _module(COMMANDS[ALIASES.get(name, name)])
+    function: Callable[..., Any] = getattr(module, f"{own}_" if iskeyword(own) else own)
+    return function
 
 
 def _called(arguments: Sequence[str]) -> str | None:
@@ -143,19 +150,6 @@ def verbs(arguments: Sequence[str]) -> list[str]:
 def _options_before(arguments: Sequence[str]) -> int:
     """Count the arguments before the command: `--index NAME`, or none."""
     return 2 if arguments and arguments[0] == "--index" else 0
-
-
-def hoisted(arguments: Sequence[str]) -> list[str]:
-    """Move `--index` in front of the command."""
-    own = list(arguments)
-    end = own.index("--") if "--" in own else len(own)
-    for at in range(end):
-        name, given, value = own[at].partition("=")
-        if name != "--index" or (not given and at + 1 >= end):
-            continue
-        rest = own[:at] + own[at + (1 if given else 2) :]
-        return ["--index", value if given else own[at + 1], *rest]
-    return own
 
 
 def _module(name: str) -> Any:
@@ -216,13 +210,17 @@ def options(
             autocompletion=_index_names,
         ),
     ] = None,
+    no_server: Annotated[
+        bool,
+        typer.Option("--no-server", help="Run in this process, even if a server could answer."),
+    ] = False,
     version: Annotated[
         bool,
         typer.Option("-V", "--version", callback=_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
     """Search everything you have written down, on your own machine."""
-    context.obj = State(dict(os.environ), index)
+    context.obj = State(dict(console.current().environ), index)
 
 
 def run(arguments: Sequence[str], begin: Callable[[], None] = lambda: None) -> int:
@@ -248,7 +246,7 @@ def run(arguments: Sequence[str], begin: Callable[[], None] = lambda: None) -> i
         app = application(arguments)
         begin()
         code = app(arguments, standalone_mode=False, prog_name="qmd")
-        sys.stdout.flush()
+        console.current().out.flush()
         if code == INTERRUPTED:  # typer has taken the interrupt for an exit
             complain("Interrupted.")
     except click.NoArgsIsHelpError:
@@ -263,9 +261,11 @@ def run(arguments: Sequence[str], begin: Callable[[], None] = lambda: None) -> i
         # The reader has gone (`qmd … | head`). Python would complain again while it ends.
         if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
             raise  # typer has made it of a broken pipe otherwise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        console.current().discard()
         return 0
     except QmdError as error:
+        if error.exit_code == BUSY:
+            console.current().stay_alone()  # it has more time than a server takes
         if os.environ.get("QMD_DEBUG") == "1":
             raise
         complain(error.told("command"))
@@ -274,6 +274,7 @@ def run(arguments: Sequence[str], begin: Callable[[], None] = lambda: None) -> i
         if _is_of_interrupt(error):
             complain("Interrupted.")
             return INTERRUPTED
+        console.current().stay_alone()  # it may be the server that lacks something
         if os.environ.get("QMD_DEBUG") == "1":
             raise
         if isinstance(error, OSError) and error.filename is None and _output_fails():
@@ -289,6 +290,19 @@ def run(arguments: Sequence[str], begin: Callable[[], None] = lambda: None) -> i
         )
         return 1
     return code if isinstance(code, int) else 0
+
+
+def carry_out(arguments: Sequence[str]) -> int | None:
+    """Run a command of another process, on the current console.
+
+    Returns:
+        Its exit code. None: its operation is not forwardable, or it has none.
+    """
+    called = verbs(arguments)
+    if not called or called[0] in GROUPS:
+        return None
+    operation = vars(function_of(called[0])).get("operation")
+    return run(arguments) if operation is not None and operation.forwardable else None
 
 
 def _refused(error: Exception) -> str | None:
@@ -312,7 +326,7 @@ def _output_fails() -> bool:
     """
     try:
         say("\n")
-        sys.stdout.flush()
+        console.current().out.flush()
     except OSError:
         return True
     return False

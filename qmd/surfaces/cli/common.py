@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,7 +13,7 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup
 from typer.models import TyperPath
 
 from qmd.errors import UsageError
-from qmd.surfaces import terminal
+from qmd.surfaces import console, terminal
 from qmd.visible import hidden, shown
 from qmd.wording import bounds
 
@@ -29,6 +27,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 PARTLY = 2
 """Exit code when some of several things could not be done."""
+
+BUSY = 3
+"""Exit code when the index is busy or unreadable."""
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C: 128 and the number of the signal."""
@@ -103,6 +104,10 @@ class State(NamedTuple):
             self.check_exists()
         environment.check_reach(self.place)
         machine = environment.machine(self.environ, gpu=gpu)
+        shared = console.current().index(self.place, machine)
+        if shared is not None:
+            yield shared  # other commands use it, and the server closes it
+            return
         engine = Index(self.place, machine, warm=warm, workers=workers)
         patience = None
         try:
@@ -162,6 +167,7 @@ class Command(TyperCommand):
         """See `TyperCommand`."""
         from qmd.surfaces.cli import help_page
 
+        console.current().stay_alone()
         help_page.prepare(self, ctx)
         super().format_help(ctx, formatter)
         say(help_page.ending(self))
@@ -188,6 +194,7 @@ class Group(TyperGroup):
         """See `TyperGroup`."""
         from qmd.surfaces.cli import help_page
 
+        console.current().stay_alone()
         help_page.prepare(self, ctx)
         super().format_help(ctx, formatter)
         say(help_page.ending(self))
@@ -214,6 +221,8 @@ class NamedPath(TyperPath):
         """See `TyperPath`."""
         if not str(value):
             self.fail("it is empty. The current folder is '.'.", param, ctx)
+        if not Path(value).is_absolute():
+            console.current().stay_alone()  # it begins at the folder of the caller
         return super().convert(value, param, ctx)
 
 
@@ -254,7 +263,7 @@ def here() -> Path:
         UsageError: it was removed.
     """
     try:
-        return Path.cwd()
+        return console.current().folder()
     except FileNotFoundError as error:
         raise UsageError(
             "The folder you are in does not exist any more.\n\nGo to another one: cd"
@@ -264,7 +273,7 @@ def here() -> Path:
 def state(context: typer.Context) -> State:
     """Return the state of a command's context."""
     found = context.find_root().obj
-    return found if isinstance(found, State) else State(dict(os.environ), None)
+    return found if isinstance(found, State) else State(dict(console.current().environ), None)
 
 
 def say(text: str) -> None:
@@ -280,7 +289,7 @@ def notice(text: str) -> None:
 
 def complain(text: str) -> None:
     """Write an error to stderr, as `notice` does."""
-    red = terminal.may_colour(os.environ, errors=True)
+    red = terminal.may_colour(console.current().environ, errors=True)
     first, _, rest = text.partition("\n")
     head = terminal.paint(first, "31") if red else first
     notice(terminal.joined("\n", [head, rest] if rest else [head]))
@@ -288,6 +297,7 @@ def complain(text: str) -> None:
 
 def confirmed(question: str) -> bool:
     """Ask a question at the terminal; only a yes counts."""
+    console.current().stay_alone()
     return typer.confirm(shown(question), err=True)
 
 
@@ -298,4 +308,5 @@ def is_text(argument: str) -> bool:
 
 def is_interactive() -> bool:
     """Return whether a person can be asked."""
-    return sys.stdin.isatty() and sys.stderr.isatty()
+    here = console.current()
+    return here.stdin.isatty() and here.err.isatty()

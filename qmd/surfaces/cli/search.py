@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from qmd.analytics.rows import Results
 from qmd.operations.search import search as keyword
-from qmd.surfaces import formats, render
+from qmd.surfaces import console, formats, render
 from qmd.surfaces.cli.common import State, notice, say
 from qmd.surfaces.cli.derive import Call, command
 from qmd.surfaces.cli.search_options import SearchOutput
@@ -91,12 +90,11 @@ def _editor(here: State, engine: Index) -> str:
 def _style(
     here: State, template: str | None, roots: dict[str, str], words: Mapping[str, str]
 ) -> render.Style:
-    if not sys.stdout.isatty():
+    at = console.current()
+    if not at.out.isatty():
         return render.PLAIN
-    import shutil
-
     from qmd.ranking.snippets import Matcher
 
     link = render.editor_link(template, roots) if template is not None else None
-    columns = shutil.get_terminal_size().columns
+    columns = at.columns()
     return render.Style(True, template is not None, link, Matcher(words), columns)
