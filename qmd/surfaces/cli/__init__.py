@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from keyword import iskeyword
@@ -266,7 +265,7 @@ def run(arguments: Sequence[str], begin: Callable[[], None] = lambda: None) -> i
     except QmdError as error:
         if error.exit_code == BUSY:
             console.current().stay_alone()  # it has more time than a server takes
-        if os.environ.get("QMD_DEBUG") == "1":
+        if console.current().environ.get("QMD_DEBUG") == "1":
             raise
         complain(error.told("command"))
         return error.exit_code
@@ -275,7 +274,7 @@ def run(arguments: Sequence[str], begin: Callable[[], None] = lambda: None) -> i
             complain("Interrupted.")
             return INTERRUPTED
         console.current().stay_alone()  # it may be the server that lacks something
-        if os.environ.get("QMD_DEBUG") == "1":
+        if console.current().environ.get("QMD_DEBUG") == "1":
             raise
         if isinstance(error, OSError) and error.filename is None and _output_fails():
             complain(f"The output cannot be written: {error.strerror or error}.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import copy_context
 from functools import partial
@@ -314,7 +313,7 @@ def _stop(work: Stop, over: Event) -> None:
 
 def _end(message: str, code: int) -> None:
     complain(message)
-    sys.stderr.flush()
+    console.current().err.flush()
     os._exit(code)
 
 

@@ -65,7 +65,8 @@ def check_no_document(path: Path, engine: Index) -> None:
     """Refuse to replace a document of the index."""
     from qmd.storage import document_lookup
 
-    document = engine.read(partial(document_lookup.at_place, name=os.path.abspath(path)))  # noqa: PTH100
+    place = os.path.normpath(console.current().folder() / path)
+    document = engine.read(partial(document_lookup.at_place, name=place))
     if document is not None:
         raise UsageError(
             f"{path} is the document {document.name}.\n\n"

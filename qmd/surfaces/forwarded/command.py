@@ -168,7 +168,7 @@ def is_for(index: Index, request: Request) -> bool:
     if environ.get("QMD_DEBUG") or any(environ.get(n) != os.environ.get(n) for n in forward.ALIKE):
         return False
     arguments = forward.hoisted(request.arguments)
-    named = arguments[1] if arguments[0] == "--index" else None
+    named = arguments[1] if arguments[:1] == ["--index"] else None
     try:
         place = environment.locate(environ, folder, index=named)
     except QmdError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -56,6 +57,8 @@ def parsed(content: bytes) -> Request:
     version, prefix, package, folder, terminals, sizes, encodings, buffering = fields[1:9]
     count = int(fields[9])
     arguments, variables = fields[10 : 10 + count], fields[10 + count :]
+    if not os.path.isabs(folder):  # noqa: PTH117  # a text, as it is
+        raise ValueError("not a whole path")
     if count < 0 or len(arguments) < count:
         raise ValueError("arguments are missing")
     of_out, of_err, block = map(int, sizes.split(" "))
