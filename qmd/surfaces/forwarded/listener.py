@@ -187,10 +187,17 @@ class Listener:
             if now - ticked >= TICK_SECONDS and not self._closing:
                 ticked = now
                 self._look()
-                for session in list(self._sessions):
-                    session.tick(now)
-                    if session.is_gone:
-                        self._drop(session)
+                self._tick(now)
+
+    def _tick(self, now: float) -> None:
+        """End what takes too long; leave commands to their callers if all threads are held up."""
+        is_full = sum(each.is_waiting for each in self._sessions) >= MOST_THREADS
+        for session in list(self._sessions):
+            if is_full and session.is_taken and not session.has_begun:
+                session.leave()
+            session.tick(now)
+            if session.is_gone:
+                self._drop(session)
 
     def _accept(self) -> None:
         """Accept a connection, unless its process is of another user."""
@@ -235,6 +242,7 @@ class Listener:
             with self._turns, suppress(BrokenPipeError):
                 if session.is_gone:
                     return
+                session.has_begun = True
                 request = self._accepted(content)
                 if request is None:
                     session.send(forward.DECLINED, b"")

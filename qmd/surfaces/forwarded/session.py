@@ -34,6 +34,8 @@ class Session:
         stop: cancels what the command reads.
         has_sent: a part of the output has been sent, so that the front cannot run the command.
         is_gone: the front has ended, or broke the protocol.
+        has_begun: a thread runs the command.
+        is_waiting: it waits for its front to read, or to send.
     """
 
     def __init__(self, link: socket.socket, turns: threading.Semaphore) -> None:
@@ -41,6 +43,7 @@ class Session:
         self.link = link
         self.stop = Stop()
         self.has_sent = self.is_gone = self.is_taken = False
+        self.has_begun = self.is_waiting = False
         self._turns = turns
         self._held = bytearray()
         self._wants_stdin = False
@@ -191,7 +194,9 @@ class Session:
     def _waiting(self) -> Iterator[None]:
         """Let another command run while this one waits for its front."""
         self._turns.release()
+        self.is_waiting = True
         try:
             yield
         finally:
+            self.is_waiting = False
             self._turns.acquire()

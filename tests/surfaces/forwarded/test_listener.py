@@ -255,6 +255,20 @@ def test_a_front_that_does_not_read_holds_up_no_other_command(served):
         link.close()
 
 
+def test_a_command_does_not_wait_for_fronts_that_hold_up_all_threads(fronts, monkeypatch):
+    monkeypatch.setattr(listening, "MOST_THREADS", 2)
+    fronts.codes.clear()
+    with fronts.server() as server:
+        stuck = [connected(fronts) for _ in range(2)]
+        for link in stuck:
+            link.sendall(request(fronts, "get", "long.md"))
+        until(lambda: sum(each.is_waiting for each in server._sessions) == 2)
+        assert fronts.call("get", "tea.md").code == 0
+        assert fronts.codes == []
+        for link in stuck:
+            link.close()
+
+
 def test_a_command_ends_when_its_front_does(served):
     with connected(served) as link:
         link.sendall(request(served, "sql", "select count(*) from range(100_000_000_000_000)"))
