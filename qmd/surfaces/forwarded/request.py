@@ -31,7 +31,7 @@ class Streams(NamedTuple):
 
 
 class Request(NamedTuple):
-    """What a front sends.
+    """A command and its caller, as a front sends them.
 
     Attributes:
         code: version, environment and folder of the code that the caller runs.
