@@ -38,8 +38,9 @@ if TYPE_CHECKING:
     from qmd.operations.doctor import Finding
     from qmd.operations.documents import Document
     from qmd.operations.status import Status
+    from qmd.reports import Embedded, Report
     from qmd.surfaces.python import AsyncKnowledgeBase, KnowledgeBase, connect, open
-    from qmd.types import Context, Embedded, Passage, Report, Result
+    from qmd.types import Context, Passage, Result
     from qmd.version import __version__
 
 __all__ = [
@@ -90,7 +91,8 @@ __all__ = [
 
 _HOMES = {
     "qmd.version": "__version__",
-    "qmd.types": "Context Embedded Passage Report Result",
+    "qmd.types": "Context Passage Result",
+    "qmd.reports": "Embedded Report",
     "qmd.analytics.rows": "Results Rows Table",
     "qmd.surfaces.python": "AsyncKnowledgeBase KnowledgeBase connect open",
     "qmd.operations.status": "Status",

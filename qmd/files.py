@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-import shutil
 import stat
 import sys
 from collections.abc import Iterator
@@ -42,6 +41,8 @@ def copy_file(source: Path, target: Path) -> None:
                     raise
                 old.seek(0)
                 new.seek(0)
+        import shutil
+
         shutil.copyfileobj(old, new, COPY_CHUNK_BYTES)
 
 

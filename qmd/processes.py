@@ -12,6 +12,9 @@ MAX_COMMAND_LENGTH = 60
 _VALUED = ("-W", "-X")
 """Options of Python, before the program, that take a value of their own."""
 
+leave_open = False
+"""True if the process ends without taking anything down: then closing an engine is in vain."""
+
 _own: str | None = None
 
 

@@ -78,6 +78,17 @@ def _spelled(error: UnicodeError) -> tuple[str, int]:
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4)), error.end
 
 
+def _write_version() -> bool:
+    """Write the version without loading the command line; False if it cannot be written."""
+    from qmd.version import __version__
+
+    try:
+        os.write(sys.stdout.fileno(), f"qmd {__version__}\n".encode())
+    except OSError:
+        return False
+    return True
+
+
 def run(begin: Callable[[], None]) -> None:
     """Run the command line and end the process with its exit code.
 
@@ -86,6 +97,8 @@ def run(begin: Callable[[], None]) -> None:
     """
     _fill_gaps()
     _spell_out()
+    if sys.argv[1:] in (["--version"], ["-V"], ["version"]) and _write_version():
+        os._exit(0)
     # Nothing that one command makes is worth collecting, and taking it all down at the end
     # takes as long as a search: both are left to the operating system.
     gc.disable()
@@ -97,6 +110,7 @@ def run(begin: Callable[[], None]) -> None:
         from qmd.surfaces import cli, terminal
 
         terminal.guard_errors()
+        processes.leave_open = True
         processes.name_process("qmd", *cli.verbs(sys.argv[1:]))
         code = cli.run(sys.argv[1:], begin)
     except KeyboardInterrupt:  # after the command has ended

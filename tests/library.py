@@ -18,9 +18,9 @@ from qmd.operations.index import Index
 from qmd.operations.search import search
 from qmd.operations.semantic_search import vector_search
 from qmd.operations.update import run_update
+from qmd.reports import Embedded, Report
 from qmd.settings.environment import Machine, Place
 from qmd.storage.stemmer import Stemmer
-from qmd.types import Embedded, Report
 
 if TYPE_CHECKING:
     import numpy as np

@@ -13,8 +13,8 @@ from qmd.text import globs, hashes, markdown, paths
 FOLDER = Path(__file__).parents[2] / "shared" / "cases"
 
 OUR_TITLES = {
-    # Any level of heading is one.
-    "### H3 only": "H3 only",
+    # No later heading takes the place of the first one.
+    "# 📝 Notes\n\n## Meeting Summary\n\nContent": "📝 Notes",
     # The title in the frontmatter comes first.
     "---\ntitle: FM Title\n---\n# Real": "FM Title",
     "---\ntitle: FM Title\n---\nbody": "FM Title",

@@ -14,7 +14,7 @@ from qmd import operations
 from qmd.analytics.views import views
 from qmd.declaration.operation import OPERATIONS
 from qmd.declaration.parameters import Selection
-from qmd.surfaces.cli import application
+from qmd.surfaces.cli.app import application
 from qmd.surfaces.python.clients import AsyncKnowledgeBase, KnowledgeBase
 from qmd.surfaces.tools import schemas
 

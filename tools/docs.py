@@ -4,7 +4,7 @@ python -m tools.docs
 
 In docs/sql.md: the views and examples, from the headers in sql/views and sql/examples. In
 docs/python.md: the operations with their names on each surface. In the skill: the options that all
-searches share.
+searches share. It also writes the table of the command line; see `tools/command_table.py`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 from qmd import operations
 from qmd.analytics.views import ViewColumn, examples, views
 from qmd.declaration.operation import OPERATIONS
+from tools import command_table
 
 ROOT = Path(__file__).parents[1]
 
@@ -98,6 +99,7 @@ def main() -> None:
         after = page(path)
         if after != path.read_text(encoding="utf-8"):
             path.write_text(after, encoding="utf-8")
+    command_table.main()
 
 
 if __name__ == "__main__":

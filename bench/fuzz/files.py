@@ -57,10 +57,10 @@ def compared() -> Iterator[Target]:
     from qmd.ingest import fingerprint
     from qmd.ingest.walk import walk
     from qmd.models import loader
+    from qmd.reports import Report
     from qmd.settings import config
     from qmd.settings.environment import Machine
     from qmd.text.hashes import checksum
-    from qmd.types import Report
 
     names = ["notes", "x", "", "a.md", "not UTF-8"]
     with library() as engine:

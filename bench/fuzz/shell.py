@@ -21,7 +21,7 @@ def completion() -> Iterator[Target]:
     """Complete a line of a shell: candidates or nothing, and never a traceback."""
     import typer
 
-    from qmd.surfaces.cli import application
+    from qmd.surfaces.cli.app import application
 
     command = typer.main.get_command(application([]))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -245,7 +244,11 @@ def _values(column: pa.ChunkedArray) -> list[Any]:
 def _names(kind: type[Any]) -> tuple[str, ...]:
     """List the fields of a dataclass or a named tuple."""
     named: tuple[str, ...] | None = getattr(kind, "_fields", None)
-    return named or tuple(field.name for field in dataclasses.fields(kind))
+    if named is None:
+        import dataclasses
+
+        named = tuple(field.name for field in dataclasses.fields(kind))
+    return named
 
 
 def _types(kind: type[Any]) -> dict[str, pa.DataType]:

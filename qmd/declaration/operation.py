@@ -11,9 +11,8 @@ that a command pays for the parameters of its own operation alone.
 
 from __future__ import annotations
 
-import inspect
+import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType, NoneType, SimpleNamespace, UnionType
 from typing import (
@@ -52,8 +51,14 @@ Kind = Literal[
 ]
 """Type of a parameter, as the adapters distinguish them."""
 
-REQUIRED: Any = inspect.Parameter.empty
-"""Default of a parameter that has none."""
+
+class REQUIRED:
+    """Default of a parameter that has none."""
+
+
+_COROUTINE, _KEYWORDS = 0x80, 0x08
+"""Flags of code: a coroutine function; it takes `**keywords`. Source: `inspect` in Python, which
+takes longer to import than all of this room."""
 
 _NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
@@ -146,9 +151,8 @@ class Declared(NamedTuple):
         return self.about.defaults.get(surface, self.default)
 
 
-@dataclass(frozen=True)
-class Operation:
-    """Operation of an index, as it is declared.
+class _Recorded(NamedTuple):
+    """Declaration of an operation.
 
     Attributes:
         function: takes the index, then the parameters; plain, or a coroutine function.
@@ -176,8 +180,12 @@ class Operation:
     asks_models: bool = False
     forwardable: bool = False
     aliases: tuple[str, ...] = ()
-    absent: Mapping[Surface, str] = field(default_factory=dict)
+    absent: Mapping[Surface, str] = _NOTHING
     examples: tuple[Example, ...] = ()
+
+
+class Operation(_Recorded):
+    """Operation of an index, as it is declared; its parameters are read when they are wanted."""
 
     @property
     def python(self) -> str:
@@ -192,12 +200,12 @@ class Operation:
     @property
     def is_async(self) -> bool:
         """True if the function is a coroutine function."""
-        return inspect.iscoroutinefunction(self.function)
+        return bool(self.function.__code__.co_flags & _COROUTINE)
 
     @property
     def summary(self) -> str:
         """First paragraph of the docstring, on one line."""
-        text = inspect.getdoc(self.function) or ""
+        text = self.function.__doc__ or ""
         return " ".join(text.partition("\n\n")[0].split())
 
     @cached_property
@@ -269,35 +277,46 @@ def camel_case(name: str) -> str:
 
 def _declared(function: Callable[..., Any]) -> Iterator[Declared]:
     """Read the annotated parameters of a function, those of `**kwargs: Unpack[…]` included."""
-    _, *parameters = inspect.signature(function).parameters.values()
-    hints = _hints(
-        {each.name: each.annotation for each in parameters}, vars(inspect.getmodule(function))
-    )
-    for each in parameters:
-        if each.kind is inspect.Parameter.VAR_KEYWORD:
-            [group] = get_args(hints[each.name])  # Unpack[Group]
-            yield from members(group)
-        else:
-            positional = each.kind is not inspect.Parameter.KEYWORD_ONLY
-            yield _of_hint(each.name, hints[each.name], each.default, positional=positional)
+    code = function.__code__
+    among, named = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
+    names = code.co_varnames
+    first = among - len(function.__defaults__ or ())
+    defaults = dict(zip(names[first:among], function.__defaults__ or (), strict=True))
+    defaults |= function.__kwdefaults__ or {}
+    written = {
+        name: each
+        for name, each in function.__annotations__.items()
+        if name not in (names[0], "return")
+    }
+    hints = _hints(written, function.__module__)
+    for at, name in enumerate(names[1:named], 1):
+        default = defaults.get(name, REQUIRED)
+        yield of_hint(name, hints[name], default, positional=at < among)
+    if code.co_flags & _KEYWORDS:
+        [group] = get_args(hints[names[named]])  # Unpack[Group]
+        yield from members(group)
 
 
 def members(group: type) -> Iterator[Declared]:
     """Read the parameters of a group, which is a typed dictionary."""
-    module = vars(inspect.getmodule(group))
-    for name, hint in _hints(group.__annotations__, module).items():
+    for name, hint in _hints(group.__annotations__, group.__module__).items():
         written = group.__annotations__[name]
-        declared = _of_hint(name, hint, None, positional=False)
+        declared = of_hint(name, hint, None, positional=False)
         yield declared._replace(annotation=getattr(written, "__forward_arg__", written))
 
 
-def _hints(annotations: Mapping[str, Any], module: dict[str, Any]) -> dict[str, Any]:
+def _hints(annotations: Mapping[str, Any], module: str) -> dict[str, Any]:
     """Resolve annotations, leaving those of other parameters unread."""
     holder = SimpleNamespace(__annotations__=dict(annotations))
-    return get_type_hints(holder, globalns=module, include_extras=True)
+    return get_type_hints(holder, globalns=vars(sys.modules[module]), include_extras=True)
 
 
-def _of_hint(name: str, hint: Any, default: Any, *, positional: bool) -> Declared:
+def of_hint(name: str, hint: Any, default: Any, *, positional: bool) -> Declared:
+    """Read the annotation of a parameter.
+
+    Raises:
+        TypeError: it has no `Parameter`.
+    """
     if get_origin(hint) is not Annotated:
         raise TypeError(f"The parameter {name} is not annotated with a Parameter.")
     kind, *notes = get_args(hint)

@@ -25,8 +25,8 @@ from qmd.embedding import vectors as embeddings
 from qmd.embedding.vectors import Chunk, Text
 from qmd.errors import ModelError
 from qmd.models.registry import MINILM
+from qmd.reports import Embedded
 from qmd.stages import each, flow
-from qmd.types import Embedded
 
 if TYPE_CHECKING:
     import numpy as np
@@ -237,13 +237,26 @@ class _Run:
             from_thread.check_cancelled()
             return self._embedder.count([self._prompt(text, piece) for piece in pieces])
 
-        return chunker.token_chunks(
-            text.body,
+        lead = self._lead(text)
+        shift = text.matter - len(lead)
+        pieces = chunker.token_chunks(
+            lead + text.body[text.matter :],
             count,
             tokens=min(self._space.tokens, self._embedder.limit),
             overlap=self._space.overlap,
-            extra=extra,
+            extra=[each._replace(position=each.position - shift) for each in extra],
         )
+        return list(_after_lead(text, pieces, len(lead)))
+
+    def _lead(self, text: Text) -> str:
+        """Return what the model reads before the first passage of a text with front matter.
+
+        Without it the tags and other names of a document would say nothing to the model.
+        """
+        most = self._space.tokens
+        if text.matter <= most:
+            return text.body[: text.matter]
+        return f"{text.title}\n{text.labels}"[:most] + "\n"
 
     def _keep(self, cut: list[tuple[Text, list[chunker.TokenPiece]]]) -> list[Chunk]:
         """Commit chunks, and return those that no other process has committed before."""
@@ -262,9 +275,11 @@ class _Run:
         ]
 
     def _passage(self, text: Text, chunk: Chunk) -> Passage:
-        body = text.body[chunk.position : chunk.position + chunk.length]
+        start = max(chunk.position, text.matter)
+        body = text.body[start : chunk.position + chunk.length]
         self.foreign += self._space.model.languages == "en" and bool(_CJK.search(body))
-        prompt = self._prompt(text, body)
+        lead = self._lead(text) if start == text.matter else ""
+        prompt = self._prompt(text, lead + body)
         return Passage(
             chunk.chunk_id, prompt, chunk.tokens, text.name, chunk.line, len(body.encode())
         )
@@ -390,6 +405,27 @@ def _cut_table(rows: Sequence[tuple[str | int, ...]]) -> pa.Table:
             **numbers,
         }
     )
+
+
+def _after_lead(
+    text: Text, pieces: list[chunker.TokenPiece], lead: int
+) -> Iterator[chunker.TokenPiece]:
+    """Yield the pieces of a text behind its front matter, of which none has a part.
+
+    Args:
+        pieces: of the text with another beginning in place of its front matter.
+        lead: characters of that beginning.
+    """
+    line, at = 1, 0
+    for piece in pieces:
+        end = piece.position + piece.length
+        first = max(piece.position, lead)
+        start = first + text.matter - lead
+        length = end - first
+        if length > 0 and not text.body[start : start + length].isspace():
+            line += text.body.count("\n", at, start)
+            at = start
+            yield piece._replace(position=start, length=length, line=line)
 
 
 def _by_text(chunks: list[Chunk]) -> Iterator[list[Chunk]]:

@@ -60,12 +60,16 @@ class Text(NamedTuple):
 
     Attributes:
         name: `collection/path` of one of its documents.
+        matter: characters of its front matter, which is not embedded.
+        labels: tags and other names of that document.
     """
 
     hash: str
     body: str
     title: str
     name: str
+    matter: int = 0
+    labels: str = ""
 
 
 class Chunk(NamedTuple):

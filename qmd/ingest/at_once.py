@@ -10,9 +10,9 @@ from contextlib import ExitStack
 from qmd.ingest.batches import ROUNDS, Batches
 from qmd.ingest.compare import Comparison, compare
 from qmd.ingest.extractor import Readers
+from qmd.reports import Report
 from qmd.storage.database import Database
 from qmd.storage.stemmer import Stemmer
-from qmd.types import Report
 
 
 def carry_out(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from qmd.ingest import commit
-from qmd.ingest.outlines import outlined
+from qmd.ingest.outlines import Outline, outlined
 from qmd.storage.arrow import Relation
 from qmd.storage.arrow import texts as column
 from qmd.storage.database import Database
@@ -37,10 +37,13 @@ def fill(database: Database) -> int:
     return filled
 
 
-def _made(texts: Sequence[tuple[str, str]]) -> Relation:
+def _made(texts: Sequence[commit.Unoutlined]) -> Relation:
     from qmd.ingest.batch_tables import of_outlines
 
-    made = [
-        outlined(text.encode(), len(text[: frontmatter(text).end].encode())) for _, text in texts
-    ]
-    return Relation(hash=column([hash_ for hash_, _ in texts]), outline=of_outlines(made))
+    made = [_outline(each) for each in texts]
+    return Relation(hash=column([each.hash for each in texts]), outline=of_outlines(made))
+
+
+def _outline(text: commit.Unoutlined) -> Outline:
+    start = len(text.body[: frontmatter(text.body).block].encode())
+    return outlined(text.body.encode(), start).with_links(text.links)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from qmd.ingest.columns import documents
 from qmd.ingest.commit import Batch, Made
 from qmd.ingest.inversion import FIELDS, Document, Postings, tokenise
-from qmd.ingest.outlines import MARK, Outline, outlined
+from qmd.ingest.outlines import Outline, outlined
 from qmd.storage.arrow import Column, Relation, lists, numbers, struct, texts
+from qmd.text import markdown
+from qmd.types import EXPERIENCES
 
 if TYPE_CHECKING:
     from qmd.ingest.reader import File, Parsed
@@ -23,7 +27,9 @@ _KINDS = {
     "lossy": "uint8",
     "size": "uint64",
     "mtime_ns": "int64",
+    "ctime_ns": "int64",
     "inode": "uint64",
+    "matter": "uint32",
 }
 """Types of the columns of numbers."""
 
@@ -38,23 +44,23 @@ def batch(
     """
     found = tokenise([_fields(item, named) for item in parsed], vocabulary)
     contents = {item.file.hash: item for item in parsed}
+    outlines = {hash_: _outline(item) for hash_, item in contents.items()}
     columns = {
         name: numbers(_KINDS[name], values) if name in _KINDS else texts(values)
         for name, values in documents(collection, parsed).items()
     }
-    lengths, starts = (
-        {
-            f"{field}_{kind}": numbers("uint32", list(of_all[at::3]))
-            for at, field in enumerate(FIELDS)
-        }
-        for kind, of_all in (("length", found.lengths), ("start", found.starts))
-    )
     return Batch(
-        incoming=Relation(**columns, **lengths, **starts),
+        incoming=Relation(
+            **columns,
+            **of_lengths(found),
+            tags=_lists([tags_of(item, outlines[item.file.hash]) for item in parsed]),
+            aliases=_lists([item.aliases for item in parsed]),
+            links=_lists([item.links for item in parsed]),
+        ),
         texts=Relation(
             hash=texts([*contents]),
             body=texts([item.file.data for item in contents.values()]),
-            outline=of_outlines([_outline(item) for item in contents.values()]),
+            outline=of_outlines([*outlines.values()]),
         ),
         postings=Relation(number=numbers("uint32", found.number), **of_postings(found)),
         learnt=vocabulary.take_new(),
@@ -66,17 +72,21 @@ def batch(
 
 def _outline(item: Parsed) -> Outline:
     """Outline a text, with the links that its reader found."""
-    found = outlined(item.file.data, item.body)
-    reading = item.file.reading
-    if reading is None or not reading.links:
-        return found
-    known = set(found.targets.split(MARK))
-    links = [link for link in dict.fromkeys(map(_one_line, reading.links)) if link not in known]
-    return found.followed_by(links)
+    return outlined(item.file.data, item.block).with_links(item.links)
 
 
-def _one_line(link: str) -> str:
-    return " ".join(link.replace(MARK, " ").split())
+def tags_of(item: Parsed, outline: Outline) -> Sequence[str]:
+    """List the tags of the metadata and of the text, none twice."""
+    inline = outline.tags if markdown.has_tags(item.file.path, item.file.reader) else []
+    return list(dict.fromkeys([*item.tags, *inline])) if inline else item.tags
+
+
+def _lists(values: Sequence[Sequence[str]]) -> Column:
+    """Make a column of lists of texts."""
+    offsets = array("i", [0])
+    for each in values:
+        offsets.append(offsets[-1] + len(each))
+    return lists(memoryview(offsets), texts(list(chain.from_iterable(values))))
 
 
 def _places(files: Sequence[File]) -> Relation | None:
@@ -88,10 +98,41 @@ def _places(files: Sequence[File]) -> Relation | None:
 
 
 def _fields(item: Parsed, named: bool) -> Document:
-    """Return title, path and body."""
+    """Return title, path and body, of which the front matter is not a part."""
     text = item.file.text or ""
     path = item.file.path if named else ""
-    return item.title, path, item.file.data if text.isascii() else text
+    return item.title, path, searched(text, item.file.data, item.body, item.described)
+
+
+def searched(text: str, data: bytes, start: int, described: str) -> str | bytes:
+    """Return what is searched of a text.
+
+    Args:
+        data: the text in UTF-8.
+        start: bytes of its front matter.
+        described: values of the metadata that are searched, too.
+    """
+    if not start and not described:
+        return data if text.isascii() else text
+    body = data[start:]
+    if described:
+        body = f"{described}\n".encode() + body
+    return body if body.isascii() else body.decode()
+
+
+def stored_fields(
+    collection: str, title: str, path: str, body: str, *, matter: int, described: str
+) -> Document:
+    """Return title, path and body as indexed: the path of a record is a mere number.
+
+    Args:
+        collection: of the document, whose stored columns the others are.
+        matter: characters of its front matter.
+        described: values of the metadata that are searched, too.
+    """
+    if collection == EXPERIENCES:
+        return title, "", body
+    return title, path, searched(body, body.encode(), len(body[:matter].encode()), described)
 
 
 def of_postings(found: Postings) -> dict[str, Column]:
@@ -103,6 +144,15 @@ def of_postings(found: Postings) -> dict[str, Column]:
         "body_frequency": numbers("uint32", found.body_frequency),
         "length": numbers("uint32", found.length),
         "positions": lists(found.offsets, numbers("uint32", found.positions)),
+    }
+
+
+def of_lengths(found: Postings) -> dict[str, Column]:
+    """Make the columns of the fields of documents: their lengths and starts."""
+    return {
+        f"{field}_{kind}": numbers("uint32", list(of_all[at::3]))
+        for kind, of_all in (("length", found.lengths), ("start", found.starts))
+        for at, field in enumerate(FIELDS)
     }
 
 

@@ -15,15 +15,15 @@ from qmd.ingest import batch_tables, columns, inversion, reader
 from qmd.ingest import commit as documents
 from qmd.ingest.commit import Batch, Change
 from qmd.ingest.compare import Comparison
+from qmd.ingest.indexed_terms import IndexedTerms
 from qmd.ingest.memory import keep_memory
 from qmd.ingest.reader import File
-from qmd.ingest.vocabulary import Vocabulary
+from qmd.reports import Report
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
-from qmd.storage.file_lock import dictionary
 from qmd.storage.stemmer import Stemmer
 from qmd.text import kinds
-from qmd.types import Collection, Report
+from qmd.types import Collection
 
 if TYPE_CHECKING:
     from qmd.ingest.extractor import Readers
@@ -64,10 +64,8 @@ class Batches:
         reading: Readers,
     ) -> None:
         self._reading = reading
-        self._held = held
         self._database = database
         self._collection = collection
-        self._stemmer = stemmer
         self._report = report
         self._found = comparison.found
         report.skipped[:] = comparison.found.skipped
@@ -75,9 +73,7 @@ class Batches:
         report.kept[:] = comparison.kept
         self._is_told = comparison.is_told
         self._began = comparison.found.began
-        self._met: int | None = None  # words in the index when this began
-        self._indexed: set[str] = set()  # those of them that were asked for
-        self._vocabulary = Vocabulary(self._resolve, self._indexed)
+        self._vocabulary = IndexedTerms(database, stemmer, held).vocabulary
         self._unusable = 0
         self._renamed = 0
         changes = comparison.changes
@@ -181,21 +177,6 @@ class Batches:
         if not self._is_told:
             note = partial(documents.note_left_out, collection=report.collection)
             self._database.write(partial(note, found=report.left_out, lost=report.kept))
-
-    def _resolve(self, words: list[str]) -> list[tuple[int, str]]:
-        """Resolve folded words to terms: from the index, else from the stemmer."""
-        if not words:
-            return []
-        if self._met is None:
-            self._held.enter_context(dictionary(self._database.path, shared=True))
-            self._met = self._database.read(documents.word_count)
-        if not self._met:
-            return self._stemmer.terms(words)
-        known = self._database.read(partial(documents.known_words, words=words))
-        self._indexed.update(known)
-        unknown = [word for word in words if word not in known]
-        known.update(zip(unknown, self._stemmer.terms(unknown), strict=True))
-        return [known[word] for word in words]
 
     def _count(self, files: list[File], accepted: set[str]) -> bool:
         """Add a batch to the report.

@@ -33,6 +33,8 @@ def documents(collection: str, parsed: Sequence[Parsed]) -> dict[str, list[Any]]
         "reader": [file.reader for file in files],
         "container": [file.container for file in files],
         "places": [None if file.reading is None else _places_id(file.reading) for file in files],
+        "matter": [item.matter for item in parsed],
+        "remark": [item.remark for item in parsed],
         **stats(files),
     }
 
@@ -51,6 +53,7 @@ def stats(files: Sequence[File]) -> dict[str, list[Any]]:
     return {
         "size": [file.size for file in files],
         "mtime_ns": [NO_TIME if file.fresh else file.mtime_ns for file in files],
+        "ctime_ns": [file.ctime_ns for file in files],
         "inode": [file.inode for file in files],
         "checksum": [file.checksum for file in files],
     }

@@ -54,6 +54,18 @@ class Known(NamedTuple):
     body: str | None
 
 
+class Unoutlined(NamedTuple):
+    """A text without an outline.
+
+    Attributes:
+        links: that only its reader tells.
+    """
+
+    hash: str
+    body: str
+    links: list[str]
+
+
 AT_A_GLANCE = 100_000
 """Files that are compared by set operations at once: nearly all are unchanged, and a join takes
 three times as long; of a million files, twenty times."""
@@ -93,15 +105,18 @@ def changes(
     sizes: Sequence[int],
     mtimes: Sequence[int],
     inodes: Sequence[int],
+    ctimes: Sequence[int],
 ) -> list[Change]:
-    """Find files that differ in size, time or inode, and documents without a file.
+    """Find files that differ in size, times or inode, and documents without a file.
 
     Args:
         paths: in order.
     """
     files = [
-        f"{size} {time} {inode}/{path}"
-        for path, size, time, inode in zip(paths, sizes, mtimes, inodes, strict=True)
+        f"{size} {mtime} {ctime} {inode}/{path}"
+        for path, size, mtime, ctime, inode in zip(
+            paths, sizes, mtimes, ctimes, inodes, strict=True
+        )
     ]
     rows = []
     for first in range(0, len(files) or 1, AT_A_GLANCE):
@@ -221,6 +236,29 @@ def put(cursor: Cursor, batch: Batch) -> set[int]:
     return {number for number, _ in accepted}
 
 
+def put_again(
+    cursor: Cursor, *, again: Relation, postings: Relation, learnt: list[Learnt], first: int
+) -> None:
+    """Replace the postings of documents, of those that are still there.
+
+    Args:
+        again: document_id, lengths and starts.
+        postings: the columns of `postings`.
+        learnt: words that the index lacks.
+        first: the lowest number: only lower ones may have postings by earlier rules.
+    """
+    if learnt:
+        with cursor.staged(learnt=_words(learnt)):
+            cursor.run("words/learn")
+    with cursor.staged(again=again):
+        cursor.run("documents/drop_postings")
+    with cursor.staged(again=again):
+        cursor.run("documents/put_lengths")
+    with cursor.staged(found=postings):
+        cursor.run("documents/put_postings")
+    cursor.run("documents/note_fresh", stale=first)
+
+
 def _words(learnt: Sequence[Learnt]) -> Relation:
     return Relation(
         word=texts([word for word, _ in learnt]),
@@ -234,15 +272,14 @@ def lack_outlines(cursor: Cursor) -> bool:
     return bool(cursor.one("documents/lack_outlines"))
 
 
-def unoutlined(cursor: Cursor, *, limit: int, size: int) -> list[tuple[str, str]]:
-    """Load hash and body of some texts without an outline.
+def unoutlined(cursor: Cursor, *, limit: int, size: int) -> list[Unoutlined]:
+    """Load some texts without an outline.
 
     Args:
         limit: texts at most.
         size: bytes of all of them at most; but one text in any case.
     """
-    rows = cursor.run("documents/unoutlined", limit=limit, bytes=size)
-    return [(hash_, body) for hash_, body in rows]
+    return cursor.rows(Unoutlined, "documents/unoutlined", limit=limit, bytes=size)
 
 
 def add_outlines(cursor: Cursor, *, made: Relation) -> None:

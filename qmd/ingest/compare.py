@@ -12,11 +12,12 @@ from qmd.ingest import commit
 from qmd.ingest.commit import Change
 from qmd.ingest.lost import lost
 from qmd.ingest.walk import Found, same, walk
+from qmd.reports import Report
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
 from qmd.storage.document_lookup import check_collections
 from qmd.text import kinds
-from qmd.types import Collection, Kept, LeftOut, Report
+from qmd.types import Collection, Kept, LeftOut
 
 if TYPE_CHECKING:
     from qmd.ingest.extractor import Readers
@@ -122,6 +123,7 @@ def compare(
             sizes=files.sizes,
             mtimes=files.mtimes,
             inodes=files.inodes,
+            ctimes=files.ctimes,
         )
         told = commit.left_out(cursor, collection.name), commit.kept(cursor, collection.name)
         return _with_outdated(changes, outdated, files) if outdated else changes, told

@@ -16,7 +16,7 @@ from qmd.ingest import commit
 from qmd.ingest.commit import Made
 from qmd.ingest.extractor import Extractor
 from qmd.ingest.reader import EMPTY, File, understood
-from qmd.ingest.readers.reading import Place, Reading, Unreadable
+from qmd.ingest.readers.reading import Reading, Unreadable, restored
 from qmd.ingest.readers.tasks import Job
 from qmd.storage.arrow import Relation
 from qmd.storage.arrow import texts as column
@@ -125,6 +125,7 @@ def _parts(file: File, converters: Converters | None) -> list[File]:
             checksum(each.data),
             data=each.data,
             container=file.container or file.path,
+            ctime_ns=file.ctime_ns,
         )
         parts.append(understood(part, converters))
     return parts
@@ -158,8 +159,7 @@ def _restored(known: commit.Known) -> Reading | Unreadable:
     said = json.loads(known.said)
     if "problem" in said:
         return Unreadable(said["problem"])
-    places = [Place(each["kind"], each["label"], each["line"]) for each in said.pop("places")]
-    return Reading(**said | {"text": known.body or "", "places": places})
+    return restored(said, known.body or "")
 
 
 def of_places(files: Sequence[File]) -> Relation | None:

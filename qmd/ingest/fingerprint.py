@@ -21,13 +21,14 @@ from typing import NamedTuple
 from qmd import safe_open
 from qmd.errors import QmdError
 from qmd.ingest.walk import Found, same, walk
+from qmd.reports import Report
 from qmd.settings import config, trust
 from qmd.settings.config import Settings
 from qmd.settings.environment import Place
 from qmd.storage.file_version import Version, is_settled, version_of
 from qmd.text import kinds
 from qmd.text.hashes import checksum
-from qmd.types import Collection, Report
+from qmd.types import Collection
 from qmd.version import __version__
 
 LARGEST = 1_000_000
@@ -203,7 +204,7 @@ def _noted(place: Place) -> Note | None:
 
 
 def _digest(files: Found) -> str:
-    columns = ("q", files.sizes), ("q", files.mtimes), ("Q", files.inodes)
+    columns = ("q", files.sizes), ("q", files.mtimes), ("q", files.ctimes), ("Q", files.inodes)
     numbers = [array(kind, column).tobytes() for kind, column in columns]
     left_out = json.dumps(files.left_out).encode()
     return checksum(b"\0".join([*numbers, left_out, "\0".join(files.paths).encode()]))

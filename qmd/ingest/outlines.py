@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from qmd.text.outline import AUTOLINK, BETWEEN, outline
+from qmd.text.outline import AUTOLINK, BETWEEN, TAG, outline
 
 MARK = BETWEEN.decode()
 
@@ -35,8 +35,22 @@ class Outline(NamedTuple):
     texts: str
     targets: str
 
-    def followed_by(self, links: Sequence[str]) -> Outline:
-        """Add links without a line, which count as in the first line."""
+    @property
+    def tags(self) -> list[str]:
+        """The tags, in order."""
+        letter = chr(TAG)
+        if letter not in self.kinds:
+            return []
+        pairs = zip(self.kinds, self.texts.split(MARK), strict=True)
+        return [text for kind, text in pairs if kind == letter]
+
+    def with_links(self, found: Sequence[str]) -> Outline:
+        """Add links that the text does not show. Without a line, they count as in the first one."""
+        if not found:
+            return self
+        known = set(self.targets.split(MARK))
+        told = dict.fromkeys(" ".join(link.replace(MARK, " ").split()) for link in found)
+        links = [link for link in told if link not in known]
         count = len(links)
         return Outline(
             self.kinds + chr(AUTOLINK) * count,

@@ -20,10 +20,11 @@ from qmd.ingest.compare import Comparison, compare
 from qmd.ingest.extractor import Extractor, Readers
 from qmd.ingest.memory import SPARING
 from qmd.ingest.reader import File
+from qmd.reports import Report
 from qmd.stages import each, flow
 from qmd.storage.database import Database
 from qmd.storage.stemmer import Stemmer
-from qmd.types import Collection, Report
+from qmd.types import Collection
 
 Progress = Callable[[int, int], None]
 """Callback with (documents done, documents in all) of a collection."""

@@ -8,16 +8,17 @@ from __future__ import annotations
 import codecs
 import os
 import stat
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qmd.ingest.commit import Change, Made
 from qmd.ingest.readers import registry
 from qmd.ingest.readers.registry import Choice
 from qmd.ingest.walk import Found, stays_inside
-from qmd.text import kinds, markdown, paths
+from qmd.text import kinds, labels, markdown, paths
 from qmd.text.hashes import checksum, content_hash
 from qmd.types import Collection
 
@@ -71,6 +72,7 @@ class File(NamedTuple):
     container: str | None = None
     remark: str | None = None
     made: Made | None = None
+    ctime_ns: int = 0
 
     def spent(self) -> File:
         """Return the file without its text."""
@@ -82,7 +84,13 @@ class Parsed(NamedTuple):
 
     Attributes:
         remark: problem of a file that is indexed nevertheless.
-        body: bytes of its frontmatter.
+        body: bytes before its text: its front matter, and blank lines after it.
+        matter: characters before its text.
+        block: bytes of its front matter without the properties in lines of their own.
+        tags: of the metadata.
+        aliases: other names.
+        described: values of the metadata that are searched with the text.
+        links: that only its reader tells.
     """
 
     file: File
@@ -92,6 +100,12 @@ class Parsed(NamedTuple):
     modified: datetime
     remark: str | None
     body: int = 0
+    matter: int = 0
+    block: int = 0
+    tags: Sequence[str] = ()
+    aliases: Sequence[str] = ()
+    described: str = ""
+    links: Sequence[str] = ()
 
 
 def opened(
@@ -120,6 +134,7 @@ def opened(
         mtime_ns,
         found.inodes[place],
         fresh=mtime_ns > began - FRESH_NS,
+        ctime_ns=found.ctimes[place] if found.ctimes else 0,
     )
     follow = collection.follow_symlinks
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW)
@@ -222,17 +237,39 @@ def parsed(file: File) -> Parsed:
     modified = EPOCH + timedelta(microseconds=file.mtime_ns // 1000)
     if reading is not None:
         return _read(file, reading, modified)
-    matter = markdown.frontmatter(text)
     is_converted = file.reader is not None and file.reader.startswith(kinds.CONVERTED)
+    path = _as_markdown(file) if is_converted else file.path
+    matter = markdown.of_document(text, path)
+    begins = matter.text_begins(text)
+    remarks = (file.remark, matter.problem, markdown.undated(matter))
     return Parsed(
         file,
-        markdown.title(text, _as_markdown(file) if is_converted else file.path, matter),
+        markdown.title(text, path, matter),
         markdown.metadata_json(matter.metadata),
         markdown.dated(file.path, modified, matter),
         modified,
-        "; ".join(filter(None, (file.remark, matter.problem))) or None,
-        matter.end if text.isascii() else len(text[: matter.end].encode()),
+        "; ".join(filter(None, remarks)) or None,
+        _size(text, begins),
+        begins,
+        _size(text, matter.block),
+        **_labels(matter.metadata),
     )
+
+
+def _size(text: str, end: int) -> int:
+    """Return the bytes of the beginning of a text."""
+    return end if not end or text.isascii() else len(text[:end].encode())
+
+
+def _labels(metadata: Mapping[str, object]) -> dict[str, Any]:
+    """Take the words by which a document is found from its metadata."""
+    if not metadata:
+        return {}
+    return {
+        "tags": labels.tags(metadata),
+        "aliases": labels.aliases(metadata),
+        "described": labels.described(metadata),
+    }
 
 
 def _as_markdown(file: File) -> str:
@@ -246,6 +283,10 @@ def _read(file: File, reading: Reading, modified: datetime) -> Parsed:
     given = {"author": reading.author, "language": reading.language}
     metadata = {key: value for key, value in given.items() if value} | dict(reading.metadata)
     dated = markdown.parsed_date(reading.date) if reading.date else None
+    if reading.date and dated is None:
+        undated = markdown.undated(markdown.Frontmatter({"date": reading.date}, 0))
+    else:
+        undated = None
     given_title = " ".join((reading.title or "").split())
     return Parsed(
         file,
@@ -253,5 +294,7 @@ def _read(file: File, reading: Reading, modified: datetime) -> Parsed:
         markdown.metadata_json(metadata),
         dated or markdown.dated(file.path, modified, nothing),
         modified,
-        file.remark,
+        "; ".join(filter(None, (file.remark, undated))) or None,
+        **_labels(metadata),
+        links=list(dict.fromkeys(" ".join(link.split()) for link in reading.links)),
     )

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from qmd.ingest import batch_tables, reader
+from qmd.ingest.batch_tables import stored_fields
+from qmd.ingest.commit import Change
+from qmd.ingest.outlines import Outline, outlined
+from qmd.ingest.reader import File, Parsed
+from qmd.ingest.readers import tasks
+from qmd.ingest.readers.reading import restored
 from qmd.storage.arrow import Relation, numbers
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
 from qmd.storage.stemmer import Stemmer
-from qmd.text import markdown
+from qmd.text import labels, markdown
 from qmd.text.hashes import content_hash
 from qmd.types import EXPERIENCES
 
 if TYPE_CHECKING:
-    from qmd.ingest.inversion import Postings
+    from qmd.ingest.inversion import Document, Postings
     from qmd.ingest.vocabulary import Vocabulary
 
 PART = 500
 """Documents that are read at once: writers wait for no longer than that takes."""
 
 HASHES = "a text has the hash that it is kept under"
-TITLES = "titles and frontmatter are those of the texts"
+TITLES = "titles, frontmatter and tags are those of the texts"
 OUTLINES = "headings, links and tags are those of the texts"
 LENGTHS = "lengths are those of the texts"
 MISSING = "every word of a text has its posting"
@@ -32,7 +40,12 @@ FACTS = (HASHES, TITLES, OUTLINES, LENGTHS, MISSING, UNEXPECTED)
 
 
 class Stored(NamedTuple):
-    """A document as indexed: the columns of maintenance/texts_after."""
+    """A document as indexed: the columns of maintenance/texts_after.
+
+    Attributes:
+        said: what its reader said of files with this text; nothing if it is plain text, or if the
+            result was not kept.
+    """
 
     document_id: int
     collection: str
@@ -47,6 +60,13 @@ class Stored(NamedTuple):
     body_start: int
     body: str
     outline: dict[str, str] | None
+    reader: str | None
+    container: str | None
+    matter: int
+    tags: list[str]
+    aliases: list[str]
+    links: list[str]
+    said: list[str]
 
 
 def prove(database: Database, *, progress: Callable[[int], None] | None = None) -> Counter[str]:
@@ -89,11 +109,15 @@ def _compare(
     found = Counter[str]()
     if not stored:
         return found, after, 0
+    fields = []
     for document in stored:
+        outline = _outline(document)
+        parsed, is_same = _parsed(document, outline)
         found[HASHES] += content_hash(document.body) != document.hash
-        found[TITLES] += not _is_described(document)
-    found[OUTLINES] += _other_outlines(stored)
-    postings = tokenise([_fields(document) for document in stored], vocabulary)
+        found[TITLES] += not is_same
+        found[OUTLINES] += document.outline != outline._asdict()
+        fields.append(_fields(document, parsed))
+    postings = tokenise(fields, vocabulary)
     for number, document in enumerate(stored):
         lengths = (document.title_length, document.path_length, document.body_length)
         starts = (document.path_start, document.body_start)
@@ -111,35 +135,55 @@ def _compare(
     return found, last, len(stored)
 
 
-def _fields(document: Stored) -> tuple[str, str, str]:
-    """Return title, path and body as indexed: the path of a record is a mere number."""
-    path = "" if document.collection == EXPERIENCES else document.path
-    return document.title, path, document.body
+def _fields(document: Stored, parsed: Parsed | None) -> Document:
+    metadata = json.loads(document.metadata or "{}")
+    described = labels.described(metadata) if parsed is None else parsed.described
+    own = document.collection, document.title, document.path, document.body
+    return stored_fields(*own, matter=document.matter, described=described)
 
 
-def _is_described(document: Stored) -> bool:
-    """Check title and metadata against the text. Those of records come from elsewhere."""
+def _parsed(document: Stored, outline: Outline) -> tuple[Parsed | None, bool]:
+    """Parse a document again, and check its title, metadata and tags.
+
+    Those of records come from elsewhere. Those of a file with a reader are compared with what the
+    reader said, if that was kept.
+    """
     if document.collection == EXPERIENCES:
-        return True
+        return None, True
+    file = File(
+        Change(None, None, document.path, None, None),
+        document.path,
+        0,
+        0,
+        0,
+        text=document.body,
+        data=document.body.encode(),
+        reader=document.reader,
+        container=document.container,
+    )
+    if document.reader is None or tasks.says_itself(document.reader):
+        again = [reader.parsed(file)]
+    else:
+        readings = [restored(json.loads(said), document.body) for said in document.said]
+        again = [reader.parsed(file._replace(reading=each)) for each in readings]
+    if not again:  # of a file that has documents inside, nothing is kept
+        return None, True
+    same = next((each for each in again if _is_same(document, each, outline)), None)
+    return same or again[0], same is not None
+
+
+def _is_same(document: Stored, parsed: Parsed, outline: Outline) -> bool:
+    stored = (document.title, document.metadata, document.matter, document.tags, document.aliases)
+    tags, aliases = list(batch_tables.tags_of(parsed, outline)), list(parsed.aliases)
+    return stored == (parsed.title, parsed.metadata, parsed.matter, tags, aliases)
+
+
+def _outline(document: Stored) -> Outline:
     matter = markdown.frontmatter(document.body)
-    title = markdown.title(document.body, document.path, matter)
-    return (title, markdown.metadata_json(matter.metadata)) == (document.title, document.metadata)
-
-
-def _other_outlines(stored: list[Stored]) -> int:
-    """Count the texts whose stored outline differs from a new one."""
-    from qmd.ingest.outlines import outlined
-
-    other = 0
-    for document in stored:
-        start = markdown.frontmatter(document.body).end
-        own = outlined(document.body.encode(), len(document.body[:start].encode()))
-        other += document.outline != own._asdict()
-    return other
+    start = len(document.body[: matter.block].encode())
+    return outlined(document.body.encode(), start).with_links(document.links)
 
 
 def _relation(stored: list[Stored], postings: Postings) -> Relation:
-    from qmd.ingest.batch_tables import of_postings
-
     ids = [stored[number].document_id for number in postings.number]
-    return Relation(document_id=numbers("uint32", ids), **of_postings(postings))
+    return Relation(document_id=numbers("uint32", ids), **batch_tables.of_postings(postings))

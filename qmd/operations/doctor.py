@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
 LITTLE_SPACE = 200_000_000
 """Bytes free, below which a warning is due."""
+
+MOST_REMARKS = 20
+"""Files with remarks that are named."""
 
 MANY_TEXTS = 100
 """Texts of earlier days that are no reason yet to clean up."""
@@ -93,6 +97,7 @@ def examine(index: Index) -> list[Finding]:
         *_index(index),
         *_folders(index),
         *_ignored(index),
+        *_remarks(index),
         *_installed(),
         *_models(index),
     ]
@@ -297,6 +302,19 @@ def _ignored(index: Index) -> Iterator[Finding]:
                 f"'{pattern}' under 'ignore' leaves nothing out: {why}",
                 mend,
             )
+
+
+def _remarks(index: Index) -> Iterator[Finding]:
+    """Find files that are indexed, but not all of which could be read."""
+    try:
+        found = index.read(partial(maintenance.remarks, limit=MOST_REMARKS))
+    except QmdError:
+        return  # told of as a problem of the index
+    for each in found:
+        yield Finding("files", "warning", f"{on_one_line(each.file)}: {on_one_line(each.remark)}")
+    if found and found[0].total > MOST_REMARKS:
+        more = amount(found[0].total - MOST_REMARKS, "file")
+        yield Finding("files", "warning", f"and {more} more with remarks")
 
 
 def _installed() -> Iterator[Finding]:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from qmd.analytics.rows import Rows
 from qmd.declaration.operation import Parameter, operation
 from qmd.errors import Ambiguous, DocumentNotFound, UsageError
-from qmd.quoting import line
+from qmd.operations import document_parts
 from qmd.storage import catalog, document_lookup
 from qmd.storage.cursor import Cursor
 from qmd.text import globs, paths
@@ -26,9 +25,6 @@ if TYPE_CHECKING:
 
 LARGEST_OF_SEVERAL = 10_240
 """Bytes from which on a document is left out of several. Source: tobi/qmd (MIT), multi-get."""
-
-MOST_COLONS = 3
-"""Colons before and in a place: `talk.vtt:00:12:31`."""
 
 SUGGESTED = 5
 """Missing documents of several for which names that are like theirs are looked for."""
@@ -132,8 +128,7 @@ ListedPath = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """File in the index.
 
     Attributes:
@@ -222,10 +217,10 @@ def _get(
     count: int | None,
     folder: Path | None,
 ) -> Passage:
-    document, asked = _resolved(cursor, paths.Range(name, first, count), folder)
+    document, asked = document_parts.resolved(cursor, paths.Range(name, first, count), folder)
     body = document_lookup.bodies(cursor, [document.hash])[document.hash]
     context = index.context_of(cursor, document)
-    return _passage(document, body, context, asked.first, asked.lines)
+    return document_parts.passage(document, body, context, asked.first, asked.lines)
 
 
 @operation(
@@ -290,9 +285,9 @@ def _multi_get(
     for part in parts:
         whole = paths.Range(part, None, count)
         is_glob = any(mark in part for mark in "*?[{")
-        resolved = partial(_resolved, similar=len(missing) < SUGGESTED)
+        resolved = partial(document_parts.resolved, similar=len(missing) < SUGGESTED)
         try:
-            one = (_found if is_glob else resolved)(cursor, whole, folder)
+            one = (document_parts.find if is_glob else resolved)(cursor, whole, folder)
         except (DocumentNotFound, Ambiguous) as error:
             if not is_glob:
                 missing.append(Passage.missing(part, str(error)))
@@ -302,7 +297,7 @@ def _multi_get(
         if not found:
             if everything is None:
                 everything = document_lookup.below(cursor, None)
-            found = _globbed(cursor, whole, folder, everything)
+            found = document_parts.globbed(cursor, whole, folder, everything)
             if not found:
                 missing.append(Passage.missing(part, f"No documents match: {part}"))
         for document, asked in found:
@@ -313,17 +308,17 @@ def _multi_get(
     for document, asked in chosen.values():
         context = index.context_of(cursor, document)
         if asked.first is None and document.size > largest:
-            passages.append(_left_out(document, context, document.size, largest))
+            passages.append(document_parts.too_large(document, context, document.size, largest))
             continue
         body = bodies[document.hash]
         try:
-            passage = _passage(document, body, context, asked.first, asked.lines)
+            passage = document_parts.passage(document, body, context, asked.first, asked.lines)
         except UsageError as error:
             passages.append(Passage.missing(asked.name, str(error)))
             continue
         size = len(passage.body.encode()) if asked.first else document.size
         if size > largest:
-            passage = _left_out(document, context, size, largest, asked.first)
+            passage = document_parts.too_large(document, context, size, largest, asked.first)
         passages.append(passage)
     return passages
 
@@ -394,151 +389,3 @@ def documents(index: Index, path: ListedPath = None) -> Rows[Document]:
 def below(index: Index, collection: str | None, prefix: str = "") -> list[Indexed]:
     """Return the documents of a collection, or below one of its folders; None: all."""
     return index.read(partial(document_lookup.below, collection=collection, prefix=prefix))
-
-
-def _resolved(
-    cursor: Cursor, asked: paths.Range, folder: Path | None, *, similar: bool = True
-) -> tuple[Indexed, paths.Range]:
-    """Find a document and the wanted lines; those of a suffix override options.
-
-    Args:
-        similar: look for names that are like one that nothing has.
-
-    Raises:
-        DocumentNotFound, Ambiguous: the name names none, or several.
-    """
-    found = _found(cursor, asked, folder)
-    if found is None:
-        bare = paths.split_range(asked.name).name
-        raise document_lookup.missing(cursor, asked.name, folder, or_else=bare, similar=similar)
-    return found
-
-
-def _found(
-    cursor: Cursor, asked: paths.Range, folder: Path | None
-) -> tuple[Indexed, paths.Range] | None:
-    """Return the result of `_resolved`, or None.
-
-    Raises:
-        Ambiguous: the name names several.
-    """
-    document = document_lookup.found(cursor, asked.name, folder)
-    if document is not None:
-        return document, asked
-    name, first, lines = paths.split_range(asked.name)
-    document = None if first is None else document_lookup.found(cursor, name, folder)
-    if document is None or first is None:
-        return _at_place(cursor, asked, folder)
-    lines = lines if lines is not None else asked.lines
-    return document, asked._replace(first=max(1, first), lines=lines)
-
-
-def _at_place(
-    cursor: Cursor, asked: paths.Range, folder: Path | None
-) -> tuple[Indexed, paths.Range] | None:
-    """Find a document and the lines of a place in it.
-
-    Places are such as `report.pdf:p12` and `talk.vtt:00:12:31`.
-
-    Raises:
-        UsageError: the document has no such place.
-    """
-    parts = asked.name.split(":")
-    for many in range(1, min(len(parts), MOST_COLONS + 1)):
-        name, place = ":".join(parts[:-many]), ":".join(parts[-many:]).strip()
-        document = document_lookup.found(cursor, name, folder) if name.strip() and place else None
-        if document is None:
-            continue
-        number = document.document_id
-        places = document_lookup.places(cursor, [number]).get(number)
-        if places is None:
-            return None
-        lines = places.lines_of(place)
-        if lines is None:
-            raise UsageError(
-                f"{on_one_line(document.name)} has no place '{on_one_line(place)}'.\n\n"
-                f"It has {places.described}."
-            )
-        first, count = lines
-        return document, asked._replace(first=first, lines=count)
-    return None
-
-
-def _globbed(
-    cursor: Cursor, asked: paths.Range, folder: Path | None, documents: Sequence[Indexed]
-) -> list[tuple[Indexed, paths.Range]]:
-    """Find the documents that match a glob, and the wanted lines.
-
-    Lines of a suffix override options, if the suffix is not part of a name.
-
-    Raises:
-        UsageError: the glob stands for too many.
-    """
-    found = document_lookup.matching(cursor, asked.name, documents, folder)
-    name, first, lines = paths.split_range(asked.name)
-    if found or first is None:
-        return [(document, asked) for document in found]
-    suffix = asked.name.removeprefix(name)
-    lines = lines if lines is not None else asked.lines
-    return [
-        (document, paths.Range(document.name + suffix, max(1, first), lines))
-        for document in document_lookup.matching(cursor, name, documents, folder)
-    ]
-
-
-def _left_out(
-    document: Indexed, context: str | None, size: int, largest: int, first: int | None = None
-) -> Passage:
-    """Describe a document that is too large, or its part from a line on."""
-    name = on_one_line(document.name) + (f":{first}" if first else "")
-    return Passage(
-        docid=document.docid,
-        file=document.name,
-        title=document.title,
-        context=context,
-        uri=paths.uri(document.collection, document.path),
-        first=1,
-        total=0,
-        body="",
-        reason=f"{size} bytes, more than {largest}; use: {line('qmd', 'get', name)}",
-        size=document.size,
-    )
-
-
-def _passage(
-    document: Indexed, body: str, context: str | None, first: int | None, count: int | None
-) -> Passage:
-    lines = body.split("\n")
-    if lines and not lines[-1]:
-        lines.pop()
-    start = 1 if first is None else first
-    if start < 1:
-        raise UsageError(f"Line {start} does not exist; lines are counted from 1.")
-    if count is not None and count < 1:
-        raise UsageError(f"{count} lines cannot be shown; ask for at least 1.")
-    if first is not None and first > len(lines):
-        many = "1 line" if len(lines) == 1 else f"{len(lines)} lines"
-        name = on_one_line(document.name)
-        raise UsageError(f"{name} has {many}; line {first} is past its end.")
-    end = len(lines) if count is None else min(len(lines), start - 1 + count)
-    whole = start == 1 and end == len(lines)
-    return Passage(
-        docid=document.docid,
-        file=document.name,
-        title=document.title,
-        context=context,
-        uri=paths.uri(document.collection, document.path),
-        first=start,
-        total=len(lines),
-        body=body if whole else _range(lines, start, end, is_ended=body.endswith("\n")),
-    )
-
-
-def _range(lines: list[str], first: int, last: int, *, is_ended: bool) -> str:
-    """Join some lines as in the file, without the line ending of the last one.
-
-    Args:
-        is_ended: whether the last line of the file has one.
-    """
-    text = "\n".join(lines[first - 1 : last])
-    return text.removesuffix("\r") if last < len(lines) or is_ended else text

@@ -13,7 +13,7 @@ from qmd.settings import config
 
 if TYPE_CHECKING:
     from qmd.operations.index import Index
-    from qmd.types import Embedded
+    from qmd.reports import Embedded
 
 Force = Annotated[
     bool,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from qmd.operations.update import may_read
 from qmd.quoting import command
 from qmd.text import kinds
 from qmd.types import Kept, LeftOut
@@ -75,6 +74,7 @@ def files(engine: Index, name: str | None = None) -> Iterator[tuple[str, str]]:
         RootMissing, RootUnreadable: its folder is not there, or cannot be read.
     """
     from qmd.ingest.walk import walk
+    from qmd.operations.update import may_read
 
     for collection in engine.folders([name] if name else ()):
         if not may_read(engine, collection):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -38,8 +37,7 @@ class Vectors(NamedTuple):
     problem: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
+class Status(NamedTuple):
     """The status of an index.
 
     Attributes:
@@ -54,7 +52,7 @@ class Status:
         kept: of each collection, folders that had lost their files when it was last looked at.
     """
 
-    index: Path
+    index: Path  # type: ignore[assignment]  # in the place of the method of tuples
     config: Path
     project: Path | None
     left_out: list[str]

@@ -5,13 +5,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated
 
 from qmd.analytics.rows import Rows
 from qmd.declaration.operation import Parameter, operation
 from qmd.declaration.parameters import WatchedCollections, named
-from qmd.types import Collection, Report
+from qmd.reports import Report
+from qmd.types import Collection
 
 if TYPE_CHECKING:
     from qmd.ingest.compare import Comparison
@@ -131,6 +133,7 @@ async def run_update(
     from qmd.errors import CollectionNotFound, IndexFailure, QmdError
     from qmd.ingest import pipeline
     from qmd.ingest.backfill import fill
+    from qmd.ingest.retokenizer import retokenize
     from qmd.storage import maintenance
 
     chosen = await to_thread.run_sync(index.folders, names)
@@ -167,7 +170,9 @@ async def run_update(
             told(collection, report)
     await to_thread.run_sync(index.end_readers)
     await to_thread.run_sync(fill, index.database)
-    await to_thread.run_sync(maintenance.merge, index.database)
+    replaced = await to_thread.run_sync(retokenize, index.database, index.stemmer)
+    merge = partial(maintenance.merge, index.database, always=replaced > 0)
+    await to_thread.run_sync(merge)
     return reports
 
 
@@ -263,8 +268,9 @@ def compare_folders(
 def needs_backfill(index: Index) -> bool:
     """Return whether an update has something to do even if no file has changed."""
     from qmd.ingest import commit
+    from qmd.ingest.retokenizer import needs_new_postings
 
-    return index.database.read(commit.lack_outlines)
+    return index.database.read(commit.lack_outlines) or index.database.read(needs_new_postings)
 
 
 def may_read(index: Index, collection: Collection) -> bool:

@@ -26,8 +26,9 @@ from qmd.errors import (
 )
 from qmd.operations.embed import run_embed
 from qmd.operations.update import may_read, run_update
+from qmd.reports import Embedded, Report
 from qmd.stages import only
-from qmd.types import Collection, Embedded, Report
+from qmd.types import Collection
 
 if TYPE_CHECKING:
     from qmd.operations.index import Index

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from functools import partial
 from itertools import chain, groupby
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
-from qmd.ranking.postings import ALL_ROWS, Filed, Postings, Wanted, allowed_ids
+from qmd.ranking.postings import ALL_ROWS, Filed, Postings, Wanted, allowed_ids, contained
 from qmd.ranking.query import Query
 from qmd.ranking.query_terms import Asked
 from qmd.storage.cursor import Cursor, Value
@@ -134,7 +135,8 @@ def _scored(cursor: Cursor, query: Query, stemmer: Stemmer, *, among: Filter, li
 
         return () if query.exact else nearest(cursor, postings, word)
 
-    asked = Asked(postings, query, stemmer, total=total, respell=respell)
+    containing = partial(contained, cursor)
+    asked = Asked(postings, query, stemmer, total=total, respell=respell, containing=containing)
     banned = frozenset(asked.banned)
     if not asked.can_answer:
         return Scored([], {}, banned)

@@ -94,14 +94,14 @@ class Documents(NamedTuple):
 
     Attributes:
         lengths: weighted by field.
-        known: of each by number: collection, path, title and hash.
+        known: of each by number: collection, path, title, hash and characters of front matter.
     """
 
     ids: NDArray[np.uint32]
     lengths: NDArray[np.float64]
     path_starts: NDArray[np.int64]
     body_starts: NDArray[np.int64]
-    known: Mapping[int, tuple[str, str, str, str]]
+    known: Mapping[int, tuple[str, str, str, str, int]]
 
     def places(self, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
         """Return (collection, path) of documents, by number, without deleted ones."""
@@ -110,9 +110,9 @@ class Documents(NamedTuple):
     def texts(self, cursor: Cursor, ids: Iterable[int]) -> dict[int, Text]:
         """Load documents with their texts, by number, without deleted ones."""
         facts = {number: self.known[number] for number in ids if number in self.known}
-        bodies = document_lookup.bodies(cursor, [hashed for _, _, _, hashed in facts.values()])
+        bodies = document_lookup.bodies(cursor, [hashed for _, _, _, hashed, _ in facts.values()])
         return {
-            number: Text(number, *each, bodies[each[3]])
+            number: Text(number, *each[:4], bodies[each[3]], each[4])
             for number, each in facts.items()
             if each[3] in bodies
         }

@@ -161,6 +161,11 @@ class Filed:
         return as_json(sorted(set(wanted.allowed) - wanted.banned))
 
 
+def contained(cursor: Cursor, texts: Sequence[str]) -> dict[int, Tally]:
+    """Count the documents that contain each text as it stands, by its number; none is empty."""
+    return _tallies(cursor.run("search/containing", texts=as_json(list(texts))))
+
+
 def _tallies(rows: Sequence[tuple[int, int, float]]) -> dict[int, Tally]:
     """Group rows of (number, document_id, frequency) by number."""
     found: dict[int, tuple[list[int], list[float]]] = {}

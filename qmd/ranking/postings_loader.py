@@ -6,7 +6,6 @@ writer waits. The loaded postings are discarded when the index changes.
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from typing import TYPE_CHECKING
@@ -19,8 +18,6 @@ from qmd.storage.file_version import version_of
 
 if TYPE_CHECKING:
     from qmd.storage.database import Database
-
-_log = logging.getLogger("qmd.ranking")
 
 MOST = 300_000_000
 """Bytes up to which postings are held in memory."""
@@ -77,7 +74,7 @@ class Holder:
                 self._reader.start()
             except RuntimeError as error:  # there are too many, or the process ends
                 self._reader = None
-                _log.debug("Postings are not held: %s", error)
+                _note(error)
 
     def settle(self) -> None:
         """Wait for the end of loading, except in the loading thread."""
@@ -104,7 +101,7 @@ class Holder:
         except Stopped:
             pass
         except (QmdError, DatabaseError, MemoryError) as error:
-            _log.debug("Postings are not held: %s", error)
+            _note(error)
         finally:
             CURRENT.reset(token)
             self._reader = None
@@ -140,3 +137,10 @@ class Holder:
         ends = not threading.main_thread().is_alive()
         if ends or self._database.is_waited_for():
             raise Stopped
+
+
+def _note(error: Exception) -> None:
+    """Log why postings are not held; few processes need the module for it."""
+    import logging
+
+    logging.getLogger("qmd.ranking").debug("Postings are not held: %s", error)

@@ -46,13 +46,13 @@ def read(cursor: Cursor, *, goes_on: Callable[[], None]) -> Inverted:
 
 def _documents(cursor: Cursor) -> Documents:
     rows = cursor.run("held/documents")
-    columns = list(zip(*rows, strict=True)) or [()] * 8
+    columns = list(zip(*rows, strict=True)) or [()] * 9
     return Documents(
         np.array(columns[0], np.uint32),
-        np.array(columns[5], np.float64),
-        np.array(columns[6], np.int64),
+        np.array(columns[6], np.float64),
         np.array(columns[7], np.int64),
-        {row[0]: row[1:5] for row in rows},
+        np.array(columns[8], np.int64),
+        {row[0]: row[1:6] for row in rows},
     )
 
 

@@ -4,6 +4,8 @@ error handling        documents with either word, best first
 "error handling"      documents with exactly this, in this order
 error -timeout        not those with the other word; also -"exact phrase"
 parse_json a.b/c-d    names match as they are written: their parts form a phrase
+C++ .NET --flag       words with their marks, and below them the same without
+-> !=                 documents that contain these symbols, if there is no word
 """
 
 from __future__ import annotations
@@ -28,8 +30,14 @@ NEGATION_IN_MEANING = (
 )
 
 _TOKEN = re.compile(r'(?P<minus>-(?!-))?(?:"(?P<phrase>[^"]*)"|(?P<plain>[^\s"]+))')
-EXCLUSION = re.compile(r'(?:^|\s)-(?:"[^"]*"|[^\s"-][^\s"]*)')
-"""Exclusions of a query: `-word` or `-"phrase"`; but `--force` is a word."""
+EXCLUSION = re.compile(r'(?:^|\s)-(?:"[^"]*"|(?=[^\s"]*[\w\x80-\U0010ffff])[^\s"-][^\s"]*)')
+"""Exclusions of a query: `-word` or `-"phrase"`; but `--force` is a word, and `->` a text."""
+
+_QUOTES = str.maketrans(dict.fromkeys("“”„‟«»＂", '"'))
+"""Typographic quotes, which are quotes."""
+
+MOST_TEXTS = 8
+"""Texts of symbols that a query without words can have: each is looked for in all documents."""
 
 _NEGATION = re.compile(r'(?:^|\s)-[\w"]')
 
@@ -61,10 +69,12 @@ class Phrase(NamedTuple):
         elements: never empty.
         spare: words to look for instead if the index has no such phrase: names that are
             made of several words. None for a phrase in quotes, which has to be there.
+        forms: other forms of the name: with a hyphen, with a mark.
     """
 
     elements: tuple[Element, ...]
     spare: tuple[str, ...] | None = None
+    forms: tuple[str, ...] = ()
 
 
 class Query(NamedTuple):
@@ -74,6 +84,8 @@ class Query(NamedTuple):
         words: folded, in order, with repetitions: each counts.
         grams: of `words`, those that no longer word can stand for.
         exact: no other word stands for one that no document has.
+        forms: of some words other ones, which count less: `c` of `c++`.
+        texts: of a query without words: symbols to look for as they stand.
     """
 
     words: tuple[str, ...]
@@ -81,6 +93,8 @@ class Query(NamedTuple):
     phrases: tuple[Phrase, ...]
     excluded: tuple[Phrase, ...]
     exact: bool = False
+    forms: tuple[tuple[str, str], ...] = ()
+    texts: tuple[str, ...] = ()
 
 
 def check_lexical(query: str) -> str | None:
@@ -127,51 +141,113 @@ def parse(query: str, *, exact: bool = False) -> Query:
     Raises:
         QueryError: an odd quote, a line break, or nothing to look for.
     """
+    query = straight(query)
     problem = check_lexical(query)
     if problem:
         raise QueryError(problem)
-    wanted: list[str] = []
-    grams: set[str] = set()
-    phrases: list[Phrase] = []
-    excluded: list[Phrase] = []
+    read = _Reader()
     for token in _TOKEN.finditer(query):
+        read.token(token)
+    return read.query()._replace(exact=exact)
+
+
+def straight(query: str) -> str:
+    """Replace typographic quotes by straight ones, if they are pairs."""
+    if query.isascii():
+        return query
+    straightened = query.translate(_QUOTES)
+    return query if straightened.count('"') % 2 else straightened
+
+
+class _Reader:
+    """Parts of a query, as its tokens are read."""
+
+    def __init__(self) -> None:
+        self._words: list[str] = []
+        self._grams: set[str] = set()
+        self._phrases: list[Phrase] = []
+        self._excluded: list[Phrase] = []
+        self._forms: dict[tuple[str, str], None] = {}
+        self._texts: dict[str, None] = {}
+
+    def query(self) -> Query:
+        """Return the query.
+
+        Raises:
+            QueryError: there is nothing to look for.
+        """
+        wanted = self._words
+        texts = tuple(self._texts)[:MOST_TEXTS]
+        if wanted or self._phrases:
+            texts = ()
+        elif self._excluded or not texts:
+            raise QueryError(ONLY_EXCLUSIONS if self._excluded else NOTHING_TO_FIND)
+        without_stops = [word for word in wanted if word not in STOP_WORDS]
+        if without_stops or self._phrases:
+            wanted = without_stops
+        forms = tuple((word, other) for word, other in self._forms if word in wanted)
+        return Query(
+            tuple(wanted),
+            frozenset(self._grams),
+            tuple(self._phrases),
+            tuple(self._excluded),
+            forms=forms,
+            texts=texts,
+        )
+
+    def token(self, token: re.Match[str]) -> None:
+        """Read a word, a name, a phrase in quotes, or what is excluded."""
         quoted = token["phrase"] is not None
         raw = words.split(token["phrase"] if quoted else token["plain"])
         sequence = _sequence(raw)
         if not sequence:
-            continue
-        if token["minus"]:
-            excluded.append(Phrase(sequence))
+            text = (token["phrase"] if quoted else token[0]).strip()
+            if text:
+                self._texts[text] = None
+        elif token["minus"]:
+            self._excluded.append(Phrase(sequence))
         elif quoted:
-            phrases.append(Phrase(sequence))
+            self._phrases.append(Phrase(sequence))
         else:
-            for name in _names(raw):
-                _look_for(name, wanted, grams, phrases)
-    if not wanted and not phrases:
-        raise QueryError(ONLY_EXCLUSIONS if excluded else NOTHING_TO_FIND)
-    without_stops = [word for word in wanted if word not in STOP_WORDS]
-    if without_stops or phrases:
-        wanted = without_stops
-    return Query(tuple(wanted), frozenset(grams), tuple(phrases), tuple(excluded), exact)
+            self._plain(raw)
 
+    def _plain(self, raw: list[str]) -> None:
+        """Read words between blanks: one word, or a name made of several."""
+        before = [word for word in raw if words.comes_before(word)]
+        symbols = [word for word in before if words.is_symbol(word)]
+        self._words += symbols
+        names = _names([word for word in raw if not words.comes_before(word)])
+        others = [words.fold(word) for word in before if word not in symbols]
+        if len(names) == 1 and len(names[0]) == 1 and others:
+            whole = words.fold(names[0][0])
+            self._words.append(others[0])
+            self._forms[others[0], whole] = None
+            return
+        is_pair = len(names) == 1 and len(names[0]) == 2
+        forms = [word for word in others if is_pair or not words.is_joined(word)]
+        for name in names:
+            self._name(name, tuple(forms))
 
-def _look_for(name: list[str], wanted: list[str], grams: set[str], phrases: list[Phrase]) -> None:
-    """Add a word, the grams of a run, or a name made of several words."""
-    pieces = [folded for word in name for folded, _ in words.pieces(word)[1]]
-    if not pieces:
-        return
-    if words.is_gram(name[0]):
-        wanted.extend(pieces)
-        grams.update(pieces)
-        return
-    sequence = _sequence(name)
-    if len(name) == 1:
+    def _name(self, name: list[str], forms: tuple[str, ...]) -> None:
+        """Read a word, the grams of a run, or a name made of several words."""
+        pieces = [folded for word in name for folded, _ in words.pieces(word)[1]]
+        if not pieces:
+            return
+        if words.is_gram(name[0]):
+            self._words += pieces
+            self._grams.update(pieces)
+            return
+        sequence = _sequence(name)
+        if len(name) > 1:
+            spare = tuple(dict.fromkeys(pieces))
+            self._phrases.append(Phrase(sequence, spare, forms))
+            return
         whole = words.fold(name[0])
-        wanted.append(whole)
+        self._words.append(whole)
         if len(sequence) > 1:
-            phrases.append(Phrase(sequence, spare=tuple(word for word, _ in sequence)))
-    else:
-        phrases.append(Phrase(sequence, spare=tuple(dict.fromkeys(pieces))))
+            self._phrases.append(Phrase(sequence, spare=tuple(word for word, _ in sequence)))
+        for other in words.bare(whole):
+            self._forms[whole, other] = None
 
 
 def _names(raw: list[str]) -> list[list[str]]:
@@ -191,6 +267,8 @@ def _sequence(raw: list[str]) -> tuple[Element, ...]:
     place = 0
     for at, word in enumerate(raw):
         width, parts = words.pieces(word)
+        if words.is_joined(word):
+            continue
         if words.is_gram(word):
             follows_pair = at > 0 and len(raw[at - 1]) == 2 and words.is_gram(raw[at - 1])
             if len(word) == 2 or not follows_pair:

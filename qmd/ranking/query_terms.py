@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from math import log
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.ranking.postings import Postings, Tally, Term
 from qmd.ranking.query import Phrase, Query
 from qmd.storage.stemmer import Stemmer
+from qmd.text import tokenizer
+from qmd.text.hashes import joined_id
 
 if TYPE_CHECKING:
     from qmd.ranking.spelling import Respell
@@ -19,13 +22,38 @@ PREFIX_WEIGHT = 0.3
 Measured: docs/relevance.md.
 """
 
+FORM = 0.3
+"""Weight of another form of a word, relative to the word: `email` finds `e-mail`, and `C++` finds
+`C`, below the form that was asked for."""
+
 SYLLABLE = 0.2
 """What one syllable of Hangul counts next to a word: two together say what a text is about.
 Measured: docs/relevance.md."""
 
+LONGEST_SUFFIX = 4
+"""Letters that a stem lacks at most, nearly always."""
+
 COMMON = 20
 """Documents with a word from which on longer words no longer match it: `config` finds
 `configuration` where it is rare, and a common word is not lost among its compounds."""
+
+
+_MARK = re.compile(r"[^\w]")
+
+Containing = Callable[[Sequence[str]], Mapping[int, Tally]]
+"""Counts the documents with each of some texts, by its number; none is empty."""
+
+
+class Form(NamedTuple):
+    """Another form of a word of a query.
+
+    Attributes:
+        words: as texts may have it.
+    """
+
+    term_id: int
+    asked: str
+    words: Sequence[str]
 
 
 def worth(total: float, documents: int) -> float:
@@ -57,6 +85,7 @@ class Asked:
     Args:
         total: documents in all.
         respell: gives words that stand for one that no document has; None: none do.
+        containing: of the index; None: queries without words find nothing.
 
     Attributes:
         terms: to be looked for, and those that stand for what has been counted.
@@ -81,6 +110,7 @@ class Asked:
         *,
         total: float,
         respell: Respell | None = None,
+        containing: Containing | None = None,
     ) -> None:
         self._postings = postings
         self._respell = respell
@@ -93,7 +123,10 @@ class Asked:
         self.respelled: dict[str, tuple[str, ...]] = {}
         self._learn(query, stemmer)
         self.terms: list[Term] = []
-        self._weigh([*query.words, *self._count_phrases(query)], query.grams, _wholes(query))
+        self._used: set[int] = set()
+        self._weigh([*query.words, *self._count_phrases(query)], query, _wholes(query))
+        if query.texts and containing is not None:
+            self._count_texts(query.texts, containing(query.texts))
         self.can_answer = bool(self.terms) and all(self.required)
 
     def _learn(self, query: Query, stemmer: Stemmer) -> None:
@@ -103,17 +136,30 @@ class Asked:
         for phrase in phrases:
             words |= dict.fromkeys(word for word, _ in phrase.elements)
             words |= dict.fromkeys(phrase.spare or ())
-        known = self._postings.near(list(words))
+        words |= {other: None for _, other in query.forms}
+        forms = {form for phrase in phrases for form in phrase.forms}
+        forms |= {form.replace("-", "") for form in forms if tokenizer.is_joined(form)}
+        forms -= words.keys()
+        known = self._postings.near([*words, *sorted(forms)])
         self._term = {
             asked: term_id
             for asked, near in known.items()
             for word, term_id in near
             if word == asked
         }
-        unknown = [word for word in words if word not in self._term]
+        self._near = known
+        asked = [*words, *(form for form in forms if self._may_have_stem(form))]
+        unknown = [word for word in asked if word not in self._term]
         stems = stemmer.terms(unknown)
         self._term.update(zip(unknown, (term_id for term_id, _ in stems), strict=True))
-        self._near = known
+
+    def _may_have_stem(self, form: str) -> bool:
+        """Return whether the index can have the stem of a form that it does not have.
+
+        To load the stemmer takes longer than most searches.
+        """
+        start = form[: max(3, len(form) - LONGEST_SUFFIX)]
+        return any(other.startswith(start) for other, _ in self._near[form])
 
     def _same(self, asked: str) -> set[str]:
         """Return the word and all words with its stem."""
@@ -125,7 +171,7 @@ class Asked:
         for word in found:
             self.words.setdefault(word, asked)
 
-    def _weigh(self, words: Sequence[str], grams: frozenset[str], wholes: Container[str]) -> None:
+    def _weigh(self, words: Sequence[str], query: Query, wholes: Container[str]) -> None:
         """Add terms, each counted as often as it is asked for; rare words stand for longer ones.
 
         Args:
@@ -136,20 +182,84 @@ class Asked:
             term = self._term[word]
             weights[term] = weights.get(term, 0) + (SYLLABLE if _is_syllable(word) else 1)
             self._note(word, self._same(word))
-        documents = dict(self._postings.documents(list(weights)))
+        self._used.update(weights)
+        forms = {
+            self._term[word]: self._forms_of(word, query)
+            for word in dict.fromkeys(words)
+            if word not in query.grams
+        }
+        others = [form.term_id for each in forms.values() for form in each]
+        documents = dict(self._postings.documents(list(dict.fromkeys([*weights, *others]))))
         met = [word for word in words if documents[self._term[word]]]
         self.rarest = min(met, key=lambda word: documents[self._term[word]], default=None)
         rare = [
-            w for w in dict.fromkeys(words) if w not in grams and documents[self._term[w]] < COMMON
+            word
+            for word in dict.fromkeys(words)
+            if word not in query.grams and documents[self._term[word]] < COMMON
         ]
         matched = self._count_longer(rare, weights)
+        for each in forms.values():
+            matched |= {form.asked for form in each if documents[form.term_id]}
         missing = [w for w in rare if not documents[self._term[w]] and w not in matched]
         documents |= self._replace([w for w in missing if w not in wholes], weights)
         for term, weight in weights.items():
             most = weight * worth(self._total, documents[term])
-            self.most += most
             if documents[term]:
                 self.terms.append(Term(term, most))
+            has_any = most if documents[term] else 0.0
+            instead = self._add_forms(forms.get(term, ()), documents, has_any)
+            self.most += most if documents[term] else instead or most
+
+    def _forms_of(self, word: str, query: Query) -> list[Form]:
+        """Return other forms of a word: with a hyphen, without its marks."""
+        forms = [Form(self._term[other], word, [other]) for of, other in query.forms if of == word]
+        if len(word) > 2 and not _MARK.search(word):
+            written = [f"{word[:at]}-{word[at:]}" for at in range(1, len(word))]
+            forms.append(Form(joined_id(self._term[word]), word, written))
+        return forms
+
+    def _forms_of_name(self, phrase: Phrase) -> list[Form]:
+        """Return other forms of a name that the index may have."""
+        asked = phrase.elements[0][0]
+        forms = []
+        for each in phrase.forms:
+            whole = each.replace("-", "") if tokenizer.is_joined(each) else each
+            if whole in self._term:
+                forms.append(Form(self._term[whole], asked, [whole]))
+                if whole != each:
+                    forms.append(Form(joined_id(self._term[whole]), asked, [each]))
+            elif each in self._term:
+                forms.append(Form(self._term[each], asked, [each]))
+        return forms
+
+    def _add_forms(self, forms: Iterable[Form], documents: Mapping[int, int], most: float) -> float:
+        """Add other forms of a word or a name, below it; in its place, if no document has it.
+
+        Args:
+            documents: with each of them.
+            most: that the word adds to a score.
+
+        Returns:
+            The most that one of them adds.
+        """
+        added = 0.0
+        for form in forms:
+            if not documents[form.term_id] or form.term_id in self._used:
+                continue
+            self._used.add(form.term_id)
+            weight = worth(self._total, documents[form.term_id])
+            if most:
+                weight = FORM * min(weight, most)
+            self.terms.append(Term(form.term_id, weight))
+            self._note(form.asked, form.words)
+            added = max(added, weight)
+        return added
+
+    def _count_texts(self, texts: Sequence[str], found: Mapping[int, Tally]) -> None:
+        """Add texts to look for as they stand."""
+        for number, tally in found.items():
+            self.most += self._add_counted(tally, 1.0)
+            self._note(texts[number], [texts[number]])
 
     def _replace(self, missing: Sequence[str], weights: dict[int, float]) -> dict[int, int]:
         """Weigh, in place of words that no document has, the words that are written like them.
@@ -183,7 +293,9 @@ class Asked:
             longer = {
                 term_id: other
                 for other, term_id in sorted(self._near[word])
-                if other.startswith(word) and term_id not in asked
+                if other.startswith(word)
+                and term_id not in asked
+                and not _MARK.search(other, len(word))
             }
             self._note(word, longer.values())
             clauses.append(list(longer))
@@ -216,13 +328,19 @@ class Asked:
                 continue
             if phrase.spare is None:
                 self.required.append(tally.documents if tally else ())
-            elif tally is None:
-                instead += [word for word in phrase.spare if word not in query.words]
+            most = self._add_counted(tally, 1.0) if tally is not None else 0.0
+            forms = self._forms_of_name(phrase)
+            others = 0.0
+            if forms:
+                documents = self._postings.documents([form.term_id for form in forms])
+                others = self._add_forms(forms, documents, most)
+            self.most += most or others
+            if tally is None and phrase.spare is not None:
+                if not others:
+                    instead += [word for word in phrase.spare if word not in query.words]
                 continue
             for word, _ in phrase.elements:
                 self._note(word, self._same(word))
-            if tally is not None:
-                self.most += self._add_counted(tally, 1.0)
         return instead
 
     def _find(self, phrases: Sequence[Phrase]) -> Mapping[int, Tally]:

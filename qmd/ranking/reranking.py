@@ -109,4 +109,5 @@ def _judged(text: Text, ranked: Ranked, match: snippets.Matcher) -> str:
     near = passage_of(text, ranked.near, match, by_words=ranked.by_words)
     if near is not None:
         return text.body[near.position : near.position + near.length]
-    return "\n".join(snippets.snippet(text.body, match, length=PASSAGE).lines)
+    body = text.body[text.matter :]
+    return "\n".join(snippets.snippet(body, match, length=PASSAGE).lines)

@@ -110,7 +110,7 @@ class Presenter:
     def result(self, document: Text, match: Match) -> Result:
         """Build the result of a document without a score. See `passage_of`."""
         passage = passage_of(document, match.near, self._match, by_words=match.by_words)
-        shown = self._snippet(document.body, passage)
+        shown = self._snippet(document, passage)
         return Result(
             docid=document.docid,
             score=0.0,
@@ -123,11 +123,15 @@ class Presenter:
             body=document.body if self._form.full else None,
         )
 
-    def _snippet(self, body: str, passage: Nearest | None) -> Snippet:
-        before = 0
+    def _snippet(self, document: Text, passage: Nearest | None) -> Snippet:
+        body, matter = document.body, document.matter
         if passage is not None:
-            body = snippets.whole_lines(body, passage.position, passage.position + passage.length)
+            end = passage.position + passage.length
+            body = snippets.whole_lines(body, passage.position, end, floor=matter)
             before = passage.line - 1
+        else:
+            before = body.count("\n", 0, matter)
+            body = body[matter:]
         form = self._form
         shown = snippets.snippet(
             body, self._match, length=form.length, choice=CHOICE, distinct=self._distinct
@@ -145,7 +149,23 @@ def passage_of(
         by_words: whether the document was found by words, too: then its nearest passage answers
             only if it has one of them.
     """
+    near = _after_matter(document, near)
     if near is None or not by_words:
         return near
     part = document.body[near.position : near.position + near.length]
     return near if match.found_in(part) else None
+
+
+def _after_matter(document: Text, near: Nearest | None) -> Nearest | None:
+    """Cut the front matter off a passage; None if nothing is left.
+
+    Passages of an earlier version of qmd have it.
+    """
+    matter = document.matter
+    if near is None or near.position >= matter:
+        return near
+    end = near.position + near.length
+    if end <= matter:
+        return None
+    line = near.line + document.body.count("\n", near.position, matter)
+    return near._replace(position=matter, length=end - matter, line=line)

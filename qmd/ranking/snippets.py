@@ -16,6 +16,9 @@ from qmd.ranking.poor_lines import frontmatter_lines, is_poor
 from qmd.text import tokenizer
 
 _CHUNK = re.compile(r"\S+")
+_TEXT = re.compile(r"[^\w\s](?:[^\w]*[^\w\s])?|[.@$#]\w+|--\w+|\w+(?:\+\+?|[#*])|\w+-\w+", re.ASCII)
+"""What is found as it stands: symbols, words with marks, words joined by a hyphen."""
+
 _WORD = re.compile(r"\w+", re.ASCII)
 _OF_WORDS = frozenset(string.ascii_letters + string.digits + "_")
 _SMALL, _CAPITAL = frozenset(string.ascii_lowercase), frozenset(string.ascii_uppercase)
@@ -64,6 +67,10 @@ class Matcher:
         self._wanted = wanted
         self._bits = {word: 1 << at for at, word in enumerate(dict.fromkeys(wanted.values()))}
         self._known: dict[str, int] = {}
+        self._separators = [mark for mark in SEPARATORS if mark not in wanted]
+        self._texts = [
+            (text, self._bits[asked]) for text, asked in wanted.items() if _TEXT.fullmatch(text)
+        ]
         # Words that no other is the beginning of, each with what those that begin so stand for.
         self._starts: dict[str, int] = {}
         start = None
@@ -97,7 +104,19 @@ class Matcher:
     def _bits_in(self, text: str) -> int:
         if text.isascii():
             return self._met(text, text.lower(), (0, len(text) + 1), range(1)).get(0, 0)
-        return reduce(or_, map(self._bit, tokenizer.split(text)), 0)
+        bits = reduce(or_, map(self._bit, tokenizer.split(text)), 0)
+        if self._texts:
+            lowered = text.lower()
+            for wanted, bit in self._texts:
+                if next(_places_of(wanted, lowered, 0, len(lowered)), None) is not None:
+                    bits |= bit
+        return bits
+
+    def first_text(self, line: str) -> int | None:
+        """Find the first word with marks, as it stands; None without one."""
+        lowered = line.lower()
+        places = (next(_places_of(text, lowered, 0, len(lowered)), None) for text, _ in self._texts)
+        return min((at for at in places if at is not None), default=None)
 
     def lines_with(self, text: str, starts: Sequence[int]) -> Iterator[tuple[int, int]]:
         """Yield the lines with query words, in order, each with the bits of these words.
@@ -108,7 +127,7 @@ class Matcher:
         lines = len(starts) - 1
         plain = text
         if not text.isascii():
-            for mark in SEPARATORS:
+            for mark in self._separators:
                 plain = plain.replace(mark, " ")
         lowered = plain.lower()
         others = [] if plain.isascii() else list(_other_lines(plain))
@@ -148,6 +167,11 @@ class Matcher:
         found: dict[int, int] = {}
         known, find, word_from = self._known, lowered.find, _WORD.match
         end = starts[lines.stop]
+        for wanted, own in self._texts:
+            for place in _places_of(wanted, lowered, starts[lines.start], end):
+                line = bisect_right(starts, place, lines.start, lines.stop) - 1
+                if line not in apart:
+                    found[line] = found.get(line, 0) | own
         for start, bits in self._starts.items():
             line = lines.start
             at = find(start, starts[line], end)
@@ -172,23 +196,33 @@ class Matcher:
         return found
 
 
+def _places_of(wanted: str, lowered: str, start: int, end: int) -> Iterator[int]:
+    """Yield where a word with marks stands in a text, and not inside of another word."""
+    at = lowered.find(wanted, start, end)
+    while at >= 0:
+        if not (wanted[0] in _OF_WORDS and at and lowered[at - 1] in _OF_WORDS):
+            yield at
+        at = lowered.find(wanted, at + 1, end)
+
+
 def _other_lines(text: str) -> Iterator[int]:
     """Yield the lines with characters outside of ASCII."""
     return (at for at, line in enumerate(text.split("\n")) if not line.isascii())
 
 
-def whole_lines(body: str, start: int, end: int, *, most: int = 300) -> str:
+def whole_lines(body: str, start: int, end: int, *, most: int = 300, floor: int = 0) -> str:
     """Extend a part of a text to whole lines, if they are not long.
 
     Args:
         start: characters before the part.
         end: characters before what follows it.
         most: characters of the rest of a line.
+        floor: characters that are never shown, at the beginning.
     """
-    first = body.rfind("\n", max(0, start - most), start) + 1
+    first = body.rfind("\n", max(floor, start - most), start) + 1
     last = body.find("\n", end, end + most)
-    if not first and start > most:
-        first = start
+    if not first:
+        first = start if start > most else floor
     if last < 0:
         last = end if len(body) - end > most else len(body)
     return body[first:last]
@@ -359,15 +393,18 @@ def _grown(lines: list[str], start: int, end: int, length: int, floor: int) -> t
 
 def _first_match(line: str, match: Matcher) -> int:
     """Find the first matching word; 0 without one."""
-    for chunk in _CHUNK.finditer(line):
+    first = match.first_text(line)
+    for chunk in _CHUNK.finditer(line, 0, len(line) if first is None else first):
         at = 0
         for word in tokenizer.split(chunk[0]):
             # A word is not in the chunk as it is if its characters are written decomposed.
             at = max(at, chunk[0].find(word, at, at + _NEAR))
             if match(word):
                 return chunk.start() + at
+            if tokenizer.comes_before(word):
+                continue
             at += 1 if tokenizer.is_gram(word) else len(word)
-    return 0
+    return first or 0
 
 
 def cut(line: str, match: Matcher, length: int) -> str:

@@ -6,7 +6,6 @@ Defaults, then index.yml, then the environment (`environment.py`), then flags.
 from __future__ import annotations
 
 import codecs
-import hashlib
 import os
 import re
 import time
@@ -18,7 +17,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from qmd.errors import ConfigError, UsageError
 from qmd.settings.environment import Place, expand_home
-from qmd.text import yaml_reader
+from qmd.text import hashes, yaml_reader
 from qmd.text.globs import check_mask, matcher
 from qmd.text.paths import LONGEST_NAME
 from qmd.types import EXPERIENCES, Collection, Context
@@ -85,7 +84,7 @@ def digest(place: Place) -> str | None:
     # Where no path begins at the home of a user, it is the same for all of them.
     home = place.home if place.project is None or b"~" in text else None
     begins = "\0".join(str(folder or "") for folder in (place.project, home))
-    return hashlib.sha256(b"\0".join((os.fsencode(begins), text))).hexdigest()
+    return hashes.short_digest(b"\0".join((os.fsencode(begins), text)))
 
 
 def stamp(place: Place) -> Hashable:

@@ -7,7 +7,6 @@ scripts that its commands run; any change needs a new approval.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from qmd import edit_lock, safe_open
 from qmd.errors import CommandRefused, ConfigError
 from qmd.settings.config import Settings
 from qmd.settings.environment import Place
+from qmd.text import hashes
 from qmd.types import Collection
 from qmd.visible import hidden
 
@@ -188,4 +188,4 @@ def _digest(wanted: Sequence[Demand]) -> str:
         for demand in wanted
         for script in demand.scripts
     )
-    return hashlib.sha256(json.dumps(lines).encode()).hexdigest()
+    return hashes.short_digest(json.dumps(lines).encode())

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from qmd import processes
 from qmd.errors import IndexBusy, IndexUnreadable
 from qmd.storage import cancellation
 from qmd.storage.cursor import Connection, DatabaseError, connected
@@ -39,6 +41,9 @@ The last two make a commit go into the file itself instead of a log: DuckDB 1.5 
 a large insert although its commit was cut off (duckdb/duckdb#25931). They also halve the writing.
 """
 
+_LEFT: list[object] = []
+"""Engines and their cursors that nothing uses any more: Python would take them down."""
+
 
 class Attachment:
     """An in-memory DuckDB, and the index file while it is attached.
@@ -56,6 +61,7 @@ class Attachment:
         self._memory_limit = memory_limit
         self._threads = threads
         self._root: Connection | None = None
+        self._spill = spill_folder(path)
 
     @property
     def is_there(self) -> bool:
@@ -113,6 +119,23 @@ class Attachment:
         finally:
             self._engine().execute(filled("store/limit_memory", limit=self._memory_limit))
 
+    def leave(self, cursors: Sequence[object]) -> bool:
+        """Leave an engine without the file to the end of the process, which frees it at once.
+
+        To take an engine down takes as long as to attach a file to it.
+
+        Args:
+            cursors: of the engine.
+
+        Returns:
+            False if the process goes on, has left one before, or the engine has spilled to disk.
+        """
+        if not processes.leave_open or _LEFT or self._root is None or self._spill.exists():
+            return False
+        _LEFT.extend((self._root, *cursors))
+        self._root = None
+        return True
+
     def drop(self) -> None:
         """Discard the engine, which also closes the file."""
         if self._root is not None:
@@ -126,7 +149,7 @@ class Attachment:
                 | {
                     "threads": str(self._threads),
                     "memory_limit": self._memory_limit,
-                    "temp_directory": str(spill_folder(self._path)),
+                    "temp_directory": str(self._spill),
                 }
             )
         return self._root

@@ -154,7 +154,7 @@ class Database(ThreadLock):
                 return  # the last of them detaches it
             self._closed = False
             self._detach()
-            self._drop()
+            self._drop(last=True)
             # A read that comes from here on has a watcher of its own.
             watcher, self._watcher = self._watcher, None
             self._asleep.notify_all()

@@ -86,6 +86,18 @@ class StrayPath(NamedTuple):
     path: str
 
 
+class Remark(NamedTuple):
+    """A file about which something is odd.
+
+    Attributes:
+        total: files with remarks in all.
+    """
+
+    file: str
+    remark: str
+    total: int
+
+
 class IntegrityProblem(NamedTuple):
     """An integrity constraint of the index, and the number of violations."""
 
@@ -117,6 +129,11 @@ def totals(cursor: Cursor) -> Totals:
 def problems(cursor: Cursor) -> list[IntegrityProblem]:
     """Count the violations of each integrity constraint."""
     return cursor.rows(IntegrityProblem, "maintenance/problems")
+
+
+def remarks(cursor: Cursor, limit: int = 20) -> list[Remark]:
+    """Find files that are indexed, but about which something is odd."""
+    return cursor.rows(Remark, "maintenance/remarks", limit=limit)
 
 
 def stray_paths(cursor: Cursor, limit: int = 1) -> list[StrayPath]:

@@ -6,7 +6,6 @@ ran is refused, and so is an index with migrations of a later qmd.
 
 from __future__ import annotations
 
-import hashlib
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import NamedTuple
 from qmd.errors import IndexTooNew, IndexUnreadable, MigrationEdited
 from qmd.storage.cursor import Cursor, DatabaseError, NoSuchTable
 from qmd.storage.statements import data_folder
+from qmd.text import hashes
 from qmd.version import __version__
 
 
@@ -44,7 +44,7 @@ def migrations() -> tuple[Migration, ...]:
     for file in files:
         data = file.read_bytes()
         number, _, name = file.stem.partition("_")
-        found.append(Migration(int(number), name, hashlib.sha256(data).hexdigest(), data.decode()))
+        found.append(Migration(int(number), name, hashes.short_digest(data), data.decode()))
     return tuple(found)
 
 

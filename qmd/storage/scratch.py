@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -43,10 +42,10 @@ def workplace(folder: Path) -> Iterator[Path]:
         lock = _locked(folder, wait=True)  # None: another process has just removed it
     try:
         for entry in folder.iterdir():
-            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+            _remove(entry) if entry.is_dir() else entry.unlink()
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder, ignore_errors=True)
         os.close(lock)
 
 
@@ -83,7 +82,7 @@ def spill_folder(index: Path) -> Path:
 def sweep(index: Path) -> None:
     """Remove the spill folders of killed processes."""
     for folder in _spilled(index):
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder, ignore_errors=True)
 
 
 def left_behind(index: Path) -> dict[Path, int]:
@@ -99,7 +98,7 @@ def clear(index: Path) -> dict[Path, int]:
     """
     found = {}
     for folder, size in _abandoned(index):
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder, ignore_errors=True)
         if not folder.exists():
             found[folder] = size
     return found
@@ -108,7 +107,7 @@ def clear(index: Path) -> dict[Path, int]:
 def sweep_copies(index: Path) -> None:
     """Remove the copies of killed processes."""
     for folder, _ in _unheld(index, _COPIES):
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder, ignore_errors=True)
 
 
 def _spilled(index: Path) -> Iterator[Path]:
@@ -142,3 +141,10 @@ def _unheld(index: Path, kinds: Sequence[str]) -> Iterator[tuple[Path, int]]:
 
 def _bytes(folder: Path) -> int:
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+
+
+def _remove(folder: Path, *, ignore_errors: bool = False) -> None:
+    """Remove a folder with all that is in it. Few commands do, and the module takes a while."""
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=ignore_errors)

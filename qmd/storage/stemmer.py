@@ -13,7 +13,8 @@ import _duckdb
 from qmd.errors import ExtensionUnusable
 from qmd.storage.cursor import Connection, Cursor, connected
 from qmd.storage.statements import filled
-from qmd.text.hashes import term_id
+from qmd.text.hashes import joined_id, term_id
+from qmd.text.tokenizer import is_joined
 
 FEW, MOST = 1_000, 10_000
 """Words that are cached if no more are asked for at once, and how many at most."""
@@ -45,7 +46,20 @@ class Stemmer:
         self._turn = threading.Lock()
 
     def terms(self, words: Sequence[str]) -> list[Term]:
-        """Return (term_id, term) of each word, in order. The words are distinct and folded."""
+        """Return (term_id, term) of each word, in order. The words are distinct and folded.
+
+        The term of two words joined by a hyphen is numbered after the word that they make.
+        """
+        whole = {word: word.replace("-", "") for word in words if "-" in word and is_joined(word)}
+        if not whole:
+            found = self._terms(words)
+        else:
+            others = [word for word in words if word not in whole]
+            found = self._terms([*others, *set(whole.values()).difference(others)])
+            found |= {word: (joined_id(found[each][0]), word) for word, each in whole.items()}
+        return [found[word] for word in words]
+
+    def _terms(self, words: Sequence[str]) -> dict[str, Term]:
         with self._turn:
             found = {word: self._met[word] for word in words if word in self._met}
             asked = [word for word in words if word not in found]
@@ -54,7 +68,7 @@ class Stemmer:
                 asked = list(filter(_has_stem, asked))
             if asked:
                 found |= self._stems(asked)
-        return [found[word] for word in words]
+        return found
 
     def _stems(self, words: Sequence[str]) -> dict[str, Term]:
         if self._cursor is None:

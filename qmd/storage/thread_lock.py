@@ -301,8 +301,15 @@ class ThreadLock:
                 self._attachment.detach()
         self._gate.leave()
 
-    def _drop(self) -> None:
-        """Discard the engine with all its cursors, which closes the file."""
+    def _drop(self, *, last: bool = False) -> None:
+        """Discard the engine with all its cursors, which closes the file.
+
+        Args:
+            last: no use of the index follows.
+        """
+        if last and self._attached is None and self._attachment.leave(self._idle):
+            self._idle = []
+            return
         for cursor in self._idle:
             cursor.connection.close()
         self._idle.clear()

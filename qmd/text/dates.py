@@ -6,7 +6,7 @@ import re
 import sys
 from datetime import date, datetime, timedelta
 
-from qmd.text.markdown import parsed_date
+from qmd.text.written_dates import parsed_date
 
 DAYS = "2025-03-14, 2025-03, 2025, today, yesterday, 7d or 2w"
 """Forms of a date."""

@@ -2,18 +2,45 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hashlib import md5 as _md5
+    from hashlib import sha256 as _sha256
+else:
+    # `hashlib` loads OpenSSL, which is faster for much data, and takes longer than a search of
+    # small ones. An interpreter that lacks the modules of its own has OpenSSL.
+    try:
+        from _md5 import md5 as _md5
+
+        try:
+            from _sha2 import sha256 as _sha256
+        except ImportError:  # before Python 3.12
+            from _sha256 import sha256 as _sha256
+    except ImportError:
+        from hashlib import md5 as _md5
+        from hashlib import sha256 as _sha256
 
 DOCID_DIGITS = 6
 """Length of the docid shown to users. Source: tobi/qmd (MIT), src/store.ts, getDocid."""
+
+_HYPHEN = 0x5DE1_9A3F_26C7_B485
+"""Bits in which a term and its hyphenated form differ: any number of 63 bits."""
 
 _DOCID = re.compile(r"#?(?P<digits>[0-9a-fA-F]{6,64})")
 
 
 def content_hash(text: str | bytes) -> str:
     """Return the SHA-256 of the text in UTF-8: 64 hex digits, the key of its content."""
+    import hashlib
+
     return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()
+
+
+def short_digest(data: bytes) -> str:
+    """Return the SHA-256 of a few kilobytes: 64 hex digits, without loading OpenSSL."""
+    return _sha256(data, usedforsecurity=False).hexdigest()
 
 
 def checksum(data: bytes) -> str:
@@ -25,8 +52,16 @@ def checksum(data: bytes) -> str:
 
 def term_id(term: str) -> int:
     """Return the number of a term: 63 bits of its MD5, DuckDB's `md5_number_lower(term) >> 1`."""
-    digest = hashlib.md5(term.encode(), usedforsecurity=False).digest()
+    digest = _md5(term.encode(), usedforsecurity=False).digest()
     return int.from_bytes(digest[8:], "little") >> 1
+
+
+def joined_id(number: int) -> int:
+    """Return the number of the hyphenated form of a term, and the term's of such a form.
+
+    `e-mail` is found by `email` without a look at the list of words.
+    """
+    return number ^ _HYPHEN
 
 
 def parse_docid(name: str) -> str | None:

@@ -11,16 +11,24 @@ batch; a property test holds the two equal.
   and for itself, so that a query finds its parts and longer matches rank higher.
 - `snake_case` and `camelCase` stand for the whole and for their parts, the parts
   at consecutive positions.
+- A word with marks that make another word of it (`C++`, `.NET`, `@user`, `$HOME`, `--flag`) stands
+  for itself with them and without; `C++` and `C#`, of one letter, only with them.
+- Two words joined by a hyphen are also one form without it: `e-mail` is one of `email`.
+- A symbol outside of ASCII, such as an emoji, an arrow or `€`, is a word that takes no position.
 """
 
 from __future__ import annotations
 
 import re
+import string
 import unicodedata
 from functools import cache, lru_cache
 
 LONGEST = 64
 """UTF-8 bytes of a word that count; the rest is cut off (base64, long hashes)."""
+
+LONGEST_PAIR = 20
+"""UTF-8 bytes of two words joined by a hyphen that are also one form without it."""
 
 _NGRAM_RANGES = (
     "\u0e00-\u0eff"  # Thai, Lao
@@ -49,11 +57,30 @@ _EMOJI_MARK = re.compile("[\ufe00-\ufe0f\u20e3\U000e0100-\U000e01ef]")
 """Marks of the form of the character before them: variation selectors, the keycap."""
 
 
+_DIGITS = frozenset("0123456789")
+_RUN = re.compile("[0-9A-Za-z_\x80-\U0010ffff]+")
+"""Word in text that `spaced` returned."""
+
+_OPENS = frozenset("\"'`([{/*|,=<>")
+_BEFORE, _AFTER = frozenset(".@$#-"), frozenset("+#*-")
+"""Marks around a word that can make another one of it."""
+
+_LINES_AND_BLOCKS = range(0x2500, 0x25A0)
+"""Box drawing and blocks, of which tables and trees are made: no symbols to search for."""
+
+
 def _is_word_character(code: int) -> bool:
     character = chr(code)
     if character.isalnum() or character == "_":
         return True
     return unicodedata.category(character)[0] == "M" and not _EMOJI_MARK.match(character)
+
+
+def _is_symbol(code: int) -> bool:
+    """Return whether a character outside of ASCII that is in no word is a word by itself."""
+    if code < 128 or code in _LINES_AND_BLOCKS:
+        return False
+    return unicodedata.category(chr(code))[0] == "S" or code in (0xA7, 0xB6)  # § and ¶
 
 
 @cache
@@ -62,25 +89,22 @@ def _ngram_run() -> re.Pattern[str]:
     return re.compile(f"[{_NGRAM_RANGES}]+")
 
 
-class _Blanker(dict[int, int]):
-    """Cached table that maps each character outside of words to a blank."""
+class _Blanker(dict[int, str]):
+    """Cached table that maps characters outside of words to blanks, and parts symbols by them."""
 
-    def __missing__(self, code: int) -> int:
-        kept = code if _is_word_character(code) else 32
-        self[code] = kept
-        return kept
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        if not _is_word_character(code):
+            character = f" {character} " if _is_symbol(code) else " "
+        self[code] = character
+        return character
 
 
 _BLANKER = _Blanker()
 
 
-def blanked(text: str) -> str:
-    """Replace separators by blanks, and cut n-gram runs into pairs."""
-    return spaced(text).translate(_BLANKER)
-
-
 def spaced(text: str) -> str:
-    """Replace separators like `blanked`, but keep ASCII, where a byte tells what separates."""
+    """Replace separators outside of ASCII by blanks, and cut n-gram runs into pairs."""
     return text if text.isascii() else _FOREIGN_RUN.sub(_spaced_run, text)
 
 
@@ -100,8 +124,117 @@ def _grams(run: str) -> list[str]:
 
 
 def split(text: str) -> list[str]:
-    """Split `text` into raw words, in order, cut to `LONGEST` bytes."""
-    return [word if len(word) * 4 <= LONGEST else _cut(word) for word in blanked(text).split()]
+    """Split `text` into raw words, in order, cut to `LONGEST` bytes.
+
+    A word with its marks, and two words joined by a hyphen, come before the word that they start
+    with; see `is_marked` and `is_joined`.
+    """
+    blanked = spaced(text)
+    words: list[str] = []
+    for run in _RUN.finditer(blanked):
+        start, end = run.span()
+        word = run[0] if (end - start) * 4 <= LONGEST else _cut(run[0])
+        if blanked[end : end + 1] in _AFTER or (start and blanked[start - 1] in _BEFORE):
+            marked = _marked(blanked, start, end)
+            forms = filter(None, (marked, _joined(blanked, start, end)))
+            words += [form for form in forms if len(form.encode()) <= LONGEST]
+            if marked and _stands_alone(marked):
+                continue
+        words.append(word)
+    return words
+
+
+def _marked(text: str, start: int, end: int) -> str | None:
+    """Return a word with the marks after it or before it that make another word of it.
+
+    `C++`, `A+`, `C#`, `A*`; `.NET`, `@user`, `$HOME`, `#tag`, `--flag`. A mark that Markdown or a
+    program would have there for another reason does not count.
+    """
+    after = text[end : end + 2]
+    if after == "++":
+        return text[start : end + 2]
+    if after[:1] in ("+", "#", "*") and not _RUN.match(after, 1):
+        is_emphasis = after[0] == "*" and (after == "**" or text[start - 1 : start] == "*")
+        if not is_emphasis:
+            return text[start : end + 1]
+    mark = text[start - 1] if start else ""
+    if mark in ("@", "$"):
+        earlier = text[start - 2 : start - 1] if start > 1 else ""
+        is_first = earlier != mark and not _RUN.match(earlier)
+    elif mark == "#":  # of a tag; in an address it has no blank before it
+        is_first = start < 2 or text[start - 2] <= " "
+    elif mark == "." and text[start] not in _DIGITS:
+        is_first = _opens(text, start - 2)
+    else:
+        is_first = mark == "-" and start > 1 and text[start - 2] == "-" and _opens(text, start - 3)
+        start -= is_first
+    return text[start - 1 : end] if is_first else None
+
+
+def _opens(text: str, at: int) -> bool:
+    """Return whether a word with a mark can begin after a character."""
+    return at < 0 or text[at] <= " " or text[at] in _OPENS
+
+
+def _joined(text: str, start: int, end: int) -> str | None:
+    """Return a word with the one that a hyphen joins to it.
+
+    Two numbers are no such pair: dates have too many forms. Nor is what addresses of pages are made
+    of: three words or more, unless the first is a letter (`e-mail-address`), and parts of paths.
+    """
+    other = _RUN.match(text, end + 1) if text[end : end + 1] == "-" else None
+    if other is None or (text[end - 1] in _DIGITS and text[end + 1] in _DIGITS):
+        return None
+    before = text[start - 1] if start else " "
+    last = other.end()
+    after = text[last : last + 1]
+    if (
+        before == "/"
+        or after == "/"
+        or (before == "-" and start > 1 and _RUN.match(text, start - 2))
+    ):
+        return None
+    follows = after in ("-", ".") and _RUN.match(text, last + 1)
+    is_pair = not follows or (after == "-" and len(text[start:end].encode()) == 1)
+    return text[start:last] if is_pair and len(text[start:last].encode()) <= LONGEST_PAIR else None
+
+
+def is_marked(word: str) -> bool:
+    """Check that a raw word has marks that make another word of it, or is a symbol."""
+    return not (word.isalnum() or is_joined(word)) and (
+        word[0] in _BEFORE or word[-1] in _AFTER or _is_lone_symbol(word)
+    )
+
+
+def is_joined(word: str) -> bool:
+    """Check that a raw word is two words joined by a hyphen."""
+    return word.find("-", 1) > 0 and word[0] != "-"
+
+
+def _is_lone_symbol(word: str) -> bool:
+    return len(word) == 1 and _is_symbol(ord(word)) and not _is_word_character(ord(word))
+
+
+def is_symbol(word: str) -> bool:
+    """Check that a raw word is one symbol."""
+    return not word.isalnum() and _is_lone_symbol(word)
+
+
+def comes_before(word: str) -> bool:
+    """Check that a raw word is a form of the one that comes after it, or a symbol."""
+    return not word.isalnum() and pieces(word)[0] == 0
+
+
+def bare(word: str) -> tuple[str, ...]:
+    """Return other forms of a folded word of one letter: `c` of `c++`, `c++` and `c#` of `c`."""
+    if len(word) == 1 and "a" <= word <= "z":
+        return word + "++", word + "#"
+    return (word[0],) if _stands_alone(word) else ()
+
+
+def _stands_alone(marked: str) -> bool:
+    """Return whether a word is indexed only with its marks: `C++` and `C#` are not about C."""
+    return marked[0] in string.ascii_letters and marked[1:] in ("++", "#")
 
 
 def _cut(word: str) -> str:
@@ -135,8 +268,8 @@ def pieces(word: str) -> tuple[int, tuple[tuple[str, int], ...]]:
     `parseHTTPRequest_v2` stands for itself and for parse, http, request, v2.
 
     Returns:
-        The number of positions it takes, and (folded word, shift from its first
-        position) for each piece.
+        The number of positions it takes, 0 of a form that comes before its word, and (folded word,
+        shift from its first position) for each piece.
     """
     alone = plain(word)
     return compound(word) if alone is None else (1, ((alone, 0),))
@@ -144,6 +277,9 @@ def pieces(word: str) -> tuple[int, tuple[tuple[str, int], ...]]:
 
 def compound(word: str) -> tuple[int, tuple[tuple[str, int], ...]]:
     """Return the `pieces` of a word that is not plain."""
+    if is_marked(word) or is_joined(word):
+        folded = word if _is_lone_symbol(word) else fold(word)
+        return int(_stands_alone(word)), ((folded, 0),)
     folded = fold(word)
     if word.isascii():
         parts = [part.lower() for part in _PART.findall(word)]

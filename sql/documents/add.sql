@@ -1,10 +1,10 @@
 -- Add the accepted documents.
 --
 -- in   accepted  relation  made by documents/accept
-insert into documents
+insert into documents by name
 select
-    document_id, collection, path, title, hash, metadata::json,
-    make_timestamp(dated), make_timestamp(modified), lossy::boolean,
-    size, mtime_ns, inode, checksum, title_length, path_length, body_length,
-    path_start, body_start, reader, container, places
+    document_id, collection, path, title, hash, metadata::json as metadata,
+    make_timestamp(dated) as dated, make_timestamp(modified) as modified,
+    lossy::boolean as lossy, size, mtime_ns, inode, checksum, title_length, path_length, body_length,
+    path_start, body_start, reader, container, places, ctime_ns, matter, tags, aliases, links, remark
 from accepted

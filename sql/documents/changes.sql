@@ -1,7 +1,7 @@
 -- Differences between a folder and the index: one comparison for all of its files.
 --
 -- in   $collection  text
--- in   $files       text      bytes, nanoseconds, inode with blanks between, '/', path; NUL between
+-- in   $files       text      bytes, two times, inode with blanks between, '/', path; NUL between
 --                             two files; no path twice
 -- in   $low         text?     the first path; null: there is no limit
 -- in   $high        text?     the first path that is too high; null: there is none
@@ -18,7 +18,7 @@ with found as (
 ),
 
 known as (
-    select document_id, concat(size, ' ', mtime_ns, ' ', inode, '/', path) as file
+    select document_id, concat(size, ' ', mtime_ns, ' ', ctime_ns, ' ', inode, '/', path) as file
     from documents
     where
         collection = $collection

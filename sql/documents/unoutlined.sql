@@ -4,16 +4,30 @@
 -- in   $bytes  integer  of all of them at most; but one text in any case
 -- out  hash    text
 -- out  body    text
+-- out  links   text[]   that only the reader of their files tells
 with lacking as (
     select rowid as place, hash, body
     from content
     where outline is null
     limit $limit
+),
+
+chosen as (
+    select place, hash, body
+    from lacking
+    qualify
+        row_number() over (order by place) = 1
+        or sum(strlen(body)) over (order by place) <= $bytes
+),
+
+told as (
+    select hash, max(links) as links
+    from documents
+    where links <> [] and hash in (select hash from chosen)
+    group by hash
 )
 
-select hash, body
-from lacking
-qualify
-    row_number() over (order by place) = 1
-    or sum(strlen(body)) over (order by place) <= $bytes
+select chosen.hash, body, coalesce(links, []) as links
+from chosen
+left join told on chosen.hash = told.hash
 order by place

@@ -17,6 +17,12 @@
 -- out  reader        text?      that has read the file, with its version; null: it is text
 -- out  container     text?      path of the file that it is inside of
 -- out  places        text?      id of its places
+-- out  ctime_ns      bigint?    of the last change of the file in any way, nanoseconds since 1970
+-- out  matter        uinteger?  characters of its front matter
+-- out  tags          text[]?    of the front matter and of the text, none twice
+-- out  aliases       text[]?    other names, of the front matter
+-- out  links         text[]?    that only the reader of the file tells, and not the text
+-- out  remark        text?      what is odd about the file
 -- out  title_length  uinteger   occurrences of terms in the title
 -- out  path_length   uinteger   in the path
 -- out  body_length   uinteger   in the body
@@ -40,6 +46,12 @@ select
     reader,
     container,
     places,
+    ctime_ns,
+    matter,
+    tags,
+    aliases,
+    links,
+    remark,
     title_length,
     path_length,
     body_length,

@@ -5,6 +5,7 @@
 -- out  path         text
 -- out  title        text
 -- out  hash         text     of the content
+-- out  matter       integer  characters before its text: of its front matter
 -- out  length       double   occurrences of terms, weighted by field
 -- out  path_start   integer  position of the path's first word
 -- out  body_start   integer
@@ -14,6 +15,7 @@ select
     path,
     title,
     hash,
+    coalesce(matter, 0) as matter,
     4.0::double * title_length + 1.5::double * path_length + body_length as length,
     path_start,
     body_start

@@ -15,6 +15,13 @@
 -- out  body_start     integer
 -- out  body           text
 -- out  outline        struct?  as in `content`
+-- out  reader         text?    that has read the file
+-- out  container      text?    path of the file that it is inside of
+-- out  matter         integer  characters of its front matter
+-- out  tags           text[]   of the front matter and of the text
+-- out  aliases        text[]
+-- out  links          text[]   that only its reader tells
+-- out  said           text[]   what the reader said of files with this text
 select
     document_id,
     collection,
@@ -28,7 +35,14 @@ select
     path_start,
     body_start,
     body,
-    outline
+    outline,
+    documents.reader,
+    container,
+    coalesce(matter, 0) as matter,
+    coalesce(tags, []) as tags,
+    coalesce(aliases, []) as aliases,
+    coalesce(links, []) as links,
+    coalesce(said, []) as said
 from (
     from documents
     where document_id > $after
@@ -36,4 +50,10 @@ from (
     limit $limit
 ) as documents
 join content on documents.hash = content.hash
+left join (
+    select hash, reader, array_agg(said::text order by digest) as said
+    from readings
+    group by hash, reader
+) as read_as
+    on documents.hash = read_as.hash and documents.reader = read_as.reader
 order by document_id

@@ -72,6 +72,9 @@ where
                                 then try_cast(condition.value as decimal(38, 12))
                         end as number,
                         case
+                            -- those of the text, too, and none that is written in two ways
+                            when lower(condition.path) in ('$."tags"', '$."tag"') and tags is not null
+                                then tags
                             when json_type(metadata, condition.path) = 'ARRAY'
                                 then list_transform(
                                     from_json(json_extract(metadata, condition.path), '["JSON"]'),

@@ -7,7 +7,15 @@
 -- out  title        text
 -- out  hash         text
 -- out  body         text
-select documents.document_id, collection, path, title, documents.hash, body
+-- out  matter       integer  characters before its text: of its front matter
+select
+    documents.document_id,
+    collection,
+    path,
+    title,
+    documents.hash,
+    body,
+    coalesce(matter, 0) as matter
 from (select unnest(from_json($ids, '["UINTEGER"]')) as document_id) as asked
 join documents on asked.document_id = documents.document_id
 join content on documents.hash = content.hash

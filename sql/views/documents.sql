@@ -10,6 +10,8 @@
 -- out  size         bigint     bytes of the file
 -- out  words        uinteger   occurrences of terms in the body
 -- out  metadata     json?      frontmatter
+-- out  tags         text[]?    of the frontmatter and of the text, without #, none twice
+-- out  aliases      text[]?    other names, of the frontmatter
 -- out  hash         text       SHA-256 of the body, 64 hex digits
 -- out  body         text
 -- out  document_id  uinteger   changes whenever the document does
@@ -25,6 +27,8 @@ select
     size::bigint as size,
     body_length as words,
     metadata,
+    tags,
+    aliases,
     documents.hash,
     body,
     document_id

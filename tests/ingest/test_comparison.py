@@ -11,7 +11,8 @@ from qmd.ingest import fingerprint
 from qmd.ingest.commit import Change
 from qmd.ingest.compare import Comparison, compare, is_little
 from qmd.ingest.walk import Found, walk
-from qmd.types import Collection, Report
+from qmd.reports import Report
+from qmd.types import Collection
 
 NOTES = Collection("notes", "/notes")
 SECOND = 1_000_000_000

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmd.ingest.walk import _bounded_rule, walk
+from qmd.ingest.gitignore import _bounded_rule
+from qmd.ingest.walk import walk
 from qmd.types import Collection
 
 

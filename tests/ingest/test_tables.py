@@ -74,6 +74,7 @@ def files(folder, texts):
         found.sizes.append(info.st_size)
         found.mtimes.append(info.st_mtime_ns)
         found.inodes.append(info.st_ino)
+        found.ctimes.append(info.st_ctime_ns)
     collection = Collection("notes", str(folder), "**/*.md")
     read = [
         opened(Change(place, place or None, path, None, None), found, collection, began=0)
@@ -116,7 +117,7 @@ def rows(library):
         for table, columns in {
             "content": "*",
             "postings": "*",
-            "documents": "* exclude inode",
+            "documents": "* exclude (inode, ctime_ns)",
             "words": "*",
         }.items()
     }
@@ -268,7 +269,9 @@ def test_all_that_came_and_went_is_found_in_parts(before, after, at_once):
         patched.setattr(documents, "AT_A_GLANCE", at_once)
         [collection] = library.engine.folders()
         files = walk(collection)
-        columns = {name: getattr(files, name) for name in ("paths", "sizes", "mtimes", "inodes")}
+        columns = {
+            name: getattr(files, name) for name in ("paths", "sizes", "mtimes", "inodes", "ctimes")
+        }
         changes = library.engine.database.read(
             lambda cursor: documents.changes(cursor, collection="notes", **columns)
         )

@@ -15,16 +15,22 @@ from qmd.ingest.inversion import FIELDS, plainly_tokenised, tokenise
 from qmd.ingest.vocabulary import Vocabulary
 from qmd.text import tokenizer
 
-LETTERS = "abABZ019_ .-\n\t\0éÉßǅжЖ\u0301\ufe0f日本語のカﾃ한국\u1112\u1161ภาษा🙂\u3000_"
+LETTERS = 'abABZ019_ .-+#*@$"`\n\t\0éÉßǅжЖ\u0301\ufe0f日本語のカﾃ한국\u1112\u1161ภาษा🙂\u3000_'
 FIELD = st.one_of(
     st.text(max_size=30),
     st.text(LETTERS, max_size=60),
     st.text("aé日_", min_size=15, max_size=90),
-    st.lists(st.sampled_from(["test_test", "Tea", "parseHTTP", "_", "日本", "v2", "\0"])).map(
-        " ".join
-    ),
+    st.lists(
+        st.sampled_from(
+            [
+                *("test_test", "Tea", "parseHTTP", "_", "日本", "v2", "\0"),
+                *("C++", "c#", "A*", "e-mail", ".NET", "--dry-run", "@user", "🍵", "2-3", "a--b"),
+            ]
+        )
+    ).map(" ".join),
 )
 IDENTIFIERS = st.text("aAbBZ09_é", max_size=12)
+MARKED = st.text("aB1é+#*.@$-` 🍵", max_size=16)
 DOCUMENTS = st.lists(st.tuples(FIELD, FIELD, FIELD), min_size=1, max_size=5)
 
 
@@ -113,6 +119,19 @@ def test_the_postings_are_those_of_the_words_one_by_one(documents, key):
     assert listed(tokenise(documents, vocabulary(number))) == reference(documents, number)
     plain = plainly_tokenised(documents, vocabulary(number))
     assert listed(plain) == reference(documents, number)
+
+
+@given(st.lists(MARKED, min_size=1, max_size=5))
+@example(["x" * 60 + "-abcd", "a" * 62 + "++"])
+@example(
+    ["+a", "a-", "-a-b", "a-b-c", "1-2", "1-b", "C++20", "#", "C#", "**a*", "\0-a", "--", "--a"]
+)
+@settings(deadline=None, max_examples=500)
+def test_marks_make_the_same_words_either_way(texts):
+    number = numbering(b"k")
+    documents = [("", "", text) for text in texts]
+    both = tokenise(documents, vocabulary(number)), plainly_tokenised(documents, vocabulary(number))
+    assert listed(both[0]) == listed(both[1])
 
 
 @given(st.lists(st.lists(IDENTIFIERS, max_size=8).map(" ".join), min_size=1, max_size=3))

@@ -38,7 +38,82 @@ def test_words_are_folded_and_kept_in_order_with_repetitions():
 
 
 def test_punctuation_around_a_word_does_not_count():
-    assert parse("(tea), pot! — “cup”").words == ("tea", "pot", "cup")
+    assert parse("(tea), pot! — ‘cup’").words == ("tea", "pot", "cup")
+
+
+@pytest.mark.parametrize("quoted", ["“green tea”", "„green tea“", "«green tea»", "＂green tea＂"])
+def test_typographic_quotes_are_quotes(quoted):
+    assert parse(f"{quoted} pot") == parse('"green tea" pot')
+    assert parse(f"pot -{quoted}") == parse('pot -"green tea"')
+
+
+def test_a_typographic_quote_alone_is_none():
+    assert parse("5” pipe").words == ("5", "pipe")
+
+
+def test_a_typographic_apostrophe_is_one():
+    assert parse("don’t") == parse("don't")
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "forms"),
+    [
+        ("C++", ("c++",), (("c++", "c"),)),
+        ("C", ("c",), (("c", "c++"), ("c", "c#"))),
+        (".NET", (".net",), ((".net", "net"),)),
+        ("@User", ("@user",), (("@user", "user"),)),
+        ("A*", ("a*",), (("a*", "a"),)),
+        ("tea 🍵", ("tea", "🍵"), ()),
+        ("tea🍵", ("🍵", "tea"), ()),
+        ("->tea", (), ()),
+    ],
+)
+def test_a_word_is_looked_for_with_its_marks_and_less_without(text, words, forms):
+    if text.startswith("-"):
+        with pytest.raises(QueryError):
+            parse(text)
+        return
+    assert (parse(text).words, parse(text).forms) == (words, forms)
+
+
+@pytest.mark.parametrize(
+    ("text", "forms"),
+    [
+        ("e-mail", ("e-mail",)),
+        ("--dry-run", ("--dry", "dry-run")),
+        ("@user/x", ("@user",)),
+        ("a-b-c", ()),
+        ("node.js", ()),
+    ],
+)
+def test_a_name_has_other_forms(text, forms):
+    [found] = parse(text).phrases
+    assert found.forms == forms
+
+
+def test_marks_in_quotes_have_to_be_there():
+    assert parse('"C++ code"').phrases == (phrase("c++ code"),)
+    assert parse('"a .NET e-mail"').phrases == (
+        Phrase((("a", 0), (".net", 1), ("net", 1), ("e", 2), ("mail", 3))),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "texts"),
+    [
+        ("->", ("->",)),
+        ("!= ==", ("!=", "==")),
+        ('"-> !="', ("-> !=",)),
+        ("!?", ("!?",)),
+        ("-", ("-",)),
+        ("_", ("_",)),
+    ],
+)
+def test_a_query_of_symbols_is_looked_for_as_it_stands(text, texts):
+    found = parse(text)
+    assert found.texts == texts
+    assert (found.words, found.phrases, found.excluded) == ((), (), ())
+    assert not parse(f"tea {text}").texts
 
 
 def test_stop_words_are_left_out_unless_nothing_else_is_left():
@@ -67,7 +142,7 @@ def test_a_minus_excludes_a_word_a_phrase_or_a_name():
 
 def test_an_option_of_a_command_is_looked_for_and_not_left_out():
     found = parse("git push --force")
-    assert found.words == ("git", "push", "force")
+    assert found.words == ("git", "push", "--force")
     assert found.excluded == ()
 
 
@@ -167,7 +242,7 @@ def test_only_exclusions_are_an_error_that_says_so(text):
     assert str(refused.value) == queries.ONLY_EXCLUSIONS
 
 
-@pytest.mark.parametrize("text", ["", "  ", "!?", '""', "-", "_", "🍵", "❤️", "\u0301"])
+@pytest.mark.parametrize("text", ["", "  ", '""', '" "', "“”"])
 def test_a_query_without_words_is_an_error(text):
     with pytest.raises(QueryError) as refused:
         parse(text)

@@ -290,8 +290,36 @@ def test_a_line_has_the_words_that_its_raw_words_stand_for(line):
 
 @pytest.mark.parametrize("mark", SEPARATORS)
 def test_what_is_taken_for_a_separator_is_part_of_no_word(mark):
-    assert tokenizer.split(f"tea{mark}pot") == ["tea", "pot"]
-    assert tokenizer.split(f"é{mark}茶{mark}x") == ["é", "茶", "x"]
+    assert words_around(f"tea{mark}pot") == ["tea", "pot"]
+    assert words_around(f"é{mark}茶{mark}x") == ["é", "茶", "x"]
+
+
+def words_around(text):
+    return [word for word in tokenizer.split(text) if not tokenizer.is_symbol(word)]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "line"),
+    [
+        ({"c++": "c++"}, "in C++20."),
+        ({".net": ".net"}, "on .NET"),
+        ({"e-mail": "email"}, "an E-mail"),
+        ({"->": "->"}, "x->y"),
+        ({"!=": "!="}, "é != ï"),
+        ({"→": "→"}, "tea → pot"),
+        ({"🍵": "🍵"}, "tea 🍵"),
+    ],
+)
+def test_the_line_with_a_marked_word_or_a_symbol_is_shown(wanted, line):
+    body = f"C net x- mail nothing\n{line}\nmore é"
+    [asked] = wanted.values()
+    match = Matcher(wanted)
+    starts = [0, *accumulate(len(each) + 1 for each in body.split("\n"))]
+    assert [at for at, _ in match.lines_with(body, starts)] == [1]
+    assert match.found_in(line) == {asked}
+    assert snippet(body, match, length=len(line)).line == 2
+    long = f"{'filler ' * 100}{line}{' filler' * 100}"
+    assert line in snippet(long, match, length=80).text
 
 
 ODD_LINE = st.lists(

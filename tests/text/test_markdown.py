@@ -39,10 +39,12 @@ def dated(yaml="", path="plain.md"):
     ("text", "expected"),
     [
         ("# Tea #", "Tea"),
-        ("## Tea ## pot ###  ", "Tea ## pot"),
+        ("# Tea ## pot ###  ", "Tea ## pot"),
         ("# C#", "C#"),
         ("#\tTea\r\n", "Tea"),
-        ("   ###### Tea   time", "Tea time"),
+        ("   # Tea   time", "Tea time"),
+        ("## Not the title\n\n# Tea", "Tea"),
+        ("intro\n\n## Settings\n### More", "plain"),
         ("text\n\n# Later", "Later"),
         ("#\n# Not the empty one", "Not the empty one"),
         ("#tag is no heading\n# Tea", "Tea"),
@@ -53,7 +55,7 @@ def dated(yaml="", path="plain.md"):
         ("no heading", "plain"),
     ],
 )
-def test_the_title_is_the_first_atx_heading(text, expected):
+def test_the_title_is_the_first_atx_heading_of_level_1(text, expected):
     assert title(text) == expected
 
 
@@ -61,9 +63,10 @@ def test_the_title_is_the_first_atx_heading(text, expected):
     ("text", "expected"),
     [
         ("Tea\n===\n# Later", "Tea"),
-        ("Tea\r\n---\r\n", "Tea"),
-        ("**Tea** time\n============", "**Tea** time"),
-        ("1.0.0 and later\n---------------", "1.0.0 and later"),
+        ("Tea\r\n===\r\n", "Tea"),
+        ("Not the title\n---\n", "plain"),
+        ("**Tea** time\n============", "Tea time"),
+        ("1.0.0 and later\n===============", "1.0.0 and later"),
         ("text\n\n---\n\n# Tea", "Tea"),
         ("- item\n---\n# Tea", "Tea"),
         ("1. item\n---\n# Tea", "Tea"),
@@ -114,11 +117,45 @@ def test_a_long_line_takes_time_in_proportion(text, path, expected):
     assert title(text, path) == expected
 
 
-@pytest.mark.parametrize("text", ["# Notes\n\n# Tea", "# 📝 notes\n## Tea", "Notes\n==\nTea\n--"])
-def test_a_heading_that_is_only_notes_yields_to_the_next(text):
-    assert title(text) == "Tea"
-    assert title(text.replace("otes", "otes on pots")).endswith("otes on pots")
-    assert title(text.replace("Tea", "")).endswith("otes")
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("<!-- # no -->\n# Tea", "Tea"),
+        ("<!--\n# no\n-->\n\nTea\n===", "Tea"),
+        ("%%\n# no\n%%\n# Tea", "Tea"),
+        ("`<!--` is code\n\n# Tea\n\n-->", "Tea"),
+        ("# ![logo](a.png)\n\n# Tea", "Tea"),
+        ("# [![build](b.svg)](https://example.org) \n# Tea", "Tea"),
+        ("# <!-- nothing -->\n# Tea", "Tea"),
+        ('<h1 align="center">\n  <img src="a.png">\n  Tea &amp; <b>pots</b>\n</h1>', "Tea & pots"),
+        ("```\n<h1>no</h1>\n```\n<H1>Tea</H1>", "Tea"),
+        ("`<h1>no</h1>` is code\n", "plain"),
+        ("<h1>no end\n", "plain"),
+        ("# The `qmd_tool` and *its* __many__ ~~uses~~", "The qmd_tool and its many uses"),
+        ("# [Tea](a(b).md) and [[pots|Pots]], [[Cups]] [x][y]", "Tea and Pots, Cups x"),
+        ("# snake_case_name and 2 * 3 * 4", "snake_case_name and 2 * 3 * 4"),
+        ("# List<int> \\*Tea\\* [^1] {#anchor}", "List<int> *Tea*"),
+        ("# Notes\n\n# Tea", "Notes"),
+        ("# 茶 ```x```\n", "茶 x"),
+    ],
+)
+def test_a_heading_has_text_without_markup_and_is_no_comment(text, expected):
+    assert title(text) == expected
+
+
+def test_a_text_full_of_hidden_headings_takes_time_in_proportion():
+    code = "```\n" + "# é\n" * 100_000 + "```\n"
+    assert title(code + "# Tea\n") == "Tea"
+    assert title("# \n" * 100_000 + "`x`\n# Tea\n") == "Tea"
+    assert title("<h1>" * 50_000 + "\n# Tea\n") == "Tea"
+    assert title("<!--" * 100_000 + "\n# Tea\n") == "Tea"
+    assert title("`a`` " * 50_000 + "\n# Tea\n") == "Tea"
+    assert title("%% " * 100_001 + "\n# Tea\n") in ("Tea", "plain")
+
+
+@pytest.mark.parametrize("written", ["{{title}}", "'{{ title }}'", "<% tp.file.title %>"])
+def test_a_placeholder_of_a_template_is_no_title(written):
+    assert title(f"---\ntitle: {written}\n---\n# Tea\n") == "Tea"
 
 
 @pytest.mark.parametrize(
@@ -192,9 +229,9 @@ def test_text_between_two_rules_is_no_frontmatter(between):
 
 
 @pytest.mark.parametrize("yaml", ["a: [", "a: b: c", "a: 1\na: 2", "a: &x [*x]"])
-def test_broken_yaml_is_no_metadata_and_a_problem(yaml):
+def test_broken_yaml_is_a_problem_and_read_as_far_as_it_can_be(yaml):
     matter = markdown.frontmatter(f"---\n{yaml}\n---\n# Tea")
-    assert matter.metadata == {}
+    assert list(matter.metadata) == ["a"]
     assert matter.problem.startswith("frontmatter is not valid YAML: ")
     assert title(f"---\n{yaml}\n---\n# Tea") == "Tea"
 
@@ -212,8 +249,58 @@ def test_broken_yaml_is_no_metadata_and_a_problem(yaml):
 def test_a_template_is_told_in_words_of_yaml_and_with_its_line(yaml, line):
     matter = markdown.frontmatter(f"---\n{yaml}\n---\n# Tea")
     problem = f"a key is a list or a mapping at line {line}; text in braces needs quotes"
-    assert matter.metadata == {}
+    assert "{{date}}" not in matter.metadata
     assert matter.problem == f"frontmatter is not valid YAML: {problem}"
+
+
+@pytest.mark.parametrize(
+    ("yaml", "expected"),
+    [
+        ("title: Tea: a story\ntags: [a, b]", {"title": "Tea: a story", "tags": ["a", "b"]}),
+        ("title: {{title}}\ndate: {{date}}", {"title": "{{title}}", "date": "{{date}}"}),
+        ("a: 1\nlist:\n\t- x\n\t- y\nb: 2", {"a": 1, "list": ["x", "y"], "b": 2}),
+        ("a: [x\nb: 2", {"a": "[x", "b": 2}),
+        ("a: @home\nb: `x`\nc: %d", {"a": "@home", "b": "`x`", "c": "%d"}),
+        ("a: 'it's'\nb: 2", {"a": "it's", "b": 2}),
+        ("a: 1\na: 2\nb: 3", {"a": 2, "b": 3}),
+        ("a: x: y\n  and more\nb: 2", {"a": "x: y and more", "b": 2}),
+        ("list:\n- x: [\n- y\nb: 2", {"list": ["x: [", "y"], "b": 2}),
+        ("tags: #one #two", {"tags": ["#one", "#two"]}),
+        ("tags:\n  - #one\n  - #two/three", {"tags": ["#one", "#two/three"]}),
+    ],
+)
+def test_yaml_is_read_as_people_write_it(yaml, expected):
+    assert metadata(yaml) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "body"),
+    [
+        ('+++\ntitle = "Tea"\ntags = ["a"]\n+++\n\nText', {"title": "Tea", "tags": ["a"]}, "Text"),
+        ('{\n "title": "Tea",\n "tags": ["a"]\n}\n\nText', {"title": "Tea", "tags": ["a"]}, "Text"),
+        ("title:: Tea\ntags:: a, b\n\n- Text", {"title": "Tea", "tags": "a, b"}, "- Text"),
+        ("- title:: Tea\n  icon:: x\n- Text", {"title": "Tea", "icon": "x"}, "- Text"),
+        ("---\na: 1\n---\n\n---\nb: 2\na: 3\n---\nText", {"a": 1, "b": 2}, "Text"),
+        ("---\na: 1\n---\nb:: 2\nText", {"a": 1, "b": "2"}, "Text"),
+        ("+++\na = 1\nb = x\n+++\nText", {"a": 1, "b": "x"}, "Text"),
+        ("---\na: 1\n---\n---\nSee: this text\nand that\n---\n", {"a": 1}, "---\nSee: this text"),
+        ("{ not json }\nText", {}, "{ not json }"),
+        ('{"whole": "file"}\n', {}, '{"whole"'),
+        ("std::cout\nText", {}, "std::cout"),
+        ("f :: Int -> Int\nText", {}, "f :: Int"),
+        ("+++\nno end\n", {}, "+++"),
+    ],
+)
+def test_front_matter_has_many_forms(text, expected, body):
+    for written in (text, text.replace("\n", "\r\n")):
+        matter = markdown.frontmatter(written)
+        assert matter.metadata == expected
+        assert written[matter.text_begins(written) :].replace("\r", "").startswith(body)
+
+
+def test_front_matter_that_nests_without_end_is_told():
+    for text in ("+++\na = " + "[" * 100_000 + "\n+++\n", '{"a": ' + "[" * 100_000 + "\nx"):
+        assert isinstance(markdown.frontmatter(text).metadata.get("a", ""), str)
 
 
 def test_a_frontmatter_with_every_odd_character_is_read_but_for_numbers_that_are_too_long():
@@ -305,6 +392,24 @@ def test_keys_that_are_no_text_become_text():
         ("date: 2024-01-02T10:00:00+02:00", datetime(2024, 1, 2, 8)),
         ("updated: 2025-01-02\ncreated: 2024-01-02", datetime(2024, 1, 2)),
         ("date: soon\nmodified: 2024-01-02", datetime(2024, 1, 2)),
+        ("date: May 17, 2024", datetime(2024, 5, 17)),
+        ("Date: Friday, 17th of May 2024", datetime(2024, 5, 17)),
+        ("date: Fri, 17 May 2024 10:30:00 +0200", datetime(2024, 5, 17, 8, 30)),
+        ("date: 17-May-2024", datetime(2024, 5, 17)),
+        ("date: 17.5.2024", datetime(2024, 5, 17)),
+        ("date: 5/17/2024", datetime(2024, 5, 17)),
+        ("date: 17/05/2024 9:05 pm", datetime(2024, 5, 17, 21, 5)),
+        ("date: 2024-5-7", datetime(2024, 5, 7)),
+        ("date: 2024年5月17日", datetime(2024, 5, 17)),
+        ("date: '[[2024-05-17]]'", datetime(2024, 5, 17)),
+        ("date: '[[May 17th, 2024]]'", datetime(2024, 5, 17)),
+        ("date: <2024-05-17 Fri 10:30>", datetime(2024, 5, 17, 10, 30)),
+        ("date: 2024-05-17 10:30:00 UTC", datetime(2024, 5, 17, 10, 30)),
+        ("date: Sept. 2024", datetime(2024, 9, 1)),
+        ("date: 2024", datetime(2024, 1, 1)),
+        ("date: [soon, 2024-01-02]", datetime(2024, 1, 2)),
+        ("date_created: 2024-01-02", datetime(2024, 1, 2)),
+        ("lastmod: 2024-01-02", datetime(2024, 1, 2)),
     ],
 )
 def test_a_document_is_from_the_date_in_its_frontmatter(yaml, expected):
@@ -320,12 +425,20 @@ def test_a_document_is_from_the_date_in_its_frontmatter(yaml, expected):
         "2024-13",
         "1",
         "true",
-        "[2024-01-02]",
+        "[soon]",
+        "03/04/2024",
+        "31.02.2024",
+        "May 2024 was warm",
+        "{{date}}",
         "0001-01-01T00:00:00+14:00",
     ],
 )
 def test_a_date_in_the_frontmatter_that_is_none_does_not_count(date):
     assert dated(f"date: {date}") == MODIFIED
+    matter = markdown.frontmatter(f"---\ndate: {date}\n---\n")
+    told = markdown.undated(matter)
+    assert (told is None) == (date == "true")  # `published: true` is no mistake
+    assert told is None or told.endswith("' is not a date; write it as 2024-05-17")
 
 
 def test_a_moment_with_a_zone_is_told_in_utc():

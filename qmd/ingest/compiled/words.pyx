@@ -20,6 +20,7 @@ from libcpp.vector cimport vector
 cdef enum:
     FIELDS = 3
     LONGEST = 64  # bytes of a word that count: text/tokenizer.py
+    LONGEST_PAIR = 20
 
 include "spellings.pxi"
 
@@ -27,6 +28,14 @@ cdef uint8_t IN_WORD[256]
 cdef int _code
 for _code in range(256):
     IN_WORD[_code] = _code >= 128 or chr(_code).isalnum() or _code == 95
+
+cdef uint8_t IS_MARK_BEFORE[256]
+cdef uint8_t IS_MARK_AFTER[256]
+cdef uint8_t OPENS[256]  # a word with a mark before it can follow
+for _code in range(256):
+    IS_MARK_BEFORE[_code] = _code < 128 and chr(_code) in ".@$#-"
+    IS_MARK_AFTER[_code] = _code < 128 and chr(_code) in "+#*-"
+    OPENS[_code] = _code <= 32 or _code < 128 and chr(_code) in "\"'`([{/*|,=<>"
 
 
 cdef struct Word:
@@ -110,7 +119,7 @@ cdef class Words:
         cdef const uint8_t* start
         cdef uint64_t hash
         cdef size_t before = self.number.size()
-        cdef int32_t length, number
+        cdef int32_t length
         while True:
             while at < end and not IN_WORD[at[0]]:
                 at += 1
@@ -121,6 +130,12 @@ cdef class Words:
             while at < end and IN_WORD[at[0]]:
                 hash = (hash ^ RANDOM[at[0]]) * PRIME
                 at += 1
+            if (
+                at < end and IS_MARK_AFTER[at[0]]
+                or start > text and IS_MARK_BEFORE[(start - 1)[0]]
+            ):
+                if self.read_forms(text, start, at, end):
+                    continue
             if at - start <= LONGEST:
                 length = <int32_t> (at - start)
             else:
@@ -128,12 +143,49 @@ cdef class Words:
                 while start[length] & 0xC0 == 0x80:  # no character is cut in two
                     length -= 1
                 hash = hashed(start, length)
-            number = self.raw.number(start, length, hash)
-            if <size_t> number == self.words.size():
-                self.meet(number, start, length)
-            self.number.push_back(number)
+            self.note(start, length, hash)
         self.in_field.push_back(<int32_t> (self.number.size() - before))
         return 0
+
+    cdef int note(self, const uint8_t* start, int32_t length, uint64_t hash) except -1 nogil:
+        """Note a word of the field."""
+        cdef int32_t number = self.raw.number(start, length, hash)
+        if <size_t> number == self.words.size():
+            self.meet(number, start, length)
+        self.number.push_back(number)
+        return 0
+
+    cdef bint read_forms(
+        self, const uint8_t* text, const uint8_t* start, const uint8_t* at, const uint8_t* end
+    ) except -1 nogil:
+        """Note a word with its marks and joined to the next one: `_marked` and `_joined` of
+        text/tokenizer.py.
+
+        Args:
+            text: the field.
+            start: of the word.
+            at: its end.
+            end: of the field.
+
+        Returns:
+            Whether the word is not indexed without its marks.
+        """
+        cdef const uint8_t* first = start
+        cdef const uint8_t* last = marked(text, &first, at, end)
+        cdef bint alone = False
+        if last != NULL:
+            if last - first <= LONGEST:
+                self.note(first, <int32_t> (last - first), hashed(first, <int32_t> (last - first)))
+            alone = (
+                at - start == 1
+                and (is_large(start[0]) or is_small(start[0]))
+                and (last - at == 2 or last - at == 1 and at[0] == ord("#"))
+            )
+        if at < end and at[0] == ord("-"):
+            last = joined(text, start, at, end)
+            if last != NULL:
+                self.note(start, <int32_t> (last - start), hashed(start, <int32_t> (last - start)))
+        return alone
 
     cdef int meet(self, int32_t number, const uint8_t* start, int32_t size) except -1 nogil:
         """Say what a new word is indexed as, or leave it to Python."""
@@ -143,7 +195,7 @@ cdef class Words:
         cdef int32_t small = 0, large = 0, large_after = 0, others = 0
         word.first, word.count, word.width = self.pieces.size(), 0, 1
         for at in range(size):
-            if start[at] >= 128:
+            if start[at] >= 128 or not IN_WORD[start[at]]:
                 self.words.push_back(word)
                 self.foreign.push_back(number)
                 return 0
@@ -369,6 +421,78 @@ cdef class Words:
                 at += 1
             place += 1
         return total
+
+
+cdef const uint8_t* marked(
+    const uint8_t* text, const uint8_t** first, const uint8_t* at, const uint8_t* end
+) noexcept nogil:
+    """Where a word with its marks ends; NULL if no mark makes another word of it.
+
+    Args:
+        text: the field.
+        first: where the word starts, and then where it starts with its marks.
+        at: where it ends.
+        end: of the field.
+    """
+    cdef const uint8_t* start = first[0]
+    cdef uint8_t mark = at[0] if at < end else 0
+    cdef uint8_t following = at[1] if end - at > 1 else 0
+    cdef bint is_first
+    if mark == ord("+") and following == ord("+"):
+        return at + 2
+    if (mark == ord("+") or mark == ord("#") or mark == ord("*")) and not IN_WORD[following]:
+        if mark != ord("*") or not (
+            following == ord("*") or start > text and (start - 1)[0] == ord("*")
+        ):
+            return at + 1
+    mark = (start - 1)[0] if start > text else 0
+    if mark == ord("@") or mark == ord("$"):
+        is_first = start - text < 2 or ((start - 2)[0] != mark and not IN_WORD[(start - 2)[0]])
+    elif mark == ord("#"):
+        is_first = start - text < 2 or (start - 2)[0] <= 32
+    elif mark == ord(".") and not is_digit(start[0]):
+        is_first = start - text < 2 or OPENS[(start - 2)[0]]
+    else:
+        is_first = (
+            mark == ord("-")
+            and start - text > 1
+            and (start - 2)[0] == ord("-")
+            and (start - text < 3 or OPENS[(start - 3)[0]])
+        )
+        start -= is_first
+    if not is_first:
+        return NULL
+    first[0] = start - 1
+    return at
+
+
+cdef const uint8_t* joined(
+    const uint8_t* text, const uint8_t* start, const uint8_t* at, const uint8_t* end
+) noexcept nogil:
+    """Where two words end that a hyphen joins; NULL if they are no such pair.
+
+    Args:
+        text: the field.
+        start: of the first word.
+        at: its end, where the hyphen is.
+        end: of the field.
+    """
+    cdef const uint8_t* last = at + 1
+    cdef uint8_t before = (start - 1)[0] if start > text else 0
+    cdef uint8_t after
+    if last == end or not IN_WORD[last[0]] or (is_digit((at - 1)[0]) and is_digit(last[0])):
+        return NULL
+    while last < end and IN_WORD[last[0]]:
+        last += 1
+    after = last[0] if last < end else 0
+    if before == ord("/") or after == ord("/"):
+        return NULL
+    if before == ord("-") and start - text > 1 and IN_WORD[(start - 2)[0]]:
+        return NULL
+    if (after == ord("-") or after == ord(".")) and end - last > 1 and IN_WORD[last[1]]:
+        if after == ord(".") or at - start > 1:
+            return NULL
+    return last if last - start <= LONGEST_PAIR else NULL
 
 
 cdef int32_t part_end(const uint8_t* word, int32_t at, int32_t size) noexcept nogil:

@@ -84,3 +84,13 @@ class Reader(Protocol):
             Unreadable: there is no text in it, or it is damaged or encrypted.
         """
         ...
+
+
+def restored(said: dict[str, Any], text: str) -> Reading:
+    """Restore a reading from what was kept of it.
+
+    Args:
+        said: its fields, without the text.
+    """
+    places = [Place(each["kind"], each["label"], each["line"]) for each in said["places"]]
+    return Reading(**said | {"text": text, "places": places})

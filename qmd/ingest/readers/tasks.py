@@ -39,6 +39,11 @@ class Task(NamedTuple):
         return self.folder is not None or self.reader == kinds.TEXT.reader
 
 
+def says_itself(tag: str) -> bool:
+    """Tell whether the text of a reader, by its tag, declares its own metadata."""
+    return tag == kinds.TEXT.tag or tag.startswith(kinds.CONVERTED)
+
+
 class Job(NamedTuple):
     """A file to be read.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import os
 import re
 from collections.abc import Iterator
@@ -34,6 +33,8 @@ def problem_of(file: Path, blob: str, size: int | None) -> str | None:
     if size is not None and file.stat().st_size != size:
         return f"{file.stat().st_size} bytes instead of {size}"
     if _DIGEST.fullmatch(blob):
+        import hashlib
+
         with file.open("rb") as content:
             digest = hashlib.file_digest(content, "sha256").hexdigest()
         if digest != blob:

@@ -15,18 +15,8 @@ from qmd.errors import UsageError, extras
 from qmd.evaluation import Backend
 from qmd.surfaces import formats, wording
 from qmd.surfaces.cli.bench_report import Outcome, amount_of_queries, record, report
-from qmd.surfaces.cli.common import (
-    PARTLY,
-    READ,
-    WRITTEN,
-    Collections,
-    Json,
-    Whole,
-    examples,
-    notice,
-    say,
-    state,
-)
+from qmd.surfaces.cli.common import PARTLY, Ended, Json, examples, notice, say, state
+from qmd.surfaces.cli.framework import READ, WRITTEN, Collections, Whole
 from qmd.surfaces.cli.progress import bars, unseen
 
 if TYPE_CHECKING:
@@ -149,7 +139,7 @@ def bench(
         _draw(outcome, chart)
     say(formats.as_json(record(outcome)) if as_json else report(outcome))
     if _tell_failures(outcome):
-        raise typer.Exit(PARTLY)
+        raise Ended(PARTLY)
 
 
 def _measured(

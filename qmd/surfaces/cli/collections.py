@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from qmd.errors import QmdError
+from qmd.operations import collection_settings as settings
 from qmd.operations import collections as operations
 from qmd.operations import curation
 from qmd.surfaces import formats, wording
-from qmd.surfaces.cli.common import Json, State, notice, say
+from qmd.surfaces.cli.common import AsJson, State, notice, say
 from qmd.surfaces.cli.derive import Call, command, interactive
 from qmd.surfaces.cli.update import report_updates
 from qmd.visible import shown
@@ -23,12 +24,6 @@ if TYPE_CHECKING:
     from qmd.storage.catalog import Overview
 
 app = typer.Typer(no_args_is_help=True, help="Folders whose files are indexed.")
-
-
-class AsJson(NamedTuple):
-    """The option that writes JSON."""
-
-    as_json: Json = False
 
 
 @app.command()
@@ -134,14 +129,14 @@ def rename(call: Call, _: None) -> None:
 
 
 @app.command()
-@command(operations.include_collection)
+@command(settings.include_collection)
 def include(call: Call, _: None) -> None:
     """Confirm that searches look into it."""
     say(f"Searches look into '{shown(call.given['name'])}' by default.")
 
 
 @app.command()
-@command(operations.exclude_collection)
+@command(settings.exclude_collection)
 def exclude(call: Call, _: None) -> None:
     """Say how searches still look into it."""
     name = shown(call.given["name"])
@@ -149,7 +144,7 @@ def exclude(call: Call, _: None) -> None:
 
 
 @app.command()
-@command(operations.ignore_files)
+@command(settings.ignore_files)
 def ignore(call: Call, _: None) -> None:
     """Confirm which files are left out."""
     told = ", ".join(map(shown, call.given["globs"]))
@@ -157,7 +152,7 @@ def ignore(call: Call, _: None) -> None:
 
 
 @app.command()
-@command(operations.set_update_command)
+@command(settings.set_update_command)
 def update_command(call: Call, approved: bool) -> None:
     """Say when the command runs, if it does."""
     name, line = shown(call.given["name"]), call.given.get("command")

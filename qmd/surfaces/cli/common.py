@@ -7,17 +7,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
-import typer
-from typer._click.types import IntParamType
-from typer.core import TyperArgument, TyperCommand, TyperGroup
-from typer.models import TyperPath
-
+from qmd.declaration.operation import Parameter
 from qmd.errors import UsageError
 from qmd.surfaces import console, terminal
-from qmd.visible import hidden, shown
-from qmd.wording import bounds
+from qmd.visible import shown
 
 if TYPE_CHECKING:
+    import typer
+
     from qmd.analytics.sandbox_workers import Workers
     from qmd.declaration.operation import Example
     from qmd.operations.index import Index
@@ -124,18 +121,6 @@ class State(NamedTuple):
         return terminal.may_colour(self.environ)
 
 
-def collection_names(context: typer.Context) -> list[str]:
-    """Names of collections, for a shell that completes one. Nothing, if they cannot be had."""
-    from qmd.errors import QmdError
-
-    try:
-        with state(context).engine() as engine:
-            # A shell writes the names to the terminal; one with an escape could not be typed.
-            return [each.name for each in engine.collections() if not hidden(each.name)]
-    except QmdError:
-        return []
-
-
 def examples(*found: Example) -> Callable[[Function], Function]:
     """Declare the examples of a command that is made of no operation."""
 
@@ -146,114 +131,31 @@ def examples(*found: Example) -> Callable[[Function], Function]:
     return declare
 
 
-class Command(TyperCommand):
-    """Command that names its arguments in the usual way: `QUERY...`, not `{query}...`."""
-
-    def __init__(self, *arguments: Any, **named: Any) -> None:
-        super().__init__(*arguments, **named)
-        for each in self.params:
-            if isinstance(each, TyperArgument) and each.metavar is None:
-                each.metavar = f"{each.name}{'...' if each.nargs < 0 else ''}".upper()
-
-    def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """See `TyperCommand`."""
-        pieces = super().collect_usage_pieces(ctx)
-        return [
-            piece.replace("{", "").replace("}", "").upper() if piece.startswith("{") else piece
-            for piece in pieces
-        ]
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """See `TyperCommand`."""
-        from qmd.surfaces.cli import help_page
-
-        console.current().stay_alone()
-        help_page.prepare(self, ctx)
-        super().format_help(ctx, formatter)
-        say(help_page.ending(self))
+Json = Annotated[bool, Parameter(help="Write JSON.", flags=("--json",))]
 
 
-class Group(TyperGroup):
-    """Group of commands that says which of them does what an unknown one is called for."""
+class AsJson(NamedTuple):
+    """The option that writes JSON, of a command that has no others."""
 
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """See `TyperGroup`.
-
-        Raises:
-            CommandNotFound: there is no command of this name.
-        """
-        name = args[0]
-        unknown = not name.startswith("-") and self.get_command(ctx, name) is None
-        if unknown and not ctx.resilient_parsing:
-            from qmd.surfaces.cli import guesses
-
-            raise guesses.not_found(ctx.command_path, args, self.commands)
-        return super().resolve_command(ctx, args)
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """See `TyperGroup`."""
-        from qmd.surfaces.cli import help_page
-
-        console.current().stay_alone()
-        help_page.prepare(self, ctx)
-        super().format_help(ctx, formatter)
-        say(help_page.ending(self))
+    as_json: Json = False
 
 
-class Whole(IntParamType):
-    """Whole number with bounds, which messages and the help state in words."""
-
-    def __init__(self, least: int, most: int | None = None) -> None:
-        self.min, self.max = least, most
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """See `IntParamType`."""
-        found = super().convert(value, param, ctx)
-        if found < self.min or (self.max is not None and found > self.max):
-            self.fail(f"it takes {bounds(self.min, self.max)}, not {found}.", param, ctx)
-        return found
-
-
-class NamedPath(TyperPath):
-    """A path that has a name: an empty one, of a variable that is not set, is no current folder."""
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """See `TyperPath`."""
-        if not str(value):
-            self.fail("it is empty. The current folder is '.'.", param, ctx)
-        if not Path(value).is_absolute():
-            console.current().stay_alone()  # it begins at the folder of the caller
-        return super().convert(value, param, ctx)
-
-
-READ, WRITTEN = NamedPath(path_type=Path), NamedPath(path_type=Path, readable=False)
-"""Of an option or argument that is a path."""
-
-Json = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 RawCsv = Annotated[
-    bool, typer.Option("--raw-csv", help="Leave cells of CSV as they are: no ' before formulas.")
-]
-Collections = Annotated[
-    list[str] | None,
-    typer.Option(
-        "-c",
-        "--collection",
-        metavar="NAME",
-        help="Only this collection; may be repeated.",
-        autocompletion=collection_names,
-    ),
+    bool,
+    Parameter(help="Leave cells of CSV as they are: no ' before formulas.", flags=("--raw-csv",)),
 ]
 
 
-CollectionNames = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="[NAME]...",
-        help="Only these collections; as with -c.",
-        autocompletion=collection_names,
-    ),
-]
-"""Collections that a command is for, named without an option."""
+class Ended(Exception):
+    """End of a command that has said all there is to say.
+
+    Attributes:
+        exit_code: of the process.
+    """
+
+    def __init__(self, exit_code: int) -> None:
+        super().__init__(exit_code)
+        self.exit_code = exit_code
 
 
 def here() -> Path:
@@ -270,8 +172,10 @@ def here() -> Path:
         ) from error
 
 
-def state(context: typer.Context) -> State:
-    """Return the state of a command's context."""
+def state(context: typer.Context | State) -> State:
+    """Return the state of a command's context; a command that is called directly is given it."""
+    if isinstance(context, State):
+        return context
     found = context.find_root().obj
     return found if isinstance(found, State) else State(dict(console.current().environ), None)
 
@@ -298,7 +202,12 @@ def complain(text: str) -> None:
 def confirmed(question: str) -> bool:
     """Ask a question at the terminal; only a yes counts."""
     console.current().stay_alone()
-    return typer.confirm(shown(question), err=True)
+    import typer
+
+    try:
+        return typer.confirm(shown(question), err=True)
+    except typer.Abort as error:
+        raise KeyboardInterrupt from error
 
 
 def is_text(argument: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -13,7 +13,7 @@ from qmd.operations.contexts import place_of
 from qmd.operations.documents import below
 from qmd.quoting import command as quoted
 from qmd.surfaces import formats
-from qmd.surfaces.cli.common import Json, State, notice, say
+from qmd.surfaces.cli.common import AsJson, State, notice, say
 from qmd.surfaces.cli.derive import Call, command, interactive
 from qmd.visible import shown
 
@@ -21,12 +21,6 @@ if TYPE_CHECKING:
     from qmd.types import Context
 
 app = typer.Typer(no_args_is_help=True, help="Texts that describe folders, shown with results.")
-
-
-class AsJson(NamedTuple):
-    """The option that writes JSON."""
-
-    as_json: Json = False
 
 
 @app.command()

@@ -9,41 +9,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from enum import StrEnum
 from functools import partial
-from inspect import Parameter, Signature
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
-
-import typer
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qmd.declaration import operation as declaration
-from qmd.declaration.operation import REQUIRED, Declared, Operation
+from qmd.declaration.operation import Declared, Operation, Parameter
 from qmd.errors import InvalidArgument, UsageError
 from qmd.surfaces import console
-from qmd.surfaces.cli.common import READ, State, collection_names, state
+from qmd.surfaces.cli.common import State, state
 from qmd.wording import bounds
 
 if TYPE_CHECKING:
+    import typer
+
     from qmd.operations.index import Index
 
-COMPLETIONS: Mapping[str, Callable[[typer.Context], list[str]]] = {"collections": collection_names}
-"""Completions that a declaration may name."""
-
-_TYPES: Mapping[str, Any] = {
-    "text": str,
-    "integer": int,
-    "number": float,
-    "flag": bool,
-    "names": list[str],
-    "day": str,
-    "path": Path,
-    "place": str,
-}
-
-_METAVARS = {"integer": "N", "number": "NUMBER"}
-
-NoGpu = Annotated[bool, typer.Option("--no-gpu", help="Run models on the CPU.")]
+NO_GPU = Declared(
+    "no_gpu",
+    "flag",
+    False,
+    False,
+    (),
+    False,
+    Parameter(help="Run models on the CPU.", flags=("--no-gpu",)),
+)
+"""Option of commands that ask models."""
 
 
 class Call(NamedTuple):
@@ -91,7 +81,7 @@ def command(
     operation = declaration.of(function)
 
     def decorate(show: Show) -> Callable[..., None]:
-        def run(context: typer.Context, **values: Any) -> None:
+        def run(context: typer.Context | State, **values: Any) -> None:
             own = options(**{name: values.pop(name) for name in options._fields}) if options else ()
             gpu = not values.pop("no_gpu", False)
             here = state(context)
@@ -122,7 +112,7 @@ def interactive(
     operation = declaration.of(function)
 
     def decorate(body: Callable[[State, dict[str, Any], Any], None]) -> Callable[..., None]:
-        def run(context: typer.Context, **values: Any) -> None:
+        def run(context: typer.Context | State, **values: Any) -> None:
             own = options(**{name: values.pop(name) for name in options._fields}) if options else ()
             body(state(context), read(operation, values), own)
 
@@ -134,20 +124,9 @@ def interactive(
 def _declare(
     run: Callable[..., None], operation: Operation, options: type[Any] | None
 ) -> Callable[..., None]:
-    """Give a command the signature and the help that typer reads."""
-    parameters = [
-        Parameter("context", Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context),
-        *parameters_of(operation),
-        *_fields(options),
-    ]
-    if operation.asks_models:
-        parameters.append(
-            Parameter("no_gpu", Parameter.KEYWORD_ONLY, default=False, annotation=NoGpu)
-        )
-    run.__name__, run.__doc__ = operation.command.split()[-1], operation.summary
-    vars(run).update(operation=operation, examples=operation.examples)
-    run.__annotations__ = {each.name: each.annotation for each in parameters}
-    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
+    """Give a command what `framework.declared` makes its signature of, once it is wanted."""
+    run.__name__ = operation.command.split()[-1]
+    vars(run).update(operation=operation, options=options, examples=operation.examples)
     return run
 
 
@@ -169,69 +148,8 @@ def carried_out(operation: Operation, call: Call) -> Any:
         raise error.named(_label(declared) if declared else error.parameter) from error
 
 
-# -- what typer reads ------------------------------------------------------------------------
-
-
-def parameters_of(operation: Operation) -> list[Parameter]:
-    """Return the parameters of a command, as typer reads them."""
-    return [_parameter(each) for each in operation.parameters_on("command").values()]
-
-
-def _parameter(declared: Declared) -> Parameter:
-    about, default = declared.about, declared.default_on("command")
-    kind: Any = _TYPES.get(declared.kind)
-    if declared.kind == "choice":
-        kind = _choices(declared)
-        default = kind(default) if default not in (None, REQUIRED) else default
-    completion = COMPLETIONS.get(about.complete) if about.complete else None
-    more: dict[str, Any] = {"autocompletion": completion} if completion else {}
-    if declared.kind == "path":
-        more = {**more, "click_type": READ}
-    if declared.positional and not about.flags:
-        several = about.words or "command" in about.several
-        if several:
-            kind, default = list[str], about.defaults.get("command", REQUIRED)
-        name = about.metavar or declared.name.upper()
-        if several and not name.startswith("["):  # one in brackets says itself how many
-            name += "..."
-        info: Any = typer.Argument(help=about.help_on("command"), metavar=name, **more)
-    else:
-        metavar = about.metavar or _METAVARS.get(declared.kind)
-        flags = about.flags or (_flag(declared),)
-        info = typer.Option(*flags, metavar=metavar, help=about.help_on("command"), **more)
-    if declared.kind == "flag":
-        default = False  # also of one that takes away, such as --no-vectors
-    elif default is None:
-        kind = kind | None
-    return Parameter(
-        declared.name,
-        Parameter.KEYWORD_ONLY,
-        default=default,
-        annotation=Annotated[kind, info],
-    )
-
-
-def _choices(declared: Declared) -> Any:
-    """Make the enumeration that typer reads choices from."""
-    return StrEnum("Choice", {each.upper(): each for each in declared.choices})
-
-
-def _fields(options: type[Any] | None) -> list[Parameter]:
-    if options is None:
-        return []
-    hints = get_type_hints(options, include_extras=True)
-    return [
-        Parameter(
-            name,
-            Parameter.KEYWORD_ONLY,
-            default=options._field_defaults[name],
-            annotation=hints[name],
-        )
-        for name in options._fields
-    ]
-
-
-def _flag(declared: Declared) -> str:
+def flag(declared: Declared) -> str:
+    """Return the long option of a parameter that declares none."""
     return "--" + declared.name.replace("_", "-")
 
 
@@ -239,7 +157,7 @@ def _label(declared: Declared) -> str:
     """Return the name of a parameter in a message: its long option, or its own name."""
     if declared.positional and not declared.about.flags:
         return declared.name.upper()
-    return declared.about.flags[-1] if declared.about.flags else _flag(declared)
+    return declared.about.flags[-1] if declared.about.flags else flag(declared)
 
 
 # -- what the user gave ----------------------------------------------------------------------
@@ -263,7 +181,7 @@ def read(operation: Operation, values: Mapping[str, Any]) -> dict[str, Any]:
         elif declared.about.commas and value is not None:
             value = _listed(declared, value)
         elif declared.kind == "choice" and value is not None:
-            value = value.value
+            value = getattr(value, "value", value)  # typer makes an enumeration of them
         if value is None or (declared.kind == "names" and not value):
             continue
         _check(declared, value)

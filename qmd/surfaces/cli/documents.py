@@ -7,13 +7,12 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-import typer
-
+from qmd.declaration.operation import Parameter
 from qmd.errors import Ambiguous, DocumentNotFound, UsageError
 from qmd.operations import documents as operations
 from qmd.operations.documents import Document
 from qmd.surfaces import formats, render, wording
-from qmd.surfaces.cli.common import PARTLY, Json, RawCsv, State, complain, here, notice, say
+from qmd.surfaces.cli.common import PARTLY, Ended, Json, RawCsv, State, complain, here, notice, say
 from qmd.surfaces.cli.derive import Call, command, interactive
 from qmd.surfaces.cli.search_options import FormatName, chosen_format
 from qmd.surfaces.formats import Format
@@ -30,14 +29,16 @@ if TYPE_CHECKING:
 class DocumentOutput(NamedTuple):
     """Options of the commands that show documents."""
 
-    line_numbers: Annotated[bool, typer.Option("--line-numbers", help="Number the lines.")] = False
+    line_numbers: Annotated[
+        bool, Parameter(help="Number the lines.", flags=("--line-numbers",))
+    ] = False
     form: FormatName = None
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False
-    as_csv: Annotated[bool, typer.Option("--csv", help="Write CSV.")] = False
+    as_json: Json = False
+    as_csv: Annotated[bool, Parameter(help="Write CSV.", flags=("--csv",))] = False
     raw_csv: RawCsv = False
-    as_md: Annotated[bool, typer.Option("--md", help="Write Markdown.")] = False
-    as_xml: Annotated[bool, typer.Option("--xml", help="Write XML.")] = False
-    as_files: Annotated[bool, typer.Option("--files", help="Write docid,file.")] = False
+    as_md: Annotated[bool, Parameter(help="Write Markdown.", flags=("--md",))] = False
+    as_xml: Annotated[bool, Parameter(help="Write XML.", flags=("--xml",))] = False
+    as_files: Annotated[bool, Parameter(help="Write docid,file.", flags=("--files",))] = False
 
     @property
     def format(self) -> Format:
@@ -70,7 +71,7 @@ def get(at: State, arguments: dict[str, Any], options: DocumentOutput) -> None:
     if passages:
         say(_rendered(passages, options, single=len(names) == 1))
     if len(passages) < len(names):
-        raise typer.Exit(PARTLY if passages else 1)
+        raise Ended(PARTLY if passages else 1)
 
 
 def _passage(engine: Index, file: str, arguments: dict[str, Any]) -> Passage:
@@ -115,14 +116,14 @@ def multi_get(call: Call, passages: Sequence[Passage]) -> None:
         complain(str(passage.reason))
     if missing:
         notice("\nSee what there is with 'qmd ls', or look for words with 'qmd search WORDS'.")
-        raise typer.Exit(PARTLY if found else 1)
+        raise Ended(PARTLY if found else 1)
 
 
 class ListOutput(NamedTuple):
     """Options of `qmd ls` alone."""
 
     left_out: Annotated[
-        bool, typer.Option("--left-out", help="List the files that are not indexed, and why.")
+        bool, Parameter(help="List the files that are not indexed, and why.", flags=("--left-out",))
     ] = False
     as_json: Json = False
 
@@ -132,7 +133,7 @@ def ls(at: State, arguments: dict[str, Any], options: ListOutput) -> None:
     """Write the collections, or the documents of one, of the index that the path may tell."""
     given = arguments.get("path")
     path, index = paths.of_index(given) if given is not None else (None, None)
-    with at.of(index).engine() as engine:
+    with at.of(index).engine(warm=True) as engine:
         if options.left_out:
             _list_left_out(engine, path, as_json=options.as_json)
             return

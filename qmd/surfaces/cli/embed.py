@@ -11,22 +11,15 @@ from qmd.errors import InvalidArgument, UsageError
 from qmd.operations.embed import embed as operation
 from qmd.operations.search import empty_index_notice
 from qmd.surfaces import formats, wording
-from qmd.surfaces.cli.common import (
-    PARTLY,
-    CollectionNames,
-    Json,
-    examples,
-    notice,
-    say,
-    state,
-)
+from qmd.surfaces.cli.common import PARTLY, Ended, Json, examples, notice, say, state
 from qmd.surfaces.cli.derive import Call, command
+from qmd.surfaces.cli.framework import CollectionNames
 from qmd.surfaces.cli.progress import bar
 from qmd.visible import shown
 from qmd.wording import on_one_line
 
 if TYPE_CHECKING:
-    from qmd.types import Embedded
+    from qmd.reports import Embedded
 
 
 app = typer.Typer(no_args_is_help=True, help="Show and fetch the models that qmd uses.")
@@ -68,7 +61,7 @@ def embed(call: Call, report: Embedded) -> None:
     elif not empty:
         say(summary(report))
     if report.failed or report.lacking or report.draft:
-        raise typer.Exit(PARTLY)
+        raise Ended(PARTLY)
 
 
 def _record(report: Embedded) -> dict[str, object]:

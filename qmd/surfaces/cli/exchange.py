@@ -9,7 +9,7 @@ import typer
 from qmd.errors import UsageError
 from qmd.operations import exchange
 from qmd.surfaces import formats, wording
-from qmd.surfaces.cli.common import Json, notice, say
+from qmd.surfaces.cli.common import AsJson, Json, notice, say
 from qmd.surfaces.cli.derive import Call, command
 from qmd.surfaces.cli.progress import bar
 from qmd.visible import one_line, shown
@@ -65,12 +65,6 @@ def _exported(done: Exported) -> str:
         f"written{', the others as they were' if done.written < done.files else ''}.\n"
         f"Nobody could write to the index for {done.held:.2f} s of that."
     )
-
-
-class AsJson(NamedTuple):
-    """The option that writes JSON."""
-
-    as_json: Json = False
 
 
 @command(exchange.import_, options=AsJson, progress=lambda _: bar("Importing"), new=True)

@@ -22,7 +22,7 @@ def help(
     ] = None,
 ) -> None:
     """Explain qmd, or one of its commands."""
-    from qmd.surfaces.cli import application
+    from qmd.surfaces.cli.app import application
 
     words = command or []
     application(words)([*words, "--help"], standalone_mode=False, prog_name="qmd")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
-import typer
-
+from qmd.declaration.operation import Parameter
 from qmd.declaration.parameters import UNLIMITED
 from qmd.errors import UsageError
 from qmd.surfaces import formats
@@ -20,11 +19,11 @@ SHORT, LONG = 300, 500
 
 FormatName = Annotated[
     str | None,
-    typer.Option(
-        "--format",
-        metavar="FORMAT",
+    Parameter(
         help="How to write results: cli, json, csv, md, xml or files.",
-        autocompletion=lambda: [form.value for form in Format],
+        flags=("--format",),
+        metavar="FORMAT",
+        complete="formats",
     ),
 ]
 
@@ -41,20 +40,20 @@ def chosen_format(name: str | None, **flags: bool) -> Format:
 class SearchOutput(NamedTuple):
     """Options of the search commands that say how much is shown, and how."""
 
-    everything: Annotated[bool, typer.Option("--all", help="All results.")] = False
+    everything: Annotated[bool, Parameter(help="All results.", flags=("--all",))] = False
     line_numbers: Annotated[
-        bool, typer.Option("--line-numbers", help="Number the lines of whole documents.")
+        bool, Parameter(help="Number the lines of whole documents.", flags=("--line-numbers",))
     ] = False
     full_path: Annotated[
-        bool, typer.Option("--full-path", help="Show where the files are on disk.")
+        bool, Parameter(help="Show where the files are on disk.", flags=("--full-path",))
     ] = False
     form: FormatName = None
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False
-    as_csv: Annotated[bool, typer.Option("--csv", help="Write CSV.")] = False
+    as_json: Annotated[bool, Parameter(help="Write JSON.", flags=("--json",))] = False
+    as_csv: Annotated[bool, Parameter(help="Write CSV.", flags=("--csv",))] = False
     raw_csv: RawCsv = False
-    as_md: Annotated[bool, typer.Option("--md", help="Write Markdown.")] = False
-    as_xml: Annotated[bool, typer.Option("--xml", help="Write XML.")] = False
-    as_files: Annotated[bool, typer.Option("--files", help="Write docid,score,file.")] = False
+    as_md: Annotated[bool, Parameter(help="Write Markdown.", flags=("--md",))] = False
+    as_xml: Annotated[bool, Parameter(help="Write XML.", flags=("--xml",))] = False
+    as_files: Annotated[bool, Parameter(help="Write docid,score,file.", flags=("--files",))] = False
 
     @property
     def format(self) -> Format:

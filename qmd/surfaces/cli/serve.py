@@ -9,16 +9,8 @@ from typing import Annotated
 import typer
 
 from qmd.surfaces import formats, wording
-from qmd.surfaces.cli.common import (
-    READ,
-    Json,
-    State,
-    Whole,
-    examples,
-    notice,
-    say,
-    state,
-)
+from qmd.surfaces.cli.common import Json, State, examples, notice, say, state
+from qmd.surfaces.cli.framework import READ, Whole
 from qmd.surfaces.cli.server_options import (
     Access,
     ToolNames,

@@ -8,10 +8,8 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from qmd.surfaces import terminal
-from qmd.surfaces.cli.common import State, notice, say
+from qmd.surfaces.cli.common import Ended, State, notice, say
 from qmd.surfaces.cli.server_options import Access, Tools, settings_of
 from qmd.visible import shown
 
@@ -118,7 +116,7 @@ def _toolbox(here: State, tools: Tools) -> Iterator[Toolbox]:
     )
     toolbox = Toolbox(engine, read_only=tools.read_only, allow_write=tools.allow_write)
     try:
-        with listener.serving(engine, cli.carry_out):
+        with listener.serving(engine, cli.carry_out_here):
             yield toolbox
     finally:
         toolbox.close()
@@ -131,7 +129,7 @@ def _ending_well() -> Iterator[None]:
     import threading
 
     def end(number: int, frame: object) -> None:
-        raise typer.Exit
+        raise Ended(0)
 
     is_main = threading.current_thread() is threading.main_thread()
     numbers = (signal.SIGINT, signal.SIGTERM) if is_main else ()

@@ -14,14 +14,8 @@ import typer
 
 from qmd.errors import UsageError
 from qmd.settings import environment
-from qmd.surfaces.cli.common import (
-    READ,
-    examples,
-    here,
-    notice,
-    say,
-    state,
-)
+from qmd.surfaces.cli.common import examples, here, notice, say, state
+from qmd.surfaces.cli.framework import READ
 
 app = typer.Typer(no_args_is_help=True, help="The skill that teaches an assistant to use qmd.")
 

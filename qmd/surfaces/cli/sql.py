@@ -20,8 +20,6 @@ from qmd.surfaces import console, formats
 from qmd.surfaces.cli.common import (
     INTERRUPTED,
     PATIENCE,
-    READ,
-    WRITTEN,
     RawCsv,
     State,
     complain,
@@ -31,6 +29,7 @@ from qmd.surfaces.cli.common import (
     say,
 )
 from qmd.surfaces.cli.derive import interactive, words
+from qmd.surfaces.cli.framework import READ, WRITTEN
 from qmd.surfaces.cli.sql_output import (
     check_no_document,
     check_output,

@@ -13,8 +13,9 @@ from qmd.errors import UsageError, extras
 from qmd.operations.statistics import map as draw
 from qmd.operations.statistics import stats as gather
 from qmd.surfaces import formats, wording
-from qmd.surfaces.cli.common import WRITTEN, Json, notice, say
+from qmd.surfaces.cli.common import Json, notice, say
 from qmd.surfaces.cli.derive import Call, command
+from qmd.surfaces.cli.framework import WRITTEN
 from qmd.surfaces.cli.progress import busy
 
 if TYPE_CHECKING:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qmd.operations import left_out
 from qmd.operations.status import status as operation
 from qmd.surfaces import formats, wording
-from qmd.surfaces.cli.common import Json, say
+from qmd.surfaces.cli.common import AsJson, say
 from qmd.surfaces.cli.derive import Call, command
 from qmd.visible import shown
 
@@ -15,13 +15,7 @@ if TYPE_CHECKING:
     from qmd.operations.status import Status, Vectors
 
 
-class AsJson(NamedTuple):
-    """Option that writes JSON."""
-
-    as_json: Json = False
-
-
-@command(operation, options=AsJson)
+@command(operation, options=AsJson, warm=True)
 def status(call: Call, now: Status) -> None:
     """Write what is indexed."""
     if call.options.as_json:

@@ -12,7 +12,7 @@ from qmd.errors import UsageError
 from qmd.settings import trust
 from qmd.surfaces import formats, terminal
 from qmd.surfaces.cli.common import (
-    READ,
+    Ended,
     Json,
     confirmed,
     examples,
@@ -21,6 +21,7 @@ from qmd.surfaces.cli.common import (
     say,
     state,
 )
+from qmd.surfaces.cli.framework import READ
 from qmd.text import paths
 from qmd.text.display_width import columns_of
 from qmd.visible import one_line, shown
@@ -74,7 +75,7 @@ def ask(
             raise UsageError("Nobody can be asked here. Read the list, then run 'qmd trust --yes'.")
         if not confirmed("Approve?"):
             notice("Nothing was approved.")
-            raise typer.Exit(1)
+            raise Ended(1)
     trust.approve(place, settings, seen=wanted)
     say(f"Approved for {one_line(place.project)}.")
 

@@ -10,8 +10,6 @@ from functools import partial
 from textwrap import indent
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import typer
-
 from qmd.embedding.vector_status import vector_status
 from qmd.errors import ModelError, QmdError
 from qmd.ingest import fingerprint
@@ -21,8 +19,9 @@ from qmd.operations.update import compare_folders, needs_backfill, run_update, u
 from qmd.operations.update import update as operation
 from qmd.settings import environment
 from qmd.surfaces import formats, wording
-from qmd.surfaces.cli.common import PARTLY, CollectionNames, Json, State, notice, say
+from qmd.surfaces.cli.common import PARTLY, Ended, Json, State, notice, say
 from qmd.surfaces.cli.derive import interactive
+from qmd.surfaces.cli.framework import CollectionNames
 from qmd.surfaces.cli.progress import bars, unseen
 from qmd.visible import shown
 from qmd.wording import on_one_line
@@ -31,7 +30,8 @@ if TYPE_CHECKING:
     from qmd.ingest.compare import Comparison
     from qmd.ingest.hooks import Hooks
     from qmd.operations.index import Index
-    from qmd.types import Collection, Report
+    from qmd.reports import Report
+    from qmd.types import Collection
 
 
 class UpdateOutput(NamedTuple):
@@ -230,7 +230,7 @@ class _Telling:
                 )
         if failed:
             notice("Not updated: " + ", ".join(map(shown, failed)))
-            raise typer.Exit(PARTLY)
+            raise Ended(PARTLY)
 
 
 def _lacking(engine: Index) -> str:

@@ -6,7 +6,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,13 +18,15 @@ from qmd.operations.doctor import doctor as examine
 from qmd.settings import environment
 from qmd.surfaces import formats, wording
 from qmd.surfaces.cli import common
-from qmd.surfaces.cli.common import CollectionNames, Collections, Json, examples, notice, say, state
+from qmd.surfaces.cli.common import AsJson, Ended, examples, notice, say, state
 from qmd.surfaces.cli.derive import Call, command
+from qmd.surfaces.cli.framework import CollectionNames, Collections
 from qmd.surfaces.cli.progress import bar, busy
 from qmd.visible import shown
 
 if TYPE_CHECKING:
-    from qmd.types import Collection, Embedded, Kept, Report
+    from qmd.reports import Embedded, Report
+    from qmd.types import Collection, Kept
 
 
 @examples(
@@ -80,7 +82,7 @@ def watch(
                 notice(said)
             before = said
 
-        with forwarded.serving(engine, cli.carry_out):
+        with forwarded.serving(engine, cli.carry_out_here):
             anyio.run(
                 lambda: watched(
                     engine,
@@ -90,12 +92,6 @@ def watch(
                     failed=failed,
                 )
             )
-
-
-class AsJson(NamedTuple):
-    """The option that writes JSON."""
-
-    as_json: Json = False
 
 
 def _deep(call: Call) -> AbstractContextManager[Any]:
@@ -115,7 +111,7 @@ def doctor(call: Call, findings: Sequence[Finding]) -> None:
             if finding.mend:
                 say(f"      {finding.mend}")
     if any(finding.status == "problem" for finding in findings):
-        raise typer.Exit(3 if any(finding.stops for finding in findings) else 1)
+        raise Ended(3 if any(finding.stops for finding in findings) else 1)
 
 
 def _progress(call: Call) -> AbstractContextManager[None]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from qmd.operations.cleanup import cleanup
+from qmd.operations.collection_settings import (
+    exclude_collection,
+    ignore_files,
+    include_collection,
+    set_update_command,
+)
 from qmd.operations.collections import (
     add_collection,
     collection,
     collections,
-    exclude_collection,
-    ignore_files,
-    include_collection,
     remove_collection,
     rename_collection,
-    set_update_command,
 )
 from qmd.operations.contexts import add_context, contexts, missing_contexts, remove_context
 from qmd.operations.embed import embed

@@ -38,7 +38,7 @@ from qmd.wording import reaches
 if TYPE_CHECKING:
     from qmd.analytics.rows import Results
     from qmd.operations.status import Status
-    from qmd.types import Embedded, Report
+    from qmd.reports import Embedded, Report
 
 _OF_CONTRACT = {"DATABASE_ERROR": Code.DATABASE_BUSY, "TIMEOUT": Code.TIMEOUT}
 

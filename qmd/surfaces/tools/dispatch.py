@@ -36,7 +36,7 @@ from qmd.wording import lowest_shown_as
 if TYPE_CHECKING:
     from qmd.operations.experiences import Experiences
     from qmd.operations.index import Index
-    from qmd.types import Embedded, Report
+    from qmd.reports import Embedded, Report
 
 Found = TypeVar("Found")
 log = logging.getLogger("qmd.tools")

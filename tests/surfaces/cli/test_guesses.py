@@ -8,7 +8,8 @@ import sys
 import pytest
 import typer.main
 
-from qmd.surfaces.cli import GROUPS, application, guesses
+from qmd.surfaces.cli import GROUPS, guesses
+from qmd.surfaces.cli.app import application
 
 
 @pytest.mark.parametrize(

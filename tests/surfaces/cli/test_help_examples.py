@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 import typer.main
 
-from qmd.surfaces.cli import application
+from qmd.surfaces.cli.app import application
 from qmd.surfaces.cli.help_page import examples_of
 
 FETCHED = "models pull"

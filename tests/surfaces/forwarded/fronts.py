@@ -123,7 +123,7 @@ class Fronts:
         def carry_out(arguments):
             code = None
             try:
-                code = cli.carry_out(arguments)
+                code = cli.carry_out_here(arguments)
             finally:
                 self.codes.append(code)
             return code

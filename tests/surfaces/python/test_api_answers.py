@@ -10,7 +10,8 @@ import pytest
 
 import qmd
 from qmd.errors import extras
-from qmd.types import Report, Result
+from qmd.reports import Report
+from qmd.types import Result
 
 
 def test_results_are_a_sequence_an_arrow_table_and_a_data_frame(kb):

@@ -6,7 +6,8 @@ import os
 
 import pytest
 
-from qmd.surfaces.cli.common import State, collection_names
+from qmd.surfaces.cli.common import State
+from qmd.surfaces.cli.framework import collection_names
 from tests.surfaces.screens.seeing import PLAIN, seen, written
 
 ORDERS = "\033[2J\033]0;theirs\a\033]8;;https://evil.example\033\\\033[31m\x9b1A\u202e\r\b\x7f"

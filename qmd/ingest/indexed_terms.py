@@ -1,0 +1,45 @@
+"""Terms of new words, from the word list of the index, else from the stemmer."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from functools import partial
+
+from qmd.ingest import commit
+from qmd.ingest.vocabulary import Term, Vocabulary
+from qmd.storage.database import Database
+from qmd.storage.file_lock import dictionary
+from qmd.storage.stemmer import Stemmer
+
+
+class IndexedTerms:
+    """Vocabulary that knows the words of an index.
+
+    While it is in use, no process removes words from the index.
+
+    Args:
+        held: resources that the creator releases at the end.
+    """
+
+    def __init__(self, database: Database, stemmer: Stemmer, held: ExitStack) -> None:
+        self._database = database
+        self._stemmer = stemmer
+        self._held = held
+        self._met: int | None = None  # words in the index when this began
+        self._indexed: set[str] = set()  # those of them that were asked for
+        self.vocabulary = Vocabulary(self._resolve, self._indexed)
+
+    def _resolve(self, words: list[str]) -> list[Term]:
+        """Resolve folded words to terms."""
+        if not words:
+            return []
+        if self._met is None:
+            self._held.enter_context(dictionary(self._database.path, shared=True))
+            self._met = self._database.read(commit.word_count)
+        if not self._met:
+            return self._stemmer.terms(words)
+        known = self._database.read(partial(commit.known_words, words=words))
+        self._indexed.update(known)
+        unknown = [word for word in words if word not in known]
+        known.update(zip(unknown, self._stemmer.terms(unknown), strict=True))
+        return [known[word] for word in words]

@@ -1,0 +1,98 @@
+"""New postings for documents that were indexed by earlier rules of what a word is.
+
+They are made of the stored texts, so that no file is read. Each batch is a transaction: an
+interrupted run is resumed by the next one, and searches find the words of all documents meanwhile.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from qmd.ingest import commit
+from qmd.ingest.indexed_terms import IndexedTerms
+from qmd.storage.cursor import Cursor
+from qmd.storage.database import Database
+from qmd.storage.stemmer import Stemmer
+from qmd.text import labels
+
+if TYPE_CHECKING:
+    from qmd.ingest.inversion import Document
+    from qmd.ingest.vocabulary import Vocabulary
+
+DOCUMENTS, BYTES = 4_000, 12_000_000
+"""Documents and bytes of their texts in one commit, at most."""
+
+
+class Stale(NamedTuple):
+    """A document with postings by earlier rules."""
+
+    document_id: int
+    collection: str
+    path: str
+    title: str
+    body: str
+    matter: int
+    metadata: str | None
+
+    @property
+    def fields(self) -> Document:
+        """Title, path and body as indexed."""
+        from qmd.ingest.batch_tables import stored_fields
+
+        described = labels.described(json.loads(self.metadata or "{}"))
+        own = self.collection, self.title, self.path, self.body
+        return stored_fields(*own, matter=self.matter, described=described)
+
+
+def needs_new_postings(cursor: Cursor) -> bool:
+    """Check for documents with postings by earlier rules."""
+    return bool(cursor.one("documents/has_stale"))
+
+
+def retokenize(database: Database, stemmer: Stemmer) -> int:
+    """Give all documents postings by the rules of now.
+
+    Returns:
+        How many got them.
+
+    Raises:
+        IndexFailure: the index is busy or cannot be written.
+    """
+    if not database.read(needs_new_postings):
+        return 0
+    done = 0
+    with ExitStack() as held:
+        vocabulary = IndexedTerms(database, stemmer, held).vocabulary
+        while stale := database.read(_stale):
+            work = _prepared(stale, vocabulary)
+            database.write(work)
+            done += len(stale)
+    return done
+
+
+def _stale(cursor: Cursor) -> list[Stale]:
+    return cursor.rows(Stale, "documents/stale", limit=DOCUMENTS, bytes=BYTES)
+
+
+def _prepared(stale: list[Stale], vocabulary: Vocabulary) -> partial[None]:
+    """Return the commit of a batch, the numbers of which descend."""
+    from qmd.ingest.batch_tables import of_lengths, of_postings
+    from qmd.ingest.inversion import tokenise
+    from qmd.storage.arrow import Relation, numbers
+
+    stale = stale[::-1]  # postings of a term go by the numbers of their documents
+    found = tokenise([each.fields for each in stale], vocabulary)
+    ids = [each.document_id for each in stale]
+    return partial(
+        commit.put_again,
+        again=Relation(document_id=numbers("uint32", ids), **of_lengths(found)),
+        postings=Relation(
+            document_id=numbers("uint32", [ids[number] for number in found.number]),
+            **of_postings(found),
+        ),
+        learnt=vocabulary.take_new(),
+        first=ids[0],
+    )

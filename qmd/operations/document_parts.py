@@ -1,0 +1,177 @@
+"""Documents by names with lines or places, and the passages that they mean.
+
+report.pdf:p12    talk.vtt:00:12:31    notes/tea.md:120:40
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from qmd.errors import UsageError
+from qmd.quoting import line
+from qmd.storage import document_lookup
+from qmd.storage.cursor import Cursor
+from qmd.text import paths
+from qmd.types import Document, Passage
+from qmd.wording import on_one_line
+
+MOST_COLONS = 3
+"""Colons before and in a place: `talk.vtt:00:12:31`."""
+
+
+def resolved(
+    cursor: Cursor, asked: paths.Range, folder: Path | None, *, similar: bool = True
+) -> tuple[Document, paths.Range]:
+    """Find a document and the wanted lines; those of a suffix override options.
+
+    Args:
+        similar: look for names that are like one that nothing has.
+
+    Raises:
+        DocumentNotFound, Ambiguous: the name names none, or several.
+    """
+    found = find(cursor, asked, folder)
+    if found is None:
+        bare = paths.split_range(asked.name).name
+        raise document_lookup.missing(cursor, asked.name, folder, or_else=bare, similar=similar)
+    return found
+
+
+def find(
+    cursor: Cursor, asked: paths.Range, folder: Path | None
+) -> tuple[Document, paths.Range] | None:
+    """Find a document as `resolved` does; None without one.
+
+    Raises:
+        Ambiguous: the name names several.
+    """
+    document = document_lookup.found(cursor, asked.name, folder)
+    if document is not None:
+        return document, asked
+    name, first, lines = paths.split_range(asked.name)
+    document = None if first is None else document_lookup.found(cursor, name, folder)
+    if document is None or first is None:
+        return _at_place(cursor, asked, folder)
+    lines = lines if lines is not None else asked.lines
+    return document, asked._replace(first=max(1, first), lines=lines)
+
+
+def _at_place(
+    cursor: Cursor, asked: paths.Range, folder: Path | None
+) -> tuple[Document, paths.Range] | None:
+    """Find a document and the lines of a place in it.
+
+    Places are such as `report.pdf:p12` and `talk.vtt:00:12:31`.
+
+    Raises:
+        UsageError: the document has no such place.
+    """
+    parts = asked.name.split(":")
+    for many in range(1, min(len(parts), MOST_COLONS + 1)):
+        name, place = ":".join(parts[:-many]), ":".join(parts[-many:]).strip()
+        document = document_lookup.found(cursor, name, folder) if name.strip() and place else None
+        if document is None:
+            continue
+        number = document.document_id
+        places = document_lookup.places(cursor, [number]).get(number)
+        if places is None:
+            return None
+        lines = places.lines_of(place)
+        if lines is None:
+            raise UsageError(
+                f"{on_one_line(document.name)} has no place '{on_one_line(place)}'.\n\n"
+                f"It has {places.described}."
+            )
+        first, count = lines
+        return document, asked._replace(first=first, lines=count)
+    return None
+
+
+def globbed(
+    cursor: Cursor, asked: paths.Range, folder: Path | None, documents: Sequence[Document]
+) -> list[tuple[Document, paths.Range]]:
+    """Find the documents that match a glob, and the wanted lines.
+
+    Lines of a suffix override options, if the suffix is not part of a name.
+
+    Raises:
+        UsageError: the glob stands for too many.
+    """
+    found = document_lookup.matching(cursor, asked.name, documents, folder)
+    name, first, lines = paths.split_range(asked.name)
+    if found or first is None:
+        return [(document, asked) for document in found]
+    suffix = asked.name.removeprefix(name)
+    lines = lines if lines is not None else asked.lines
+    return [
+        (document, paths.Range(document.name + suffix, max(1, first), lines))
+        for document in document_lookup.matching(cursor, name, documents, folder)
+    ]
+
+
+def too_large(
+    document: Document, context: str | None, size: int, largest: int, first: int | None = None
+) -> Passage:
+    """Describe a document that is too large, or its part from a line on."""
+    name = on_one_line(document.name) + (f":{first}" if first else "")
+    return Passage(
+        docid=document.docid,
+        file=document.name,
+        title=document.title,
+        context=context,
+        uri=paths.uri(document.collection, document.path),
+        first=1,
+        total=0,
+        body="",
+        reason=f"{size} bytes, more than {largest}; use: {line('qmd', 'get', name)}",
+        size=document.size,
+    )
+
+
+def passage(
+    document: Document, body: str, context: str | None, first: int | None, count: int | None
+) -> Passage:
+    """Take some lines of a document.
+
+    Args:
+        first: line to begin with, from 1; None: the first.
+        count: lines at most; None: all.
+
+    Raises:
+        UsageError: there are no such lines.
+    """
+    lines = body.split("\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    start = 1 if first is None else first
+    if start < 1:
+        raise UsageError(f"Line {start} does not exist; lines are counted from 1.")
+    if count is not None and count < 1:
+        raise UsageError(f"{count} lines cannot be shown; ask for at least 1.")
+    if first is not None and first > len(lines):
+        many = "1 line" if len(lines) == 1 else f"{len(lines)} lines"
+        name = on_one_line(document.name)
+        raise UsageError(f"{name} has {many}; line {first} is past its end.")
+    end = len(lines) if count is None else min(len(lines), start - 1 + count)
+    whole = start == 1 and end == len(lines)
+    return Passage(
+        docid=document.docid,
+        file=document.name,
+        title=document.title,
+        context=context,
+        uri=paths.uri(document.collection, document.path),
+        first=start,
+        total=len(lines),
+        body=body if whole else _range(lines, start, end, is_ended=body.endswith("\n")),
+    )
+
+
+def _range(lines: list[str], first: int, last: int, *, is_ended: bool) -> str:
+    """Join some lines as in the file, without the line ending of the last one.
+
+    Args:
+        is_ended: whether the last line of the file has one.
+    """
+    text = "\n".join(lines[first - 1 : last])
+    return text.removesuffix("\r") if last < len(lines) or is_ended else text

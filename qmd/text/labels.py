@@ -1,0 +1,105 @@
+"""Tags, aliases and other words of the metadata by which a document is found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from qmd.text.front_matter import is_template
+
+TAGS = ("tags", "tag")
+ALIASES = ("aliases", "alias")
+DESCRIBING = (
+    "title",
+    *ALIASES,
+    *TAGS,
+    "keywords",
+    "categories",
+    "category",
+    "summary",
+    "description",
+    "subtitle",
+    "abstract",
+    "author",
+    "authors",
+    "date",
+    "status",
+)
+"""Keys whose values are searched as if they stood in the text."""
+
+_LINKED = re.compile(r"\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]*)\]\]")
+_MOST = 1000
+"""Values of a key that are looked at."""
+
+
+def tags(metadata: Mapping[str, object]) -> list[str]:
+    """List the tags of the metadata, without `#`, none twice.
+
+    A text holds several, between commas or blanks. An item of a list is one, unless it has commas.
+    """
+    found = (tag for value in _values(metadata, TAGS) for tag in _tags_of(value))
+    return list(dict.fromkeys(found))[:_MOST]
+
+
+def aliases(metadata: Mapping[str, object]) -> list[str]:
+    """List the other names of a document, none twice."""
+    found: list[str] = []
+    for value in _values(metadata, ALIASES):
+        if isinstance(value, list):
+            found += filter(None, map(_text, value[:_MOST]))
+        elif text := _text(value):
+            found += filter(None, map(str.strip, text.split(",")))
+    return list(dict.fromkeys(found))
+
+
+def described(metadata: Mapping[str, object]) -> str:
+    """Join the values of the metadata that are searched."""
+    texts: dict[str, None] = {}
+    for key in DESCRIBING:
+        for value in _values(metadata, (key,)):
+            items = value[:_MOST] if isinstance(value, list) else [value]
+            texts.update(dict.fromkeys(filter(None, map(_text, items))))
+    return "\n".join(texts)
+
+
+def _values(metadata: Mapping[str, object], keys: Iterable[str]) -> Iterator[object]:
+    """Yield the values of some keys, however their letters are written."""
+    if not metadata:
+        return
+    wanted = frozenset(keys)
+    for key, value in metadata.items():
+        if str(key).lower() in wanted and value is not None:
+            yield value
+
+
+def _tags_of(value: object) -> Iterator[str]:
+    if isinstance(value, list):
+        for item in value[:_MOST]:
+            if not isinstance(item, list | dict):
+                yield from _split(item, is_item=True)
+            elif isinstance(item, list):
+                yield from (tag for part in item[:10] for tag in _split(part, is_item=True))
+    elif not isinstance(value, dict):
+        yield from _split(value, is_item=False)
+
+
+def _split(value: object, *, is_item: bool) -> Iterator[str]:
+    text = _text(value)
+    if is_item and not (text.startswith("#") and " #" in text):
+        parts = text.split(",")
+    else:
+        parts = text.replace(",", " ").split()
+    for part in parts:
+        tag = part.strip().lstrip("#").strip().rstrip("/")
+        if tag:
+            yield " ".join(tag.split())
+
+
+def _text(value: object) -> str:
+    """Return a value as text, with the text of links; '' for one that has none."""
+    if isinstance(value, bool) or value is None or isinstance(value, dict) or is_template(value):
+        return ""
+    if isinstance(value, list):
+        return " ".join(filter(None, map(_text, value[:10])))
+    text = str(value).strip()
+    return _LINKED.sub(r"\1", text) if "[[" in text else text

@@ -1,0 +1,148 @@
+"""First heading of a Markdown text, for its title."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from qmd.text import hidden
+
+_NO_PARAGRAPH = (
+    r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]|\r?$)"  # list
+    r"|[>|#]"  # quote, table, heading
+    r"|(?:[-*_=][ \t]*){3,}\r?$"  # rule
+)
+# Nothing here is tried at more than one length: a line takes time in proportion to its own.
+_ATX = re.compile(r" {0,3}#(?![^ \t\r\n])(?P<text>[^\r\n]*)")
+_UNDERLINE = re.compile(r" {0,3}=+[ \t]*\r?(?:\n|\Z)")
+_UNDERLINED = re.compile(rf" {{0,3}}(?!{_NO_PARAGRAPH})(?P<text>\S[^\r\n]*)\r?\n", re.M)
+_TAG_H1 = re.compile(r"<h1(?:\s[^<>]{0,1000})?>", re.I)
+_END_H1 = re.compile(r"</h1", re.I)
+_MARKS = ("\n#", "\n #", "\n  #", "\n   #", "\n=", "\n =", "\n  =", "\n   =", "<h1", "<H1")
+_HIDING = ("`", "~~~", "<!--", "%%")
+_LONGEST = 2000
+"""Characters of a heading that are looked at."""
+
+_ELEMENTS = (
+    "a|abbr|b|big|br|center|cite|code|del|div|em|font|h1|i|img|ins|kbd|mark|p|picture|q|s|samp|"
+    "small|source|span|strong|sub|sup|svg|tt|u|var|wbr"
+)
+_TAG = re.compile(rf"</?(?:{_ELEMENTS})(?:\s[^<>]*)?/?>|<[A-Za-z][^<>]*/>", re.I)
+_COMMENT = re.compile(r"<!--.*?-->|%%.*?%%", re.S)
+_IMAGE = re.compile(
+    r"!\[[^\[\]]*\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\[\]]*\])|!\[\[[^\[\]]*\]\]"
+)
+_WIKI = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
+_LINK = re.compile(r"\[([^\[\]]*)\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\[\]]*\])")
+_CODE = re.compile(r"(?<!`)(`{1,3})(?!`)(.+?)(?<!`)\1(?!`)")
+_STRONG = re.compile(r"(?<![\w*\\])(\*{1,3})(?=[^\s*])([^*]*?[^\s*\\])\1(?![\w*])")
+_UNDERSCORED = re.compile(r"(?<![\w\\])(_{1,3})(?=[^\s_])([^_]*(?:\w_+\w[^_]*)*[^\s_\\])\1(?!\w)")
+_STRUCK = re.compile(r"(~~|==)(?=\S)([^~=]*?\S)\1")
+_ATTRIBUTES = re.compile(r"\s*\{[#.:][^{}]*\}\s*$")
+_FOOTNOTE = re.compile(r"\[\^[^\[\]]+\]")
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_MARKUP = re.compile(r"[\[<*_`~={\\&%]")
+
+
+def first_heading(text: str, start: int) -> str | None:
+    """Return the first heading of level 1 that has text and is no code or comment; None: no such.
+
+    Args:
+        start: where the front matter ends.
+    """
+    hiding = _Hiding(text, start)
+    for at in _candidates(text, start):
+        found = _heading(text, at)
+        if found is not None and not hiding.covers(at):
+            heading = plain(found)
+            if heading:
+                return heading
+    return None
+
+
+class _Hiding:
+    """Code and comments of a text, which are looked for when there may be some.
+
+    Places are asked for in order, so that each part of the text is looked at once.
+    """
+
+    def __init__(self, text: str, start: int) -> None:
+        self._text = text
+        self._start = self._seen = start
+        self._parts: list[hidden.Hidden] | None = None
+        self._bytes = 0
+
+    def covers(self, at: int) -> bool:
+        """Check whether a place is hidden."""
+        text, seen = self._text, self._seen
+        self._seen = at
+        if self._parts is None:
+            if not any(text.find(mark, seen, at) >= 0 for mark in _HIDING):
+                return False
+            self._bytes = len(text[: self._start].encode(errors="replace"))
+            self._parts = hidden.hidden(text.encode(errors="replace"), self._bytes)
+            seen = self._start
+        self._bytes += len(text[seen:at].encode(errors="replace"))
+        return hidden.covers(self._parts, self._bytes)
+
+
+def _candidates(text: str, start: int) -> Iterator[int]:
+    """Yield the places at which a heading may begin, in order."""
+    if start == 0 or text[start - 1] == "\n":
+        yield start
+    at = start
+    following = dict.fromkeys(_MARKS, -2)
+    while True:
+        for mark, place in following.items():
+            if place != -1 and place < at:
+                following[mark] = text.find(mark, at)
+        nearest = min((place for place in following.values() if place >= 0), default=-1)
+        if nearest < 0:
+            return
+        yield nearest + (text[nearest] == "\n")
+        at = nearest + 1
+
+
+def _heading(text: str, at: int) -> str | None:
+    """Return the text of the heading that begins at a place, or whose underline does."""
+    if text.startswith("<", at):
+        opening = _TAG_H1.match(text, at)
+        end = _END_H1.search(text, opening.end(), opening.end() + _LONGEST) if opening else None
+        return text[opening.end() : end.start()] if opening and end else None
+    if found := _ATX.match(text, at):
+        return _unclosed(found["text"])
+    if at and _UNDERLINE.match(text, at):
+        line = text.rfind("\n", 0, at - 1) + 1
+        above = _UNDERLINED.match(text, line)
+        return above["text"] if above and above.end() == at else None
+    return None
+
+
+def _unclosed(heading: str) -> str:
+    """Strip the closing `##` of an ATX heading."""
+    whole = heading.strip()
+    text = whole.rstrip("#")
+    return text if text.endswith((" ", "\t")) or not text else whole
+
+
+def plain(heading: str) -> str:
+    """Take the markup off a heading. Pictures count as markup: they are no text."""
+    if not _MARKUP.search(heading) or len(heading) > _LONGEST:
+        return " ".join(heading.split())
+    text = _COMMENT.sub("", _ATTRIBUTES.sub("", heading))
+    kept: list[str] = []
+
+    def keep(code: re.Match[str]) -> str:
+        kept.append(code[2])
+        return f"\0{len(kept) - 1}\0"
+
+    text = _CODE.sub(keep, text.replace("\0", " "))
+    text = _TAG.sub("", _IMAGE.sub("", text))
+    text = _FOOTNOTE.sub("", _LINK.sub(r"\1", _WIKI.sub(r"\1", text)))
+    for pattern in (_STRONG, _UNDERSCORED, _STRUCK, _STRONG):
+        text = pattern.sub(r"\2", text)
+    import html  # its table of names is large
+
+    text = html.unescape(_ESCAPED.sub(r"\1", text))
+    text = re.sub(r"\0(\d+)\0", lambda code: kept[int(code[1])], text)
+    return " ".join(text.split())

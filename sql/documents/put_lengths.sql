@@ -1,0 +1,12 @@
+-- Set the lengths of documents and the places of their fields.
+--
+-- in   again  relation  document_id and the lengths and starts of `documents`
+update documents
+set
+    title_length = again.title_length,
+    path_length = again.path_length,
+    body_length = again.body_length,
+    path_start = again.path_start,
+    body_start = again.body_start
+from again
+where documents.document_id = again.document_id

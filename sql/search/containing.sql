@@ -1,0 +1,31 @@
+-- Documents that contain texts as they stand, for a query that has no words: `->`, `!=`.
+--
+-- in   $texts       json     array of text, distinct, none empty
+-- out  number       integer  of the text, from 0
+-- out  document_id  integer
+-- out  frequency    double   occurrences, weighted by field as in search/bm25
+with asked as (
+    select unnest(range(len(texts)))::integer as number, unnest(texts) as wanted
+    from (select from_json($texts, '["VARCHAR"]') as texts) as given
+),
+
+found as (
+    select
+        number,
+        document_id,
+        4.0::double * (length(title) - length(replace(title, wanted, '')))
+        + 1.5::double * case
+            when collection = 'experiences' then 0
+            else length(path) - length(replace(path, wanted, ''))
+        end
+        + length(body) - length(replace(body, wanted, '')) as characters,
+        length(wanted) as size
+    from documents
+    join content on documents.hash = content.hash
+    join asked on contains(body, wanted) or contains(title, wanted) or contains(path, wanted)
+)
+
+select number, document_id, characters / size as frequency
+from found
+where characters > 0
+order by number, document_id
