@@ -164,6 +164,14 @@ def user_of(link: "socket") -> int:
     return int.from_bytes(facts[4:8], order)
 
 
+def is_listening(path: str) -> bool:
+    """Return whether a server of this user listens at a socket."""
+    link = _connected(path)
+    if link is not None:
+        link.close()
+    return link is not None
+
+
 def _connected(path: str) -> "socket | None":
     """Connect to the server of this user; None if there is none, or too many wait for it."""
     try:

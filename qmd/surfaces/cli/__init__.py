@@ -50,6 +50,7 @@ GROUPS = {
     "trust": "trust",
     "mcp": "serve",
     "skill": "skill",
+    "service": "service",
 }
 """Each group of commands and the module of its `app`."""
 
@@ -61,7 +62,7 @@ PANELS = {
     "Check the index": "status doctor cleanup",
     "Look at all documents": "stats map bench",
     "Move the index": "export import",
-    "Connect agents": "mcp server skill",
+    "Connect agents": "mcp server service skill",
     "Get help": "help version",
 }
 """The parts of the help, and the commands in each."""

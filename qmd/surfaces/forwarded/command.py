@@ -17,6 +17,8 @@ from qmd.surfaces import console, terminal
 from qmd.surfaces.console import NotHere
 
 if TYPE_CHECKING:
+    from qmd.models.loader import Models
+    from qmd.models.registry import Role
     from qmd.operations.index import Index
     from qmd.settings.environment import Machine, Place
     from qmd.surfaces.forwarded.request import Request
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 CarryOut = Callable[[Sequence[str]], int | None]
 """Runs a command on the current console and returns its exit code; None: it is not forwarded."""
+
+ROLES: tuple[Role, ...] = ("embed", "rerank", "generate")
 
 _log = logging.getLogger("qmd.forwarded")
 
@@ -148,7 +152,12 @@ class Forwarded(console.Console):
 
     def index(self, place: Place, machine: Machine) -> Index:
         """See `Console`."""
-        if place != self._index.place or machine != self._index.models.machine:
+        models = self._index.models
+        # Nothing is fetched from the hub, and only models of an endpoint need its key.
+        same = machine._replace(hub_token=models.machine.hub_token)
+        if not uses_endpoint(models):
+            same = same._replace(key=models.machine.key)
+        if place != self._index.place or same != models.machine:
             raise NotHere
         return self._index
 
@@ -160,6 +169,15 @@ class Forwarded(console.Console):
         """See `Console`."""
         for raw in self._raw:
             raw.forget()
+
+
+def uses_endpoint(models: Models) -> bool:
+    """Return whether a model of an index is run by an endpoint, which needs a key."""
+    try:
+        chosen = [models.chosen(role) for role in ROLES]
+    except QmdError:
+        return True
+    return any(model is not None and model.is_remote for model in chosen)
 
 
 def is_for(index: Index, request: Request) -> bool:

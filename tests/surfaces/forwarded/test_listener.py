@@ -100,7 +100,7 @@ def test_a_server_whose_code_was_changed_declines(served, monkeypatch):
     "environ",
     [
         {"QMD_EMBED_MODEL": "other"},
-        {"HF_TOKEN": "secret"},
+        {"HF_HUB_OFFLINE": "1"},
         {"QMD_FORCE_CPU": "1"},
     ],
 )
