@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 COMMANDS: Mapping[str, Sequence[str]] = {
@@ -52,7 +53,9 @@ def environment(folder: Path) -> dict[str, str]:
 def server(environ: Mapping[str, str]) -> Iterator[int]:
     """Watch the index; gives the number of the process once it listens."""
     words = [sys.executable, "-m", "qmd", "watch"]
-    process = subprocess.Popen(words, env=environ, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        words, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     try:
         runtime = Path(environ["XDG_RUNTIME_DIR"]) / "qmd"
         while not list(runtime.glob("*.sock")):
@@ -76,11 +79,18 @@ def _used(process: int | None) -> float:
 
 
 def measured(
-    ways: Mapping[str, Sequence[str]], environ: Mapping[str, str], process: int, rounds: int
+    ways: Mapping[str, Sequence[str]],
+    environ: Mapping[str, str],
+    process: int,
+    rounds: int,
+    others: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
 ) -> dict[str, Taken]:
     """Run each of some ways in turn, round by round.
 
     The clock of a process has ticks of 10 ms, so that its time is a mean over all rounds.
+
+    Args:
+        others: environments of ways that have another one.
     """
     cpu = dict.fromkeys(ways, 0.0)
     wall: dict[str, list[float]] = {name: [] for name in ways}
@@ -88,8 +98,9 @@ def measured(
         for name, words in ways.items():
             used, began = _used(process), time.perf_counter()
             for _ in range(5):
+                given = others.get(name, environ)
                 subprocess.run(
-                    words, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                    words, env=given, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                     check=True,
                 )  # fmt: skip
             wall[name].append((time.perf_counter() - began) / 5)
