@@ -206,6 +206,7 @@ class Result(NamedTuple):
         explain: how the score came about, if it was asked for.
         place: page, slide or moment that the line is in, as people write it; None: there is none.
         also_in: `collection/path` of the same file in other collections that were searched.
+        stale: the file has changed or gone since the last update.
     """
 
     docid: str
@@ -220,6 +221,7 @@ class Result(NamedTuple):
     explain: Mapping[str, object] | None = None
     place: str | None = None
     also_in: tuple[str, ...] = ()
+    stale: bool = False
 
 
 class Passage(NamedTuple):

@@ -20,17 +20,15 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import anyio
 from anyio import from_thread, to_thread
 
-from qmd.embedding import chunker, cosines, drafts
+from qmd.embedding import chunk_groups, chunker, cosines, drafts
 from qmd.embedding import vectors as embeddings
 from qmd.embedding.vectors import Chunk, Text
 from qmd.errors import ModelError
-from qmd.models.registry import MINILM
 from qmd.reports import Embedded
 from qmd.stages import each, flow
 
 if TYPE_CHECKING:
     import numpy as np
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from qmd.models.protocols import Embedder
@@ -43,9 +41,6 @@ BATCH_TOKENS = 16_384
 
 SOON, HASTY = 60.0, 1024
 """Seconds that are little time, and tokens between two commits then: less is lost at its end."""
-
-GROUP_TEXTS, GROUP_BYTES = 64, 1_000_000
-"""Texts, and bytes of them, that are chunked together."""
 
 TITLE_SHARE = 1 / 8
 """Characters of a title in the prompt, for each token of a chunk: the rest is the passage's,
@@ -147,7 +142,7 @@ async def embed(
     if anew and not report.stopped:
         work = partial(drafts.put_in_place, space=space, dimensions=run.dimensions)
         await to_thread.run_sync(database.write, work)
-    await to_thread.run_sync(_measure, database, space)
+    await to_thread.run_sync(cosines.measure_again, database, space)
     report.seconds = time.monotonic() - began
     state = await to_thread.run_sync(database.read, partial(pending, collections=collections))
     report.documents, report.lacking = state.documents, state.lacking
@@ -207,11 +202,11 @@ class _Run:
 
     async def passages(self) -> AsyncGenerator[list[Passage], None]:
         """Yield chunks left without a vector, then those of texts that are chunked now."""
-        async for chunks in each(_by_text(self._left)):
+        async for chunks in each(chunk_groups.by_text(self._left)):
             hashes = list(dict.fromkeys(chunk.hash for chunk in chunks))
             texts = await self._texts(hashes)
             yield [self._passage(texts[c.hash], c) for c in chunks if c.hash in texts]
-        async for hashes in each(_grouped(self._uncut)):
+        async for hashes in each(chunk_groups.grouped(self._uncut)):
             texts = await self._texts(hashes)
             cut = await to_thread.run_sync(self._cut, [texts[h] for h in hashes if h in texts])
             chunks = await to_thread.run_sync(self._keep, cut)
@@ -266,7 +261,9 @@ class _Run:
         if not rows:
             return []
         added = self._write(
-            partial(embeddings.add_chunks, model_id=self._model_id, cut=_cut_table(rows))
+            partial(
+                embeddings.add_chunks, model_id=self._model_id, cut=chunk_groups.chunk_table(rows)
+            )
         )
         return [
             Chunk(added[hash_, seq], hash_, *piece)
@@ -360,51 +357,12 @@ class _Run:
         return self._database.write(checked)
 
 
-def _measure(database: Database, space: Space) -> None:
-    """Measure the cosines of what has vectors now; write them only if they have changed.
-
-    Those of the embedded model are known (`cosines.USUAL`).
-    """
-    if space.model.name == MINILM.name:
-        return
-
-    def changed(cursor: Cursor) -> tuple[int, cosines.Cosines] | None:
-        number = embeddings.model_id(cursor, space.fingerprint)
-        if number is None:
-            return None
-        found = cosines.measured(cursor, model_id=number)
-        return (number, found) if found != cosines.of(cursor, number) else None
-
-    def keep(cursor: Cursor) -> None:
-        if (found := changed(cursor)) is not None:
-            cosines.keep(cursor, found[1], model_id=found[0])
-
-    if database.read(changed) is not None:
-        database.write(keep)
-
-
 def _supersede(cursor: Cursor, space: Space) -> None:
     """Remove the vectors of this model that were made with other settings."""
     needed = (space.fingerprint, drafts.draft(space).fingerprint)
     for stored in embeddings.models(cursor):
         if stored.name == space.model.name and stored.fingerprint not in needed:
             embeddings.remove(cursor, model_id=stored.model_id)
-
-
-def _cut_table(rows: Sequence[tuple[str | int, ...]]) -> pa.Table:
-    """Build the Arrow table of chunks for a commit."""
-    import pyarrow as pa
-
-    names = ("hash", "seq", "position", "length", "line", "tokens")
-    columns = dict(zip(names, zip(*rows, strict=True), strict=True))
-    numbers = {name: pa.array(columns[name], pa.uint32()) for name in names[1:]}
-    return pa.table(
-        {
-            "number": pa.array(range(len(rows)), pa.uint32()),
-            "hash": pa.array(columns["hash"], pa.string()),
-            **numbers,
-        }
-    )
 
 
 def _after_lead(
@@ -426,31 +384,3 @@ def _after_lead(
             line += text.body.count("\n", at, start)
             at = start
             yield piece._replace(position=start, length=length, line=line)
-
-
-def _by_text(chunks: list[Chunk]) -> Iterator[list[Chunk]]:
-    """Group chunks, sorted by text, so that each group needs few texts."""
-    group: list[Chunk] = []
-    seen: set[str] = set()
-    for chunk in chunks:
-        if len(seen) == GROUP_TEXTS and chunk.hash not in seen:
-            yield group
-            group, seen = [], set()
-        group.append(chunk)
-        seen.add(chunk.hash)
-    if group:
-        yield group
-
-
-def _grouped(texts: list[tuple[str, int]]) -> Iterator[list[str]]:
-    """Group hashes of texts that are read together."""
-    group: list[str] = []
-    size = 0
-    for hash_, bytes_ in texts:
-        group.append(hash_)
-        size += bytes_
-        if size >= GROUP_BYTES or len(group) >= GROUP_TEXTS:
-            yield group
-            group, size = [], 0
-    if group:
-        yield group

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from qmd.ingest.columns import documents
 from qmd.ingest.commit import Batch, Made
 from qmd.ingest.inversion import FIELDS, Document, Postings, tokenise
-from qmd.ingest.outlines import Outline, outlined
+from qmd.ingest.outlines import Outline, of_document
 from qmd.storage.arrow import Column, Relation, lists, numbers, struct, texts
 from qmd.text import markdown
 from qmd.types import EXPERIENCES
@@ -72,7 +72,7 @@ def batch(
 
 def _outline(item: Parsed) -> Outline:
     """Outline a text, with the links that its reader found."""
-    return outlined(item.file.data, item.block).with_links(item.links)
+    return of_document(item.file.data, item.block).with_links(item.links)
 
 
 def tags_of(item: Parsed, outline: Outline) -> Sequence[str]:

@@ -85,6 +85,7 @@ class Query(NamedTuple):
         grams: of `words`, those that no longer word can stand for.
         exact: no other word stands for one that no document has.
         forms: of some words other ones, which count less: `c` of `c++`.
+        accented: of `words`, those that were typed with accents.
         texts: of a query without words: symbols to look for as they stand.
     """
 
@@ -95,6 +96,7 @@ class Query(NamedTuple):
     exact: bool = False
     forms: tuple[tuple[str, str], ...] = ()
     texts: tuple[str, ...] = ()
+    accented: frozenset[str] = frozenset()
 
 
 def check_lexical(query: str) -> str | None:
@@ -119,7 +121,7 @@ def check_semantic(query: str) -> str | None:
 
 def content_words(question: str) -> dict[str, str]:
     """Extract the content words of a question, folded, each standing for itself."""
-    folded = [piece for raw in words.split(question) for piece, _ in words.pieces(raw)[1]]
+    folded = [piece for raw in words.split(question) for piece, _ in words.folded_pieces(raw)[1]]
     return {word: word for word in folded if word not in STOP_WORDS}
 
 
@@ -169,6 +171,7 @@ class _Reader:
         self._excluded: list[Phrase] = []
         self._forms: dict[tuple[str, str], None] = {}
         self._texts: dict[str, None] = {}
+        self._accented: set[str] = set()
 
     def query(self) -> Query:
         """Return the query.
@@ -193,6 +196,7 @@ class _Reader:
             tuple(self._excluded),
             forms=forms,
             texts=texts,
+            accented=frozenset(self._accented),
         )
 
     def token(self, token: re.Match[str]) -> None:
@@ -230,7 +234,7 @@ class _Reader:
 
     def _name(self, name: list[str], forms: tuple[str, ...]) -> None:
         """Read a word, the grams of a run, or a name made of several words."""
-        pieces = [folded for word in name for folded, _ in words.pieces(word)[1]]
+        pieces = [folded for word in name for folded, _ in words.folded_pieces(word)[1]]
         if not pieces:
             return
         if words.is_gram(name[0]):
@@ -246,7 +250,11 @@ class _Reader:
         self._words.append(whole)
         if len(sequence) > 1:
             self._phrases.append(Phrase(sequence, spare=tuple(word for word, _ in sequence)))
-        for other in words.bare(whole):
+        if words.accented(name[0]) is not None:
+            self._accented.add(whole)
+        respelt = words.respelt(name[0])
+        others = words.bare(whole) if respelt is None else (respelt,)
+        for other in others:
             self._forms[whole, other] = None
 
 
@@ -266,7 +274,7 @@ def _sequence(raw: list[str]) -> tuple[Element, ...]:
     elements: list[Element] = []
     place = 0
     for at, word in enumerate(raw):
-        width, parts = words.pieces(word)
+        width, parts = words.folded_pieces(word)
         if words.is_joined(word):
             continue
         if words.is_gram(word):

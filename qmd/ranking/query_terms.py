@@ -11,7 +11,7 @@ from qmd.ranking.postings import Postings, Tally, Term
 from qmd.ranking.query import Phrase, Query
 from qmd.storage.stemmer import Stemmer
 from qmd.text import tokenizer
-from qmd.text.hashes import joined_id
+from qmd.text.hashes import accented_id, joined_id
 
 if TYPE_CHECKING:
     from qmd.ranking.spelling import Respell
@@ -25,6 +25,10 @@ Measured: docs/relevance.md.
 FORM = 0.3
 """Weight of another form of a word, relative to the word: `email` finds `e-mail`, and `C++` finds
 `C`, below the form that was asked for."""
+
+ACCENTED = 0.2
+"""What a word with accents counts more, if it was typed with accents, or less, if without: the
+spelling that was asked for comes first."""
 
 SYLLABLE = 0.2
 """What one syllable of Hangul counts next to a word: two together say what a text is about.
@@ -136,8 +140,8 @@ class Asked:
         for phrase in phrases:
             words |= dict.fromkeys(word for word, _ in phrase.elements)
             words |= dict.fromkeys(phrase.spare or ())
-        words |= {other: None for _, other in query.forms}
-        forms = {form for phrase in phrases for form in phrase.forms}
+        forms = {other for _, other in query.forms}
+        forms |= {form for phrase in phrases for form in phrase.forms}
         forms |= {form.replace("-", "") for form in forms if tokenizer.is_joined(form)}
         forms -= words.keys()
         known = self._postings.near([*words, *sorted(forms)])
@@ -189,6 +193,7 @@ class Asked:
             if word not in query.grams
         }
         others = [form.term_id for each in forms.values() for form in each]
+        others += [accented_id(term) for term in forms]
         documents = dict(self._postings.documents(list(dict.fromkeys([*weights, *others]))))
         met = [word for word in words if documents[self._term[word]]]
         self.rarest = min(met, key=lambda word: documents[self._term[word]], default=None)
@@ -209,10 +214,19 @@ class Asked:
             has_any = most if documents[term] else 0.0
             instead = self._add_forms(forms.get(term, ()), documents, has_any)
             self.most += most if documents[term] else instead or most
+            if documents.get(accented_id(term)):
+                is_asked = any(self._term[word] == term for word in query.accented)
+                share = ACCENTED if is_asked else -ACCENTED
+                self.terms.append(Term(accented_id(term), share * most))
+                self.most += max(0.0, share * most)
 
     def _forms_of(self, word: str, query: Query) -> list[Form]:
         """Return other forms of a word: with a hyphen, without its marks."""
-        forms = [Form(self._term[other], word, [other]) for of, other in query.forms if of == word]
+        forms = [
+            Form(self._term[other], word, [other])
+            for of, other in query.forms
+            if of == word and other in self._term
+        ]
         if len(word) > 2 and not _MARK.search(word):
             written = [f"{word[:at]}-{word[at:]}" for at in range(1, len(word))]
             forms.append(Form(joined_id(self._term[word]), word, written))
@@ -296,6 +310,7 @@ class Asked:
                 if other.startswith(word)
                 and term_id not in asked
                 and not _MARK.search(other, len(word))
+                and tokenizer.is_folded(other)
             }
             self._note(word, longer.values())
             clauses.append(list(longer))

@@ -104,3 +104,59 @@ def _after_fence(data: bytes, at: int, mark: bytes) -> int:
     )
     found = closing.search(data, at)
     return found.end() if found else len(data)
+
+
+_INDENTS = (b"\n\n    ", b"\n\n\t", b"\n\r\n    ", b"\n\r\n\t")
+_CONTAINER = re.compile(rb"[ \t]{0,3}(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)|\[\^[^\]\n]+\]:|<)")
+
+
+def shown(data: bytes, start: int = 0) -> bytes:
+    """Blank out comments, formulas and indented code; all else stays in its place.
+
+    Args:
+        start: where the front matter ends.
+    """
+    is_indented = any(indent in data for indent in _INDENTS)
+    if not is_indented and not has_comments(data):
+        return data
+    parts = hidden(data, start)
+    gone = [part for part in parts if part.kind != CODE]
+    if is_indented:
+        gone = sorted([*gone, *_indented(data, start, parts)])
+    if not gone:
+        return data
+    pieces, at = [], 0
+    for part in gone:
+        first = max(part.start, at)
+        if first < part.end:
+            pieces += [data[at:first], _NO_BREAK.sub(b" ", data[first : part.end])]
+            at = part.end
+    return b"".join([*pieces, data[at:]])
+
+
+_NO_BREAK = re.compile(rb"[^\r\n]")
+
+
+def _indented(data: bytes, start: int, parts: Sequence[Hidden]) -> Iterator[Hidden]:
+    """Yield the lines of indented code. What is indented in a list or in HTML is none."""
+    is_inside = is_code = False
+    after_blank = True
+    at = start
+    while at < len(data):
+        end = data.find(b"\n", at) + 1 or len(data)
+        line = data[at:end]
+        if not line.strip():
+            after_blank = True
+        elif not covers(parts, at):
+            if line.startswith((b"    ", b"\t")):
+                is_code = is_code or (after_blank and not is_inside)
+                if is_code:
+                    yield Hidden(at, end, CODE)
+            else:
+                is_code = False
+                if _CONTAINER.match(line):
+                    is_inside = True
+                elif after_blank and line[:1] not in b" \t":
+                    is_inside = False
+            after_blank = False
+        at = end

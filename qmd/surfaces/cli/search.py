@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from qmd.analytics.rows import Results
 from qmd.operations.search import search as keyword
 from qmd.surfaces import console, formats, render
-from qmd.surfaces.cli.common import State, notice, say
-from qmd.surfaces.cli.derive import Call, command
+from qmd.surfaces.cli.common import State, is_interactive, notice, say
+from qmd.surfaces.cli.derive import Call, carried_out, command
 from qmd.surfaces.cli.search_options import SearchOutput
 from qmd.text import paths
 from qmd.wording import DIGITS, lowest_shown_as, reaches
@@ -24,6 +24,8 @@ def adjust(call: Call) -> None:
     """Ask for as much as the output format shows, and for scores that are shown as high enough."""
     options: SearchOutput = call.options
     arguments = call.arguments
+    if options.yes or call.given.get("fresh"):
+        console.current().stay_alone()  # it may write to the index
     arguments["limit"] = options.wanted(arguments.get("limit"))
     arguments["length"] = options.length
     if call.operation.name == "search":  # one line, also from stdin
@@ -44,6 +46,11 @@ def _digits(options: SearchOutput) -> int:
 
 def show(call: Call, results: Results) -> None:
     """Write results."""
+    if call.options.yes or (not results and is_interactive()):
+        from qmd.surfaces.cli import offer
+
+        if offer.folder_indexed(call, found=bool(results)):
+            results = carried_out(call.operation, call)
     here, engine, options = call.here, call.engine, call.options
     roots = {}
     if options.full_path or here.colour:

@@ -47,11 +47,23 @@ SOON, LATER = 10.0, 60.0
 MOST_NAMES = 500
 """Documents that can be asked for at once by name."""
 
+FRESH = "fresh"
+"""Argument of searches that updates the index first."""
+
 LAST = 1.0
 """Seconds for counting at the very end."""
 
 COUNTED = 0.5
 """Seconds after an answer when what was found of experience records is counted."""
+
+
+def without_fresh(tool: Tool) -> Tool:
+    """Return a tool without the argument that updates the index first, which is to write."""
+    properties = tool.input["properties"]
+    if FRESH not in properties:
+        return tool
+    left = {name: each for name, each in properties.items() if name != FRESH}
+    return tool._replace(input={**tool.input, "properties": left})
 
 
 class Toolbox:
@@ -70,7 +82,7 @@ class Toolbox:
         self.engine = engine
         self._read_only = read_only
         self.tools = tuple(
-            tool
+            tool if allow_write else without_fresh(tool)
             for tool in schemas.TOOLS
             if not (tool.writes and read_only) and (allow_write or not tool.optional)
         )

@@ -144,6 +144,7 @@ def test_a_relative_path_of_the_index_begins_at_the_folder_of_the_caller(served)
     [
         ["update"], ["collection", "list"], ["cleanup"], ["--version"], ["ls", "--help"],
         ["sql", "from documents", "-o", "x.csv"], ["sql", "-f", "x.sql"], ["nope"], ["help"], [],
+        ["search", "tea", "--fresh"], ["search", "tea", "--yes"], ["query", "tea", "--fresh"],
     ],
     ids=" ".join,
 )  # fmt: skip
