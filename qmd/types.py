@@ -18,6 +18,7 @@ class Collection(NamedTuple):
 
     Attributes:
         converted: globs of files for which index.yml has a command that converts them.
+        writable: `put` may write files into the folder; known from index.yml alone.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Collection(NamedTuple):
     follow_symlinks: bool = False
     respect_gitignore: bool = False
     converted: tuple[str, ...] = ()
+    writable: bool = False
 
 
 class Context(NamedTuple):

@@ -10,8 +10,8 @@ __all__ = ["amount", "day", "duration", "folder", "minute", "month", "size"]
 
 
 def folder(root: str) -> str:
-    """Return the folder of a collection; records have none."""
-    return root or "(submitted by agents)"
+    """Return the folder of a collection; one that is stored in the index has none."""
+    return root or "(in the index)"
 
 
 def day(moment: date) -> str:

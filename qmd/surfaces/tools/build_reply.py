@@ -37,6 +37,7 @@ from qmd.wording import reaches
 
 if TYPE_CHECKING:
     from qmd.analytics.rows import Results
+    from qmd.operations.put import Put
     from qmd.operations.status import Status
     from qmd.reports import Embedded, Report
 
@@ -142,6 +143,12 @@ def updated(reports: Sequence[Report]) -> Reply:
 def _kept(folders: Sequence[Kept]) -> dict[str, Any]:
     """Return folders that have lost their files, in JSON; nothing if there are none."""
     return {"kept": [each._asdict() for each in folders]} if folders else {}
+
+
+def stored(done: Put) -> Reply:
+    """Build the reply about a document that was put."""
+    verb = "Replaced" if done.replaced else "Stored"
+    return Reply((f"{verb} {done.file} ({done.docid}).",), done._asdict())
 
 
 def embedded(done: Embedded) -> Reply:

@@ -16,6 +16,7 @@ from qmd.declaration import operation as declaration
 from qmd.errors import InvalidArgument, QmdError
 from qmd.operations.documents import get, multi_get
 from qmd.operations.embed import embed
+from qmd.operations.put import put, remove
 from qmd.operations.search import prepare, search
 from qmd.operations.semantic_search import query, vector_search
 from qmd.operations.status import status
@@ -343,6 +344,15 @@ class Toolbox:
             return report
 
         return build_reply.embedded(await telling(progress, work))
+
+    # -- documents without files -------------------------------------------------------
+
+    async def _put(self, tool: Tool, given: Mapping[str, Any], _: Progress | None) -> Reply:
+        return build_reply.stored(await self._run(put, read(tool, given)))
+
+    async def _remove(self, tool: Tool, given: Mapping[str, Any], _: Progress | None) -> Reply:
+        file = await self._run(remove, read(tool, given))
+        return Reply((f"Removed {file}.",), {"file": file})
 
     async def embed_texts(self, given: Sequence[str]) -> list[list[float]]:
         """Vectors of texts, as documents are embedded.

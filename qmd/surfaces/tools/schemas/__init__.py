@@ -5,7 +5,7 @@ from __future__ import annotations
 from qmd.surfaces.tools.schemas.experiences import QUERY_EXPERIENCES, SUBMIT_EXPERIENCE
 from qmd.surfaces.tools.schemas.reading import GET, MULTI_GET, STATUS
 from qmd.surfaces.tools.schemas.searching import QUERY, SEARCH, VSEARCH
-from qmd.surfaces.tools.schemas.upkeep import EMBED, UPDATE
+from qmd.surfaces.tools.schemas.upkeep import EMBED, PUT, REMOVE, UPDATE
 
 TOOLS = (
     SEARCH,
@@ -18,6 +18,8 @@ TOOLS = (
     SUBMIT_EXPERIENCE,
     UPDATE,
     EMBED,
+    PUT,
+    REMOVE,
 )
 
 PREFIX = "qmd_"
