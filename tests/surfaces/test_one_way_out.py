@@ -100,7 +100,8 @@ OF_PROCESS = (
 
 NOT_FORWARDED = {
     "exchange.py", "server_process.py", "serve.py", "skill.py", "progress.py", "update.py",
-    "embed.py", "upkeep.py", "sql_shell.py", "trust.py", "server_options.py", "service.py", "put.py",
+    "embed.py", "upkeep.py", "sql_shell.py", "trust.py", "server_options.py", "service.py",
+    "put.py",
 }  # fmt: skip
 """Modules of commands that no server carries out."""
 
