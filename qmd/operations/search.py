@@ -47,6 +47,7 @@ NO_FILES = (
 
 @operation(
     title="Keyword search (BM25)",
+    forwardable=True,
     description='Fast BM25 keyword search. Supports "quoted phrases" and -negation. '
     "No model needed.",
     examples=(

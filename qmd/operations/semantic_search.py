@@ -65,6 +65,7 @@ if TYPE_CHECKING:
 @operation(
     name="vsearch",
     title="Semantic search (vectors)",
+    forwardable=True,
     description="Semantic similarity search over embeddings. Needs `qmd embed` to have been run.",
     asks_models=True,
     aliases=("vsearch",),
@@ -208,6 +209,7 @@ def _nearest(
 
 @operation(
     title="Hybrid search",
+    forwardable=True,
     description="Best-quality search: BM25 and vectors, fused by scores (or by RRF), with query "
     "expansion and reranking where a model for them is fast. Give either `query` (plain text, "
     "expanded automatically) or `searches` (1-10 typed sub-queries lex/vec/hyde; the first counts "

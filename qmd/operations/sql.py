@@ -56,6 +56,7 @@ Files = Annotated[
 
 @operation(
     title="SQL",
+    forwardable=True,
     absent={"tool": "SQL is for the user: an agent has searches, and an answer of fixed size."},
     examples=(
         (
