@@ -33,7 +33,7 @@ class Signed(NamedTuple):
 
 THRESHOLD = 0.7
 """Share of their runs of three words that two texts have in common at least to be near-duplicates.
-Chosen on data: docs/decisions/024-near-duplicates.md."""
+Chosen on data: docs/decisions/025-near-duplicates.md."""
 
 ALIKE = 0.97
 """The same of texts whose names differ: pages of a template share up to .96."""

@@ -22,7 +22,7 @@ _MEANT = {
         "qmd ls [COLLECTION]": "list dir files tree ll documents docs browse",
         "qmd collection add PATH": "add index register new create ingest scan folder track learn",
         "qmd collection list": "collections folders sources",
-        "qmd collection remove NAME": "rm remove delete del forget drop untrack unregister",
+        "qmd collection remove NAME": "rm delete del forget drop untrack unregister",
         "qmd collection rename OLD NEW": "mv move rename",
         "qmd collection include NAME": "include enable",
         "qmd collection exclude NAME": "exclude disable",
