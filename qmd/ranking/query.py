@@ -2,6 +2,7 @@
 
 error handling        documents with either word, best first
 "error handling"      documents with exactly this, in this order
+title:tea tag:draft a OR b (a b) conf*    see `query_syntax`
 error -timeout        not those with the other word; also -"exact phrase"
 parse_json a.b/c-d    names match as they are written: their parts form a phrase
 C++ .NET --flag       words with their marks, and below them the same without
@@ -11,7 +12,7 @@ C++ .NET --flag       words with their marks, and below them the same without
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from qmd.errors import QueryError
 from qmd.text import tokenizer as words
@@ -38,6 +39,14 @@ _QUOTES = str.maketrans(dict.fromkeys("“”„‟«»＂", '"'))
 
 MOST_TEXTS = 8
 """Texts of symbols that a query without words can have: each is looked for in all documents."""
+
+FIELDS = ("title", "path", "tag", "type", "lang", "after", "before")
+"""Words that limit the documents of a query, before a colon."""
+
+_STRUCTURED = re.compile(
+    rf"(?:^|[\s(-])(?:(?:{'|'.join(FIELDS)}):\S|\()|\b(?:OR|AND)\b|\w\*(?:[\s)]|$)"
+)
+"""Signs of a query that is more than words, phrases and exclusions."""
 
 _NEGATION = re.compile(r'(?:^|\s)-[\w"]')
 
@@ -77,6 +86,12 @@ class Phrase(NamedTuple):
     forms: tuple[str, ...] = ()
 
 
+class Prefix(NamedTuple):
+    """Beginning of words, folded."""
+
+    begin: str
+
+
 class Query(NamedTuple):
     """A parsed keyword query.
 
@@ -86,6 +101,9 @@ class Query(NamedTuple):
         exact: no other word stands for one that no document has.
         forms: of some words other ones, which count less: `c` of `c++`.
         texts: of a query without words: symbols to look for as they stand.
+        prefixes: beginnings of words, each counted as one word.
+        fields: filters, and clauses of filters, all of which a document has to fulfil.
+        tests: clauses with phrases, prefixes or words, as well.
     """
 
     words: tuple[str, ...]
@@ -95,6 +113,54 @@ class Query(NamedTuple):
     exact: bool = False
     forms: tuple[tuple[str, str], ...] = ()
     texts: tuple[str, ...] = ()
+    prefixes: tuple[str, ...] = ()
+    fields: tuple[Any, ...] = ()
+    tests: tuple[Any, ...] = ()
+
+    @property
+    def has_words(self) -> bool:
+        """True unless it has nothing but fields."""
+        return bool(self.words or self.phrases or self.prefixes or self.tests or self.texts)
+
+
+class Token(NamedTuple):
+    """Word or phrase of a query.
+
+    Attributes:
+        is_excluded: documents with it are left out.
+        is_phrase: it stands in quotes.
+        is_optional: a document may lack the phrase: OR joins it with something else.
+        written: with its minus.
+    """
+
+    text: str
+    is_excluded: bool
+    is_phrase: bool
+    is_optional: bool = False
+    written: str = ""
+
+
+class Structure(NamedTuple):
+    """Fields, prefixes, OR and parentheses of a query.
+
+    Attributes:
+        tokens: words and phrases.
+        prefixes, fields, tests: see `Query`.
+        text: of all that is searched, without signs.
+    """
+
+    tokens: tuple[Token, ...] = ()
+    prefixes: tuple[str, ...] = ()
+    fields: tuple[Any, ...] = ()
+    tests: tuple[Any, ...] = ()
+    text: str = ""
+
+    @property
+    def is_searched(self) -> bool:
+        """True if a query without words finds something: by a prefix, or by what a field says."""
+        return bool(self.prefixes) or any(
+            getattr(each, "operator", "") != "not" for each in (*self.fields, *self.tests)
+        )
 
 
 def check_lexical(query: str) -> str | None:
@@ -145,10 +211,30 @@ def parse(query: str, *, exact: bool = False) -> Query:
     problem = check_lexical(query)
     if problem:
         raise QueryError(problem)
-    read = _Reader()
-    for token in _TOKEN.finditer(query):
+    structure = structure_of(query)
+    read = _Reader(structure or Structure())
+    for token in structure.tokens if structure else map(_token, _TOKEN.finditer(query)):
         read.token(token)
     return read.query()._replace(exact=exact)
+
+
+def _token(found: re.Match[str]) -> Token:
+    is_phrase = found["phrase"] is not None
+    text = found["phrase"] if is_phrase else found["plain"]
+    return Token(text, bool(found["minus"]), is_phrase, written=text if is_phrase else found[0])
+
+
+def structure_of(query: str) -> Structure | None:
+    """Read the fields, prefixes, OR and parentheses of a query; None: it has none.
+
+    Raises:
+        QueryError: the value of a field cannot be read.
+    """
+    if not _STRUCTURED.search(query):
+        return None
+    from qmd.ranking.query_syntax import structure
+
+    return structure(query)
 
 
 def straight(query: str) -> str:
@@ -162,7 +248,8 @@ def straight(query: str) -> str:
 class _Reader:
     """Parts of a query, as its tokens are read."""
 
-    def __init__(self) -> None:
+    def __init__(self, structure: Structure) -> None:
+        self._structure = structure
         self._words: list[str] = []
         self._grams: set[str] = set()
         self._phrases: list[Phrase] = []
@@ -178,12 +265,15 @@ class _Reader:
         """
         wanted = self._words
         texts = tuple(self._texts)[:MOST_TEXTS]
+        _, prefixes, fields, tests, _ = self._structure
+        finds = bool(self._phrases) or self._structure.is_searched
+        leaves_out = bool(self._excluded or fields or tests)
         if wanted or self._phrases:
             texts = ()
-        elif self._excluded or not texts:
-            raise QueryError(ONLY_EXCLUSIONS if self._excluded else NOTHING_TO_FIND)
+        elif not finds and (leaves_out or not texts):
+            raise QueryError(ONLY_EXCLUSIONS if leaves_out else NOTHING_TO_FIND)
         without_stops = [word for word in wanted if word not in STOP_WORDS]
-        if without_stops or self._phrases:
+        if without_stops or finds:
             wanted = without_stops
         forms = tuple((word, other) for word, other in self._forms if word in wanted)
         return Query(
@@ -193,21 +283,22 @@ class _Reader:
             tuple(self._excluded),
             forms=forms,
             texts=texts,
+            prefixes=prefixes,
+            fields=fields,
+            tests=tests,
         )
 
-    def token(self, token: re.Match[str]) -> None:
+    def token(self, token: Token) -> None:
         """Read a word, a name, a phrase in quotes, or what is excluded."""
-        quoted = token["phrase"] is not None
-        raw = words.split(token["phrase"] if quoted else token["plain"])
+        raw = words.split(token.text)
         sequence = _sequence(raw)
         if not sequence:
-            text = (token["phrase"] if quoted else token[0]).strip()
-            if text:
+            if text := token.written.strip():
                 self._texts[text] = None
-        elif token["minus"]:
+        elif token.is_excluded:
             self._excluded.append(Phrase(sequence))
-        elif quoted:
-            self._phrases.append(Phrase(sequence))
+        elif token.is_phrase:
+            self._phrases.append(Phrase(sequence, () if token.is_optional else None))
         else:
             self._plain(raw)
 
@@ -259,6 +350,11 @@ def _names(raw: list[str]) -> list[list[str]]:
         else:
             names.append([word])
     return names
+
+
+def sequence_of(text: str) -> tuple[Element, ...]:
+    """Convert a text to the elements of a phrase."""
+    return _sequence(words.split(text))
 
 
 def _sequence(raw: list[str]) -> tuple[Element, ...]:
