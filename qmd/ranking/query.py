@@ -15,6 +15,7 @@ import re
 from typing import Any, NamedTuple
 
 from qmd.errors import QueryError
+from qmd.ranking.query_parts import FIELDS, Phrase, Structure, Token, sequence_in
 from qmd.text import tokenizer as words
 
 NEWLINE = (
@@ -40,9 +41,6 @@ _QUOTES = str.maketrans(dict.fromkeys("“”„‟«»＂", '"'))
 MOST_TEXTS = 8
 """Texts of symbols that a query without words can have: each is looked for in all documents."""
 
-FIELDS = ("title", "path", "tag", "type", "lang", "after", "before")
-"""Words that limit the documents of a query, before a colon."""
-
 _STRUCTURED = re.compile(
     rf"(?:^|[\s(-])(?:(?:{'|'.join(FIELDS)}):\S|\()|\b(?:OR|AND)\b|\w\*(?:[\s)]|$)"
 )
@@ -66,30 +64,6 @@ STOP_WORDS = frozenset(
 
 A query of stop words alone searches for them.
 """
-
-Element = tuple[str, int]
-"""A folded word and its place within a phrase, from 0."""
-
-
-class Phrase(NamedTuple):
-    """Words that stand next to one another.
-
-    Attributes:
-        elements: never empty.
-        spare: words to look for instead if the index has no such phrase: names that are
-            made of several words. None for a phrase in quotes, which has to be there.
-        forms: other forms of the name: with a hyphen, with a mark.
-    """
-
-    elements: tuple[Element, ...]
-    spare: tuple[str, ...] | None = None
-    forms: tuple[str, ...] = ()
-
-
-class Prefix(NamedTuple):
-    """Beginning of words, folded."""
-
-    begin: str
 
 
 class Query(NamedTuple):
@@ -123,46 +97,6 @@ class Query(NamedTuple):
         return bool(self.words or self.phrases or self.prefixes or self.tests or self.texts)
 
 
-class Token(NamedTuple):
-    """Word or phrase of a query.
-
-    Attributes:
-        is_excluded: documents with it are left out.
-        is_phrase: it stands in quotes.
-        is_optional: a document may lack the phrase: OR joins it with something else.
-        written: with its minus.
-    """
-
-    text: str
-    is_excluded: bool
-    is_phrase: bool
-    is_optional: bool = False
-    written: str = ""
-
-
-class Structure(NamedTuple):
-    """Fields, prefixes, OR and parentheses of a query.
-
-    Attributes:
-        tokens: words and phrases.
-        prefixes, fields, tests: see `Query`.
-        text: of all that is searched, without signs.
-    """
-
-    tokens: tuple[Token, ...] = ()
-    prefixes: tuple[str, ...] = ()
-    fields: tuple[Any, ...] = ()
-    tests: tuple[Any, ...] = ()
-    text: str = ""
-
-    @property
-    def is_searched(self) -> bool:
-        """True if a query without words finds something: by a prefix, or by what a field says."""
-        return bool(self.prefixes) or any(
-            getattr(each, "operator", "") != "not" for each in (*self.fields, *self.tests)
-        )
-
-
 def check_lexical(query: str) -> str | None:
     """Return the reason for an invalid keyword query, or None.
 
@@ -194,7 +128,7 @@ def plain_words(text: str) -> list[str]:
 
     Without stop words, unless there are no others. No mark has a meaning, so nothing is refused.
     """
-    asked = list(dict.fromkeys(word for word, _ in _sequence(words.split(text))))
+    asked = list(dict.fromkeys(word for word, _ in sequence_in(words.split(text))))
     return [word for word in asked if word not in STOP_WORDS] or asked
 
 
@@ -291,7 +225,7 @@ class _Reader:
     def token(self, token: Token) -> None:
         """Read a word, a name, a phrase in quotes, or what is excluded."""
         raw = words.split(token.text)
-        sequence = _sequence(raw)
+        sequence = sequence_in(raw)
         if not sequence:
             if text := token.written.strip():
                 self._texts[text] = None
@@ -328,7 +262,7 @@ class _Reader:
             self._words += pieces
             self._grams.update(pieces)
             return
-        sequence = _sequence(name)
+        sequence = sequence_in(name)
         if len(name) > 1:
             spare = tuple(dict.fromkeys(pieces))
             self._phrases.append(Phrase(sequence, spare, forms))
@@ -350,28 +284,3 @@ def _names(raw: list[str]) -> list[list[str]]:
         else:
             names.append([word])
     return names
-
-
-def sequence_of(text: str) -> tuple[Element, ...]:
-    """Convert a text to the elements of a phrase."""
-    return _sequence(words.split(text))
-
-
-def _sequence(raw: list[str]) -> tuple[Element, ...]:
-    """Convert raw words to elements of a phrase: parts of identifiers, pairs of a run."""
-    elements: list[Element] = []
-    place = 0
-    for at, word in enumerate(raw):
-        width, parts = words.pieces(word)
-        if words.is_joined(word):
-            continue
-        if words.is_gram(word):
-            follows_pair = at > 0 and len(raw[at - 1]) == 2 and words.is_gram(raw[at - 1])
-            if len(word) == 2 or not follows_pair:
-                elements.append((parts[-1][0], place))
-        elif len(parts) > 1:
-            elements += [(folded, place + shift) for folded, shift in parts[1:]]
-        else:
-            elements += [(folded, place + shift) for folded, shift in parts]
-        place += width
-    return tuple(elements)

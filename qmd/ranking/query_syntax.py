@@ -18,9 +18,9 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from qmd.errors import QueryError
-from qmd.ranking import query as queries
-from qmd.ranking.query import FIELDS, Phrase, Prefix, Structure, sequence_of
+from qmd.ranking import query_parts as parts_of
 from qmd.ranking.query_fields import test_of_field
+from qmd.ranking.query_parts import FIELDS, Phrase, Prefix, Structure, sequence_of
 from qmd.text import tokenizer
 from qmd.types import Clause, Filter
 
@@ -294,7 +294,7 @@ def structure(query: str) -> Structure | None:
     prefixes = tuple(each.text for each, _ in found.ranked if each.kind == "prefix")
     searched = [(each, is_optional) for each, is_optional in found.ranked if each.kind != "prefix"]
     tokens = tuple(
-        queries.Token(
+        parts_of.Token(
             each.text, each.negated, each.kind == "phrase", is_optional, written=each.text
         )
         for each, is_optional in searched

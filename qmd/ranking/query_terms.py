@@ -8,7 +8,8 @@ from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.ranking.postings import Postings, Tally, Term
-from qmd.ranking.query import Phrase, Prefix, Query
+from qmd.ranking.query import Query
+from qmd.ranking.query_parts import Phrase, Prefix
 from qmd.storage.stemmer import Stemmer
 from qmd.text import tokenizer
 from qmd.text.hashes import joined_id

@@ -13,7 +13,7 @@ from qmd.errors import UsageError
 from qmd.operations import grep as lines
 from qmd.operations.grep import Matched
 from qmd.surfaces import terminal
-from qmd.surfaces.cli.common import Json, State
+from qmd.surfaces.cli.common import Ended, Json, State
 from qmd.surfaces.cli.derive import interactive
 from qmd.wording import on_one_line
 
@@ -56,7 +56,7 @@ def grep(at: State, arguments: dict[str, Any], options: GrepOutput) -> None:
         lines.grep(engine, each=writer.write, **arguments)
     writer.end()
     if not writer.found:
-        raise SystemExit(NONE)
+        raise Ended(NONE)
 
 
 class _Writer:
