@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from qmd.operations.doctor import Finding
     from qmd.operations.documents import Document
     from qmd.operations.status import Status
-    from qmd.reports import Embedded, Report
+    from qmd.reports import Embedded, EmbedStep, Report
     from qmd.surfaces.python import AsyncKnowledgeBase, KnowledgeBase, connect, open
     from qmd.types import Context, Passage, Result
     from qmd.version import __version__
@@ -54,6 +54,7 @@ __all__ = [
     "ContextNotFound",
     "Document",
     "DocumentNotFound",
+    "EmbedStep",
     "Embedded",
     "ExchangeError",
     "Finding",
@@ -92,7 +93,7 @@ __all__ = [
 _HOMES = {
     "qmd.version": "__version__",
     "qmd.types": "Context Passage Result",
-    "qmd.reports": "Embedded Report",
+    "qmd.reports": "EmbedStep Embedded Report",
     "qmd.analytics.rows": "Results Rows Table",
     "qmd.surfaces.python": "AsyncKnowledgeBase KnowledgeBase connect open",
     "qmd.operations.status": "Status",

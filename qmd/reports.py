@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from qmd.types import Kept, LeftOut
 
@@ -35,6 +36,29 @@ class Report:
     kinds: dict[str, int] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
     kept: list[Kept] = field(default_factory=list)
+
+
+class EmbedStep(NamedTuple):
+    """Progress of embedding: what is committed, and all there is to do.
+
+    Attributes:
+        bytes, total_bytes: of the texts; passages overlap, and so the total may grow a little.
+        documents, total_documents: documents with equal texts count once.
+        passages: that have a vector.
+        file: `collection/path` of the document in hand; None at the start.
+    """
+
+    bytes: int
+    total_bytes: int
+    documents: int
+    total_documents: int
+    passages: int
+    file: str | None
+
+    @property
+    def total_passages(self) -> int:
+        """Estimate of the passages in all, from those so far; 0 without any."""
+        return round(self.passages * self.total_bytes / self.bytes) if self.bytes else 0
 
 
 @dataclass(slots=True)

@@ -18,6 +18,7 @@ class Collection(NamedTuple):
 
     Attributes:
         converted: globs of files for which index.yml has a command that converts them.
+        writable: `put` may write files into the folder; known from index.yml alone.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Collection(NamedTuple):
     follow_symlinks: bool = False
     respect_gitignore: bool = False
     converted: tuple[str, ...] = ()
+    writable: bool = False
 
 
 class Context(NamedTuple):
@@ -224,6 +226,7 @@ class Result(NamedTuple):
         explain: how the score came about, if it was asked for.
         place: page, slide or moment that the line is in, as people write it; None: there is none.
         also_in: `collection/path` of the same file in other collections that were searched.
+        stale: the file has changed or gone since the last update.
     """
 
     docid: str
@@ -238,6 +241,7 @@ class Result(NamedTuple):
     explain: Mapping[str, object] | None = None
     place: str | None = None
     also_in: tuple[str, ...] = ()
+    stale: bool = False
 
 
 class Passage(NamedTuple):

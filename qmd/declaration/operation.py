@@ -167,6 +167,7 @@ class _Recorded(NamedTuple):
         aliases: other names of the Python method.
         absent: surfaces that do not have it, with the reason.
         examples: two to four of the command, which its help ends with.
+        destructive: it may replace or remove what is there for good.
     """
 
     function: Callable[..., Any]
@@ -180,6 +181,7 @@ class _Recorded(NamedTuple):
     aliases: tuple[str, ...] = ()
     absent: Mapping[Surface, str] = _NOTHING
     examples: tuple[Example, ...] = ()
+    destructive: bool = False
 
 
 class Operation(_Recorded):
@@ -234,6 +236,7 @@ def operation(
     aliases: tuple[str, ...] = (),
     absent: Mapping[Surface, str] = _NOTHING,
     examples: tuple[Example, ...] = (),
+    destructive: bool = False,
 ) -> Callable[[Function], Function]:
     """Record a function as an operation; see `Operation`. The function itself stays as it is."""
 
@@ -250,6 +253,7 @@ def operation(
             aliases,
             absent,
             examples,
+            destructive,
         )
         return function
 

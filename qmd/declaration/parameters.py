@@ -266,6 +266,14 @@ TypedQueries = Annotated[
     ),
 ]
 
+Fresh = Annotated[
+    bool,
+    Parameter(
+        help="Update the index first, without update commands.",
+        helps={"tool": "Index what has changed in the files before the search."},
+    ),
+]
+
 Mode = Annotated[
     Literal["fast", "hybrid", "full"] | None,
     Parameter(help="fast: words; hybrid: and meaning; full: and models that help."),

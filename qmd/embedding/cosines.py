@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from qmd.models.selection import Space
+    from qmd.storage.database import Database
+
 FEWEST, MOST = 30, 256
 """Texts that tell something, at least, and that are compared with each other, at most."""
 
@@ -68,6 +71,32 @@ def keep(cursor: Cursor, found: Cosines, *, model_id: int) -> None:
     """Keep those of a model in the index."""
     cursor.run("embeddings/forget_cosines", model_id=model_id)
     cursor.run("embeddings/keep_cosines", model_id=model_id, **found._asdict())
+
+
+def measure_again(database: Database, space: Space) -> None:
+    """Measure the cosines of what has vectors now; write them only if they have changed.
+
+    Those of the embedded model are known (`USUAL`).
+    """
+    from qmd.embedding import vectors
+    from qmd.models.registry import MINILM
+
+    if space.model.name == MINILM.name:
+        return
+
+    def changed(cursor: Cursor) -> tuple[int, Cosines] | None:
+        number = vectors.model_id(cursor, space.fingerprint)
+        if number is None:
+            return None
+        found = measured(cursor, model_id=number)
+        return (number, found) if found != of(cursor, number) else None
+
+    def write(cursor: Cursor) -> None:
+        if (found := changed(cursor)) is not None:
+            keep(cursor, found[1], model_id=found[0])
+
+    if database.read(changed) is not None:
+        database.write(write)
 
 
 def _of_vectors(vectors: NDArray[np.float32]) -> Cosines | None:

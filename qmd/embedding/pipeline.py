@@ -20,17 +20,15 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import anyio
 from anyio import from_thread, to_thread
 
-from qmd.embedding import chunker, cosines, drafts
+from qmd.embedding import chunk_groups, chunker, cosines, drafts
 from qmd.embedding import vectors as embeddings
 from qmd.embedding.vectors import Chunk, Text
 from qmd.errors import ModelError
-from qmd.models.registry import MINILM
-from qmd.reports import Embedded
+from qmd.reports import Embedded, EmbedStep
 from qmd.stages import each, flow
 
 if TYPE_CHECKING:
     import numpy as np
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from qmd.models.protocols import Embedder
@@ -41,11 +39,12 @@ if TYPE_CHECKING:
 BATCH_TOKENS = 16_384
 """Tokens between two commits: a few seconds of work on a small processor."""
 
+FIRST_TOKENS = 512
+"""Tokens of the first commit: the user sees that it works. Each further one may have twice as many,
+up to `BATCH_TOKENS`."""
+
 SOON, HASTY = 60.0, 1024
 """Seconds that are little time, and tokens between two commits then: less is lost at its end."""
-
-GROUP_TEXTS, GROUP_BYTES = 64, 1_000_000
-"""Texts, and bytes of them, that are chunked together."""
 
 TITLE_SHARE = 1 / 8
 """Characters of a title in the prompt, for each token of a chunk: the rest is the passage's,
@@ -102,6 +101,7 @@ async def embed(
     within: float | None = None,
     something: bool = False,
     progress: Progress | None = None,
+    detail: Callable[[EmbedStep], None] | None = None,
 ) -> Embedded:
     """Compute a vector of one model for every chunk of every document.
 
@@ -113,6 +113,7 @@ async def embed(
         something: do not stop before something is committed, so that who calls again and
             again comes to the end.
         progress: callback after each commit.
+        detail: callback at the start and after each commit.
 
     Raises:
         ModelError: the model does not work at all.
@@ -129,6 +130,8 @@ async def embed(
     until = math.inf if within is None else anyio.current_time() + within
     with anyio.CancelScope(deadline=math.inf if something else until) as limited:
         await run.begin(check=force)
+        if detail:
+            detail(run.step(report, None))
         async with flow() as stage:
             batches = stage(run.embedded(stage(run.batched(stage(run.passages())))))
             async for batch in batches:
@@ -141,13 +144,15 @@ async def embed(
                 report.failed += [(f"{p.name}:{p.line}", why) for p, why in batch.failed]
                 if progress:
                     progress(report.bytes, max(run.total, report.bytes))
+                if detail:
+                    detail(run.step(report, batch))
     report.stopped = limited.cancelled_caught
     report.foreign = run.foreign
     report.draft = anew and report.stopped
     if anew and not report.stopped:
         work = partial(drafts.put_in_place, space=space, dimensions=run.dimensions)
         await to_thread.run_sync(database.write, work)
-    await to_thread.run_sync(_measure, database, space)
+    await to_thread.run_sync(cosines.measure_again, database, space)
     report.seconds = time.monotonic() - began
     state = await to_thread.run_sync(database.read, partial(pending, collections=collections))
     report.documents, report.lacking = state.documents, state.lacking
@@ -177,7 +182,9 @@ class _Run:
         self._uncut: list[tuple[str, int]] = []
         self.dimensions = 0
         self.total = 0
+        self.documents = 0
         self.foreign = 0
+        self._seen: dict[str, None] = {}
 
     async def begin(self, *, check: bool) -> None:
         """Prepare the run: count the texts and chunks without vectors.
@@ -199,6 +206,19 @@ class _Run:
         self._left, self._uncut = await to_thread.run_sync(self._database.read, look)
         self.total = sum(chunk.length for chunk in self._left)
         self.total += sum(size for _, size in self._uncut)
+        self.documents = len(
+            {chunk.hash for chunk in self._left} | {each[0] for each in self._uncut}
+        )
+
+    def step(self, report: Embedded, batch: Batch | None) -> EmbedStep:
+        """Describe how far the run is, after a batch or before the first."""
+        passages = [*batch.passages, *(each for each, _ in batch.failed)] if batch else []
+        self._seen |= {each.name: None for each in passages}
+        at = next(reversed(self._seen), None)
+        total = max(self.total, report.bytes)
+        is_over = bool(batch) and report.bytes >= total
+        done = len(self._seen) - (0 if is_over or at is None else 1)  # the last is in hand
+        return EmbedStep(report.bytes, total, done, self.documents, report.chunks, at)
 
     def _width(self, *, anew: bool) -> int:
         """Return the dimensions of the vectors; ask the model if they are unknown or `anew`."""
@@ -207,11 +227,11 @@ class _Run:
 
     async def passages(self) -> AsyncGenerator[list[Passage], None]:
         """Yield chunks left without a vector, then those of texts that are chunked now."""
-        async for chunks in each(_by_text(self._left)):
+        async for chunks in each(chunk_groups.by_text(self._left)):
             hashes = list(dict.fromkeys(chunk.hash for chunk in chunks))
             texts = await self._texts(hashes)
             yield [self._passage(texts[c.hash], c) for c in chunks if c.hash in texts]
-        async for hashes in each(_grouped(self._uncut)):
+        async for hashes in each(chunk_groups.grouped(self._uncut)):
             texts = await self._texts(hashes)
             cut = await to_thread.run_sync(self._cut, [texts[h] for h in hashes if h in texts])
             chunks = await to_thread.run_sync(self._keep, cut)
@@ -266,7 +286,9 @@ class _Run:
         if not rows:
             return []
         added = self._write(
-            partial(embeddings.add_chunks, model_id=self._model_id, cut=_cut_table(rows))
+            partial(
+                embeddings.add_chunks, model_id=self._model_id, cut=chunk_groups.chunk_table(rows)
+            )
         )
         return [
             Chunk(added[hash_, seq], hash_, *piece)
@@ -293,14 +315,15 @@ class _Run:
     ) -> AsyncGenerator[list[Passage], None]:
         """Group chunks into batches of about the same number of tokens."""
         batch: list[Passage] = []
-        size = 0
+        size, most = 0, min(FIRST_TOKENS, self._batch_tokens)
         async for passages in groups:
             for passage in passages:
                 batch.append(passage)
                 size += passage.tokens
-                if size >= self._batch_tokens:
+                if size >= most:
                     yield batch
                     batch, size = [], 0
+                    most = min(2 * most, self._batch_tokens)
         if batch:
             yield batch
 
@@ -360,51 +383,12 @@ class _Run:
         return self._database.write(checked)
 
 
-def _measure(database: Database, space: Space) -> None:
-    """Measure the cosines of what has vectors now; write them only if they have changed.
-
-    Those of the embedded model are known (`cosines.USUAL`).
-    """
-    if space.model.name == MINILM.name:
-        return
-
-    def changed(cursor: Cursor) -> tuple[int, cosines.Cosines] | None:
-        number = embeddings.model_id(cursor, space.fingerprint)
-        if number is None:
-            return None
-        found = cosines.measured(cursor, model_id=number)
-        return (number, found) if found != cosines.of(cursor, number) else None
-
-    def keep(cursor: Cursor) -> None:
-        if (found := changed(cursor)) is not None:
-            cosines.keep(cursor, found[1], model_id=found[0])
-
-    if database.read(changed) is not None:
-        database.write(keep)
-
-
 def _supersede(cursor: Cursor, space: Space) -> None:
     """Remove the vectors of this model that were made with other settings."""
     needed = (space.fingerprint, drafts.draft(space).fingerprint)
     for stored in embeddings.models(cursor):
         if stored.name == space.model.name and stored.fingerprint not in needed:
             embeddings.remove(cursor, model_id=stored.model_id)
-
-
-def _cut_table(rows: Sequence[tuple[str | int, ...]]) -> pa.Table:
-    """Build the Arrow table of chunks for a commit."""
-    import pyarrow as pa
-
-    names = ("hash", "seq", "position", "length", "line", "tokens")
-    columns = dict(zip(names, zip(*rows, strict=True), strict=True))
-    numbers = {name: pa.array(columns[name], pa.uint32()) for name in names[1:]}
-    return pa.table(
-        {
-            "number": pa.array(range(len(rows)), pa.uint32()),
-            "hash": pa.array(columns["hash"], pa.string()),
-            **numbers,
-        }
-    )
 
 
 def _after_lead(
@@ -426,31 +410,3 @@ def _after_lead(
             line += text.body.count("\n", at, start)
             at = start
             yield piece._replace(position=start, length=length, line=line)
-
-
-def _by_text(chunks: list[Chunk]) -> Iterator[list[Chunk]]:
-    """Group chunks, sorted by text, so that each group needs few texts."""
-    group: list[Chunk] = []
-    seen: set[str] = set()
-    for chunk in chunks:
-        if len(seen) == GROUP_TEXTS and chunk.hash not in seen:
-            yield group
-            group, seen = [], set()
-        group.append(chunk)
-        seen.add(chunk.hash)
-    if group:
-        yield group
-
-
-def _grouped(texts: list[tuple[str, int]]) -> Iterator[list[str]]:
-    """Group hashes of texts that are read together."""
-    group: list[str] = []
-    size = 0
-    for hash_, bytes_ in texts:
-        group.append(hash_)
-        size += bytes_
-        if size >= GROUP_BYTES or len(group) >= GROUP_TEXTS:
-            yield group
-            group, size = [], 0
-    if group:
-        yield group

@@ -102,7 +102,11 @@ def corpus_index(engine: Index, fixture: Fixture, progress: Progress) -> Iterato
         try:
             made.change(partial(_configure, engine.settings(), work / "docs"))
             told = progress("Indexing")
-            [report] = anyio.run(lambda: run_update(made, progress=lambda _: told))
+
+            def shown(done: int, total: int, _: str) -> None:
+                told(done, total)
+
+            [report] = anyio.run(lambda: run_update(made, progress=lambda _: shown))
             if report.failure:
                 raise UsageError(f"{fixture.corpus} could not be indexed: {report.failure}")
             yield Bench(made, fixture, ids=ids)

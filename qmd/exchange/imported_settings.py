@@ -39,8 +39,8 @@ class ImportedSettings:
         self._contexts = [c for c in described if c.collection != EXPERIENCES]
         self._collections = []
         for collection in known:
-            if collection.name == EXPERIENCES:
-                continue
+            if not collection.root:
+                continue  # it is stored in the index, and not in index.yml
             if collection.update_command and not trusting:
                 self.left_out.append(f"run for '{collection.name}': {collection.update_command}")
                 collection = collection._replace(update_command=None)

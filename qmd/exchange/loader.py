@@ -103,11 +103,11 @@ def _check_names(cursor: Cursor, *, folder: Path) -> None:
     """
     for name, root in cursor.run("import/collections"):
         try:
-            if name != EXPERIENCES:
+            if name != EXPERIENCES or root:
                 check_name(name)
         except UsageError as error:
             raise ExportDamaged(folder, "collections", str(error).split("\n")[0]) from error
-        if (name != EXPERIENCES or root) and paths.place(root, "a") is None:
+        if root and paths.place(root, "a") is None:
             shown = on_one_line(root)
             problem = f"the folder of '{name}' is not an absolute path: '{shown}'."
             raise ExportDamaged(folder, "collections", problem)

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from qmd.ingest.columns import documents
 from qmd.ingest.commit import Batch, Made
 from qmd.ingest.inversion import FIELDS, Document, Postings, tokenise
-from qmd.ingest.outlines import Outline, outlined
+from qmd.ingest.outlines import Outline, of_document
 from qmd.storage.arrow import Column, Relation, lists, numbers, struct, texts
 from qmd.text import markdown
+from qmd.text.languages import language, stemmed_in
 from qmd.types import EXPERIENCES
 
 if TYPE_CHECKING:
@@ -42,7 +43,9 @@ def batch(
     Args:
         named: whether the words of a path say something, so that a search is to find them.
     """
-    found = tokenise([_fields(item, named) for item in parsed], vocabulary)
+    codes = [language(item.file.text or "", item.metadata, start=item.matter) for item in parsed]
+    stemmed = list(map(stemmed_in, codes))
+    found = tokenise([_fields(item, named) for item in parsed], vocabulary, stemmed)
     contents = {item.file.hash: item for item in parsed}
     outlines = {hash_: _outline(item) for hash_, item in contents.items()}
     columns = {
@@ -56,6 +59,7 @@ def batch(
             tags=_lists([tags_of(item, outlines[item.file.hash]) for item in parsed]),
             aliases=_lists([item.aliases for item in parsed]),
             links=_lists([item.links for item in parsed]),
+            lang=texts(codes),
         ),
         texts=Relation(
             hash=texts([*contents]),
@@ -72,7 +76,7 @@ def batch(
 
 def _outline(item: Parsed) -> Outline:
     """Outline a text, with the links that its reader found."""
-    return outlined(item.file.data, item.block).with_links(item.links)
+    return of_document(item.file.data, item.block).with_links(item.links)
 
 
 def tags_of(item: Parsed, outline: Outline) -> Sequence[str]:

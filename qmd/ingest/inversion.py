@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from functools import partial
 from itertools import chain
 from typing import Literal, NamedTuple
 
-from qmd.ingest.vocabulary import Vocabulary
+from qmd.ingest.vocabulary import Vocabulary, pieces_in
 from qmd.text import tokenizer
 
 try:
@@ -59,37 +60,91 @@ CODES: tuple[Literal["q", "I", "i"], ...] = ("q", *"IIIII", "i", *"III")
 """Type codes of these columns for `array`."""
 
 
-def tokenise(documents: Sequence[Document], vocabulary: Vocabulary) -> Postings:
+def tokenise(
+    documents: Sequence[Document], vocabulary: Vocabulary, codes: Sequence[str] = ()
+) -> Postings:
     """Invert documents to postings.
 
     Positions count words from the start of the title; one is left out between two
     fields, so that no phrase reaches across.
+
+    Args:
+        codes: of each document the language whose stems its words have, besides English ones; empty
+            for none. Without any, none has one.
     """
+    groups: dict[str, list[int]] = {}
+    for number, code in enumerate(codes):
+        groups.setdefault(code, []).append(number)
+    if len(groups) < 2:
+        return _in_one_language(documents, vocabulary, next(iter(groups), ""))
+    made = [
+        (numbers, _in_one_language([documents[number] for number in numbers], vocabulary, code))
+        for code, numbers in groups.items()
+    ]
+    return _together(made, len(documents))
+
+
+def _in_one_language(documents: Sequence[Document], vocabulary: Vocabulary, code: str) -> Postings:
     if Words is None:
-        return plainly_tokenised(documents, vocabulary)
-    known = vocabulary.compiled
+        return plainly_tokenised(documents, vocabulary, code)
+    known = vocabulary.compiled.get(code)
     if known is None:
-        known = vocabulary.compiled = Words()
+        known = vocabulary.compiled[code] = Words(bool(code))
     fields = [
         field if isinstance(field, bytes) else tokenizer.spaced(field).encode()
         for document in documents
         for field in document
     ]
-    folded = known.define(map(tokenizer.pieces, known.split(fields)))
+    pieces = partial(pieces_in, code=code) if code else tokenizer.pieces
+    folded = known.define(map(pieces, known.split(fields)))
     known.resolve(vocabulary.term_ids(folded))
     made = zip(known.postings(), CODES, strict=True)
     return Postings._make(memoryview(column).cast(code) for column, code in made)
 
 
-def plainly_tokenised(documents: Sequence[Document], vocabulary: Vocabulary) -> Postings:
-    """Invert documents in plain Python."""
+def _together(made: Sequence[tuple[list[int], Postings]], documents: int) -> Postings:
+    """Merge the postings of parts of a batch.
+
+    Args:
+        made: numbers of the documents of each part, and their postings.
+        documents: in all.
+    """
+    order = sorted(
+        (term_id, numbers[number], part, row)
+        for part, (numbers, found) in enumerate(made)
+        for row, (term_id, number) in enumerate(zip(found.term_id, found.number, strict=True))
+    )
+    columns: list[list[int]] = [[] for _ in range(6)]
+    offsets, positions = [0], array("I")
+    for term_id, number, part, row in order:
+        found = made[part][1]
+        values = (term_id, number, *(column[row] for column in found[2:6]))
+        for column, value in zip(columns, values, strict=True):
+            column.append(value)
+        positions.extend(found.positions[found.offsets[row] : found.offsets[row + 1]])
+        offsets.append(len(positions))
+    of_fields = [array("I", bytes(4 * len(FIELDS) * documents)) for _ in range(2)]
+    for numbers, found in made:
+        for place, number in enumerate(numbers):
+            for to, own in zip(of_fields, (found.lengths, found.starts), strict=True):
+                to[3 * number : 3 * number + 3] = array("I", own[3 * place : 3 * place + 3])
+    filled = (*columns, offsets, positions, *of_fields)
+    return Postings._make(
+        memoryview(array(code, column)) for code, column in zip(CODES, filled, strict=True)
+    )
+
+
+def plainly_tokenised(
+    documents: Sequence[Document], vocabulary: Vocabulary, code: str = ""
+) -> Postings:
+    """Invert documents of one language in plain Python."""
     split = [
         [tokenizer.split(f.decode() if isinstance(f, bytes) else f) for f in document]
         for document in documents
     ]
     distinct = dict.fromkeys(chain.from_iterable(chain.from_iterable(split)))
-    vocabulary.learn(distinct)
-    pieces = {word: vocabulary.pieces(word) for word in distinct}
+    vocabulary.learn(distinct, code)
+    pieces = {word: vocabulary.pieces(word, code) for word in distinct}
     rows: list[tuple[int, int, list[int], int, list[int]]] = []
     all_lengths: list[int] = []
     all_starts: list[int] = []

@@ -7,8 +7,11 @@ test holds both equal.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
+from qmd.text import further_links, hidden
+from qmd.text.further_links import Link
 from qmd.text.outline import AUTOLINK, BETWEEN, TAG, outline
 
 MARK = BETWEEN.decode()
@@ -58,6 +61,44 @@ class Outline(NamedTuple):
             MARK.join([*([self.texts] if self.kinds else []), *[""] * count]),
             MARK.join([*([self.targets] if self.kinds else []), *links]),
         )
+
+    def with_further(self, found: Sequence[Link], data: bytes) -> Outline:
+        """Add links of other kinds than those of Markdown, each in its line."""
+        if not found:
+            return self
+        rows: list[tuple[int, str, str, str]] = []
+        if self.kinds:
+            columns = map(int, self.lines.split()), self.kinds, self.texts.split(MARK)
+            rows += zip(*columns, self.targets.split(MARK), strict=True)
+        line, seen = 1, 0
+        for each in found:
+            line += data.count(b"\n", seen, each.at)
+            seen = each.at
+            text, target = (
+                part.replace(BETWEEN, b" ").decode() for part in (each.text, each.target)
+            )
+            rows.append((line, chr(each.kind), text, target))
+        rows.sort(key=itemgetter(0))
+        lines, kinds, texts, targets = zip(*rows, strict=True)
+        return Outline(
+            "".join(kinds), " ".join(map(str, lines)), MARK.join(texts), MARK.join(targets)
+        )
+
+
+def of_document(data: bytes, start: int) -> Outline:
+    """Make the outline of a document, with its links in front matter and in HTML.
+
+    What is not shown has none: comments, formulas, indented code.
+
+    Args:
+        data: in UTF-8.
+        start: where its front matter ends.
+    """
+    visible = hidden.shown(data, start)
+    found = outlined(visible, start)
+    further = [*further_links.in_properties(data[:start])] if start else []
+    further += further_links.in_html(visible, start)
+    return found.with_further(further, data) if further else found
 
 
 def outlined(data: bytes, start: int) -> Outline:

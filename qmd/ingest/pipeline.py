@@ -26,7 +26,7 @@ from qmd.storage.database import Database
 from qmd.storage.stemmer import Stemmer
 from qmd.types import Collection
 
-Progress = Callable[[int, int], None]
+Progress = Callable[[int, int, str], None]
 """Callback with (documents done, documents in all) of a collection."""
 
 
@@ -115,7 +115,7 @@ async def _carried_out(batches: Batches, progress: Progress | None, extractor: E
                 settled &= await to_thread.run_sync(batches.commit, files, batch, limiter=cores)
                 done += sum(file.container is None for file in files)
                 if progress:
-                    progress(done, len(batches.changed))
+                    progress(done, len(batches.changed), files[-1].path if files else "")
     settled &= await to_thread.run_sync(batches.remove)
     batches.finish()
     return settled

@@ -265,10 +265,11 @@ def _labels(metadata: Mapping[str, object]) -> dict[str, Any]:
     """Take the words by which a document is found from its metadata."""
     if not metadata:
         return {}
+    known = labels.folded(metadata)
     return {
-        "tags": labels.tags(metadata),
-        "aliases": labels.aliases(metadata),
-        "described": labels.described(metadata),
+        "tags": labels.tags(known),
+        "aliases": labels.aliases(known),
+        "described": labels.described(known),
     }
 
 

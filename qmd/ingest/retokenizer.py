@@ -17,6 +17,7 @@ from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
 from qmd.storage.stemmer import Stemmer
 from qmd.text import labels
+from qmd.text.languages import language, stemmed_in
 
 if TYPE_CHECKING:
     from qmd.ingest.inversion import Document
@@ -45,6 +46,11 @@ class Stale(NamedTuple):
         described = labels.described(json.loads(self.metadata or "{}"))
         own = self.collection, self.title, self.path, self.body
         return stored_fields(*own, matter=self.matter, described=described)
+
+    @property
+    def language(self) -> str | None:
+        """Code of the language of the text."""
+        return language(self.body, self.metadata, start=self.matter)
 
 
 def needs_new_postings(cursor: Cursor) -> bool:
@@ -81,14 +87,16 @@ def _prepared(stale: list[Stale], vocabulary: Vocabulary) -> partial[None]:
     """Return the commit of a batch, the numbers of which descend."""
     from qmd.ingest.batch_tables import of_lengths, of_postings
     from qmd.ingest.inversion import tokenise
-    from qmd.storage.arrow import Relation, numbers
+    from qmd.storage.arrow import Relation, numbers, texts
 
     stale = stale[::-1]  # postings of a term go by the numbers of their documents
-    found = tokenise([each.fields for each in stale], vocabulary)
+    codes = [each.language for each in stale]
+    stemmed = list(map(stemmed_in, codes))
+    found = tokenise([each.fields for each in stale], vocabulary, stemmed)
     ids = [each.document_id for each in stale]
     return partial(
         commit.put_again,
-        again=Relation(document_id=numbers("uint32", ids), **of_lengths(found)),
+        again=Relation(document_id=numbers("uint32", ids), lang=texts(codes), **of_lengths(found)),
         postings=Relation(
             document_id=numbers("uint32", [ids[number] for number in found.number]),
             **of_postings(found),

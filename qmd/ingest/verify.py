@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qmd.ingest import batch_tables, reader
 from qmd.ingest.batch_tables import stored_fields
 from qmd.ingest.commit import Change
-from qmd.ingest.outlines import Outline, outlined
+from qmd.ingest.outlines import Outline, of_document
 from qmd.ingest.reader import File, Parsed
 from qmd.ingest.readers import tasks
 from qmd.ingest.readers.reading import restored
@@ -21,6 +21,7 @@ from qmd.storage.database import Database
 from qmd.storage.stemmer import Stemmer
 from qmd.text import labels, markdown
 from qmd.text.hashes import content_hash
+from qmd.text.languages import stemmed_in
 from qmd.types import EXPERIENCES
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class Stored(NamedTuple):
     aliases: list[str]
     links: list[str]
     said: list[str]
+    lang: str | None
 
 
 def prove(database: Database, *, progress: Callable[[int], None] | None = None) -> Counter[str]:
@@ -117,7 +119,8 @@ def _compare(
         found[TITLES] += not is_same
         found[OUTLINES] += document.outline != outline._asdict()
         fields.append(_fields(document, parsed))
-    postings = tokenise(fields, vocabulary)
+    codes = [stemmed_in(document.lang) for document in stored]
+    postings = tokenise(fields, vocabulary, codes)
     for number, document in enumerate(stored):
         lengths = (document.title_length, document.path_length, document.body_length)
         starts = (document.path_start, document.body_start)
@@ -137,7 +140,7 @@ def _compare(
 
 def _fields(document: Stored, parsed: Parsed | None) -> Document:
     metadata = json.loads(document.metadata or "{}")
-    described = labels.described(metadata) if parsed is None else parsed.described
+    described = labels.described(labels.folded(metadata)) if parsed is None else parsed.described
     own = document.collection, document.title, document.path, document.body
     return stored_fields(*own, matter=document.matter, described=described)
 
@@ -181,7 +184,7 @@ def _is_same(document: Stored, parsed: Parsed, outline: Outline) -> bool:
 def _outline(document: Stored) -> Outline:
     matter = markdown.frontmatter(document.body)
     start = len(document.body[: matter.block].encode())
-    return outlined(document.body.encode(), start).with_links(document.links)
+    return of_document(document.body.encode(), start).with_links(document.links)
 
 
 def _relation(stored: list[Stored], postings: Postings) -> Relation:

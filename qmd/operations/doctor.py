@@ -22,6 +22,7 @@ from qmd.settings import trust
 from qmd.storage import catalog, maintenance, scratch
 from qmd.storage.stemmer import extension
 from qmd.text.globs import matches_nothing
+from qmd.types import EXPERIENCES
 from qmd.visible import shown
 from qmd.wording import amount, on_one_line, size
 
@@ -248,7 +249,7 @@ def _folders(index: Index) -> Iterator[Finding]:
             yield Finding(
                 f"collection {collection.name}",
                 "ok",
-                f"{amount(collection.documents, 'record')}, in the index alone",
+                f"{amount(collection.documents, _noun(collection.name))}, in the index alone",
             )
         elif not os.path.isdir(collection.root):  # noqa: PTH112  # nor an error: who may not look
             yield Finding(
@@ -280,6 +281,10 @@ def _folders(index: Index) -> Iterator[Finding]:
             mend = left_out.removal(collection.name, each).replace("run", "Run", 1)
             check = f"collection {collection.name}"
             yield Finding(check, "warning", left_out.loss(each), f"{mend}.")
+
+
+def _noun(collection: str) -> str:
+    return "record" if collection == EXPERIENCES else "document"
 
 
 def _ignored(index: Index) -> Iterator[Finding]:

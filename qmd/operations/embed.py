@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from qmd.declaration.operation import Parameter, operation
 from qmd.declaration.parameters import ByteProgress, WatchedCollections, named
+from qmd.reports import EmbedStep
 from qmd.settings import config
 
 if TYPE_CHECKING:
@@ -59,6 +60,18 @@ Something = Annotated[
     ),
 ]
 
+StepDetail = Annotated[
+    Callable[[EmbedStep], None] | None,
+    Parameter(
+        help="Called with an EmbedStep: documents, passages, bytes and the file in hand.",
+        kind="callback",
+        absent={
+            "command": "A progress bar is shown.",
+            "tool": "The protocol has notifications of progress.",
+        },
+    ),
+]
+
 
 @operation(
     title="Make embeddings",
@@ -81,6 +94,7 @@ async def embed(
     batch_tokens: BatchTokens = None,
     something: Something = False,
     progress: ByteProgress = None,
+    detail: StepDetail = None,
 ) -> Embedded:
     """Give every document the vectors that search by meaning needs. Goes on where it stopped.
 
@@ -91,6 +105,7 @@ async def embed(
         batch_tokens: tokens between two commits.
         something: do not stop before something is committed.
         progress: called with (bytes done, bytes in all).
+        detail: called with an `EmbedStep`: documents, passages, bytes and the file in hand.
 
     Raises:
         CollectionNotFound: no collection has one of the names.
@@ -105,6 +120,7 @@ async def embed(
         within=within,
         something=something,
         progress=progress,
+        detail=detail,
     )
 
 
@@ -117,6 +133,7 @@ async def run_embed(
     within: float | None = None,
     something: bool = False,
     progress: Callable[[int, int], None] | None = None,
+    detail: Callable[[EmbedStep], None] | None = None,
 ) -> Embedded:
     """Make the vectors that documents lack, as one exclusive job.
 
@@ -129,6 +146,7 @@ async def run_embed(
         something: do not stop before something is committed, so that repeated calls come to
             the end.
         progress: called with (bytes done, bytes in all).
+        detail: called at the start and after each commit.
 
     Raises:
         ModelError: the model cannot run here, or does not work at all.
@@ -156,6 +174,7 @@ async def run_embed(
             within=within,
             something=something,
             progress=progress,
+            detail=detail,
         )
     if report.chunks and within is None:
         merge = partial(maintenance.merge, index.database, at_leisure=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from qmd.errors import ConfigEmptied, IndexNotWritable, UsageError
 from qmd.models.loader import Models
+from qmd.quoting import command
 from qmd.ranking import search_log
 from qmd.ranking.postings_loader import Holder
 from qmd.ranking.vector_indexes import VectorIndexes
@@ -153,6 +154,7 @@ class Index:
                 digest, settings = now, self.settings()
             assert digest is not None
             if catalog.config_digest(cursor) != digest:
+                self._refuse_twice(catalog.collections(cursor), settings.collections)
                 if not settings.collections:
                     self.refuse_loss(catalog.collections(cursor))
                 catalog.mirror(cursor, settings.collections, settings.contexts, digest)
@@ -160,13 +162,26 @@ class Index:
 
         self.database.write(work)
 
+    def _refuse_twice(self, known: Sequence[Collection], now: Sequence[Collection]) -> None:
+        """Let no collection of index.yml have the name of one that is stored in the index.
+
+        Raises:
+            UsageError: there is one.
+        """
+        stored = {each.name for each in known if not each.root}
+        if both := [each.name for each in now if each.name in stored]:
+            raise UsageError(
+                f"'{both[0]}' is stored in the index, and {self.place.config} has a collection "
+                "of the same name.\n\nGive that one another name."
+            )
+
     def refuse_loss(self, known: Sequence[Collection]) -> None:
         """Let no index.yml that is empty take from an index what it has.
 
         Raises:
             ConfigEmptied: it would.
         """
-        names = [collection.name for collection in known if collection.name != EXPERIENCES]
+        names = [collection.name for collection in known if collection.root]
         if names and config.is_blank(self.place):
             raise ConfigEmptied(self.place.config, names)
 
@@ -255,13 +270,20 @@ class Index:
 
         Raises:
             CollectionNotFound: there is none of this name.
-            UsageError: it is that of the experience records.
+            UsageError: it is that of the experience records, or is stored in the index.
         """
         collection = self.collection(name)
         if name == EXPERIENCES:
             raise UsageError(
                 f"'{name}' is the collection of the records that agents submit. It is not in "
                 "index.yml, and cannot be changed."
+            )
+        if not collection.root:
+            raise UsageError(
+                f"'{name}' is stored in the index. It is not in index.yml, and cannot be changed; "
+                "it goes with its last document.\n\n"
+                f"List its documents with {command('qmd', 'ls', name)}, and remove each with "
+                "'qmd remove'."
             )
         return collection
 
@@ -295,6 +317,8 @@ class Index:
             raise UsageError(
                 f"'{EXPERIENCES}' has no folder to be updated from: agents submit its records."
             )
+        if stored := [each.name for each in known if not each.root and each.name in names]:
+            raise UsageError(f"'{stored[0]}' is stored in the index: it has no folder.")
         return [each for each in known if each.root and (not names or each.name in names)]
 
     def check_collections(self, names: Sequence[str]) -> None:
@@ -341,7 +365,7 @@ class Index:
         known = self.database.read(catalog.collections)
         described = self.database.read(catalog.contexts)
         return Settings(
-            tuple(each._replace(update_command=None) for each in known if each.name != EXPERIENCES),
+            tuple(each._replace(update_command=None) for each in known if each.root),
             tuple(each for each in described if each.collection != EXPERIENCES),
         )
 

@@ -11,6 +11,7 @@ from qmd.declaration.operation import operation
 from qmd.declaration.parameters import (
     UNLIMITED,
     Exact,
+    Fresh,
     Full,
     Keywords,
     Length,
@@ -19,6 +20,7 @@ from qmd.declaration.parameters import (
     Selection,
     selected,
 )
+from qmd.operations import freshness
 from qmd.ranking import search_log
 from qmd.storage import catalog
 from qmd.types import ALL
@@ -72,6 +74,7 @@ def search(
     exact: Exact = False,
     full: Full = False,
     length: Length = 500,
+    fresh: Fresh = False,
     **among: Unpack[Selection],
 ) -> Results:
     """Find documents by keyword (BM25). Fast: no model is loaded.
@@ -84,6 +87,7 @@ def search(
             one that no document has, and `Results.respelled` and the notice say so.
         full: whole bodies, no snippets.
         length: characters of a snippet.
+        fresh: update the index first; see `update`. No update command is run.
         among: documents that may answer; see `Selection`.
 
     Returns:
@@ -97,6 +101,8 @@ def search(
     from qmd.ranking import query as queries
 
     documents = selected(**among)
+    if fresh:
+        freshness.update_first(index, documents.collections or ())
     made = search_log.begin("search", query, documents.collections, limit or UNLIMITED)
     asked = queries.parse(query, exact=exact)
     return index.read(
@@ -222,6 +228,7 @@ def presented(
     from qmd.ranking.results import results
 
     shown = results(cursor, form, index.described(cursor), matches)
+    shown = freshness.marked(index, cursor, shown)
     if not among.overlaps:
         return shown
     from qmd.storage.overlaps import elsewhere

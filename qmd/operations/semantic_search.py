@@ -14,6 +14,7 @@ from qmd.declaration.parameters import (
     Exact,
     Expand,
     Explain,
+    Fresh,
     Full,
     Fusion,
     Intent,
@@ -34,6 +35,7 @@ from qmd.declaration.parameters import (
 )
 from qmd.embedding.vector_status import other_vectors_notice, vector_status
 from qmd.errors import InvalidArgument, NotEmbedded, QueryError
+from qmd.operations import freshness
 from qmd.operations.search import (
     NONE_INCLUDED,
     empty_index_notice,
@@ -84,6 +86,7 @@ def vector_search(
     per_file: PerFile = 1,
     full: Full = False,
     length: Length = 500,
+    fresh: Fresh = False,
     **among: Unpack[Selection],
 ) -> Results:
     """Find documents by meaning: passages that say what you ask, in whatever words.
@@ -95,6 +98,7 @@ def vector_search(
         per_file: passages of one document at most.
         full: whole bodies, no snippets.
         length: characters of a snippet.
+        fresh: update the index first; see `update`. No update command is run.
         among: documents that may answer; see `Selection`.
 
     Returns:
@@ -111,6 +115,8 @@ def vector_search(
     from qmd.ranking import query
 
     documents = selected(**among)
+    if fresh:
+        freshness.update_first(index, documents.collections or ())
     made = searches.begin("vsearch", question, documents.collections, limit or UNLIMITED)
     problem = query.check_semantic(question)
     if problem or not question.strip():
@@ -238,6 +244,7 @@ async def query(
     explain: Explain = False,
     full: Full = False,
     length: Length = 500,
+    fresh: Fresh = False,
     **among: Unpack[Selection],
 ) -> Results:
     """Find documents by words and by meaning, the best of both first.
@@ -262,6 +269,7 @@ async def query(
         explain: give each result how its score came about.
         full: whole bodies, no snippets.
         length: characters of a snippet.
+        fresh: update the index first; see `update`. No update command is run.
         among: documents that may answer; see `Selection`.
 
     Returns:
@@ -284,6 +292,8 @@ async def query(
     asked = _document(question, searches, intent)
     documents = selected(**among)
     documents = documents._replace(clauses=fields_of(asked))
+    if fresh:
+        await to_thread.run_sync(freshness.update_first, index, documents.collections or ())
     most = limit or UNLIMITED
     made = begin("query", asked.document, documents.collections, most)
     options = hybrid.Recipe(

@@ -90,8 +90,8 @@ async def update(
     """
     from qmd.ingest.hooks import Hooks
 
-    def telling(each: Collection) -> Callable[[int, int], None]:
-        def tell(done: int, total: int) -> None:
+    def telling(each: Collection) -> Callable[[int, int, str], None]:
+        def tell(done: int, total: int, _: str) -> None:
             if progress is not None:
                 progress(each.name, done, total)
 
@@ -109,7 +109,7 @@ async def run_update(
     *,
     compared: Mapping[str, Comparison] = MappingProxyType({}),
     removes: bool = False,
-    progress: Callable[[Collection], Callable[[int, int], None]] | None = None,
+    progress: Callable[[Collection], Callable[[int, int, str], None]] | None = None,
     before: Callable[[Collection], Awaitable[None]] | None = None,
     told: Callable[[Collection, Report], None] | None = None,
 ) -> list[Report]:
@@ -119,7 +119,8 @@ async def run_update(
         names: of collections; none means all.
         compared: made just before, where nothing has to be done first.
         removes: documents of folders that have lost their files all at once.
-        progress: makes, for a collection, a function that is called with (done, in all).
+        progress: makes, for a collection, a function that is called with (done, in all,
+            the last file).
         before: awaited before a collection is indexed; an error it raises is the failure of
             this collection.
         told: called with each report as it is ready.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, groupby
 from types import MappingProxyType
@@ -146,7 +146,15 @@ def _scored(cursor: Cursor, query: Query, stemmer: Stemmer, *, among: Filter, li
         return () if query.exact else nearest(cursor, postings, word)
 
     containing = partial(contained, cursor)
-    asked = Asked(postings, query, stemmer, total=total, respell=respell, containing=containing)
+    asked = Asked(
+        postings,
+        query,
+        stemmer,
+        total=total,
+        respell=respell,
+        containing=containing,
+        languages=languages(cursor),
+    )
     banned = frozenset(asked.banned).union(*_left_out(cursor, query, asked))
     if not query.has_words:
         return Scored(_newest(cursor, banned, among=among, limit=limit), {}, banned, 1.0)
@@ -241,10 +249,19 @@ def _postings(cursor: Cursor) -> Postings:
 
 def statistics(cursor: Cursor) -> tuple[float, float, bool]:
     """Return the number of documents, their mean length, and whether deleted ones have postings."""
-    name = "search/statistics"
-    found = cursor.each("once", [name], lambda _: {name: cursor.run(name)[0]})[name]
-    total, average, buried = found
+    total, average, buried, _ = _statistics(cursor)
     return total, average, buried
+
+
+def languages(cursor: Cursor) -> Sequence[str]:
+    """Return the codes of the languages of documents, besides English."""
+    found: Sequence[str] = _statistics(cursor)[3]
+    return found
+
+
+def _statistics(cursor: Cursor) -> tuple[Any, ...]:
+    name = "search/statistics"
+    return cursor.each("once", [name], lambda _: {name: cursor.run(name)[0]})[name]
 
 
 def get_ready(cursor: Cursor, *, limit: int) -> None:

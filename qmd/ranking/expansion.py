@@ -139,5 +139,7 @@ def _has(text: str, word: str | None) -> bool:
     if word is None:
         return True
     stem = word[: max(4, len(word) - 2)]
-    folded = (piece for raw in tokenizer.split(text) for piece, _ in tokenizer.pieces(raw)[1])
+    folded = (
+        piece for raw in tokenizer.split(text) for piece, _ in tokenizer.folded_pieces(raw)[1]
+    )
     return any(piece.startswith(stem) for piece in folded)

@@ -74,6 +74,7 @@ class Query(NamedTuple):
         grams: of `words`, those that no longer word can stand for.
         exact: no other word stands for one that no document has.
         forms: of some words other ones, which count less: `c` of `c++`.
+        accented: of `words`, those that were typed with accents, and how they are spelt.
         texts: of a query without words: symbols to look for as they stand.
         prefixes: beginnings of words, each counted as one word.
         fields: filters, and clauses of filters, all of which a document has to fulfil.
@@ -87,6 +88,7 @@ class Query(NamedTuple):
     exact: bool = False
     forms: tuple[tuple[str, str], ...] = ()
     texts: tuple[str, ...] = ()
+    accented: tuple[tuple[str, str], ...] = ()
     prefixes: tuple[str, ...] = ()
     fields: tuple[Any, ...] = ()
     tests: tuple[Any, ...] = ()
@@ -119,7 +121,7 @@ def check_semantic(query: str) -> str | None:
 
 def content_words(question: str) -> dict[str, str]:
     """Extract the content words of a question, folded, each standing for itself."""
-    folded = [piece for raw in words.split(question) for piece, _ in words.pieces(raw)[1]]
+    folded = [piece for raw in words.split(question) for piece, _ in words.folded_pieces(raw)[1]]
     return {word: word for word in folded if word not in STOP_WORDS}
 
 
@@ -190,6 +192,7 @@ class _Reader:
         self._excluded: list[Phrase] = []
         self._forms: dict[tuple[str, str], None] = {}
         self._texts: dict[str, None] = {}
+        self._accented: dict[str, str] = {}
 
     def query(self) -> Query:
         """Return the query.
@@ -220,6 +223,7 @@ class _Reader:
             prefixes=prefixes,
             fields=fields,
             tests=tests,
+            accented=tuple(self._accented.items()),
         )
 
     def token(self, token: Token) -> None:
@@ -255,7 +259,7 @@ class _Reader:
 
     def _name(self, name: list[str], forms: tuple[str, ...]) -> None:
         """Read a word, the grams of a run, or a name made of several words."""
-        pieces = [folded for word in name for folded, _ in words.pieces(word)[1]]
+        pieces = [folded for word in name for folded, _ in words.folded_pieces(word)[1]]
         if not pieces:
             return
         if words.is_gram(name[0]):
@@ -271,7 +275,11 @@ class _Reader:
         self._words.append(whole)
         if len(sequence) > 1:
             self._phrases.append(Phrase(sequence, spare=tuple(word for word, _ in sequence)))
-        for other in words.bare(whole):
+        if (spelt := words.accented(name[0])) is not None:
+            self._accented[whole] = spelt
+        respelt = words.respelt(name[0])
+        others = words.bare(whole) if respelt is None else (respelt,)
+        for other in others:
             self._forms[whole, other] = None
 
 

@@ -84,7 +84,7 @@ def sequence_in(raw: list[str]) -> tuple[Element, ...]:
     elements: list[Element] = []
     place = 0
     for at, word in enumerate(raw):
-        width, parts = words.pieces(word)
+        width, parts = words.folded_pieces(word)
         if words.is_joined(word):
             continue
         if words.is_gram(word):

@@ -12,7 +12,7 @@ from qmd.ranking.query import Query
 from qmd.ranking.query_parts import Phrase, Prefix
 from qmd.storage.stemmer import Stemmer
 from qmd.text import tokenizer
-from qmd.text.hashes import joined_id
+from qmd.text.hashes import accented_id, joined_id
 from qmd.types import Clause
 
 if TYPE_CHECKING:
@@ -27,6 +27,13 @@ Measured: docs/relevance.md.
 FORM = 0.3
 """Weight of another form of a word, relative to the word: `email` finds `e-mail`, and `C++` finds
 `C`, below the form that was asked for."""
+
+STEM = 0.7
+"""Weight of the stem of a word in another language than English, relative to the word."""
+
+ACCENTED = 0.2
+"""What a word with accents counts more, if it was typed with accents, or less, if without: the
+spelling that was asked for comes first."""
 
 SYLLABLE = 0.2
 """What one syllable of Hangul counts next to a word: two together say what a text is about.
@@ -51,11 +58,13 @@ class Form(NamedTuple):
 
     Attributes:
         words: as texts may have it.
+        share: weight, relative to the word.
     """
 
     term_id: int
     asked: str
     words: Sequence[str]
+    share: float = FORM
 
 
 def worth(total: float, documents: int) -> float:
@@ -96,6 +105,7 @@ class Asked:
     Args:
         total: documents in all.
         respell: gives words that stand for one that no document has; None: none do.
+        languages: codes of the languages of documents, besides English.
         containing: of the index; None: queries without words find nothing.
 
     Attributes:
@@ -122,8 +132,10 @@ class Asked:
         total: float,
         respell: Respell | None = None,
         containing: Containing | None = None,
+        languages: Sequence[str] = (),
     ) -> None:
         self._postings = postings
+        self._languages = languages
         self._respell = respell
         self._total = total
         self.most = 0.0
@@ -155,8 +167,10 @@ class Asked:
         for phrase in phrases:
             words |= dict.fromkeys(word for word, _ in phrase.elements)
             words |= dict.fromkeys(phrase.spare or ())
-        words |= {other: None for _, other in query.forms}
-        forms = {form for phrase in phrases for form in phrase.forms}
+        self._stems = {word: self._stems_of(word, query) for word in query.words}
+        forms = {other for _, other in query.forms}
+        forms |= {stem for stems in self._stems.values() for stem in stems}
+        forms |= {form for phrase in phrases for form in phrase.forms}
         forms |= {form.replace("-", "") for form in forms if tokenizer.is_joined(form)}
         forms -= words.keys()
         known = self._postings.near([*words, *sorted(forms)])
@@ -171,6 +185,23 @@ class Asked:
         unknown = [word for word in asked if word not in self._term]
         stems = stemmer.terms(unknown)
         self._term.update(zip(unknown, (term_id for term_id, _ in stems), strict=True))
+
+    def _stems_of(self, word: str, query: Query) -> dict[str, str]:
+        """Return the stems of a word in the languages of documents, each with its language."""
+        if not self._languages or word in query.grams or not word.isalpha():
+            return {}
+        from qmd.text.stems import stem  # of no use where all is English
+
+        spelt = dict(query.accented).get(word, word)
+        found = {stem(spelt, code): code for code in self._languages}
+        return {stemmed: code for stemmed, code in found.items() if stemmed and stemmed != word}
+
+    def _inflected(self, stemmed: str, code: str) -> list[str]:
+        """Return words of the index that have a stem."""
+        from qmd.text.stems import stem
+
+        near = (word for word, _ in self._near.get(stemmed, ()))
+        return [word for word in near if word.isalpha() and stem(word, code) == stemmed]
 
     def _may_have_stem(self, form: str) -> bool:
         """Return whether the index can have the stem of a form that it does not have.
@@ -210,6 +241,7 @@ class Asked:
         others = [form.term_id for each in forms.values() for form in each]
         for word in dict.fromkeys(words):
             self._standing_for[word] = [f.term_id for f in forms.get(self._term[word], ())]
+        others += [accented_id(term) for term in forms]
         documents = dict(self._postings.documents(list(dict.fromkeys([*weights, *others]))))
         met = [word for word in words if documents[self._term[word]]]
         self.rarest = min(met, key=lambda word: documents[self._term[word]], default=None)
@@ -230,10 +262,24 @@ class Asked:
             has_any = most if documents[term] else 0.0
             instead = self._add_forms(forms.get(term, ()), documents, has_any)
             self.most += most if documents[term] else instead or most
+            if documents.get(accented_id(term)):
+                is_asked = any(self._term.get(word) == term for word, _ in query.accented)
+                share = ACCENTED if is_asked else -ACCENTED
+                self.terms.append(Term(accented_id(term), share * most))
+                self.most += max(0.0, share * most)
 
     def _forms_of(self, word: str, query: Query) -> list[Form]:
         """Return other forms of a word: with a hyphen, without its marks."""
-        forms = [Form(self._term[other], word, [other]) for of, other in query.forms if of == word]
+        forms = [
+            Form(self._term[other], word, [other])
+            for of, other in query.forms
+            if of == word and other in self._term
+        ]
+        forms += [
+            Form(self._term[stemmed], word, self._inflected(stemmed, code), STEM)
+            for stemmed, code in self._stems.get(word, {}).items()
+            if stemmed in self._term
+        ]
         if len(word) > 2 and not _MARK.search(word):
             written = [f"{word[:at]}-{word[at:]}" for at in range(1, len(word))]
             forms.append(Form(joined_id(self._term[word]), word, written))
@@ -270,7 +316,7 @@ class Asked:
             self._used.add(form.term_id)
             weight = worth(self._total, documents[form.term_id])
             if most:
-                weight = FORM * min(weight, most)
+                weight = form.share * min(weight, most)
             self.terms.append(Term(form.term_id, weight))
             self._note(form.asked, form.words)
             added = max(added, weight)
@@ -349,6 +395,7 @@ class Asked:
                 if other.startswith(word)
                 and term_id not in asked
                 and not _MARK.search(other, len(word))
+                and tokenizer.is_folded(other)
             }
             self._note(word, longer.values())
             clauses.append(list(longer))

@@ -30,6 +30,7 @@ from qmd.ranking.query import STOP_WORDS
 if TYPE_CHECKING:
     from qmd.ranking.postings import Postings
     from qmd.storage.cursor import Cursor
+from qmd.text.tokenizer import is_folded
 
 SHORTEST, LONG = 4, 8
 """Letters from which on a word is replaced, and from which on it may have two errors."""
@@ -102,7 +103,7 @@ def _nearest(cursor: Cursor, postings: Postings, asked: str) -> tuple[Alike, ...
     rows = cursor.again("words/alike", asked=asked, errors=errors, least=least)
     met = []
     for word, term_id in rows:
-        cost = distance(asked, word, most=errors) if word.isalpha() else None
+        cost = distance(asked, word, most=errors) if word.isalpha() and is_folded(word) else None
         if cost is not None:
             met.append(Alike(word, term_id, cost + (FIRST if word[0] != asked[0] else 0)))
     met.sort(key=lambda each: (each.cost, each.word))

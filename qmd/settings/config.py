@@ -294,6 +294,7 @@ class _Reader:
             "gitignore",
             "follow_symlinks",
             "readers",
+            "writable",
         )
         name = str(key)
         here = self._mapping(entry, known, f"collection '{name}'", parent=entries, key=key)
@@ -325,6 +326,7 @@ class _Reader:
                 self._flag(here, "includeByDefault", default=True),
                 self._flag(here, "follow_symlinks", default=False),
                 self._flag(here, "gitignore", default=False),
+                writable=self._flag(here, "writable", default=False),
             ),
             [
                 Context(name, str(prefix).strip("/"), self._text(described, prefix) or "")

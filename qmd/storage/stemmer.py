@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -13,8 +13,8 @@ import _duckdb
 from qmd.errors import ExtensionUnusable
 from qmd.storage.cursor import Connection, Cursor, connected
 from qmd.storage.statements import filled
-from qmd.text.hashes import joined_id, term_id
-from qmd.text.tokenizer import is_joined
+from qmd.text.hashes import accented_id, joined_id, term_id
+from qmd.text.tokenizer import fold, is_folded, is_joined
 
 FEW, MOST = 1_000, 10_000
 """Words that are cached if no more are asked for at once, and how many at most."""
@@ -48,15 +48,19 @@ class Stemmer:
     def terms(self, words: Sequence[str]) -> list[Term]:
         """Return (term_id, term) of each word, in order. The words are distinct and folded.
 
-        The term of two words joined by a hyphen is numbered after the word that they make.
+        The term of two words joined by a hyphen is numbered after the word that they make, and that
+        of a word with accents after the word without them.
         """
-        whole = {word: word.replace("-", "") for word in words if "-" in word and is_joined(word)}
-        if not whole:
+        forms = {word: form for word in words if (form := _form(word))}
+        if not forms:
             found = self._terms(words)
         else:
-            others = [word for word in words if word not in whole]
-            found = self._terms([*others, *set(whole.values()).difference(others)])
-            found |= {word: (joined_id(found[each][0]), word) for word, each in whole.items()}
+            others = [word for word in words if word not in forms]
+            bases = {base for base, _ in forms.values()}
+            found = self._terms([*others, *bases.difference(others)])
+            found |= {
+                word: (number(found[base][0]), word) for word, (base, number) in forms.items()
+            }
         return [found[word] for word in words]
 
     def _terms(self, words: Sequence[str]) -> dict[str, Term]:
@@ -99,6 +103,15 @@ def load(connection: Connection, name: str) -> None:
         connection.execute(filled("store/load_extension", path=extension(name)))
     except _duckdb.Error as error:
         raise ExtensionUnusable(name, str(error)) from error
+
+
+def _form(word: str) -> tuple[str, Callable[[int], int]] | None:
+    """Return the word after which another form of it is numbered, and how."""
+    if "-" in word and is_joined(word):
+        return word.replace("-", ""), joined_id
+    if not is_folded(word):
+        return fold(word), accented_id
+    return None
 
 
 def extension(name: str) -> Path:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 GOOD, FAIR = 0.70, 0.40
 """Scores from which on a result is shown in green, and in yellow."""
 
+STALE = "Stale: the file has changed or gone since the last update (qmd update, or --fresh)."
+"""Line of a result whose text may not be that of its file."""
+
 
 class Style(NamedTuple):
     """The style of output on a terminal.
@@ -139,6 +142,7 @@ def results(
                         "title": r.title,
                         "score": f"{r.score:.2f}",
                         "context": r.context,
+                        "stale": "true" if r.stale else None,
                     },
                     text,
                 )
@@ -176,6 +180,8 @@ def _record(result: Result, name: str, text: str) -> dict[str, object]:
         record["place"] = result.place
     if result.also_in:
         record["alsoIn"] = list(result.also_in)
+    if result.stale:
+        record["stale"] = True
     if result.explain is not None:
         record["explain"] = result.explain
     return record
@@ -188,6 +194,8 @@ def _for_people(result: Result, name: str, text: str) -> str:
         lines.append(_also_in(result))
     if result.context:
         lines.append(f"Context: {result.context}")
+    if result.stale:
+        lines.append(STALE)
     lines.append(f"Score: {_percent(result)}")
     if result.explain is not None:
         lines += explained(result.explain)
@@ -219,6 +227,8 @@ def _on_screen(result: Result, name: str, text: str, style: Style) -> str:
     lines.append(style.joined("", ["Title: ", style.paint(title, "1"), context]))
     if result.also_in:
         lines.append(cut_to(shown(_also_in(result)), style.columns))
+    if result.stale:
+        lines.append(style.paint(cut_to(STALE, style.columns), "33"))
     room = on_screen.LINES - len(lines)
     if result.explain is not None:
         lines += [style.paint(style.value(line), "2") for line in explained(result.explain)]

@@ -267,4 +267,4 @@ def _unquoted(text: str) -> str:
 
 def is_template(value: object) -> bool:
     """Check whether a value is a placeholder of a template, such as `{{title}}`."""
-    return isinstance(value, str) and _TEMPLATE.match(value.strip()) is not None
+    return isinstance(value, str) and _TEMPLATE.match(value.lstrip()[:2]) is not None

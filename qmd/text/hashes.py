@@ -28,6 +28,9 @@ DOCID_DIGITS = 6
 _HYPHEN = 0x5DE1_9A3F_26C7_B485
 """Bits in which a term and its hyphenated form differ: any number of 63 bits."""
 
+_ACCENTS = 0x2B74_C6E1_588D_13AF
+"""Bits in which a term and its form with accents differ: any number of 63 bits."""
+
 _DOCID = re.compile(r"#?(?P<digits>[0-9a-fA-F]{6,64})")
 
 
@@ -62,6 +65,11 @@ def joined_id(number: int) -> int:
     `e-mail` is found by `email` without a look at the list of words.
     """
     return number ^ _HYPHEN
+
+
+def accented_id(number: int) -> int:
+    """Return the number of all spellings of a term with accents, and the term's of these."""
+    return number ^ _ACCENTS
 
 
 def parse_docid(name: str) -> str | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from qmd.text.front_matter import is_template
 
@@ -32,19 +33,22 @@ _MOST = 1000
 """Values of a key that are looked at."""
 
 
-def tags(metadata: Mapping[str, object]) -> list[str]:
+def tags(known: Mapping[str, object]) -> list[str]:
     """List the tags of the metadata, without `#`, none twice.
 
     A text holds several, between commas or blanks. An item of a list is one, unless it has commas.
+
+    Args:
+        known: metadata, see `folded`.
     """
-    found = (tag for value in _values(metadata, TAGS) for tag in _tags_of(value))
+    found = (tag for key in TAGS if key in known for tag in _tags_of(known[key]))
     return list(dict.fromkeys(found))[:_MOST]
 
 
-def aliases(metadata: Mapping[str, object]) -> list[str]:
+def aliases(known: Mapping[str, object]) -> list[str]:
     """List the other names of a document, none twice."""
     found: list[str] = []
-    for value in _values(metadata, ALIASES):
+    for value in (known[key] for key in ALIASES if key in known):
         if isinstance(value, list):
             found += filter(None, map(_text, value[:_MOST]))
         elif text := _text(value):
@@ -52,24 +56,21 @@ def aliases(metadata: Mapping[str, object]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def described(metadata: Mapping[str, object]) -> str:
+def described(known: Mapping[str, object]) -> str:
     """Join the values of the metadata that are searched."""
     texts: dict[str, None] = {}
-    for key in DESCRIBING:
-        for value in _values(metadata, (key,)):
-            items = value[:_MOST] if isinstance(value, list) else [value]
-            texts.update(dict.fromkeys(filter(None, map(_text, items))))
+    for value in (known[key] for key in DESCRIBING if key in known):
+        items = value[:_MOST] if isinstance(value, list) else [value]
+        texts.update(dict.fromkeys(filter(None, map(_text, items))))
     return "\n".join(texts)
 
 
-def _values(metadata: Mapping[str, object], keys: Iterable[str]) -> Iterator[object]:
-    """Yield the values of some keys, however their letters are written."""
-    if not metadata:
-        return
-    wanted = frozenset(keys)
-    for key, value in metadata.items():
-        if str(key).lower() in wanted and value is not None:
-            yield value
+_lower = lru_cache(1000)(str.lower)
+
+
+def folded(metadata: Mapping[str, object]) -> dict[str, object]:
+    """Return the metadata by keys without case, and without those that have no value."""
+    return {_lower(key): value for key, value in metadata.items() if value is not None}
 
 
 def _tags_of(value: object) -> Iterator[str]:

@@ -7,10 +7,12 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from qmd.text import titles
 from qmd.text.front_matter import NONE, Frontmatter, frontmatter, is_template
+from qmd.text.kinds import suffix_of
 from qmd.text.written_dates import parsed_date
 
 __all__ = ["NONE", "Frontmatter", "frontmatter", "parsed_date"]
@@ -59,7 +61,7 @@ _SHOWN = 60
 
 def is_markdown(path: str) -> bool:
     """Check that the file name is that of a Markdown file."""
-    return PurePosixPath(path).suffix.lower() in _MARKDOWN
+    return suffix_of(path) in _MARKDOWN
 
 
 def metadata_json(metadata: dict[str, object]) -> str | None:
@@ -161,12 +163,17 @@ def undated(matter: Frontmatter) -> str | None:
     return None
 
 
+@lru_cache(1000)
+def _folded(key: str) -> str:
+    return key.lower().translate(_SEPARATORS)
+
+
 def _dates(metadata: Mapping[str, object]) -> Iterator[tuple[str, object]]:
     """Yield the keys and values that should be dates, the most telling key first."""
     if not metadata:
         return
-    known = {key.lower().translate(_SEPARATORS): key for key in metadata}
-    for name in _DATE_KEYS:
+    known = {_folded(key): key for key in metadata}
+    for name in _DATE_KEYS if not known.keys().isdisjoint(_DATE_KEYS) else ():
         key = known.get(name)
         value = None if key is None else metadata[key]
         # `published: true` says that it is; an empty value or an empty list says nothing.

@@ -14,6 +14,8 @@ batch; a property test holds the two equal.
 - A word with marks that make another word of it (`C++`, `.NET`, `@user`, `$HOME`, `--flag`) stands
   for itself with them and without; `C++` and `C#`, of one letter, only with them.
 - Two words joined by a hyphen are also one form without it: `e-mail` is one of `email`.
+- A word with accents, or letters that are folded to others, stands for itself and for the word
+  without them, at the same position.
 - A symbol outside of ASCII, such as an emoji, an arrow or `€`, is a word that takes no position.
 """
 
@@ -46,12 +48,32 @@ _FOREIGN_RUN = re.compile(r"[^\x00-\x7f]+")
 _DIACRITIC = re.compile(
     "[\u0300-\u036f"
     "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"  # Hebrew points and accents
-    "\u0640\u064b-\u0652\u0670]+"  # Arabic vowels, and what only stretches a word
+    "\u0640\u064b-\u0655\u0670]+"  # Arabic vowels, hamza, and what only stretches a word
 )
 """Diacritics that folding removes. Source, of Arabic: Lucene, ArabicNormalizer."""
 
+_LETTERS = str.maketrans(
+    {
+        **dict(zip("đøłıħŧƀɓɖɗɨȷƚɵʉŋɛɔ", "dolihtbbddijlouneo", strict=True)),
+        **{"æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "ĳ": "ij", "ſ": "s", "ĸ": "k"},
+        # Arabic: alef maksura, teh marbuta; and the letters of Persian and Urdu
+        **dict(zip("ىةیےۓٱکڪګہھۀۂەۃ", "يهيييا" + "ككك" + "هههههه", strict=True)),
+    }
+)
+"""Letters that Unicode does not decompose, and what they are folded to.
+
+Source: Lucene, ASCIIFoldingFilter, ArabicNormalizer and PersianNormalizer.
+"""
+
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
+_LATIN = re.compile("[ao]e|(?<![aeiouqy])ue|aa")
+"""Two letters for one of German or Scandinavian. Source: Lucene, GermanNormalizer, for `ue`."""
+
 _SOFT_HYPHEN = "\u00ad"
 """Mark of a possible line break inside a word, which folding removes."""
+
+_DIGIT = re.compile(r"[^\D0-9]")
+"""Decimal digit of another script."""
 
 _EMOJI_MARK = re.compile("[\ufe00-\ufe0f\u20e3\U000e0100-\U000e01ef]")
 """Marks of the form of the character before them: variation selectors, the keycap."""
@@ -250,8 +272,44 @@ def fold(word: str) -> str:
     """Fold case, accents, points and width: `Zürich` and `ＺＵＲＩＣＨ` become `zurich`."""
     if word.isascii():
         return word.lower()
-    apart = unicodedata.normalize("NFKD", word)
-    return unicodedata.normalize("NFC", _DIACRITIC.sub("", apart)).casefold()
+    apart = _DIACRITIC.sub("", unicodedata.normalize("NFKD", word)).casefold()
+    folded = unicodedata.normalize("NFC", _DIACRITIC.sub("", apart).translate(_LETTERS))
+    return folded if folded.isascii() else _DIGIT.sub(_digit, folded)
+
+
+def _digit(found: re.Match[str]) -> str:
+    return str(unicodedata.decimal(found[0]))
+
+
+def is_folded(word: str) -> bool:
+    """Check that a word is what it is folded to."""
+    return word.isascii() or fold(word) == word
+
+
+def spelt(word: str) -> str:
+    """Return a raw word in small letters, with its accents."""
+    return unicodedata.normalize("NFKC", word).lower().replace("ς", "σ")
+
+
+def accented(word: str) -> str | None:
+    """Return a word as it is spelt, without case, if that is not how it is folded.
+
+    The й of Cyrillic is a letter and no accent, though it is folded like one.
+    """
+    if word.isascii():
+        return None
+    own = spelt(word)
+    return own if own.replace("й", "и") != fold(word) else None
+
+
+def respelt(word: str) -> str | None:
+    """Return another spelling of umlauts: `mueller` of `Müller`, `muller` of `mueller`."""
+    if word.isascii():
+        other = _LATIN.sub(lambda two: two[0][0], word) if len(word) > 3 else word
+        return other if other != word else None
+    lowered = unicodedata.normalize("NFC", word).lower()
+    other = fold(lowered.translate(_UMLAUTS))
+    return other if other != fold(word) else None
 
 
 def plain(word: str) -> str | None:
@@ -275,6 +333,14 @@ def pieces(word: str) -> tuple[int, tuple[tuple[str, int], ...]]:
     return compound(word) if alone is None else (1, ((alone, 0),))
 
 
+def folded_pieces(word: str) -> tuple[int, tuple[tuple[str, int], ...]]:
+    """Return the `pieces` of a raw word for a query: none as it is spelt with accents."""
+    width, parts = pieces(word)
+    if word.isascii():
+        return width, parts
+    return width, tuple(part for part in parts if is_folded(part[0]) or len(parts) == 1)
+
+
 def compound(word: str) -> tuple[int, tuple[tuple[str, int], ...]]:
     """Return the `pieces` of a word that is not plain."""
     if is_marked(word) or is_joined(word):
@@ -291,5 +357,6 @@ def compound(word: str) -> tuple[int, tuple[tuple[str, int], ...]]:
     if not parts:
         return 1, ()
     if parts == [folded]:
-        return 1, ((folded, 0),)
+        own = accented(word)
+        return (1, ((folded, 0),)) if own is None else (1, ((folded, 0), (own, 0)))
     return len(parts), ((folded, 0), *zip(parts, range(len(parts)), strict=True))

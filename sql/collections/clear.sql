@@ -1,3 +1,3 @@
--- Remove all collections of index.yml, to add them again. That of records is not among them.
+-- Remove all collections of index.yml, to add them again. Those that are stored in the index have no folder.
 delete from collections
-where name <> 'experiences'
+where root <> ''

@@ -1,12 +1,13 @@
--- Set the lengths of documents and the places of their fields.
+-- Set the lengths of documents, the places of their fields, and their languages.
 --
--- in   again  relation  document_id and the lengths and starts of `documents`
+-- in   again  relation  document_id and lang, and the lengths and starts of `documents`
 update documents
 set
     title_length = again.title_length,
     path_length = again.path_length,
     body_length = again.body_length,
     path_start = again.path_start,
-    body_start = again.body_start
+    body_start = again.body_start,
+    lang = again.lang
 from again
 where documents.document_id = again.document_id

@@ -23,6 +23,7 @@
 -- out  aliases       text[]?    other names, of the front matter
 -- out  links         text[]?    that only the reader of the file tells, and not the text
 -- out  remark        text?      what is odd about the file
+-- out  lang          text?      language of the text, an ISO 639-1 code; null: nothing tells it
 -- out  title_length  uinteger   occurrences of terms in the title
 -- out  path_length   uinteger   in the path
 -- out  body_length   uinteger   in the body
@@ -52,6 +53,7 @@ select
     aliases,
     links,
     remark,
+    lang,
     title_length,
     path_length,
     body_length,

@@ -22,6 +22,7 @@
 -- out  aliases        text[]
 -- out  links          text[]   that only its reader tells
 -- out  said           text[]   what the reader said of files with this text
+-- out  lang           text?    ISO 639-1 code
 select
     document_id,
     collection,
@@ -42,7 +43,8 @@ select
     coalesce(tags, []) as tags,
     coalesce(aliases, []) as aliases,
     coalesce(links, []) as links,
-    coalesce(said, []) as said
+    coalesce(said, []) as said,
+    lang
 from (
     from documents
     where document_id > $after

@@ -83,6 +83,11 @@ where
                             -- those of the text, too, and none that is written in two ways
                             when lower(condition.path) in ('$."tags"', '$."tag"') and tags is not null
                                 then tags
+                            when lower(condition.path) in ('$."lang"', '$."language"') and lang is not null
+                                then list_distinct([
+                                    lang,
+                                    coalesce(json_extract_string(metadata, condition.path), lang)
+                                ])
                             when json_type(metadata, condition.path) = 'ARRAY'
                                 then list_transform(
                                     from_json(json_extract(metadata, condition.path), '["JSON"]'),

@@ -56,6 +56,7 @@ missed as (
     where
         to_file is null
         and not external
+        and not regexp_matches(target, '\{\{|\{%')  -- a program fills it in
         and (
             extension = ''
             or (split_part(file, '/', 1), extension) in (select (collection, extension) from known)

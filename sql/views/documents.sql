@@ -12,6 +12,7 @@
 -- out  metadata     json?      frontmatter
 -- out  tags         text[]?    of the frontmatter and of the text, without #, none twice
 -- out  aliases      text[]?    other names, of the frontmatter
+-- out  lang         text?      language of the text, an ISO 639-1 code; null: nothing tells it
 -- out  hash         text       SHA-256 of the body, 64 hex digits
 -- out  body         text
 -- out  document_id  uinteger   changes whenever the document does
@@ -29,6 +30,7 @@ select
     metadata,
     tags,
     aliases,
+    lang,
     documents.hash,
     body,
     document_id

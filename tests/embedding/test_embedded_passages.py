@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
+from qmd.embedding import pipeline
 from qmd.embedding.pipeline import PROBE
 from qmd.errors import ModelFailure
 from qmd.settings.environment import Machine
@@ -135,6 +138,29 @@ def test_progress_is_told_after_each_commit_and_never_passes_its_end(faked, fake
     assert told == sorted(told)
     assert all(done <= total for done, total in told)
     assert told[-1][0] == told[-1][1]
+
+
+def test_the_steps_tell_of_documents_passages_and_the_file_in_hand(faked, fake):
+    write_many(faked, 6)
+    steps = []
+    faked.embed(batch_tokens=22, detail=steps.append)
+    first, last = steps[0], steps[-1]
+    assert (first.bytes, first.documents, first.passages, first.file) == (0, 0, 0, None)
+    assert {step.total_documents for step in steps} == {6}
+    assert steps == sorted(steps, key=lambda step: step.passages)
+    assert (last.documents, last.passages, last.total_passages) == (6, 6, 6)
+    assert steps[1].documents < 6
+    assert steps[1].file.startswith("notes/")
+
+
+def test_the_first_commits_are_small_and_grow(faked, fake, monkeypatch):
+    monkeypatch.setattr(pipeline, "FIRST_TOKENS", 20)
+    write_many(faked, 30)
+    steps = []
+    faked.embed(batch_tokens=10_000, detail=steps.append)
+    made = [after.passages - before.passages for before, after in pairwise(steps)]
+    assert sum(made) == 30
+    assert made[0] < made[1] < made[2]
 
 
 def test_chunks_that_an_english_model_cannot_read_are_counted(tmp_path, fake):

@@ -123,7 +123,7 @@ def test_tags_are_one_set_in_the_view_and_in_filters(library):
 
 def test_tags_of_metadata_are_told_apart():
     assert labels.tags({"tags": "a, #b c"}) == ["a", "b", "c"]
-    assert labels.tags({"Tags": ["machine learning", "#x #y", "a,b", 2024, None, True]}) == [
+    assert labels.tags({"tags": ["machine learning", "#x #y", "a,b", 2024, None, True]}) == [
         "machine learning",
         "x",
         "y",

@@ -93,5 +93,5 @@ def test_a_new_index_has_nothing_to_make_anew(library):
 
 
 def test_the_path_of_a_record_is_not_indexed():
-    stale = retokenizer.Stale(1, "experiences", "123.md", "Title", "Body")
+    stale = retokenizer.Stale(1, "experiences", "123.md", "Title", "Body", 0, None)
     assert stale.fields == ("Title", "", "Body")

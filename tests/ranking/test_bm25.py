@@ -15,9 +15,10 @@ from qmd.ingest import inversion
 from qmd.operations.index import Index
 from qmd.operations.search import search
 from qmd.ranking import query
-from qmd.ranking.query_terms import COMMON, PREFIX_WEIGHT
+from qmd.ranking.query_terms import ACCENTED, COMMON, PREFIX_WEIGHT
 from qmd.storage.stemmer import Stemmer
 from qmd.text import tokenizer as words
+from qmd.text.hashes import accented_id
 from tests.library import Library
 
 STEMMER = Stemmer()
@@ -89,9 +90,15 @@ def reference(files: dict[str, str], text: str) -> dict[str, float]:
         having = sum(frequency > 0 for frequency in frequencies.values())
         idf = math.log(1 + (len(files) - having + 0.5) / (having + 0.5))
         for path, frequency in frequencies.items():
+            norm = 1.5 * (0.25 + 0.75 * length[path] / average)
             if frequency:
-                damped = frequency + 1.5 * (0.25 + 0.75 * length[path] / average)
-                scores[path] += weight * idf * frequency * 2.5 / damped
+                scores[path] += weight * idf * frequency * 2.5 / (frequency + norm)
+            if number < len(wanted):  # spellings with accents are not what was asked for
+                [term] = clause
+                counts = [field[accented_id(term)] for field in counted[path]]
+                spelt = sum(w * count for w, count in zip(weights, counts, strict=True))
+                if spelt:
+                    scores[path] -= ACCENTED * weight * idf * spelt * 2.5 / (spelt + norm)
         if number < len(wanted):  # longer words are beyond what is asked for
             most += weight * idf * 2.5
     return {path: min(score / most, 1) for path, score in scores.items()}

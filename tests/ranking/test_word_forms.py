@@ -120,3 +120,46 @@ def test_a_symbol_in_a_title_or_a_path_is_found(library):
 def test_a_query_of_nothing_is_refused(library):
     with pytest.raises(QueryError):
         library.found("  ")
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ("duong", ["b.md", "a.md"]),
+        ("đường", ["a.md", "b.md"]),
+        ("Đường", ["a.md", "b.md"]),
+        ("resume", ["b.md", "a.md"]),
+        ("résumé", ["a.md", "b.md"]),
+        ("strasse", ["b.md", "a.md"]),
+        ("Straße", ["a.md", "b.md"]),
+        ("أحمد", ["a.md", "b.md"]),
+        ("احمد", ["b.md", "a.md"]),
+        ('"resume strasse"', ["b.md", "a.md"]),
+        ('"résumé straße"', ["a.md", "b.md"]),
+        ("Müller", ["a.md", "b.md"]),
+        ("mueller", ["b.md", "a.md"]),
+        ("123", ["b.md", "a.md"]),
+    ],
+)
+def test_the_spelling_that_was_asked_for_comes_first(library, asked, expected):
+    library.write("a.md", "Đường, résumé Straße, أحمد, Müller, ١٢٣")
+    library.write("b.md", "Duong, resume Strasse, احمد, Mueller, 123")
+    library.write("c.md", "Nothing of that is here.")
+    library.update()
+    found = library.found(asked)
+    assert sorted(found) == ["a.md", "b.md"]
+    if not asked.startswith('"'):
+        assert found == expected
+    assert library.problems() == []
+
+
+def test_a_longer_word_with_accents_counts_once(library):
+    library.write("a.md", "Straßenbahn")
+    library.write("b.md", "Strassenbahn")
+    library.update()
+    assert sorted(library.found("strass")) == ["a.md", "b.md"]
+    found = library.engine.read(
+        lambda cursor: bm25.bm25(cursor, query.parse("strass"), library.engine.stemmer, limit=5)
+    )
+    [one, other] = [score for _, score in found.scores]
+    assert one == pytest.approx(other, rel=0.1)

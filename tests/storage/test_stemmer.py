@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from qmd.errors import ExtensionUnusable
 from qmd.storage.stemmer import Stemmer
-from qmd.text.hashes import term_id
+from qmd.text.hashes import accented_id, joined_id, term_id
 from tests.library import STEMMER
 
 
@@ -20,10 +20,21 @@ def test_a_number_is_that_of_the_database(term):
 
 
 def test_words_have_stems_and_what_is_none_stays():
-    words = ["running", "2025", "tea_pot", "日本", "zürich", "cups"]
+    words = ["running", "2025", "tea_pot", "日本", "zurich", "cups"]
     assert STEMMER.terms(words) == [
-        (term_id(term), term) for term in ("run", "2025", "tea_pot", "日本", "zürich", "cup")
+        (term_id(term), term) for term in ("run", "2025", "tea_pot", "日本", "zurich", "cup")
     ]
+
+
+def test_other_forms_are_numbered_after_the_word_without_hyphen_and_accents():
+    words = ["e-mails", "résumés", "email", "zürich", "e-mail", "--flag", "c++"]
+    numbers = [joined_id(term_id("email")), accented_id(term_id("resum")), term_id("email")]
+    numbers += [accented_id(term_id("zurich")), joined_id(term_id("email"))]
+    numbers += [term_id("--flag"), term_id("c++")]
+    expected = ["e-mails", "résumés", "email", "zürich", "e-mail", "--flag", "c++"]
+    assert STEMMER.terms(words) == list(zip(numbers, expected, strict=True))
+    assert len(set(numbers)) == len(numbers) - 1
+    assert joined_id(joined_id(7)) == accented_id(accented_id(7)) == 7
 
 
 def test_the_extension_is_loaded_for_words_alone_and_asked_for_each_once(monkeypatch):

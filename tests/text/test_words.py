@@ -156,6 +156,25 @@ def test_text_is_the_same_words_composed_and_decomposed(text):
         ("مُحَمَّد", "محمد"),
         ("محمـــد", "محمد"),
         ("שָׁלוֹם", "שלום"),
+        ("đường", "duong"),
+        ("Ørsted", "orsted"),
+        ("Łódź", "lodz"),
+        ("ısı", "isi"),
+        ("Æther", "aether"),
+        ("œuvre", "oeuvre"),
+        ("Þór", "thor"),
+        ("eða", "eda"),
+        ("Ħal", "hal"),
+        ("أحمد", "احمد"),
+        ("إسلام", "اسلام"),
+        ("آب", "اب"),
+        ("مدرسة", "مدرسه"),
+        ("موسى", "موسي"),
+        ("مؤمن", "مومن"),
+        ("علی", "علي"),
+        ("کتاب", "كتاب"),
+        ("١٢٣", "123"),
+        ("१२", "12"),
     ],
 )
 def test_fold_takes_away_case_accents_and_width(word, expected):
@@ -247,3 +266,39 @@ def test_no_word_is_longer_than_64_bytes(texts):
 @settings(deadline=None)
 def test_the_words_of_a_text_do_not_depend_on_what_stands_beside_it(left, right):
     assert tokenizer.split(f"{left} {right}") == tokenizer.split(left) + tokenizer.split(right)
+
+
+@pytest.mark.parametrize(
+    ("word", "spelt"),
+    [("Đường", "đường"), ("Straße", "straße"), ("Résumé", "résumé"), ("أحمد", "أحمد")],
+)
+def test_a_word_with_accents_stands_for_itself_as_it_is_spelt(word, spelt):
+    assert tokenizer.pieces(word) == (1, ((tokenizer.fold(word), 0), (spelt, 0)))
+    assert tokenizer.folded_pieces(word) == (1, ((tokenizer.fold(word), 0),))
+    assert not tokenizer.is_folded(spelt)
+
+
+@pytest.mark.parametrize(
+    "word", ["ΟΔΟΣ", "οδος", "йод", "ＺＵＲＩＣＨ", "ﬁsh", "日本", "ﾃｽﾄ", "tea"]
+)
+def test_width_case_and_letters_are_no_accents(word):
+    assert tokenizer.accented(word) is None
+
+
+@pytest.mark.parametrize(
+    ("word", "other"),
+    [
+        ("Müller", "mueller"),
+        ("mueller", "muller"),
+        ("Ålborg", "aalborg"),
+        ("aalborg", "alborg"),
+        ("Ørsted", "oersted"),
+        ("oersted", "orsted"),
+        ("queue", None),
+        ("toe", None),
+        ("tea", None),
+        ("café", None),
+    ],
+)
+def test_umlauts_have_another_spelling(word, other):
+    assert tokenizer.respelt(word) == other

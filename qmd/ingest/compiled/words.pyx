@@ -59,6 +59,9 @@ cdef class Words:
 
     `split`, `define` and `resolve` follow one another, then `postings` are those of the batch.
 
+    Args:
+        every: leave plain words to Python, too: they have stems of another language.
+
     Raises:
         RuntimeError: one is called out of turn, or after one that failed.
     """
@@ -70,14 +73,16 @@ cdef class Words:
     cdef vector[int32_t] term  # of each folded word the number of its term
     cdef vector[int64_t] term_ids
     cdef dict terms
+    cdef bint every
     cdef vector[int32_t] foreign  # raw words that Python has to fold
     cdef int turn  # of: 0 split, 1 define, 2 resolve; -1: one is at work, or has failed
     # of the batch
     cdef vector[int32_t] number
     cdef vector[int32_t] in_field
 
-    def __cinit__(self):
+    def __cinit__(self, bint every=False):
         self.terms = {}
+        self.every = every
 
     def split(self, list fields not None):
         """Find the words of a batch.
@@ -194,6 +199,10 @@ cdef class Words:
         cdef int32_t at, end
         cdef int32_t small = 0, large = 0, large_after = 0, others = 0
         word.first, word.count, word.width = self.pieces.size(), 0, 1
+        if self.every:
+            self.words.push_back(word)
+            self.foreign.push_back(number)
+            return 0
         for at in range(size):
             if start[at] >= 128 or not IN_WORD[start[at]]:
                 self.words.push_back(word)

@@ -17,7 +17,7 @@ from qmd.surfaces import formats, wording
 from qmd.surfaces.cli.bench_report import Outcome, amount_of_queries, record, report
 from qmd.surfaces.cli.common import PARTLY, Ended, Json, examples, notice, say, state
 from qmd.surfaces.cli.framework import READ, WRITTEN, Collections, Whole
-from qmd.surfaces.cli.progress import bars, unseen
+from qmd.surfaces.cli.progress import bars
 
 if TYPE_CHECKING:
     from qmd.evaluation.fixtures import Fixture
@@ -133,8 +133,7 @@ def bench(
     options = Options(backend or (), collection or (), depth, not no_search, run)
     others = [runs.read(path, judged, depth=options.depth) for path in score or ()]
     with state(context).engine(warm=True, gpu=not no_gpu) as engine, bars("shares") as of:
-        progress = of or (lambda _: unseen)
-        outcome = _measured(engine, judged, options, others, progress)
+        outcome = _measured(engine, judged, options, others, of)
     if chart is not None:
         _draw(outcome, chart)
     say(formats.as_json(record(outcome)) if as_json else report(outcome))

@@ -204,6 +204,27 @@ def confirmed(question: str) -> bool:
         raise KeyboardInterrupt from error
 
 
+def key_pressed(question: str, wanted: str) -> bool:
+    """Ask a question at the terminal that one key answers, and return whether it was `wanted`.
+
+    What was typed before the question is no answer to it.
+    """
+    import termios
+    import tty
+
+    stream = sys.stdin.fileno()
+    before = termios.tcgetattr(stream)
+    try:
+        tty.setcbreak(stream)  # also discards what was typed; Ctrl-C still interrupts
+        terminal.err(shown(question))
+        sys.stderr.flush()
+        key = os.read(stream, 1).decode(errors="replace")
+    finally:
+        termios.tcsetattr(stream, termios.TCSADRAIN, before)
+    notice(key if key.isalnum() else "")
+    return key.casefold() == wanted
+
+
 def is_text(argument: str) -> bool:
     """Return whether an argument was UTF-8; other bytes arrive as lone surrogates."""
     return argument.isascii() or not any("\ud800" <= mark <= "\udfff" for mark in argument)

@@ -65,6 +65,7 @@ def command(
     options: type[Any] | None = None,
     adjust: Callable[[Call], None] | None = None,
     progress: Callable[[Call], AbstractContextManager[Any]] | None = None,
+    progress_as: str = "progress",
     new: bool = False,
     warm: bool = False,
 ) -> Callable[[Show], Callable[..., None]]:
@@ -74,6 +75,7 @@ def command(
         function: the operation.
         options: a named tuple whose annotated fields are options of the command itself.
         adjust: may change the arguments before the operation runs.
+        progress_as: parameter of the operation that takes the callback.
         progress: shows how far the operation is; it gives the callback, or None.
         new: the command makes the index, if there is none.
         warm: the function reads the index, too.
@@ -92,7 +94,7 @@ def command(
                     adjust(call)
                 with progress(call) if progress else nullcontext() as told:
                     if told is not None:
-                        call.arguments["progress"] = told
+                        call.arguments[progress_as] = told
                     result = carried_out(operation, call)
                 show(call, result)
 

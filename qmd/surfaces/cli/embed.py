@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
@@ -19,7 +21,7 @@ from qmd.visible import shown
 from qmd.wording import on_one_line
 
 if TYPE_CHECKING:
-    from qmd.reports import Embedded
+    from qmd.reports import Embedded, EmbedStep
 
 
 app = typer.Typer(no_args_is_help=True, help="Show and fetch the models that qmd uses.")
@@ -48,9 +50,14 @@ def _adjust(call: Call) -> None:
         call.arguments["within"] *= 60
 
 
-@command(
-    operation, options=EmbedOutput, adjust=_adjust, progress=lambda _: bar("Embedding", "bytes")
-)
+@contextmanager
+def _progress(_: Call) -> Iterator[Callable[[EmbedStep], None]]:
+    """Show the progress of embedding."""
+    with bar("Embedding", "bytes") as tell:
+        yield lambda step: tell(step.bytes, step.total_bytes, wording.embedded(step))
+
+
+@command(operation, options=EmbedOutput, adjust=_adjust, progress=_progress, progress_as="detail")
 def embed(call: Call, report: Embedded) -> None:
     """Write the report of an embedding."""
     empty = None if report.documents else empty_index_notice(call.engine)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from qmd.analytics.rows import Results
 from qmd.operations.search import search as keyword
 from qmd.surfaces import formats, render
-from qmd.surfaces.cli.common import State, notice, say
-from qmd.surfaces.cli.derive import Call, command
+from qmd.surfaces.cli.common import State, is_interactive, notice, say
+from qmd.surfaces.cli.derive import Call, carried_out, command
 from qmd.surfaces.cli.search_options import SearchOutput
 from qmd.text import paths
 from qmd.wording import DIGITS, lowest_shown_as, reaches
@@ -45,6 +45,11 @@ def _digits(options: SearchOutput) -> int:
 
 def show(call: Call, results: Results) -> None:
     """Write results."""
+    if call.options.yes or (not results and is_interactive()):
+        from qmd.surfaces.cli import offer
+
+        if offer.folder_indexed(call, found=bool(results)):
+            results = carried_out(call.operation, call)
     here, engine, options = call.here, call.engine, call.options
     roots = {}
     if options.full_path or here.colour:

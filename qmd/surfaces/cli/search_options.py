@@ -47,6 +47,12 @@ class SearchOutput(NamedTuple):
     full_path: Annotated[
         bool, Parameter(help="Show where the files are on disk.", flags=("--full-path",))
     ] = False
+    yes: Annotated[
+        bool,
+        Parameter(
+            help="Index the current folder first if no collection covers it.", flags=("--yes",)
+        ),
+    ] = False
     form: FormatName = None
     as_json: Annotated[bool, Parameter(help="Write JSON.", flags=("--json",))] = False
     as_csv: Annotated[bool, Parameter(help="Write CSV.", flags=("--csv",))] = False

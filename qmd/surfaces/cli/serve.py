@@ -65,7 +65,7 @@ Listed = Annotated[
 ]
 ReadOnly = Annotated[bool, typer.Option("--read-only", help="Offer no tool that writes.")]
 AllowWrite = Annotated[
-    bool, typer.Option("--allow-write", help="Also offer tools that update and embed the index.")
+    bool, typer.Option("--allow-write", help="Also offer tools that update, embed, put and remove.")
 ]
 
 

@@ -22,7 +22,7 @@ from qmd.surfaces import formats, wording
 from qmd.surfaces.cli.common import PARTLY, Ended, Json, State, notice, say
 from qmd.surfaces.cli.derive import interactive
 from qmd.surfaces.cli.framework import CollectionNames
-from qmd.surfaces.cli.progress import bars, unseen
+from qmd.surfaces.cli.progress import Tell, bars
 from qmd.visible import shown
 from qmd.wording import on_one_line
 
@@ -125,8 +125,8 @@ def _in_pipeline(
 
     with bars() as progress:
 
-        def shown(collection: Collection) -> Callable[[int, int], None]:
-            return progress(f"Indexing {collection.name}") if progress else unseen
+        def shown(collection: Collection) -> Tell:
+            return progress(f"Indexing {collection.name}")
 
         return anyio.run(
             lambda: run_update(

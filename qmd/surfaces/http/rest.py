@@ -43,6 +43,8 @@ def routes(toolbox: Toolbox) -> list[Route]:
         "multi_get": _documents,
         "query_experiences": _object,
         "submit_experience": _object,
+        "put": _object,
+        "remove": _object,
     }
     return [
         Route("/health", _health(toolbox), methods=["GET"]),

@@ -155,6 +155,8 @@ class KnowledgeBase:
     missing_contexts = _blocking(AsyncKnowledgeBase.missing_contexts)
     add_context = _blocking(AsyncKnowledgeBase.add_context)
     remove_context = _blocking(AsyncKnowledgeBase.remove_context)
+    put = _blocking(AsyncKnowledgeBase.put)
+    remove = _blocking(AsyncKnowledgeBase.remove)
     update = _blocking(AsyncKnowledgeBase.update)
     embed = _blocking(AsyncKnowledgeBase.embed)
     cleanup = _blocking(AsyncKnowledgeBase.cleanup)

@@ -19,6 +19,7 @@ from qmd.operations.collections import (
 from qmd.operations.contexts import add_context, contexts, missing_contexts, remove_context
 from qmd.operations.embed import embed
 from qmd.operations.exchange import export, import_
+from qmd.operations.put import put, remove
 from qmd.operations.update import update
 from qmd.surfaces.python.base import Base
 from qmd.surfaces.python.derive import awaited
@@ -42,6 +43,8 @@ class Keeping(Base):
     missing_contexts = awaited(missing_contexts)
     add_context = awaited(add_context)
     remove_context = awaited(remove_context)
+    put = awaited(put)
+    remove = awaited(remove)
     update = awaited(update)
     embed = awaited(embed)
     cleanup = awaited(cleanup)

@@ -38,6 +38,7 @@ from qmd.wording import on_one_line, reaches
 if TYPE_CHECKING:
     from qmd.analytics.rows import Results
     from qmd.operations.grep import Line
+    from qmd.operations.put import Put
     from qmd.operations.status import Status
     from qmd.reports import Embedded, Report
 
@@ -170,6 +171,12 @@ def updated(reports: Sequence[Report]) -> Reply:
 def _kept(folders: Sequence[Kept]) -> dict[str, Any]:
     """Return folders that have lost their files, in JSON; nothing if there are none."""
     return {"kept": [each._asdict() for each in folders]} if folders else {}
+
+
+def stored(done: Put) -> Reply:
+    """Build the reply about a document that was put."""
+    verb = "Replaced" if done.replaced else "Stored"
+    return Reply((f"{verb} {done.file} ({done.docid}).",), done._asdict())
 
 
 def embedded(done: Embedded) -> Reply:

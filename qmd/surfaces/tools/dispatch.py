@@ -17,6 +17,7 @@ from qmd.errors import InvalidArgument, QmdError
 from qmd.operations.documents import get, multi_get
 from qmd.operations.embed import embed
 from qmd.operations.grep import grep
+from qmd.operations.put import put, remove
 from qmd.operations.search import prepare, search
 from qmd.operations.semantic_search import query, vector_search
 from qmd.operations.status import status
@@ -24,6 +25,7 @@ from qmd.operations.threads import MODELS, READERS, stoppable
 from qmd.operations.update import update
 from qmd.storage import cancellation
 from qmd.storage.cancellation import CURRENT, Stop, Stopped
+from qmd.surfaces import wording
 from qmd.surfaces.tools import build_reply, reply_text, schemas
 from qmd.surfaces.tools.arguments import InvalidArguments, of_contract, question_of, read
 from qmd.surfaces.tools.build_reply import TimedOut, UnknownTool, code_of
@@ -37,7 +39,7 @@ from qmd.wording import lowest_shown_as
 if TYPE_CHECKING:
     from qmd.operations.experiences import Experiences
     from qmd.operations.index import Index
-    from qmd.reports import Embedded, Report
+    from qmd.reports import Embedded, EmbedStep, Report
 
 Found = TypeVar("Found")
 log = logging.getLogger("qmd.tools")
@@ -48,11 +50,23 @@ SOON, LATER = 10.0, 60.0
 MOST_NAMES = 500
 """Documents that can be asked for at once by name."""
 
+FRESH = "fresh"
+"""Argument of searches that updates the index first."""
+
 LAST = 1.0
 """Seconds for counting at the very end."""
 
 COUNTED = 0.5
 """Seconds after an answer when what was found of experience records is counted."""
+
+
+def without_fresh(tool: Tool) -> Tool:
+    """Return a tool without the argument that updates the index first, which is to write."""
+    properties = tool.input["properties"]
+    if FRESH not in properties:
+        return tool
+    left = {name: each for name, each in properties.items() if name != FRESH}
+    return tool._replace(input={**tool.input, "properties": left})
 
 
 class Toolbox:
@@ -71,7 +85,7 @@ class Toolbox:
         self.engine = engine
         self._read_only = read_only
         self.tools = tuple(
-            tool
+            tool if allow_write else without_fresh(tool)
             for tool in schemas.TOOLS
             if not (tool.writes and read_only) and (allow_write or not tool.optional)
         )
@@ -331,13 +345,22 @@ class Toolbox:
         asked = read(tool, given)
 
         async def work(tell: Tell) -> Embedded:
-            def told(done: int, total: int) -> None:
-                tell(done, total, "bytes of text")
+            def told(step: EmbedStep) -> None:
+                tell(step.bytes, step.total_bytes, wording.embedded(step))
 
-            report: Embedded = await self._run(embed, asked, progress=told)
+            report: Embedded = await self._run(embed, asked, detail=told)
             return report
 
         return build_reply.embedded(await telling(progress, work))
+
+    # -- documents without files -------------------------------------------------------
+
+    async def _put(self, tool: Tool, given: Mapping[str, Any], _: Progress | None) -> Reply:
+        return build_reply.stored(await self._run(put, read(tool, given)))
+
+    async def _remove(self, tool: Tool, given: Mapping[str, Any], _: Progress | None) -> Reply:
+        file = await self._run(remove, read(tool, given))
+        return Reply((f"Removed {file}.",), {"file": file})
 
     async def embed_texts(self, given: Sequence[str]) -> list[list[float]]:
         """Vectors of texts, as documents are embedded.

@@ -56,6 +56,8 @@ def record(result: Result, match: Matcher) -> dict[str, Any]:
         found["place"] = result.place
     if result.also_in:
         found["alsoIn"] = list(result.also_in)
+    if result.stale:
+        found["stale"] = True
     return found
 
 
@@ -82,6 +84,7 @@ def summary(question: str, results: Sequence[Mapping[str, Any]]) -> str:
         f"{each['docid']} {round(each['score'] * 100)}% {on_one_line(each['file'])} - "
         + " ".join(each["title"].splitlines())
         + _also_in(each.get("alsoIn", ()))
+        + (" (stale: its file has changed or gone)" if each.get("stale") else "")
         for each in results
     ]
     return f'Found {count} for "{question}":\n\n' + "\n".join(lines)

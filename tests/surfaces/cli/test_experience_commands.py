@@ -40,12 +40,12 @@ def test_records_are_listed_searched_and_shown_like_files(qmd, recorded, notes):
     for command in (["collection", "list"], ["ls"], ["status"]):
         code, out, _ = qmd(*command)
         assert code == 0
-        assert "(submitted by agents)" in out
+        assert "(in the index)" in out
     assert recorded in qmd("ls", "experiences")[1]
     found = json.loads(qmd("search", "times out", "--json")[1])
     assert {each["file"] for each in found} == {recorded, "notes/tea.md"}
     assert "Wait longer." in qmd("get", recorded)[1]
-    assert "(submitted by agents)" in qmd("collection", "show", "experiences")[1]
+    assert "(in the index)" in qmd("collection", "show", "experiences")[1]
     paths = [each["path"] for each in json.loads(qmd("collection", "list", "--json")[1])]
     assert paths == ["", str(notes)]
 

@@ -101,6 +101,8 @@ BEFORE = {
     "qmd collection update-cmd notes": "qmd collection update-cmd notes true",
     "qmd trust": "qmd trust revoke ~/clone",
     "qmd trust --yes": "qmd trust revoke ~/clone",
+    "qmd remove ideas/tea": "echo tea | qmd put ideas/tea",
+    "qmd remove tea -c cellar": "echo tea | qmd put tea -c cellar",
 }
 """What is done first, so that an example has something to do."""
 

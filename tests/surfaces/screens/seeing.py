@@ -52,12 +52,16 @@ class Seen(NamedTuple):
 
 
 def seen(
-    *arguments: object, answer: str = "", columns: int = COLUMNS, environ: Sequence[str] = ()
+    *arguments: object,
+    answer: str = "",
+    asked: str | None = None,
+    columns: int = COLUMNS,
+    environ: Sequence[str] = (),
 ) -> Seen:
     """Run a command whose stdin, stdout and stderr are one terminal.
 
     Args:
-        answer: typed before anything is asked.
+        answer: typed before anything is asked, or when `asked` is on the screen.
         environ: NAME=VALUE.
     """
     terminal, inside = os.openpty()
@@ -68,12 +72,17 @@ def seen(
         try:
             while piece := os.read(terminal, 65536):
                 pieces.append(piece)
+                if waits and waits[0] in b"".join(pieces):
+                    waits.clear()
+                    os.write(terminal, answer.encode())
         except OSError:  # the other end is closed
             pass
 
+    waits = [asked.encode()] if asked else []
     looking = threading.Thread(target=look)
     looking.start()
-    os.write(terminal, answer.encode())
+    if not asked:
+        os.write(terminal, answer.encode())
     own = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")}
     done = subprocess.run(
         [sys.executable, "-m", "qmd", *map(str, arguments)],

@@ -74,7 +74,9 @@ def test_who_may_only_read_is_offered_nothing_that_writes(faked):
 def test_updating_and_embedding_are_offered_only_where_it_is_allowed(faked):
     assert not any(tool.optional for tool in Toolbox(faked.engine).tools)
     allowed = Toolbox(faked.engine, allow_write=True)
-    assert [tool.name for tool in allowed.tools if tool.optional] == ["update", "embed"]
+    assert [tool.name for tool in allowed.tools if tool.optional] == [
+        *("update", "embed", "put", "remove")
+    ]
 
 
 def test_a_tool_answers_to_its_name_with_the_prefix_too(toolbox):

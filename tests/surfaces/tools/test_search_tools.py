@@ -231,3 +231,24 @@ def test_a_search_that_cannot_be_done_is_told_by_its_number(toolbox):
         typed = [{"type": "vec", "query": "tea"}, {"type": "lex", "query": query}]
         reply = call(toolbox, "query", searches=typed)
         assert reply == Reply((f"Line 2 (lex): {problem}",), None, Code.INVALID_PARAMS)
+
+
+def test_a_result_whose_file_has_gone_is_stale(faked, toolbox):
+    (faked.root / "tea.md").unlink()
+    reply = call(toolbox, "search", query="brew")
+    assert [each.get("stale") for each in reply.structured["results"]] == [True]
+    assert "(stale: its file has changed or gone)" in text(reply)
+    reply = call(toolbox, "search", query="swim")
+    assert "stale" not in reply.structured["results"][0]
+
+
+@pytest.mark.parametrize("name", ["search", "vsearch", "query"])
+def test_a_search_updates_first_only_where_writing_is_allowed(faked, name):
+    assert "fresh" not in Toolbox(faked.engine).tool(name).input["properties"]
+    assert "fresh" in Toolbox(faked.engine, allow_write=True).tool(name).input["properties"]
+    faked.write("new.md", "# New\n\nmatcha\n")
+    given = {"query": "matcha", "fresh": True}
+    refused = call(Toolbox(faked.engine), "search", **given)
+    assert refused.error is Code.INVALID_PARAMS
+    reply = call(Toolbox(faked.engine, allow_write=True), "search", **given)
+    assert [each["file"] for each in reply.structured["results"]] == ["notes/new.md"]

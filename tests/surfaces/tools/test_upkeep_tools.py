@@ -58,7 +58,7 @@ def test_updating_and_embedding_tell_how_far_they_are(faked):
     assert updated.structured["collections"][0]["new"] == 1
     assert embedded.structured["chunks"] == 1
     assert (1, 1, "notes") in told
-    assert "bytes of text" in {doing for _, _, doing in told}
+    assert "1 of 1 documents, 1 passages, notes/tea.md" in {doing for _, _, doing in told}
 
 
 def test_what_cannot_be_updated_or_embedded_is_said_word_for_word(faked):

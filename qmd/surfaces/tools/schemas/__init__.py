@@ -5,7 +5,7 @@ from __future__ import annotations
 from qmd.surfaces.tools.schemas.experiences import QUERY_EXPERIENCES, SUBMIT_EXPERIENCE
 from qmd.surfaces.tools.schemas.reading import GET, MULTI_GET, STATUS
 from qmd.surfaces.tools.schemas.searching import GREP, QUERY, SEARCH, VSEARCH
-from qmd.surfaces.tools.schemas.upkeep import EMBED, UPDATE
+from qmd.surfaces.tools.schemas.upkeep import EMBED, PUT, REMOVE, UPDATE
 
 TOOLS = (
     SEARCH,
@@ -19,6 +19,8 @@ TOOLS = (
     GREP,
     UPDATE,
     EMBED,
+    PUT,
+    REMOVE,
 )
 
 PREFIX = "qmd_"

@@ -56,6 +56,7 @@ def tool_of(
         idempotent=operation.idempotent,
         optional=operation.guarded,
         asks_models=operation.asks_models,
+        destructive=operation.destructive,
     )
 
 

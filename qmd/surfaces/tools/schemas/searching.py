@@ -27,6 +27,10 @@ _RESULTS = record(
                         "Best matching passage (up to 300 characters), each line as 'N: text'"
                     ),
                     "line": integer("1-indexed line of the best match in the text"),
+                    "stale": {
+                        "type": "boolean",
+                        "description": "True if the file has changed or gone since the last update",
+                    },
                     "place": text("Page, slide or time of that line, where a file has some"),
                     "alsoIn": array(
                         text(), description="Names of the same file in other collections"

@@ -15,6 +15,7 @@ class Tool(NamedTuple):
         writes: it changes the index.
         optional: it is only there if the user allows it, and may take as long as it needs.
         asks_models: it may take longer than one that reads the index.
+        destructive: it may replace or remove what is there for good.
     """
 
     name: str
@@ -26,13 +27,14 @@ class Tool(NamedTuple):
     idempotent: bool = True
     optional: bool = False
     asks_models: bool = False
+    destructive: bool = False
 
     @property
     def annotations(self) -> dict[str, bool]:
         """Hints of the protocol."""
         return {
             "readOnlyHint": not self.writes,
-            "destructiveHint": False,
+            "destructiveHint": self.destructive,
             "idempotentHint": self.idempotent,
             "openWorldHint": False,
         }

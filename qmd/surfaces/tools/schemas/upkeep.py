@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qmd.operations.embed import embed
+from qmd.operations.put import put, remove
 from qmd.operations.update import update
 from qmd.surfaces.tools.schemas.derive import tool_of
 from qmd.surfaces.tools.schemas.tool import KEPT, array, integer, record, text
@@ -30,6 +31,21 @@ UPDATE = tool_of(
         "collections",
     ),
 )
+
+PUT = tool_of(
+    put,
+    record(
+        {
+            "file": text("collection/path"),
+            "docid": text(),
+            "title": text(),
+            "replaced": {"type": "boolean", "description": "It took the place of another."},
+        },
+        *("file", "docid", "title", "replaced"),
+    ),
+)
+
+REMOVE = tool_of(remove, record({"file": text("collection/path of what is gone.")}, "file"))
 
 EMBED = tool_of(
     embed,

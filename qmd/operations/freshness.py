@@ -1,0 +1,122 @@
+"""Stale results, whose files have changed or gone, and the update before a search."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from qmd.text import hashes, paths
+
+if TYPE_CHECKING:
+    from qmd.operations.index import Index
+    from qmd.ranking.results import Match
+    from qmd.storage.cursor import Cursor
+    from qmd.types import Result
+
+MAX_COMPARED_BYTES = 1 << 20
+"""Bytes of a file up to which its text decides where only its time has changed."""
+
+MAX_RECORDS = 20_000
+"""Records of files that are cached while the index stays attached."""
+
+
+class Recorded(NamedTuple):
+    """A file as it was at the last update; the columns of `documents/recorded`."""
+
+    document_id: int
+    collection: str
+    root: str
+    path: str
+    size: int
+    mtime_ns: int
+    checksum: str
+
+
+def marked(index: Index, cursor: Cursor, shown: Mapping[Match, Result]) -> dict[Match, Result]:
+    """Return results with a mark on those whose file has changed or gone.
+
+    A folder that a project names and that is not approved is not looked into.
+    """
+
+    def read(ids: list[int]) -> dict[int, Recorded]:
+        rows = cursor.rows(Recorded, "documents/recorded", ids=ids)
+        return {each.document_id: each for each in rows}
+
+    ids = [match.document_id for match in shown]
+    recorded = cursor.each("recorded", ids, read, most=MAX_RECORDS)
+    allowed = _readable(index, recorded)
+    return {
+        match: result._replace(stale=True)
+        if (each := recorded.get(match.document_id))
+        and each.collection in allowed
+        and is_stale(each)
+        else result
+        for match, result in shown.items()
+    }
+
+
+def is_stale(recorded: Recorded) -> bool:
+    """Compare a file with its record: size and time, then content if only the time differs."""
+    place = paths.place(recorded.root, recorded.path)
+    if place is None:
+        return False  # the path leaves the folder: an index from elsewhere
+    try:
+        now = os.stat(place)
+    except (OSError, ValueError):
+        return True
+    if now.st_size != recorded.size:
+        return True
+    if now.st_mtime_ns == recorded.mtime_ns:
+        return False
+    if now.st_size > MAX_COMPARED_BYTES:
+        return recorded.mtime_ns >= 0
+    from qmd import safe_open
+
+    try:
+        with os.fdopen(safe_open.opened(Path(place), os.O_RDONLY), "rb") as file:
+            return hashes.checksum(file.read(MAX_COMPARED_BYTES + 1)) != recorded.checksum
+    except OSError:  # a link that the collection follows, or no permission
+        return recorded.mtime_ns >= 0
+
+
+def _readable(index: Index, recorded: Mapping[int, Recorded]) -> set[str]:
+    """Return the collections of some files that may be read."""
+    names = {each.collection for each in recorded.values()}
+    if index.place.project is None or not names:
+        return names
+    from qmd.settings import trust
+
+    settings = index.settings()
+    known = {each.name: each for each in settings.collections}
+    return {
+        name
+        for name in names
+        if name in known and trust.may_read(index.place, settings, known[name])
+    }
+
+
+def update_first(index: Index, names: Sequence[str]) -> None:
+    """Index what has changed, for a search that is not to miss it. No update command is run.
+
+    Args:
+        names: of collections; none means all.
+
+    Raises:
+        CollectionNotFound: no collection has one of the names.
+        IndexFailure: the index is busy or cannot be written.
+    """
+    from qmd.ingest.compare import is_little
+    from qmd.operations import update
+
+    compared = update.compare_folders(index, names)
+    if is_little(compared.values()) and not update.needs_backfill(index):
+        update.update_small(
+            index, names, compared, begun=lambda _: None, told=lambda _, report: None
+        )
+        return
+    import anyio
+
+    anyio.run(partial(update.run_update, index, names, compared=compared))

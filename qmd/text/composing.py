@@ -1,0 +1,97 @@
+"""Names and texts of documents that are put without a file."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from qmd.errors import UsageError
+from qmd.text.front_matter import frontmatter
+from qmd.text.paths import is_below
+from qmd.visible import one_line
+
+LARGEST = 16_000_000
+"""Bytes of a text in UTF-8."""
+
+LONGEST_PART, LONGEST_NAME = 240, 1000
+"""Bytes of a part of a name, and of all of it."""
+
+SUFFIXES = (".md", ".markdown", ".txt")
+"""Suffixes of texts; a name with another one gets `.md`."""
+
+_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def document_path(name: str) -> str:
+    """Make the path of a document of its name, with a suffix.
+
+    Raises:
+        UsageError: it leads out of its collection, is hidden, too long, or has control characters.
+    """
+    path = name if PurePosixPath(name).suffix.lower() in SUFFIXES else f"{name}.md"
+    parts = path.split("/")
+    if (
+        not name.strip()
+        or name.endswith("/")
+        or _UNSEEN.search(name)
+        or "\\" in name
+        or not is_below(path)
+        or any(not part or part.startswith(".") or part != part.strip() for part in parts)
+    ):
+        raise UsageError(
+            f"'{one_line(name[:200])}' cannot be the name of a document.\n\n"
+            "A name is a path such as 'ideas/tea': relative, without '..', '\\', parts that begin "
+            "with '.' or with blanks at their ends, and control characters."
+        )
+    sizes = [len(part.encode()) for part in parts]
+    if max(sizes) > LONGEST_PART or sum(sizes) + len(sizes) > LONGEST_NAME:
+        raise UsageError(
+            f"The name of a document has at most {LONGEST_NAME} bytes, and each part of it "
+            f"{LONGEST_PART}.\n\nChoose a shorter one than '{one_line(name[:40])}…'."
+        )
+    return path
+
+
+def with_metadata(text: str, *, title: str | None = None, tags: Sequence[str] = ()) -> str:
+    """Check a text, and give it a title and tags in its front matter.
+
+    Raises:
+        UsageError: it is empty, too large or no text, or has front matter of another kind.
+    """
+    if not text.strip():
+        raise UsageError("The text is empty: nothing was stored.")
+    if "\0" in text or re.search("[\ud800-\udfff]", text):
+        raise UsageError("This is no text: it has NUL characters, or halves of characters.")
+    text = _with_fields(text, title, tags) if title or tags else text
+    if len(text.encode()) > LARGEST:
+        raise UsageError(f"The text is too large: the limit is {LARGEST // 1_000_000} MB.")
+    return text
+
+
+def _with_fields(text: str, title: str | None, tags: Sequence[str]) -> str:
+    fields = {"title": title, "tags": list(tags)}
+    given = {key: value for key, value in fields.items() if value}
+    # JSON is YAML, and its values need no other quotation marks.
+    lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in given.items()]
+    end = frontmatter(text).block
+    if end and not text.startswith("---"):
+        raise UsageError("The text has front matter that is not YAML.\n\nPut title and tags there.")
+    if not end:
+        return "\n".join(["---", *lines, "---", "", text])
+    rule, *rest = text[:end].split("\n")
+    return "\n".join([rule, *lines, *_without(rest, given)]) + text[end:]
+
+
+def _without(lines: Sequence[str], keys: object) -> list[str]:
+    """Leave out top keys of YAML, with the lines of their values."""
+    kept: list[str] = []
+    is_left_out = False
+    for line in lines:
+        if not line.startswith((" ", "\t", "- ", "#")) and line.strip():
+            key = line.partition(":")[0].strip().strip("'\"")
+            is_left_out = key in keys and ":" in line  # type: ignore[operator]
+        if not is_left_out:
+            kept.append(line)
+    return kept

@@ -1,0 +1,116 @@
+"""Links as programs for notes and sites write them."""
+
+from __future__ import annotations
+
+import pytest
+
+from qmd.ingest.verify import FACTS, prove
+from qmd.operations.sql import sql
+
+
+def asked(library, text):
+    """Rows of a query."""
+    return [tuple(row.values()) for row in sql(library.engine, text).arrow().to_pylist()]
+
+
+@pytest.fixture
+def vault(library):
+    """Documents to link to."""
+    settings = library.folder / "index.yml"
+    settings.write_text(f"{settings.read_text()}    pattern: all\n")
+    library.write("b.mdx", "# B\n")
+    library.write("pages/A___B.md", "Text\n")
+    library.write("pages/C%2FD.md", "Text\n")
+    library.write("tea.md", "---\ntitle: The Tea Book\naliases: [Chai, /old/tea/]\n---\nText\n")
+    library.write("content/en/guide/_index.md", "# Guide\n")
+    library.write("content/en/guide/start.mdx", "# Start\n")
+    return library
+
+
+LINKS = [
+    ("[x](./b)", "b.mdx"),
+    ("[x](b#part)", "b.mdx"),
+    ("[[b]]", "b.mdx"),
+    ("[[A/B]]", "pages/A___B.md"),
+    ("[[c/d]]", "pages/C%2FD.md"),
+    ("[[chai]]", "tea.md"),
+    ("[[The tea book|x]]", "tea.md"),
+    ("[x](/old/tea)", "tea.md"),
+    ("[x](/guide/)", "content/en/guide/_index.md"),
+    ("[x](/en/guide/start/#part)", "content/en/guide/start.mdx"),
+    ("[x](/uide/)", None),
+    ('<a class="x" href="./b">B</a>', "b.mdx"),
+    ("<img alt='x' src='tea.md'>", "tea.md"),
+    ("<Card\n  title='x'\n  href='/guide/'\n/>", "content/en/guide/_index.md"),
+    ("---\nup: '[[Chai]]'\n---\nText", "tea.md"),
+    ('---\nlist:\n  - "[[b|B]]"\n---\nText', "b.mdx"),
+    ("---\nup: '[x](tea.md)' # [[no]]\n---\nText", "tea.md"),
+    ("up:: [[Chai]]\n\nText", "tea.md"),
+    ("- item\n\n    [x](b)", "b.mdx"),
+    ("<Steps>\n\n    [x](b)\n", "b.mdx"),
+]
+NO_LINKS = [
+    "<!-- [x](b) [[b]] #tag -->",
+    "<!--\n\n[x](b)\n\n# Heading\n-->",
+    "%% [[b]] %%",
+    "%%\n\n[[b]]\n\n%%",
+    "$$\na[b](c) #d\n$$",
+    "text\n\n    [x](b)\n    [[b]] #tag\n",
+    "text\r\n\r\n\t[x](b)\r\n",
+    "`<a href='b'>`",
+    "```html\n<a href='b'>\n```",
+    "<a href='data:text/plain,x'>",
+    "---\n# [[b]]\na: 1 # [[b]]\n---\nText",
+]
+SHOWN = ["`<!--` [x](b) `-->`", "50%% [x](b)", "```\n%%\n```\n[x](b) %%"]
+
+
+def test_links_lead_to_their_documents_and_what_is_not_shown_is_none(vault):
+    texts = [*LINKS, *((text, "b.mdx") for text in SHOWN), *((text, ...) for text in NO_LINKS)]
+    for number, (text, _) in enumerate(texts):
+        vault.write(f"x{number}.md", text)
+    vault.update()
+    rows = asked(vault, "select file, to_file from links where file like 'notes/x%'")
+    found = {number: [] for number in range(len(texts))}
+    for file, to_file in rows:
+        number = int(file.removeprefix("notes/x").removesuffix(".md"))
+        found[number].append(to_file and to_file.removeprefix("notes/"))
+    expected = {n: [] if to_file is ... else [to_file] for n, (_, to_file) in enumerate(texts)}
+    assert {texts[n][0]: found[n] for n in found} == {texts[n][0]: expected[n] for n in expected}
+    assert prove(vault.engine.database) == dict.fromkeys(FACTS, 0)
+
+
+def test_links_have_their_lines_and_templates_are_not_broken(vault):
+    vault.write(
+        "a.md", "---\nup: '[[Chai]]'\n---\n\n[x](b)\n\n<a href='gone'>G</a> [y]({{url}}/x) #t\n"
+    )
+    vault.update()
+    rows = asked(vault, "select line, kind, text from links order by line, text")
+    assert rows[:2] == [(2, "wiki", "Chai"), (5, "inline", "x")]
+    assert asked(vault, "select target from broken_links") == [("gone",)]
+    assert prove(vault.engine.database) == dict.fromkeys(FACTS, 0)
+
+
+def test_links_of_a_page_survive_an_export(vault, tmp_path):
+    from qmd.operations.exchange import run_export, run_import
+    from qmd.operations.index import Index
+    from qmd.settings.environment import Machine, Place
+
+    vault.write("page.html", "<h1>P</h1><p>Text</p><img src='tea.md'><a href='b.mdx'>b</a>")
+    vault.update()
+    before = vault.ask("select outline from content order by hash")
+    run_export(vault.engine, tmp_path / "out")
+    other = tmp_path / "other"
+    other.mkdir()
+    place = Place("index", other / "index.yml", other / "index.duckdb", None, other / "t.json")
+    engine = Index(place, Machine(hub=tmp_path / "hub"))
+    try:
+        run_import(engine, tmp_path / "out")
+        found = engine.read(
+            lambda cursor: cursor.connection.execute(
+                "select outline from content order by hash"
+            ).fetchall()
+        )
+        assert found == before
+    finally:
+        engine.close()

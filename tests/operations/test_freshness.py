@@ -1,0 +1,124 @@
+"""Results whose files have changed or gone, and searches that update first."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+
+import anyio
+import pytest
+
+from qmd.errors import CollectionNotFound
+from qmd.operations import freshness
+from qmd.operations.search import search
+from qmd.operations.semantic_search import query
+
+LONG_AGO = 1_600_000_000
+
+
+@pytest.fixture
+def notes(library):
+    """Two notes of long ago, indexed."""
+    for name in ("tea.md", "pot.md"):
+        library.write(name, f"# {name}\n\ngreen leaves\n")
+        os.utime(library.root / name, (LONG_AGO, LONG_AGO))
+    library.update()
+    return library
+
+
+def stale(library, **options):
+    found = search(library.engine, "green", **options)
+    return {each.file.removeprefix("notes/"): each.stale for each in found}
+
+
+def test_nothing_is_stale_after_an_update(notes):
+    assert stale(notes) == {"tea.md": False, "pot.md": False}
+
+
+def test_a_file_that_has_changed_is_stale(notes):
+    notes.write("tea.md", "# tea.md\n\nblack leaves, fermented\n")
+    assert stale(notes) == {"tea.md": True, "pot.md": False}
+
+
+def test_a_change_that_keeps_the_size_is_seen(notes):
+    notes.write("tea.md", "# tea.md\n\nwhite leaves\n")
+    assert stale(notes) == {"tea.md": True, "pot.md": False}
+
+
+def test_a_file_that_was_only_touched_is_not_stale(notes):
+    os.utime(notes.root / "tea.md")
+    assert stale(notes) == {"tea.md": False, "pot.md": False}
+
+
+def test_a_large_file_that_was_touched_is_stale_without_being_read(notes, monkeypatch):
+    monkeypatch.setattr(freshness, "MAX_COMPARED_BYTES", 10)
+    os.utime(notes.root / "tea.md")
+    assert stale(notes) == {"tea.md": True, "pot.md": False}
+
+
+@pytest.mark.parametrize("put", ["nothing", "folder", "pipe", "link"])
+def test_a_file_that_has_gone_is_stale(notes, put):
+    place = notes.root / "tea.md"
+    place.unlink()
+    if put == "folder":
+        place.mkdir()
+    elif put == "pipe":
+        os.mkfifo(place)  # which must not be waited for
+    elif put == "link":
+        place.symlink_to("/nowhere")
+    assert stale(notes) == {"tea.md": True, "pot.md": False}
+
+
+def test_a_search_by_both_marks_as_well_and_no_passage_is_lost(notes):
+    (notes.root / "tea.md").unlink()
+    found = anyio.run(partial(query, notes.engine, "green", mode="fast"))
+    assert {each.file: each.stale for each in found} == {
+        "notes/tea.md": True,
+        "notes/pot.md": False,
+    }
+
+
+def test_a_path_that_leaves_its_folder_is_not_looked_at(notes):
+    outside = notes.folder / "secret.md"
+    outside.write_text("secret")
+    recorded = freshness.Recorded(1, "notes", str(notes.root), "../secret.md", 1, 1, "")
+    assert not freshness.is_stale(recorded)
+
+
+def test_a_fresh_search_finds_what_was_written_since(notes):
+    notes.write("new.md", "# New\n\ngreen ink\n")
+    assert "new.md" not in stale(notes)
+    assert stale(notes, fresh=True) == {"tea.md": False, "pot.md": False, "new.md": False}
+
+
+def test_a_fresh_search_brings_in_very_many_files_too(notes):
+    for number in range(300):
+        notes.write(f"{number}.md", f"# {number}\n\ngreen {number}\n")
+    assert len(stale(notes, fresh=True, limit=None)) == 302
+
+
+def test_a_fresh_search_of_both_kinds_in_the_event_loop(notes):
+    notes.write("new.md", "# New\n\ngreen ink\n")
+    found = anyio.run(partial(query, notes.engine, "green ink", mode="fast", fresh=True))
+    assert "notes/new.md" in {each.file for each in found}
+
+
+def test_a_fresh_search_runs_no_update_command(notes):
+    notes.configure(more="")
+    settings = notes.folder / "index.yml"
+    settings.write_text(settings.read_text() + f"    update: touch {notes.folder}/ran\n")
+    notes.write("new.md", "# New\n\ngreen ink\n")
+    assert "new.md" in stale(notes, fresh=True)
+    assert not (notes.folder / "ran").exists()
+
+
+def test_a_fresh_search_updates_only_the_collections_it_looks_into(notes):
+    notes.configure("others")
+    notes.update()
+    notes.write("new.md", "# New\n\ngreen ink\n")
+    notes.write("more.md", "# More\n\ngreen ink\n", collection="others")
+    found = search(notes.engine, "green", collection="others", fresh=True)
+    assert [each.file for each in found] == ["others/more.md"]
+    assert "new.md" not in stale(notes)
+    with pytest.raises(CollectionNotFound):
+        search(notes.engine, "green", collection="nowhere", fresh=True)
