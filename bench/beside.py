@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from bench import embedding, hybrid, indexing, peer, serving
+from bench import embedding, forwarded, hybrid, indexing, peer, serving
 from bench.alone import alone
 from bench.corpora import Question, generate, questions, recombined
 from bench.indexing import Cost, Tool, in_turn, tools_in
@@ -101,6 +101,7 @@ def _rows(
 ) -> Iterator[Row]:
     tools = tools_in(work / "words", command)
     yield from words(tools, corpus, asked, effort)
+    yield from through_server(tools, work / "run", asked, effort)
     yield from over_stdio(tools, asked, effort)
     yield from over_http(tools, asked, effort)
     tools = tools_in(work / "meaning", command)
@@ -116,6 +117,23 @@ def words(tools: list[Tool], corpus: Path, asked: list[Question], effort: Effort
         yield from cost_rows(title, costs)
         if title == "index":
             yield row("index, size", "MB", {tool.name: tool.size for tool in tools})
+
+
+def through_server(
+    tools: list[Tool], runtime: Path, asked: list[Question], effort: Effort
+) -> Iterator[Row]:
+    """Commands while a server of ours runs; theirs have none that carries commands out."""
+    runtime.mkdir()
+    runtime.chmod(0o700)
+    environ = tools[0].environ | {"XDG_RUNTIME_DIR": str(runtime)}
+    others = {tool.name: tool.environ for tool in tools[1:]}
+    with forwarded.server(environ) as process:
+        for words in (("search", asked[0].words), ("status",), ("ls",)):
+            ways = {tool.name: [*tool.command, *words] for tool in tools}
+            taken = forwarded.measured(ways, environ, process, effort.rounds, others)
+            title = f"{words[0]}, through a server"
+            yield row(title, "s CPU", {name: each.cpu for name, each in taken.items()})
+            yield row(title, "s", {name: each.wall for name, each in taken.items()})
 
 
 def over_stdio(tools: list[Tool], asked: list[Question], effort: Effort) -> Iterator[Row]:

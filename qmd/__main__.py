@@ -27,6 +27,17 @@ def main() -> None:
 
     if interrupts:
         _signal.signal(_signal.SIGINT, end)
+    import posix
+    import sys
+
+    from qmd import forward
+
+    begin()
+    code = forward.call(sys.argv[1:])
+    if code is not None:
+        posix._exit(code)
+    if interrupts:
+        _signal.signal(_signal.SIGINT, end)
     from qmd.startup import run
 
     run(begin)

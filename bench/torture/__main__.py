@@ -13,6 +13,7 @@ damage   files of every kind that are cut, flipped or something else
 still    processes that stand still (SIGSTOP) with the index: others name them, and they go on
 processes  forty commands at once
 tiny     very many tiny files in one collection (--files)
+through  a thousand commands through servers that are killed (twice as many as --rounds)
 signals  Ctrl-C, SIGTERM and SIGHUP in the first fifth of a second
 
 After each, `qmd doctor --deep` has to be content, and the index has to say the same as one that is
@@ -41,6 +42,7 @@ from bench.torture.media import media
 from bench.torture.outcome import Options, Outcome
 from bench.torture.signals import signals
 from bench.torture.still import still
+from bench.torture.through import through
 
 
 def crowd(work: Path, options: Options) -> Outcome:
@@ -80,7 +82,7 @@ PARTS: dict[str, Callable[[Path, Options], Outcome]] = {
     each.__name__: each
     for each in (
         *(crowd, kill, full, clock, media, gone),
-        *(limits, damage, still, processes, tiny, signals),
+        *(limits, damage, still, processes, tiny, through, signals),
     )
 }
 

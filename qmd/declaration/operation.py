@@ -164,6 +164,7 @@ class _Recorded(NamedTuple):
         idempotent: the same call twice does no more than once.
         guarded: it is a tool only where the user allows writing.
         asks_models: it may take longer than one that reads the index.
+        forwardable: a running server may carry the command out: it only reads, and writes no file.
         aliases: other names of the Python method.
         absent: surfaces that do not have it, with the reason.
         examples: two to four of the command, which its help ends with.
@@ -178,6 +179,7 @@ class _Recorded(NamedTuple):
     idempotent: bool = True
     guarded: bool = False
     asks_models: bool = False
+    forwardable: bool = False
     aliases: tuple[str, ...] = ()
     absent: Mapping[Surface, str] = _NOTHING
     examples: tuple[Example, ...] = ()
@@ -233,6 +235,7 @@ def operation(
     idempotent: bool = True,
     guarded: bool = False,
     asks_models: bool = False,
+    forwardable: bool = False,
     aliases: tuple[str, ...] = (),
     absent: Mapping[Surface, str] = _NOTHING,
     examples: tuple[Example, ...] = (),
@@ -250,6 +253,7 @@ def operation(
             idempotent,
             guarded,
             asks_models,
+            forwardable,
             aliases,
             absent,
             examples,

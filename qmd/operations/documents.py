@@ -170,6 +170,7 @@ class Document(NamedTuple):
 
 @operation(
     title="Get document",
+    forwardable=True,
     description="Get one document by path, docid (#abc123) or qmd:// URI. 'file.md:120' starts at "
     "line 120, 'file.md:120:40' reads 40 lines. Suggests similar files when not found.",
     examples=(
@@ -224,6 +225,7 @@ def _get(
 
 @operation(
     title="Get several documents",
+    forwardable=True,
     description="Get several documents by glob ('journals/2025-05*.md') or comma-separated list of "
     "paths/docids. Files over maxBytes are skipped with a notice.",
     examples=(
@@ -362,6 +364,7 @@ def folder_named(index: Index, name: str) -> tuple[str, str]:
 @operation(
     name="ls",
     title="Documents",
+    forwardable=True,
     aliases=("ls",),
     absent={"tool": "`status` lists the collections, and `multi_get` takes globs."},
     examples=(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -71,6 +72,7 @@ class Index:
         self.stemmer = Stemmer()
         self.log = search_log.Log(place.database)
         self._workers = workers
+        self._making = threading.Lock()
         self._extractor: Extractor | None = None
         self.vector_indexes = VectorIndexes(self.database, place.database, stays=stays)
         self._stays = stays
@@ -118,11 +120,12 @@ class Index:
     @property
     def workers(self) -> Workers:
         """Processes that run queries in SQL."""
-        if self._workers is None:
-            from qmd.analytics.sandbox_workers import Workers
+        from qmd.analytics.sandbox_workers import Workers
 
-            self._workers = Workers()
-        return self._workers
+        with self._making:
+            if self._workers is None:
+                self._workers = Workers()
+            return self._workers
 
     # -- settings and reads --------------------------------------------------------------
 

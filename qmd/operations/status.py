@@ -70,6 +70,7 @@ class Status(NamedTuple):
 
 @operation(
     title="Index status",
+    forwardable=True,
     description="Collections, document counts and embedding status of the index.",
     examples=(
         ("Show what is indexed", "qmd status"),

@@ -54,6 +54,7 @@ class Settings(NamedTuple):
         query_log: whether searches are noted, in a file beside the index.
         readers: for the name of a collection, or '' for all, the commands that convert files to
             Markdown, by the globs of their names.
+        server: whether a running server carries commands out for other processes.
     """
 
     collections: tuple[Collection, ...] = ()
@@ -65,6 +66,7 @@ class Settings(NamedTuple):
     chunk_strategy: str = "auto"
     query_log: bool = True
     readers: Mapping[str, Mapping[str, str]] = MappingProxyType({})
+    server: bool = True
 
 
 def digest(place: Place) -> str | None:
@@ -212,6 +214,7 @@ class _Reader:
             "models",
             "chunk",
             "readers",
+            "server",
             "collections",
         )
         top = self._mapping(document, known, "index.yml", parent=None, key=None)
@@ -259,6 +262,7 @@ class _Reader:
             strategy,
             self._flag(top, "query_log", default=True),
             {name: commands for name, commands in readers.items() if commands},
+            self._flag(top, "server", default=True),
         )
 
     def _readers(self, mapping: Any, what: str) -> dict[str, str]:

@@ -13,9 +13,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from qmd import location
 from qmd.errors import IndexNotFound, IndexOutOfReach, UsageError
 
-LOCAL_FOLDER = ".qmd"
+LOCAL_FOLDER = location.LOCAL_FOLDER
 YES = frozenset({"1", "true", "yes", "on"})
 
 
@@ -51,7 +52,6 @@ def locate(environ: Mapping[str, str], folder: Path, *, index: str | None = None
     config_home = Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "qmd"
     own_config = environ.get("QMD_CONFIG_DIR")
     config = expand_home(own_config, home) if own_config else config_home
-    cache = Path(environ.get("XDG_CACHE_HOME") or home / ".cache") / "qmd"
     trusted = config / "trusted.json"
     trust_all = environ.get("QMD_TRUST_LOCAL_CONFIG") == "1"
     if index is not None and (
@@ -62,18 +62,21 @@ def locate(environ: Mapping[str, str], folder: Path, *, index: str | None = None
             "A name is a word such as 'work'; its settings are kept in work.yml."
         )
     name = index or "index"
-    database = cache / f"{name}.duckdb"
-    if index is None and environ.get("INDEX_PATH"):
-        database = expand_home(environ["INDEX_PATH"], home)
+    own = environ.get("INDEX_PATH") or own_config
+    project = location.project_of(str(folder)) if index is None and not own else None
+    is_path_given = index is None and bool(environ.get("INDEX_PATH"))
+    database = Path(
+        location.database_of(environ, str(folder), None if is_path_given else name)
+    ).absolute()
+    if is_path_given:
+        expand_home(environ["INDEX_PATH"], home)  # refuses the home of an unknown user
         if os.path.isdir(database):  # noqa: PTH112  # nor an error: who may not look
             raise UsageError(
                 f"INDEX_PATH is a folder: {database}\n\n"
                 f"Name a file, which need not be there yet: {database / 'index.duckdb'}"
             )
-    user = Place(name, config / f"{name}.yml", database.absolute(), None, trusted, trust_all, home)
-    own = environ.get("INDEX_PATH") or environ.get("QMD_CONFIG_DIR")
-    project = _project(folder) if index is None and not own else None
-    return user if project is None else _in_project(user, project)
+    user = Place(name, config / f"{name}.yml", database, None, trusted, trust_all, home)
+    return user if project is None else _in_project(user, Path(project))
 
 
 def check_reach(place: Place) -> None:
@@ -296,15 +299,3 @@ def expand_home(path: str, home: Path) -> Path:
         return Path(path).expanduser()
     except RuntimeError as error:
         raise UsageError(f"'{path}' begins with the home of an unknown user.") from error
-
-
-def _project(folder: Path) -> Path | None:
-    for parent in [folder, *folder.parents]:
-        local = parent / LOCAL_FOLDER
-        try:
-            is_there = (local / "index.yml").is_file()
-        except PermissionError:  # reading it will report the error; no other index is meant
-            is_there = os.path.isdir(local)  # noqa: PTH112  # nor an error
-        if is_there:
-            return parent
-    return None

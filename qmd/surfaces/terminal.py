@@ -7,11 +7,11 @@ texts of parts that were made visible before.
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from typing import TYPE_CHECKING, TextIO, cast
 
+from qmd.surfaces import console
 from qmd.visible import visible
 
 if TYPE_CHECKING:
@@ -54,15 +54,16 @@ def write(text: str, stream: TextIO) -> None:
 
 def out(text: str) -> None:
     """Write a text to stdout. A pipe or a file gets it byte for byte: a program may read it."""
-    if sys.stdout.isatty():
-        write(text, sys.stdout)
+    stream = console.current().out
+    if stream.isatty():
+        write(text, stream)
     else:
-        sys.stdout.write(text)
+        stream.write(text)
 
 
 def err(text: str) -> None:
     """Write a text to stderr, which people read wherever it leads."""
-    write(text, sys.stderr)
+    write(text, console.current().err)
 
 
 def guard_errors() -> None:
@@ -79,16 +80,14 @@ def unguarded_errors() -> TextIO:
 
 def may_colour(environ: Mapping[str, str], *, errors: bool = False) -> bool:
     """Return whether stdout, or stderr, is a terminal whose user has nothing against colours."""
-    stream = sys.stderr if errors else sys.stdout
+    here = console.current()
+    stream = here.err if errors else here.out
     return stream.isatty() and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
 
 
 def width() -> int | None:
     """Return the columns of the terminal that stderr is; None: it is none, or does not tell."""
-    try:
-        return os.get_terminal_size(sys.stderr.fileno()).columns or None
-    except (OSError, ValueError):
-        return None
+    return console.current().columns_of_errors()
 
 
 def paint(text: str, code: str) -> Styled:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,7 +26,9 @@ HARMLESS = {"isatty", "flush", "fileno"}
 """Methods of a standard stream that write nothing."""
 
 ALLOWED = {
-    ("surfaces/terminal.py", "sys.stdout"): "it is the one way out",
+    ("surfaces/console.py", "sys.stdout"): "gives a command its console",
+    ("surfaces/console.py", "sys.stderr"): "gives a command its console",
+    ("surfaces/console.py", "Console"): "has no escape sequences of its own",
     ("surfaces/terminal.py", "sys.stderr"): "it is the one way out",
     ("surfaces/terminal.py", "Styled"): "made of parts that are visible",
     ("surfaces/cli/common.py", "confirm"): "its question passes through shown()",
@@ -34,7 +37,8 @@ ALLOWED = {
     ("surfaces/cli/server_process.py", "basicConfig"): "with a handler that writes there",
     ("surfaces/cli/sql_shell.py", "PromptSession"): "its prompts are constants",
     ("surfaces/cli/sql_shell.py", "prompt"): "its prompts are constants",
-    ("surfaces/cli/sql.py", "sys.stdout"): "Parquet and Arrow, which no terminal gets",
+    ("forward.py", "sys.stdout"): "tells a server how characters are encoded",
+    ("forward.py", "sys.stderr"): "tells a server how characters are encoded",
     ("startup.py", "sys.stderr"): "before anything is loaded; a constant",
     ("startup.py", "sys.stdout"): "sets how characters are encoded",
     ("startup.py", "getattr(sys)"): "looks which streams are closed",
@@ -86,6 +90,30 @@ def found() -> dict[tuple[str, str], list[int]]:
 
 def test_nothing_is_written_for_people_but_by_the_one_function():
     assert {place: lines for place, lines in found().items() if place not in ALLOWED} == {}
+
+
+OF_PROCESS = (
+    r"sys\.(stdin|stdout|stderr)|os\.environ|os\.getcwd|Path\.cwd|get_terminal_size"
+    r"|os\.path\.abspath|\.absolute\("
+)
+"""Streams, environment and folder of the process, which may be a server."""
+
+NOT_FORWARDED = {
+    "exchange.py", "server_process.py", "serve.py", "skill.py", "progress.py", "update.py",
+    "embed.py", "upkeep.py", "sql_shell.py", "trust.py", "server_options.py", "service.py",
+    "put.py",
+}  # fmt: skip
+"""Modules of commands that no server carries out."""
+
+
+def test_what_a_server_may_carry_out_uses_its_console_alone():
+    folder = SOURCE / "surfaces" / "cli"
+    uses = {
+        path.name: re.findall(OF_PROCESS, path.read_text(encoding="utf-8"))
+        for path in sorted(folder.glob("*.py"))
+        if path.name not in NOT_FORWARDED
+    }
+    assert {name: found for name, found in uses.items() if found} == {}
 
 
 def test_nothing_is_allowed_that_no_file_needs():

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from keyword import iskeyword
 from typing import Any
 
 from qmd.errors import QmdError
-from qmd.surfaces.cli.common import INTERRUPTED, Ended, complain, is_text, say
+from qmd.forward import hoisted
+from qmd.surfaces import console
+from qmd.surfaces.cli.common import BUSY, INTERRUPTED, Ended, complain, is_text, say
 from qmd.visible import shown
 from qmd.wording import readable
 
@@ -53,6 +53,7 @@ GROUPS = {
     "trust": "trust",
     "mcp": "serve",
     "skill": "skill",
+    "service": "service",
 }
 """Each group of commands and the module of its `app`."""
 
@@ -64,7 +65,7 @@ PANELS = {
     "Check the index": "status doctor cleanup",
     "Look at all documents": "stats map bench",
     "Move the index": "export import",
-    "Connect agents": "mcp server skill",
+    "Connect agents": "mcp server service skill",
     "Get help": "help version",
 }
 """The parts of the help, and the commands in each."""
@@ -103,19 +104,6 @@ def options_before(arguments: Sequence[str]) -> int:
     return 2 if arguments and arguments[0] == "--index" else 0
 
 
-def hoisted(arguments: Sequence[str]) -> list[str]:
-    """Move `--index` in front of the command."""
-    own = list(arguments)
-    end = own.index("--") if "--" in own else len(own)
-    for at in range(end):
-        name, given, value = own[at].partition("=")
-        if name != "--index" or (not given and at + 1 >= end):
-            continue
-        rest = own[:at] + own[at + (1 if given else 2) :]
-        return ["--index", value if given else own[at + 1], *rest]
-    return own
-
-
 def run(arguments: Sequence[str], begin: Callable[[], None] = lambda: None) -> int:
     """Run one command.
 
@@ -143,7 +131,7 @@ def run(arguments: Sequence[str], begin: Callable[[], None] = lambda: None) -> i
             code = carry_out()
         except Ended as ended:
             code = ended.exit_code
-        sys.stdout.flush()
+        console.current().out.flush()
     except KeyboardInterrupt:
         complain("Interrupted.")
         return INTERRUPTED
@@ -151,10 +139,12 @@ def run(arguments: Sequence[str], begin: Callable[[], None] = lambda: None) -> i
         # The reader has gone (`qmd … | head`). Python would complain again while it ends.
         if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
             raise  # typer has made it of a broken pipe otherwise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        console.current().discard()
         return 0
     except QmdError as error:
-        if os.environ.get("QMD_DEBUG") == "1":
+        if error.exit_code == BUSY:
+            console.current().stay_alone()  # it has more time than a server takes
+        if console.current().environ.get("QMD_DEBUG") == "1":
             raise
         complain(error.told("command"))
         return error.exit_code
@@ -162,7 +152,8 @@ def run(arguments: Sequence[str], begin: Callable[[], None] = lambda: None) -> i
         if _is_of_interrupt(error):
             complain("Interrupted.")
             return INTERRUPTED
-        if os.environ.get("QMD_DEBUG") == "1":
+        console.current().stay_alone()  # it may be the server that lacks something
+        if console.current().environ.get("QMD_DEBUG") == "1":
             raise
         if isinstance(error, OSError) and error.filename is None and _output_fails():
             complain(f"The output cannot be written: {error.strerror or error}.")
@@ -177,6 +168,19 @@ def run(arguments: Sequence[str], begin: Callable[[], None] = lambda: None) -> i
         )
         return 1
     return code
+
+
+def carry_out_here(arguments: Sequence[str]) -> int | None:
+    """Run a command of another process, on the current console.
+
+    Returns:
+        Its exit code. None: its operation is not forwardable, or it has none.
+    """
+    called = verbs(arguments)
+    if not called or called[0] in GROUPS:
+        return None
+    operation = vars(function_of(ALIASES.get(called[0], called[0]))).get("operation")
+    return run(arguments) if operation is not None and operation.forwardable else None
 
 
 def _refused(error: Exception) -> str | None:
@@ -200,7 +204,7 @@ def _output_fails() -> bool:
     """
     try:
         say("\n")
-        sys.stdout.flush()
+        console.current().out.flush()
     except OSError:
         return True
     return False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from typing import Annotated
 
@@ -10,6 +9,7 @@ import typer
 from typer._click import exceptions as click  # the errors that typer itself raises
 
 from qmd.errors import QmdError, UsageError
+from qmd.surfaces import console
 from qmd.surfaces.cli import (
     ALIASES,
     COMMANDS,
@@ -156,13 +156,17 @@ def options(
             autocompletion=_index_names,
         ),
     ] = None,
+    no_server: Annotated[
+        bool,
+        typer.Option("--no-server", help="Run in this process, even if a server could answer."),
+    ] = False,
     version: Annotated[
         bool,
         typer.Option("-V", "--version", callback=_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
     """Search everything you have written down, on your own machine."""
-    context.obj = State(dict(os.environ), index)
+    context.obj = State(dict(console.current().environ), index)
 
 
 def _usage(error: Exception, called: str | None) -> str:

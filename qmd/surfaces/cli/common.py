@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 from qmd.declaration.operation import Parameter
 from qmd.errors import UsageError
-from qmd.surfaces import terminal
+from qmd.surfaces import console, terminal
 from qmd.visible import shown
 
 if TYPE_CHECKING:
@@ -26,6 +25,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 PARTLY = 2
 """Exit code when some of several things could not be done."""
+
+BUSY = 3
+"""Exit code when the index is busy or unreadable."""
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C: 128 and the number of the signal."""
@@ -100,6 +102,10 @@ class State(NamedTuple):
             self.check_exists()
         environment.check_reach(self.place)
         machine = environment.machine(self.environ, gpu=gpu)
+        shared = console.current().index(self.place, machine)
+        if shared is not None:
+            yield shared  # other commands use it, and the server closes it
+            return
         engine = Index(self.place, machine, warm=warm, workers=workers)
         patience = None
         try:
@@ -160,7 +166,7 @@ def here() -> Path:
         UsageError: it was removed.
     """
     try:
-        return Path.cwd()
+        return console.current().folder()
     except FileNotFoundError as error:
         raise UsageError(
             "The folder you are in does not exist any more.\n\nGo to another one: cd"
@@ -172,7 +178,7 @@ def state(context: typer.Context | State) -> State:
     if isinstance(context, State):
         return context
     found = context.find_root().obj
-    return found if isinstance(found, State) else State(dict(os.environ), None)
+    return found if isinstance(found, State) else State(dict(console.current().environ), None)
 
 
 def say(text: str) -> None:
@@ -188,7 +194,7 @@ def notice(text: str) -> None:
 
 def complain(text: str) -> None:
     """Write an error to stderr, as `notice` does."""
-    red = terminal.may_colour(os.environ, errors=True)
+    red = terminal.may_colour(console.current().environ, errors=True)
     first, _, rest = text.partition("\n")
     head = terminal.paint(first, "31") if red else first
     notice(terminal.joined("\n", [head, rest] if rest else [head]))
@@ -196,6 +202,7 @@ def complain(text: str) -> None:
 
 def confirmed(question: str) -> bool:
     """Ask a question at the terminal; only a yes counts."""
+    console.current().stay_alone()
     import typer
 
     try:
@@ -212,12 +219,14 @@ def key_pressed(question: str, wanted: str) -> bool:
     import termios
     import tty
 
-    stream = sys.stdin.fileno()
+    at = console.current()
+    at.stay_alone()
+    stream = at.stdin.fileno()
     before = termios.tcgetattr(stream)
     try:
         tty.setcbreak(stream)  # also discards what was typed; Ctrl-C still interrupts
         terminal.err(shown(question))
-        sys.stderr.flush()
+        at.err.flush()
         key = os.read(stream, 1).decode(errors="replace")
     finally:
         termios.tcsetattr(stream, termios.TCSADRAIN, before)
@@ -232,4 +241,5 @@ def is_text(argument: str) -> bool:
 
 def is_interactive() -> bool:
     """Return whether a person can be asked."""
-    return sys.stdin.isatty() and sys.stderr.isatty()
+    here = console.current()
+    return here.stdin.isatty() and here.err.isatty()

@@ -7,7 +7,6 @@ that it decorates.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from qmd.declaration import operation as declaration
 from qmd.declaration.operation import Declared, Operation, Parameter
 from qmd.errors import InvalidArgument, UsageError
+from qmd.surfaces import console
 from qmd.surfaces.cli.common import State, state
 from qmd.wording import bounds
 
@@ -212,7 +212,7 @@ def words(given: list[str]) -> str:
     if given != ["-"]:
         return " ".join(given)
     try:
-        text = sys.stdin.read().rstrip("\n")
+        text = console.current().stdin.read().rstrip("\n")
         text.encode()  # where bytes that are no UTF-8 are kept as halves of characters
         return text
     except UnicodeError as error:

@@ -7,10 +7,10 @@ has nothing else in it is read here; help, completion and whatever is wrong is l
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from qmd.surfaces import console
 from qmd.surfaces.cli import ALIASES, GROUPS, function_of, options_before
 from qmd.surfaces.cli.command_table import COMMANDS
 from qmd.surfaces.cli.common import State
@@ -25,7 +25,7 @@ class _NotPlain(Exception):
 
 def command(arguments: Sequence[str]) -> Callable[[], int] | None:
     """Return what carries a command out, or None if typer has to read the command line."""
-    if "_QMD_COMPLETE" in os.environ:
+    if "_QMD_COMPLETE" in console.current().environ:
         return None
     before = options_before(arguments)
     index = arguments[1] if before else None
@@ -39,7 +39,7 @@ def command(arguments: Sequence[str]) -> Callable[[], int] | None:
     function = function_of(name)
 
     def carry_out() -> int:
-        function(State(dict(os.environ), index), **values)
+        function(State(dict(console.current().environ), index), **values)
         return 0
 
     return carry_out

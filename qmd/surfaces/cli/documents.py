@@ -207,7 +207,7 @@ def _listed(engine: Index, path: str) -> tuple[str, str]:
     if begins in (".", "..", "~") or (path.startswith("/") and not path.startswith("//")):
         from qmd.operations.contexts import on_disk
 
-        inside = on_disk(engine, path)
+        inside = on_disk(engine, str(here() / paths.at_home(path)))
         if inside is not None:
             return inside
         if begins:

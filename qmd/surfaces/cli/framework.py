@@ -21,6 +21,7 @@ from typer.models import TyperPath
 from qmd.declaration import operation as declaration
 from qmd.declaration.operation import REQUIRED, Declared, Operation
 from qmd.errors import QmdError
+from qmd.surfaces import console
 from qmd.surfaces.cli.common import say, state
 from qmd.surfaces.cli.derive import NO_GPU, flag
 from qmd.surfaces.formats import Format
@@ -79,6 +80,7 @@ class Command(TyperCommand):
         """See `TyperCommand`."""
         from qmd.surfaces.cli import help_page
 
+        console.current().stay_alone()
         help_page.prepare(self, ctx)
         super().format_help(ctx, formatter)
         say(help_page.ending(self))
@@ -105,6 +107,7 @@ class Group(TyperGroup):
         """See `TyperGroup`."""
         from qmd.surfaces.cli import help_page
 
+        console.current().stay_alone()
         help_page.prepare(self, ctx)
         super().format_help(ctx, formatter)
         say(help_page.ending(self))
@@ -131,6 +134,8 @@ class NamedPath(TyperPath):
         """See `TyperPath`."""
         if not str(value):
             self.fail("it is empty. The current folder is '.'.", param, ctx)
+        if not Path(value).is_absolute():
+            console.current().stay_alone()  # it begins at the folder of the caller
         return super().convert(value, param, ctx)
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from typer._click.types import FloatParamType, IntParamType, StringParamType
 from typer.core import TyperArgument
 
-from qmd.surfaces import terminal
+from qmd.surfaces import console, terminal
 from qmd.wording import bounds
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ def _value(option: Any) -> str:
 
 def ending(command: Any) -> str:
     """Return the examples of a command as its help ends with them."""
-    colour = terminal.may_colour(os.environ)
+    colour = terminal.may_colour(console.current().environ)
     lines = [" Examples:"]
     for purpose, line in examples_of(command):
         comment = f"# {purpose}"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from qmd.analytics.rows import Results
 from qmd.operations.search import search as keyword
-from qmd.surfaces import formats, render
+from qmd.surfaces import console, formats, render
 from qmd.surfaces.cli.common import State, is_interactive, notice, say
 from qmd.surfaces.cli.derive import Call, carried_out, command
 from qmd.surfaces.cli.search_options import SearchOutput
@@ -25,6 +24,8 @@ def adjust(call: Call) -> None:
     """Ask for as much as the output format shows, and for scores that are shown as high enough."""
     options: SearchOutput = call.options
     arguments = call.arguments
+    if options.yes or call.given.get("fresh"):
+        console.current().stay_alone()  # it may write to the index
     arguments["limit"] = options.wanted(arguments.get("limit"))
     arguments["length"] = options.length
     if call.operation.name == "search":  # one line, also from stdin
@@ -96,12 +97,11 @@ def _editor(here: State, engine: Index) -> str:
 def _style(
     here: State, template: str | None, roots: dict[str, str], words: Mapping[str, str]
 ) -> render.Style:
-    if not sys.stdout.isatty():
+    at = console.current()
+    if not at.out.isatty():
         return render.PLAIN
-    import shutil
-
     from qmd.ranking.snippets import Matcher
 
     link = render.editor_link(template, roots) if template is not None else None
-    columns = shutil.get_terminal_size().columns
+    columns = at.columns()
     return render.Style(True, template is not None, link, Matcher(words), columns)

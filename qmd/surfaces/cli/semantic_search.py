@@ -5,6 +5,7 @@ from __future__ import annotations
 from qmd.analytics.rows import Results
 from qmd.operations.semantic_search import query as hybrid
 from qmd.operations.semantic_search import vector_search
+from qmd.surfaces import console
 from qmd.surfaces.cli.common import notice
 from qmd.surfaces.cli.derive import Call, command
 from qmd.surfaces.cli.search import adjust, show
@@ -18,7 +19,8 @@ NO_HELP = (
 
 def _prepare(call: Call) -> None:
     adjust(call)
-    call.engine.database.missed = None  # all postings are read for the sake of later searches
+    if console.current().is_process:
+        call.engine.database.missed = None  # all postings are read for the sake of later searches
 
 
 def _show(call: Call, results: Results) -> None:

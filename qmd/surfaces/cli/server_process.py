@@ -107,6 +107,8 @@ def files_of(here: State) -> Files:
 def _toolbox(here: State, tools: Tools) -> Iterator[Toolbox]:
     from qmd.operations.index import Index
     from qmd.settings import environment
+    from qmd.surfaces import cli
+    from qmd.surfaces.forwarded import listener
     from qmd.surfaces.tools.dispatch import Toolbox
 
     engine = Index(
@@ -114,7 +116,8 @@ def _toolbox(here: State, tools: Tools) -> Iterator[Toolbox]:
     )
     toolbox = Toolbox(engine, read_only=tools.read_only, allow_write=tools.allow_write)
     try:
-        yield toolbox
+        with listener.serving(engine, cli.carry_out_here):
+            yield toolbox
     finally:
         toolbox.close()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import copy_context
 from functools import partial
@@ -17,7 +16,7 @@ from qmd.declaration import operation as declaration
 from qmd.errors import UsageError
 from qmd.operations.sql import run_sql
 from qmd.operations.sql import sql as operation
-from qmd.surfaces import formats
+from qmd.surfaces import console, formats
 from qmd.surfaces.cli.common import (
     INTERRUPTED,
     PATIENCE,
@@ -130,10 +129,12 @@ def sql(here: State, arguments: dict[str, Any], options: SqlOutput) -> None:
         show = tables_text if options.tables else examples_text
         say(show(as_json=options.as_json or options.form == TableFormat.JSON))
         return
+    at = console.current()
     chosen, output, limit = options.format, options.output, options.limit
     limits = _limits(arguments)
     given = ["query" in arguments, options.file is not None, options.stdin]
-    if not any(given) and is_interactive() and sys.stdout.isatty() and output is None:
+    if not any(given) and is_interactive() and at.out.isatty() and output is None:
+        at.stay_alone()
         from qmd.surfaces.cli import sql_shell
 
         texts = {
@@ -155,12 +156,16 @@ def sql(here: State, arguments: dict[str, Any], options: SqlOutput) -> None:
     parameters = _parameters(options.parameter or ())
     if output is not None:
         check_output(output, here)
-    elif chosen.is_binary and sys.stdout.isatty():
+    elif chosen.is_binary and at.out.isatty():
         name = chosen.capitalize()
         raise UsageError(f"{name} is not for a terminal.\n\nWrite a file: -o answer.{chosen}")
     limits.check()
-    workers = Workers()
-    workers.prepare()  # as long as this process has no other threads
+    if output is not None or limits.files:
+        at.stay_alone()  # files have the rights and the folder of the caller
+    workers = None
+    if at.is_process:
+        workers = Workers()
+        workers.prepare()  # as long as this process has no other threads
     with here.engine(workers=workers) as engine:
         if output is not None and not options.force:
             check_no_document(output, engine)
@@ -170,7 +175,7 @@ def sql(here: State, arguments: dict[str, Any], options: SqlOutput) -> None:
         if output is not None:
             write_file(answer, chosen, output, limit or None, raw_csv=options.raw_csv)
         elif chosen.is_binary:
-            write_binary(answer, chosen, sys.stdout.buffer, limit or None, whole=False)
+            write_binary(answer, chosen, at.out.buffer, limit or None, whole=False)
         else:
             show_answer(answer, chosen, limit, raw_csv=options.raw_csv)
         answer.close()
@@ -265,7 +270,7 @@ def _interruptible(work: Callable[[], Found]) -> Found:
 
     from qmd.storage import cancellation
 
-    stop = cancellation.Stop()
+    stop = cancellation.CURRENT.get() or cancellation.Stop()
     over = threading.Event()
     done: list[Found] = []
     failed: list[BaseException] = []
@@ -307,7 +312,7 @@ def _stop(work: Stop, over: Event) -> None:
 
 def _end(message: str, code: int) -> None:
     complain(message)
-    sys.stderr.flush()
+    console.current().err.flush()
     os._exit(code)
 
 

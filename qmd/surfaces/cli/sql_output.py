@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
-import sys
 from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from qmd.errors import SqlError, UsageError
-from qmd.surfaces import terminal
+from qmd.surfaces import console, terminal
 from qmd.surfaces.cli.common import State, notice
 from qmd.surfaces.sql_tables import TableFormat
 
@@ -28,14 +26,15 @@ def show_answer(
     """Write an answer to stdout as text."""
     from qmd.surfaces import sql_tables, wording
 
-    seen = sys.stdout.isatty()
+    here = console.current()
+    seen = here.out.isatty()
     most = limit if limit is not None else ON_A_TERMINAL if seen else 0
-    width = shutil.get_terminal_size().columns if seen else None
+    width = here.columns() if seen else None
     pieces = sql_tables.written(answer, form, limit=most or None, width=width, raw_csv=raw_csv)
     for piece in pieces:
         terminal.out(piece)
     if most and answer.count > most:
-        sys.stdout.flush()
+        here.out.flush()
         notice(f"… {wording.amount(answer.count - most, 'more row')}; --limit 0 shows all.")
     elif seen and not answer.count:
         notice("No rows.")
@@ -66,7 +65,8 @@ def check_no_document(path: Path, engine: Index) -> None:
     """Refuse to replace a document of the index."""
     from qmd.storage import document_lookup
 
-    document = engine.read(partial(document_lookup.at_place, name=os.path.abspath(path)))  # noqa: PTH100
+    place = os.path.normpath(console.current().folder() / path)
+    document = engine.read(partial(document_lookup.at_place, name=place))
     if document is not None:
         raise UsageError(
             f"{path} is the document {document.name}.\n\n"

@@ -45,8 +45,10 @@ def watch(
     import anyio
 
     from qmd.operations.watch import watch as watched
+    from qmd.surfaces import cli
     from qmd.surfaces.cli import embed as embedding
     from qmd.surfaces.cli.update import summary
+    from qmd.surfaces.forwarded import listener as forwarded
 
     here = state(context)
     named = [*(collection or ()), *(names or ())]
@@ -80,15 +82,16 @@ def watch(
                 notice(said)
             before = said
 
-        anyio.run(
-            lambda: watched(
-                engine,
-                named,
-                told=told,
-                embedded=embedded if embed else None,
-                failed=failed,
+        with forwarded.serving(engine, cli.carry_out_here):
+            anyio.run(
+                lambda: watched(
+                    engine,
+                    named,
+                    told=told,
+                    embedded=embedded if embed else None,
+                    failed=failed,
+                )
             )
-        )
 
 
 def _deep(call: Call) -> AbstractContextManager[Any]:
