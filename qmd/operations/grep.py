@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from qmd.analytics.rows import Rows
 from qmd.declaration.operation import Parameter, operation
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from qmd.operations.index import Index
     from qmd.storage.cursor import Cursor
 
-BATCH = 32
-"""Documents whose texts are in memory at once."""
+BATCH = 4_000_000
+"""Bytes of texts that are in memory at once, and of one text more."""
 
 _WORD = r"(?:^|[^\pL\pN_])(?:{})(?:$|[^\pL\pN_])"
 _ANCHOR = re.compile(r"\\[Az]|\$")
@@ -316,11 +316,10 @@ def _matched(
     except DatabaseError as error:
         raise _unreadable(line, error) from error
     left = most[1]
-    for at in range(0, len(rows), BATCH):
-        part = rows[at : at + BATCH]
-        if count_only:
-            yield from (Matched(f"{c}/{path}", count, ()) for _, c, path, count in part)
-            continue
+    if count_only:
+        yield from (Matched(f"{name}/{path}", count, ()) for _, name, path, count, _ in rows)
+        return
+    for part in _batches(rows):
         numbers = as_json([row[0] for row in part])
         texts = {
             number: (body, lines)
@@ -328,13 +327,27 @@ def _matched(
                 "grep/lines", pattern=line, inverted=invert, ids=numbers
             )
         }
-        for number, name, path, count in part:
+        for number, name, path, count, _ in part:
             body, lines = texts[number]
             kept = lines[: min(most[0] or count, count if left is None else left)]
             left = None if left is None else left - len(kept)
             yield Matched(f"{name}/{path}", count, list(_around(body, kept, *around)))
             if left == 0:
                 return
+
+
+def _batches(rows: Sequence[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
+    """Group documents whose texts are in memory together."""
+    part: list[tuple[Any, ...]] = []
+    size = 0
+    for row in rows:
+        part.append(row)
+        size += row[-1]
+        if size >= BATCH:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
 
 
 def parts(index: Index, line: str, texts: Sequence[str]) -> list[list[str]]:

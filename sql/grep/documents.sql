@@ -8,6 +8,7 @@
 -- out  collection   text
 -- out  path         text
 -- out  matches      bigint    lines
+-- out  size         bigint    bytes of the text
 with chosen as (
     select document_id, collection, path, hash
     from documents
@@ -15,7 +16,7 @@ with chosen as (
 ),
 
 texts as (
-    select hash, string_split(body, chr(10)) as lines
+    select hash, strlen(body) as size, string_split(body, chr(10)) as lines
     from content
     where
         hash in (select hash from chosen)
@@ -23,12 +24,12 @@ texts as (
 ),
 
 numbered as (
-    select hash, len(lines) as last, unnest(lines) as text, generate_subscripts(lines, 1) as line
+    select hash, size, len(lines) as last, unnest(lines) as text, generate_subscripts(lines, 1) as line
     from texts
 ),
 
 found as (
-    select hash, count(*) as matches
+    select hash, count(*) as matches, any_value(size) as size
     from numbered
     where
         -- what follows the last line feed is no line
@@ -37,7 +38,7 @@ found as (
     group by hash
 )
 
-select document_id, collection, path, matches
+select document_id, collection, path, matches, size
 from chosen
 join found on chosen.hash = found.hash
 order by collection, path

@@ -116,14 +116,19 @@ class _Writer:
         texts = [text for _, text, _ in matched.lines]
         if self._mark is not None:
             texts = self._mark(texts)
-        last = None
+        last, written = None, []
         for (number, _, is_match), text in zip(matched.lines, texts, strict=True):
             if self._apart and (self.found if last is None else number > last + 1):
-                terminal.out("--\n")
+                written.append("--")
             mark = ":" if is_match else "-"
-            place = [self._paint(name, "35"), mark, self._paint(str(number), "32"), mark]
-            terminal.out(terminal.ended(self._joined([*place, text])))
+            if self._colour:
+                place = [self._paint(name, "35"), mark, self._paint(str(number), "32"), mark]
+                written.append(self._joined([*place, text]))
+            else:
+                written.append(f"{name}{mark}{number}{mark}{text}")
             last = number
+        if written:
+            terminal.out(terminal.ended(self._together(written)))
 
     def _marked(self, texts: Sequence[str], parts: Sequence[Sequence[str]]) -> list[str]:
         """Paint the parts of lines that match."""
@@ -139,6 +144,9 @@ class _Writer:
 
     def _paint(self, text: str, code: str) -> str:
         return terminal.paint(text, code) if self._colour else text
+
+    def _together(self, lines: Sequence[str]) -> str:
+        return terminal.joined("\n", lines) if self._colour else "\n".join(lines)
 
     def _joined(self, parts: Sequence[str]) -> str:
         return terminal.joined("", parts) if self._colour else "".join(parts)
