@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 EXPERIENCES = "experiences"
 """The collection of the records that agents submit: without a folder, and not in index.yml."""
@@ -125,7 +125,7 @@ class Condition(NamedTuple):
 
     Attributes:
         path: as DuckDB's JSON functions take it, `$."status"`.
-        operator: `=`, `!=`, `~` (contains), `<`, `<=`, `>`, `>=`.
+        operator: `=`, `==` (in any case), `!=`, `~` (contains), `<`, `<=`, `>`, `>=`.
         quoted: the value is text, even if it looks like a number.
     """
 
@@ -149,6 +149,18 @@ class Overlap(NamedTuple):
     prefix: str
 
 
+class Clause(NamedTuple):
+    """Tests of documents that a query joins: filters, and what its words and phrases are.
+
+    Attributes:
+        operator: `and`, `or`; `not`, of one part.
+        parts: clauses, filters and others.
+    """
+
+    operator: str
+    parts: tuple[Any, ...]
+
+
 class Filter(NamedTuple):
     """Restrictions on the documents of a search. None means no restriction.
 
@@ -156,6 +168,9 @@ class Filter(NamedTuple):
         path: regular expression for `collection/path`; see `globs.below`.
         overlaps: of the collections that are searched; of a file that two have, the document of
             the inner one is the result.
+        title: regular expression for a part of the title in lower case, without accents.
+        tag: regular expression for a tag in lower case.
+        clauses: of filters, all of which have to hold besides.
     """
 
     collections: tuple[str, ...] | None = None
@@ -164,6 +179,9 @@ class Filter(NamedTuple):
     conditions: tuple[Condition, ...] = ()
     path: str | None = None
     overlaps: tuple[Overlap, ...] = ()
+    title: str | None = None
+    tag: str | None = None
+    clauses: tuple[Any, ...] = ()
 
 
 ALL = Filter()

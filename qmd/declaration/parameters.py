@@ -145,8 +145,12 @@ def _moment(value: Day, name: str) -> datetime | None:
 Keywords = Annotated[
     str,
     Parameter(
-        help='Words to look for. "exact phrase"; "tea -green" or -- tea -green; - reads stdin.',
-        helps={"tool": 'Keywords, "quoted phrases", -negation.'},
+        help='Words to look for. "exact phrase"; "tea -green" or -- tea -green; - reads stdin. '
+        "Fields title: path: tag: type: lang: after: before:; conf*; a OR b; (a AND b) OR c.",
+        helps={
+            "tool": 'Keywords, "quoted phrases", -negation, prefix*, OR, (groups); fields title: '
+            "path: tag: type: lang: after: before:."
+        },
         words=True,
         longest=LONGEST_QUERY,
         aliases=("q", "text"),

@@ -63,7 +63,10 @@ NO_FILES = (
             "What is open, of this year on, as JSON",
             "qmd search tea --filter 'status = open' --since 2025 --json",
         ),
-        ("Whole documents for a program", "qmd search tea --all --full --json"),
+        (
+            "Either of two words, in documents with a tag, without drafts",
+            "qmd search 'green OR black tag:tea -path:drafts'",
+        ),
     ),
 )
 def search(

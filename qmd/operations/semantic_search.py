@@ -315,11 +315,13 @@ async def query(
 
     from qmd.ranking import hybrid
     from qmd.ranking import query as queries
+    from qmd.ranking.expansion import fields_of
     from qmd.ranking.results import Form
     from qmd.ranking.search_log import begin
 
     asked = _document(question, searches, intent)
     documents = selected(**among)
+    documents = documents._replace(clauses=fields_of(asked))
     if fresh:
         await to_thread.run_sync(freshness.update_first, index, documents.collections or ())
     most = limit or UNLIMITED

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, groupby
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
-from qmd.ranking.postings import ALL_ROWS, Filed, Postings, Wanted, allowed_ids, contained
+from qmd.ranking.postings import (
+    ALL_ROWS,
+    Filed,
+    Postings,
+    Wanted,
+    allowed_ids,
+    contained,
+    fulfilling,
+)
 from qmd.ranking.query import Query
 from qmd.ranking.query_terms import Asked
 from qmd.storage.cursor import Cursor, Value
 from qmd.storage.stemmer import Stemmer
-from qmd.types import ALL, Filter, Text
+from qmd.types import ALL, Clause, Filter, Text
 
 if TYPE_CHECKING:
     from qmd.ranking.inverted_index import Inverted
@@ -127,6 +135,8 @@ def _size(found: Scored) -> int:
 
 
 def _scored(cursor: Cursor, query: Query, stemmer: Stemmer, *, among: Filter, limit: int) -> Scored:
+    if query.fields != among.clauses:  # those of a plain question limit all of its searches
+        among = among._replace(clauses=(*among.clauses, *query.fields))
     postings = _postings(cursor)
     total, average, _ = statistics(cursor)
 
@@ -145,30 +155,72 @@ def _scored(cursor: Cursor, query: Query, stemmer: Stemmer, *, among: Filter, li
         containing=containing,
         languages=languages(cursor),
     )
-    banned = frozenset(asked.banned)
+    banned = frozenset(asked.banned).union(*_left_out(cursor, query, asked))
+    if not query.has_words:
+        return Scored(_newest(cursor, banned, among=among, limit=limit), {}, banned, 1.0)
     if not asked.can_answer:
         return Scored([], {}, banned)
-    may_answer = _allowed(cursor, among, asked.required)
+    may_answer = _allowed(cursor, among, [*asked.required, *_lists(cursor, query, asked)])
     wanted = Wanted(asked.terms, asked.counted, average, may_answer, banned)
     rows = postings.ranked(wanted, max(1, min(limit, ALL_ROWS - 1)))
     return Scored(rows, asked.words, banned, asked.most, asked.respelled)
 
 
+def _lists(cursor: Cursor, query: Query, asked: Asked) -> Iterator[Collection[int]]:
+    """Yield the documents that fulfil each test of a query."""
+    for test in query.tests:
+        if not _is_exclusion(test):
+            yield _fulfilling(cursor, asked, test)
+
+
+def _left_out(cursor: Cursor, query: Query, asked: Asked) -> Iterator[Collection[int]]:
+    """Yield the documents that each excluded parenthesis of a query leaves out."""
+    for test in query.tests:
+        if _is_exclusion(test):
+            yield _fulfilling(cursor, asked, *test.parts)
+
+
+def _is_exclusion(test: object) -> bool:
+    return isinstance(test, Clause) and test.operator == "not"
+
+
+def _fulfilling(cursor: Cursor, asked: Asked, test: Any) -> set[int]:
+    """Return the documents that fulfil a test, which may be a clause of several."""
+
+    def documents_of(leaf: Any) -> Collection[int]:
+        return _chosen(cursor, leaf) if isinstance(leaf, Filter) else asked.documents_with(leaf)
+
+    return fulfilling(test, documents_of, _chosen(cursor, ALL))
+
+
+def _newest(
+    cursor: Cursor, banned: frozenset[int], *, among: Filter, limit: int
+) -> list[tuple[int, float]]:
+    """List the documents for a query that has nothing but fields, the newest first.
+
+    Each has all that is asked for; their scores differ by as much as keeps them in order.
+    """
+    ids = sorted(_chosen(cursor, among) - banned)
+    rows = cursor.run("search/newest", ids=ids, limit=max(1, min(limit, ALL_ROWS - 1)))
+    return [(number, 1 - place * 1e-9) for place, (number,) in enumerate(rows)]
+
+
+def _chosen(cursor: Cursor, among: Filter) -> frozenset[int]:
+    """Return the documents that a filter lets answer, which is remembered."""
+
+    def read(filters: list[Filter]) -> dict[Filter, frozenset[int]]:
+        return {each: frozenset(allowed_ids(cursor, each)) for each in filters}
+
+    return cursor.each("allowed", [among], read, most=ALLOWED, size=len)[among]
+
+
 def _allowed(
     cursor: Cursor, among: Filter, required: Iterable[Iterable[int]]
 ) -> Collection[int] | None:
-    """Intersect a filter with the documents of each required list; None means all.
-
-    What a filter lets answer is remembered.
-    """
+    """Intersect a filter with the documents of each required list; None means all."""
     lists = [set(each) for each in required]
     if among != ALL:
-
-        def read(filters: list[Filter]) -> dict[Filter, frozenset[int]]:
-            return {each: frozenset(allowed_ids(cursor, each)) for each in filters}
-
-        [found] = cursor.each("allowed", [among], read, most=ALLOWED, size=len).values()
-        lists.append(set(found))
+        lists.append(set(_chosen(cursor, among)))
     return set.intersection(*lists) if lists else None
 
 

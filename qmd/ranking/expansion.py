@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from anyio import from_thread, to_thread
 
@@ -65,8 +65,14 @@ class Expansion:
             weights = [FIRST] + [FURTHER] * (len(question.searches) - 1)
             return list(zip(question.searches, weights, strict=True))
         own = [(Search("lex", _lexical(question.plain)), FIRST)]
-        bare = query.EXCLUSION.sub(" ", question.plain).replace('"', " ").strip()
-        if query.EXCLUSION.search(question.plain) and not tokenizer.split(bare):
+        structure = query.structure_of(_lexical(question.plain))
+        if structure is not None:
+            bare = structure.text
+        else:
+            bare = query.EXCLUSION.sub(" ", question.plain).replace('"', " ").strip()
+        finds = structure is not None and structure.is_searched
+        leaves_out = structure is not None or query.EXCLUSION.search(question.plain)
+        if leaves_out and not finds and not tokenizer.split(bare):
             raise QueryError(query.ONLY_EXCLUSIONS)
         if bare:
             own.append((Search("vec", bare), FIRST))
@@ -111,6 +117,16 @@ class Expansion:
         best = [score / (1 + score) for _, score in found.scores[:2]] + [0.0, 0.0]
         strong = best[0] >= STRONG and best[0] - best[1] >= AHEAD
         return bm25.rarest(cursor, asked, self._stemmer), strong
+
+
+def fields_of(question: Question) -> tuple[Any, ...]:
+    """Return the fields of a plain question, which limit all that is searched.
+
+    Raises:
+        QueryError: the value of a field cannot be read.
+    """
+    structure = query.structure_of(_lexical(question.plain)) if question.plain else None
+    return structure.fields if structure else ()
 
 
 def _lexical(plain: str) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from qmd.storage.cursor import Cursor, Value, as_json
 from qmd.storage.overlaps import copies
-from qmd.types import ALL, Filter
+from qmd.types import ALL, Clause, Filter
 
 NEAR = 300_000
 """Word variants that are cached while the index stays attached."""
@@ -206,10 +206,33 @@ def allowed_ids(cursor: Cursor, among: Filter, *, banned: Sequence[int] = ()) ->
         banned=as_json(banned),
     )
     found = [document_id for (document_id,) in rows]
+    if among.tag is not None:
+        tagged = {number for (number,) in cursor.run("search/tagged", tag=among.tag)}
+        found = [number for number in found if number in tagged]
+    for clause in among.clauses:
+        met = fulfilling(clause, lambda each: allowed_ids(cursor, each), found)
+        found = [number for number in found if number in met]
     if among.overlaps:
         twice = copies(cursor, found, among.overlaps)
         found = [document_id for document_id in found if document_id not in twice]
     return found
+
+
+def fulfilling(
+    test: Any, documents_of: Callable[[Any], Iterable[int]], documents: Iterable[int]
+) -> set[int]:
+    """Select the documents that fulfil a test, which may be a clause of several.
+
+    Args:
+        documents_of: gives the documents of a test that is no clause.
+        documents: all that there are to choose from.
+    """
+    if not isinstance(test, Clause):
+        return set(documents_of(test))
+    parts = [fulfilling(each, documents_of, documents) for each in test.parts]
+    if test.operator == "not":
+        return set(documents).difference(*parts)
+    return set.union(*parts) if test.operator == "or" else set.intersection(*parts)
 
 
 def _record(among: Filter) -> dict[str, object]:
@@ -218,6 +241,7 @@ def _record(among: Filter) -> dict[str, object]:
     for name, value in asked.items():
         if isinstance(value, datetime):
             asked[name] = value.isoformat(sep=" ")
-    del asked["overlaps"]
+    for name in ("overlaps", "tag", "clauses"):  # are not of this statement
+        asked.pop(name, None)
     asked["conditions"] = [each._asdict() for each in among.conditions]
     return asked

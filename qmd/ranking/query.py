@@ -2,6 +2,7 @@
 
 error handling        documents with either word, best first
 "error handling"      documents with exactly this, in this order
+title:tea tag:draft a OR b (a b) conf*    see `query_syntax`
 error -timeout        not those with the other word; also -"exact phrase"
 parse_json a.b/c-d    names match as they are written: their parts form a phrase
 C++ .NET --flag       words with their marks, and below them the same without
@@ -11,9 +12,10 @@ C++ .NET --flag       words with their marks, and below them the same without
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from qmd.errors import QueryError
+from qmd.ranking.query_parts import FIELDS, Phrase, Structure, Token, sequence_in
 from qmd.text import tokenizer as words
 
 NEWLINE = (
@@ -39,6 +41,11 @@ _QUOTES = str.maketrans(dict.fromkeys("“”„‟«»＂", '"'))
 MOST_TEXTS = 8
 """Texts of symbols that a query without words can have: each is looked for in all documents."""
 
+_STRUCTURED = re.compile(
+    rf"(?:^|[\s(-])(?:(?:{'|'.join(FIELDS)}):\S|\()|\b(?:OR|AND)\b|\w\*(?:[\s)]|$)"
+)
+"""Signs of a query that is more than words, phrases and exclusions."""
+
 _NEGATION = re.compile(r'(?:^|\s)-[\w"]')
 
 STOP_WORDS = frozenset(
@@ -58,24 +65,6 @@ STOP_WORDS = frozenset(
 A query of stop words alone searches for them.
 """
 
-Element = tuple[str, int]
-"""A folded word and its place within a phrase, from 0."""
-
-
-class Phrase(NamedTuple):
-    """Words that stand next to one another.
-
-    Attributes:
-        elements: never empty.
-        spare: words to look for instead if the index has no such phrase: names that are
-            made of several words. None for a phrase in quotes, which has to be there.
-        forms: other forms of the name: with a hyphen, with a mark.
-    """
-
-    elements: tuple[Element, ...]
-    spare: tuple[str, ...] | None = None
-    forms: tuple[str, ...] = ()
-
 
 class Query(NamedTuple):
     """A parsed keyword query.
@@ -87,6 +76,9 @@ class Query(NamedTuple):
         forms: of some words other ones, which count less: `c` of `c++`.
         accented: of `words`, those that were typed with accents, and how they are spelt.
         texts: of a query without words: symbols to look for as they stand.
+        prefixes: beginnings of words, each counted as one word.
+        fields: filters, and clauses of filters, all of which a document has to fulfil.
+        tests: clauses with phrases, prefixes or words, as well.
     """
 
     words: tuple[str, ...]
@@ -97,6 +89,14 @@ class Query(NamedTuple):
     forms: tuple[tuple[str, str], ...] = ()
     texts: tuple[str, ...] = ()
     accented: tuple[tuple[str, str], ...] = ()
+    prefixes: tuple[str, ...] = ()
+    fields: tuple[Any, ...] = ()
+    tests: tuple[Any, ...] = ()
+
+    @property
+    def has_words(self) -> bool:
+        """True unless it has nothing but fields."""
+        return bool(self.words or self.phrases or self.prefixes or self.tests or self.texts)
 
 
 def check_lexical(query: str) -> str | None:
@@ -130,7 +130,7 @@ def plain_words(text: str) -> list[str]:
 
     Without stop words, unless there are no others. No mark has a meaning, so nothing is refused.
     """
-    asked = list(dict.fromkeys(word for word, _ in _sequence(words.split(text))))
+    asked = list(dict.fromkeys(word for word, _ in sequence_in(words.split(text))))
     return [word for word in asked if word not in STOP_WORDS] or asked
 
 
@@ -147,10 +147,30 @@ def parse(query: str, *, exact: bool = False) -> Query:
     problem = check_lexical(query)
     if problem:
         raise QueryError(problem)
-    read = _Reader()
-    for token in _TOKEN.finditer(query):
+    structure = structure_of(query)
+    read = _Reader(structure or Structure())
+    for token in structure.tokens if structure else map(_token, _TOKEN.finditer(query)):
         read.token(token)
     return read.query()._replace(exact=exact)
+
+
+def _token(found: re.Match[str]) -> Token:
+    is_phrase = found["phrase"] is not None
+    text = found["phrase"] if is_phrase else found["plain"]
+    return Token(text, bool(found["minus"]), is_phrase, written=text if is_phrase else found[0])
+
+
+def structure_of(query: str) -> Structure | None:
+    """Read the fields, prefixes, OR and parentheses of a query; None: it has none.
+
+    Raises:
+        QueryError: the value of a field cannot be read.
+    """
+    if not _STRUCTURED.search(query):
+        return None
+    from qmd.ranking.query_syntax import structure
+
+    return structure(query)
 
 
 def straight(query: str) -> str:
@@ -164,7 +184,8 @@ def straight(query: str) -> str:
 class _Reader:
     """Parts of a query, as its tokens are read."""
 
-    def __init__(self) -> None:
+    def __init__(self, structure: Structure) -> None:
+        self._structure = structure
         self._words: list[str] = []
         self._grams: set[str] = set()
         self._phrases: list[Phrase] = []
@@ -181,12 +202,15 @@ class _Reader:
         """
         wanted = self._words
         texts = tuple(self._texts)[:MOST_TEXTS]
+        _, prefixes, fields, tests, _ = self._structure
+        finds = bool(self._phrases) or self._structure.is_searched
+        leaves_out = bool(self._excluded or fields or tests)
         if wanted or self._phrases:
             texts = ()
-        elif self._excluded or not texts:
-            raise QueryError(ONLY_EXCLUSIONS if self._excluded else NOTHING_TO_FIND)
+        elif not finds and (leaves_out or not texts):
+            raise QueryError(ONLY_EXCLUSIONS if leaves_out else NOTHING_TO_FIND)
         without_stops = [word for word in wanted if word not in STOP_WORDS]
-        if without_stops or self._phrases:
+        if without_stops or finds:
             wanted = without_stops
         forms = tuple((word, other) for word, other in self._forms if word in wanted)
         return Query(
@@ -196,22 +220,23 @@ class _Reader:
             tuple(self._excluded),
             forms=forms,
             texts=texts,
+            prefixes=prefixes,
+            fields=fields,
+            tests=tests,
             accented=tuple(self._accented.items()),
         )
 
-    def token(self, token: re.Match[str]) -> None:
+    def token(self, token: Token) -> None:
         """Read a word, a name, a phrase in quotes, or what is excluded."""
-        quoted = token["phrase"] is not None
-        raw = words.split(token["phrase"] if quoted else token["plain"])
-        sequence = _sequence(raw)
+        raw = words.split(token.text)
+        sequence = sequence_in(raw)
         if not sequence:
-            text = (token["phrase"] if quoted else token[0]).strip()
-            if text:
+            if text := token.written.strip():
                 self._texts[text] = None
-        elif token["minus"]:
+        elif token.is_excluded:
             self._excluded.append(Phrase(sequence))
-        elif quoted:
-            self._phrases.append(Phrase(sequence))
+        elif token.is_phrase:
+            self._phrases.append(Phrase(sequence, () if token.is_optional else None))
         else:
             self._plain(raw)
 
@@ -241,7 +266,7 @@ class _Reader:
             self._words += pieces
             self._grams.update(pieces)
             return
-        sequence = _sequence(name)
+        sequence = sequence_in(name)
         if len(name) > 1:
             spare = tuple(dict.fromkeys(pieces))
             self._phrases.append(Phrase(sequence, spare, forms))
@@ -267,23 +292,3 @@ def _names(raw: list[str]) -> list[list[str]]:
         else:
             names.append([word])
     return names
-
-
-def _sequence(raw: list[str]) -> tuple[Element, ...]:
-    """Convert raw words to elements of a phrase: parts of identifiers, pairs of a run."""
-    elements: list[Element] = []
-    place = 0
-    for at, word in enumerate(raw):
-        width, parts = words.folded_pieces(word)
-        if words.is_joined(word):
-            continue
-        if words.is_gram(word):
-            follows_pair = at > 0 and len(raw[at - 1]) == 2 and words.is_gram(raw[at - 1])
-            if len(word) == 2 or not follows_pair:
-                elements.append((parts[-1][0], place))
-        elif len(parts) > 1:
-            elements += [(folded, place + shift) for folded, shift in parts[1:]]
-        else:
-            elements += [(folded, place + shift) for folded, shift in parts]
-        place += width
-    return tuple(elements)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.ranking.postings import Postings, Tally, Term
-from qmd.ranking.query import Phrase, Query
+from qmd.ranking.query import Query
+from qmd.ranking.query_parts import Phrase, Prefix
 from qmd.storage.stemmer import Stemmer
 from qmd.text import tokenizer
 from qmd.text.hashes import accented_id, joined_id
+from qmd.types import Clause
 
 if TYPE_CHECKING:
     from qmd.ranking.spelling import Respell
@@ -88,6 +90,15 @@ def _wholes(query: Query) -> set[str]:
     return {word for word in query.words if word.replace("_", "") in made}
 
 
+def _leaves(tests: Iterable[object]) -> Iterator[Phrase | Prefix]:
+    """Yield the phrases and prefixes of tests."""
+    for test in tests:
+        if isinstance(test, Clause):
+            yield from _leaves(test.parts)
+        elif isinstance(test, Phrase | Prefix):
+            yield test
+
+
 class Asked:
     """A keyword query in term numbers of the index.
 
@@ -133,18 +144,26 @@ class Asked:
         self.banned: set[int] = set()
         self.words: dict[str, str] = {}
         self.respelled: dict[str, tuple[str, ...]] = {}
+        self._standing_for: dict[str, list[int]] = {}
         self._learn(query, stemmer)
         self.terms: list[Term] = []
         self._used: set[int] = set()
         self._weigh([*query.words, *self._count_phrases(query)], query, _wholes(query))
         if query.texts and containing is not None:
             self._count_texts(query.texts, containing(query.texts))
+        self._count_prefixes(query.prefixes)
         self.can_answer = bool(self.terms) and all(self.required)
 
     def _learn(self, query: Query, stemmer: Stemmer) -> None:
         """Find the terms of all words, and the longer words that start with them."""
         phrases = (*query.phrases, *query.excluded)
         words = dict.fromkeys(query.words)
+        words |= dict.fromkeys(query.prefixes)
+        for leaf in _leaves(query.tests):
+            if isinstance(leaf, Prefix):
+                words |= dict.fromkeys([leaf.begin])
+            else:
+                words |= dict.fromkeys(word for word, _ in leaf.elements)
         for phrase in phrases:
             words |= dict.fromkeys(word for word, _ in phrase.elements)
             words |= dict.fromkeys(phrase.spare or ())
@@ -220,6 +239,8 @@ class Asked:
             if word not in query.grams
         }
         others = [form.term_id for each in forms.values() for form in each]
+        for word in dict.fromkeys(words):
+            self._standing_for[word] = [f.term_id for f in forms.get(self._term[word], ())]
         others += [accented_id(term) for term in forms]
         documents = dict(self._postings.documents(list(dict.fromkeys([*weights, *others]))))
         met = [word for word in words if documents[self._term[word]]]
@@ -307,6 +328,37 @@ class Asked:
             self.most += self._add_counted(tally, 1.0)
             self._note(texts[number], [texts[number]])
 
+    def _count_prefixes(self, prefixes: Sequence[str]) -> None:
+        """Count the words with each beginning, together as one word."""
+        clauses = [self._beginning(begin) for begin in prefixes]
+        for tally in self._postings.any_of(clauses).values():
+            self.most += self._add_counted(tally, 1.0)
+        for begin in prefixes:
+            self._note(begin, [w for w, _ in self._near[begin] if w.startswith(begin)])
+
+    def _beginning(self, begin: str) -> list[int]:
+        """Return the terms of words that begin so."""
+        return list({term: None for word, term in self._near[begin] if word.startswith(begin)})
+
+    def documents_with(self, leaf: Phrase | Prefix) -> Sequence[int]:
+        """Return the documents that have a phrase, a word or a beginning of words.
+
+        A word has its longer words with it where it is rare, and those that stand for it.
+        """
+        if isinstance(leaf, Prefix):
+            terms = self._beginning(leaf.begin)
+        elif len(leaf.elements) > 1:
+            found = self._find([leaf]).get(0)
+            return found.documents if found else ()
+        else:
+            [(word, _)] = leaf.elements
+            terms = [self._term[word]]
+            if leaf.spare is not None and self._postings.documents(terms)[terms[0]] < COMMON:
+                terms += self._beginning(word)
+            terms += self._standing_for.get(word, ())
+        tally = self._postings.any_of([list(dict.fromkeys(terms))]).get(0)
+        return tally.documents if tally else ()
+
     def _replace(self, missing: Sequence[str], weights: dict[int, float]) -> dict[int, int]:
         """Weigh, in place of words that no document has, the words that are written like them.
 
@@ -322,6 +374,7 @@ class Asked:
                 continue
             weights[near[0].term_id] = weights.pop(self._term[word])
             clauses.append([each.term_id for each in near[1:] if each.term_id not in weights])
+            self._standing_for[word] += [each.term_id for each in near]
             self.respelled[word] = tuple(each.word for each in near)
             self._note(word, self.respelled[word])
         for tally in self._postings.any_of(clauses).values():

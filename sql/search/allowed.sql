@@ -6,7 +6,8 @@
 --                           before: timestamp, from before this moment,
 --                           conditions: array of {path, operator, value, quoted} on the
 --                               frontmatter, all to hold; always there,
---                           path: regular expression for collection/path}
+--                           path: regular expression for collection/path,
+--                           title: regular expression for a part of the folded title}
 -- in   $banned      json  array of document_id: not these
 -- out  document_id  integer
 select document_id
@@ -22,6 +23,10 @@ where
         ($among ->> 'path') is null
         or regexp_full_match(nfc_normalize(collection || '/' || path), $among ->> 'path')
     )
+    and (
+        ($among ->> 'title') is null
+        or regexp_matches(lower(strip_accents(title)), $among ->> 'title')
+    )
     and document_id not in (select unnest(from_json($banned, '["UINTEGER"]')))
     and (
         json_array_length($among -> 'conditions') = 0
@@ -30,6 +35,9 @@ where
                 coalesce(
                     case condition.operator
                         when '=' then list_contains(orders, 0)
+                        when '==' then list_bool_or(
+                            list_transform(held, lambda one: lower(one) = lower(condition.value))
+                        )
                         when '!=' then not list_contains(orders, 0)
                         when '<' then list_contains(orders, -1)
                         when '<=' then list_has_any(orders, [-1, 0])

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from qmd.errors import QueryError
 from qmd.ranking import query as queries
-from qmd.ranking.query import Phrase, check_lexical, check_semantic, parse
+from qmd.ranking.query import check_lexical, check_semantic, parse
+from qmd.ranking.query_parts import Phrase
 from qmd.text import tokenizer
 
 QUERY = st.one_of(

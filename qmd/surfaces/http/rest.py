@@ -38,6 +38,7 @@ def routes(toolbox: Toolbox) -> list[Route]:
         "search": _results,
         "vsearch": _results,
         "query": _results,
+        "grep": _lines,
         "get": _documents,
         "multi_get": _documents,
         "query_experiences": _object,
@@ -207,6 +208,10 @@ async def _while_connected(request: Request, work: Callable[[], Awaitable[Value]
 
 def _results(reply: Reply) -> object:
     return {"results": [], **(reply.structured or {}), "content": _first_text(reply)}
+
+
+def _lines(reply: Reply) -> object:
+    return {**(reply.structured or {}), "content": _first_text(reply)}
 
 
 def _documents(reply: Reply) -> object:

@@ -27,6 +27,7 @@ _BEST_FOR = {
     "vsearch": "a question in your own words, when the text may use others",
     "query": "anything where you want the best answer; typed `searches` (lex, vec, hyde) steer it",
     "get": "reading one document, or some of its lines: `file.md:120:40`",
+    "grep": "lines that a regular expression matches, such as all uses of an identifier",
     "multi_get": "reading several at once, by glob or by a list of paths and docids",
     "status": "seeing which collections there are, and whether vectors are up to date",
     "query_experiences": "problems that were solved before, with their causes and solutions",

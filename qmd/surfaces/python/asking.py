@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qmd.operations.doctor import doctor
 from qmd.operations.documents import documents, get, multi_get
+from qmd.operations.grep import grep
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query, vector_search
 from qmd.operations.sql import sql
@@ -21,6 +22,7 @@ class Asking(Base):
     vsearch = vector_search
     query = awaited(query)
 
+    grep = awaited(grep)
     get = awaited(get)
     multi_get = awaited(multi_get)
     documents = awaited(documents)

@@ -132,6 +132,7 @@ class KnowledgeBase:
     query = _blocking(AsyncKnowledgeBase.query)
     get = _blocking(AsyncKnowledgeBase.get)
     multi_get = _blocking(AsyncKnowledgeBase.multi_get)
+    grep = _blocking(AsyncKnowledgeBase.grep)
     documents = _blocking(AsyncKnowledgeBase.documents)
     ls = documents
     status = _blocking(AsyncKnowledgeBase.status)

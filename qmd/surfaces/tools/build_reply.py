@@ -33,10 +33,11 @@ from qmd.surfaces.tools.schemas.experiences import QUERY_EXPERIENCES, SUBMIT_EXP
 from qmd.surfaces.tools.schemas.tool import Tool
 from qmd.text import paths
 from qmd.types import Kept, Passage
-from qmd.wording import reaches
+from qmd.wording import on_one_line, reaches
 
 if TYPE_CHECKING:
     from qmd.analytics.rows import Results
+    from qmd.operations.grep import Line
     from qmd.operations.put import Put
     from qmd.operations.status import Status
     from qmd.reports import Embedded, Report
@@ -72,6 +73,33 @@ def results(question: str, found: Results, least: float) -> Reply:
         told["respelled"] = {word: list(near) for word, near in found.respelled.items()}
     parts = (reply_text.summary(question, kept), *notes, *reply_text.places(kept, match))
     return Reply(parts, {"results": kept, **told})
+
+
+def lines(pattern: str, found: Sequence[Line], most: int) -> Reply:
+    """Build the reply of `grep`: matching lines, cut where they are long."""
+    matching, shown = 0, []
+    for each in found:
+        matching += each.is_match
+        if matching > most:
+            break
+        shown.append(each)
+    records = reply_text.fitting(
+        [
+            {"file": each.file, "line": each.line, "text": reply_text.cut_at(each.text, 300)}
+            for each in shown
+        ],
+        most=reply_text.MOST_BYTES // 2,
+    )
+    more = matching > most or len(records) < len(shown)
+    told = [
+        f"{on_one_line(each['file'])}:{each['line']}{':' if of.is_match else '-'}{each['text']}"
+        for each, of in zip(records, shown, strict=False)
+    ]
+    if not told:
+        told = [f"No lines match: {pattern}"]
+    elif more:
+        told.append("[... more lines match; ask for fewer with paths, or set limit]")
+    return Reply(("\n".join(told),), {"matches": records, "more": more})
 
 
 def documents(pattern: str, passages: Sequence[Passage], *, numbered: bool) -> Reply:

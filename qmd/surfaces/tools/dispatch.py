@@ -16,6 +16,7 @@ from qmd.declaration import operation as declaration
 from qmd.errors import InvalidArgument, QmdError
 from qmd.operations.documents import get, multi_get
 from qmd.operations.embed import embed
+from qmd.operations.grep import grep
 from qmd.operations.put import put, remove
 from qmd.operations.search import prepare, search
 from qmd.operations.semantic_search import query, vector_search
@@ -255,6 +256,12 @@ class Toolbox:
                 return await work()
         except InvalidArgument as error:
             raise error.named(json_name(operation, error.parameter)) from error
+
+    async def _grep(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
+        asked = read(tool, given)
+        # One more than is shown tells whether there are more.
+        found = await self._run(grep, asked | {"limit": asked["limit"] + 1})
+        return build_reply.lines(asked["pattern"], found, asked["limit"])
 
     # -- documents ---------------------------------------------------------------
 

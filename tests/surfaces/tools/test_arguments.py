@@ -43,7 +43,14 @@ def test_one_parameter_in_two_spellings_is_refused():
 
 def test_null_is_as_if_it_were_not_there():
     asked = read(SEARCH, {"query": "x", "limit": None, "collection": None})
-    assert asked == {"query": "x", "limit": 10, "minScore": 0, "exact": False, "fresh": False}
+    assert asked == {
+        "query": "x",
+        "limit": 10,
+        "minScore": 0,
+        "exact": False,
+        "allCopies": False,
+        "fresh": False,
+    }
 
 
 @pytest.mark.parametrize(
@@ -72,8 +79,8 @@ def test_a_string_is_never_parsed(value):
         (
             {"query": "x", "min_scor": 1},
             'Unknown parameter "min_scor" for tool "search". Did you mean "minScore"? '
-            "Valid parameters: query, limit, minScore, exact, fresh, collection, collections, since, "
-            "before, filter, path.",
+            "Valid parameters: query, limit, minScore, exact, allCopies, fresh, collection, "
+            "collections, since, before, filter, path.",
         ),
         ({"query": ""}, '"query" must not be empty.'),
         ({"query": "x" * 10_001}, '"query" must have at most 10000 characters, not 10001.'),

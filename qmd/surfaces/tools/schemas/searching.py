@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from qmd.operations.grep import grep
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query, vector_search
 from qmd.surfaces.tools.schemas.derive import tool_of
@@ -48,3 +49,15 @@ _RESULTS = record(
 SEARCH = tool_of(search, _RESULTS)
 VSEARCH = tool_of(vector_search, _RESULTS)
 QUERY = tool_of(query, _RESULTS)
+GREP = tool_of(
+    grep,
+    record(
+        {
+            "matches": array(
+                record({"file": text(), "line": integer(), "text": text()}, "file", "line", "text")
+            ),
+            "more": {"type": "boolean", "description": "Further lines match."},
+        },
+        *("matches", "more"),
+    ),
+)
