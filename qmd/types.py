@@ -209,6 +209,7 @@ class Result(NamedTuple):
         place: page, slide or moment that the line is in, as people write it; None: there is none.
         also_in: `collection/path` of the same file in other collections that were searched.
         stale: the file has changed or gone since the last update.
+        similar: files of near-duplicates that the search found too, and that this stands for.
     """
 
     docid: str
@@ -224,6 +225,7 @@ class Result(NamedTuple):
     place: str | None = None
     also_in: tuple[str, ...] = ()
     stale: bool = False
+    similar: tuple[str, ...] = ()
 
 
 class Passage(NamedTuple):

@@ -189,6 +189,15 @@ MinScore = Annotated[
     ),
 ]
 
+AllCopies = Annotated[
+    bool,
+    Parameter(
+        help="Show near-duplicates one by one, not folded into the best of them.",
+        flags=("--all-copies",),
+        json="allCopies",
+    ),
+]
+
 PerFile = Annotated[int, Parameter(help="Passages of one document at most.", least=1)]
 
 Exact = Annotated[

@@ -162,11 +162,13 @@ def _ways(bench: Bench, *, meaning: bool, depth: int) -> dict[Backend, Way]:
     engine, fixture, among = bench.engine, bench.fixture, bench.among.collections
 
     async def by_words(question: JudgedQuery) -> list[Results]:
-        ask = partial(search, engine, limit=depth, collection=among)
+        ask = partial(search, engine, limit=depth, all_copies=True, collection=among)
         return [await to_thread.run_sync(ask, x) for x in searched_texts(fixture, question, "lex")]
 
     async def by_meaning(question: JudgedQuery) -> list[Results]:
-        ask = partial(vector_search, engine, limit=depth, min_score=-1.0, collection=among)
+        ask = partial(
+            vector_search, engine, limit=depth, min_score=-1.0, all_copies=True, collection=among
+        )
         return [
             await to_thread.run_sync(ask, x)
             for x in searched_texts(fixture, question, "vec", "hyde")
@@ -180,6 +182,7 @@ def _ways(bench: Bench, *, meaning: bool, depth: int) -> dict[Backend, Way]:
                 text,
                 collection=among,
                 limit=depth,
+                all_copies=True,
                 mode="hybrid" if meaning else "fast",
                 expand=helping,
                 rerank=helping,

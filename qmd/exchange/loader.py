@@ -13,6 +13,7 @@ from qmd.errors import ExportDamaged, ExportUnreadable, UsageError
 from qmd.exchange import manifest, parquet
 from qmd.exchange.parquet import NextIds
 from qmd.ingest.backfill import fill
+from qmd.ingest.near_duplicates import settle
 from qmd.settings.config import check_name
 from qmd.storage import catalog, maintenance
 from qmd.storage.cursor import Cursor
@@ -61,6 +62,7 @@ def build_index(
         new.write(lambda _: None)
         new.read(partial(_check_names, folder=folder))
         fill(new)
+        settle(new)
         wrong = [each for each in new.read(maintenance.problems) if each.times]
         if wrong:
             problem = f"not so {amount(wrong[0].times, 'time')}: {wrong[0].fact}."

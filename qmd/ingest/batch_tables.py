@@ -11,6 +11,7 @@ from qmd.ingest.columns import documents
 from qmd.ingest.commit import Batch, Made
 from qmd.ingest.inversion import FIELDS, Document, Postings, tokenise
 from qmd.ingest.outlines import Outline, of_document
+from qmd.ingest.sketches import sketches
 from qmd.storage.arrow import Column, Relation, lists, numbers, struct, texts
 from qmd.text import markdown
 from qmd.text.languages import language, stemmed_in
@@ -71,6 +72,7 @@ def batch(
         documents=len(parsed),
         replaces=any(item.file.change.document_id for item in parsed),
         places=_places([item.file for item in parsed]),
+        sketched=sketches(found, [item.file.hash for item in parsed]),
     )
 
 

@@ -86,6 +86,7 @@ class Batch(NamedTuple):
         documents: in all.
         replaces: whether some document takes the place of another.
         places: of documents; None: there are none.
+        sketched: signatures of the texts: hash, bins and buckets, no hash twice.
     """
 
     incoming: Relation
@@ -95,6 +96,7 @@ class Batch(NamedTuple):
     documents: int
     replaces: bool
     places: Relation | None = None
+    sketched: Relation | None = None
 
 
 def changes(
@@ -224,6 +226,9 @@ def put(cursor: Cursor, batch: Batch) -> set[int]:
         cursor.run("documents/replace")
     with cursor.staged(texts=batch.texts):
         cursor.run("documents/add_content")
+    if batch.sketched is not None:
+        with cursor.staged(sketched=batch.sketched):
+            cursor.run("documents/add_sketches")
     if batch.places is not None:
         with cursor.staged(places_found=batch.places):
             cursor.run("documents/add_places")
@@ -270,6 +275,11 @@ def _words(learnt: Sequence[Learnt]) -> Relation:
 def lack_outlines(cursor: Cursor) -> bool:
     """Check for texts from before there were outlines."""
     return bool(cursor.one("documents/lack_outlines"))
+
+
+def lack_sketches(cursor: Cursor) -> bool:
+    """Check for texts from before there were signatures."""
+    return bool(cursor.one("documents/lack_sketches"))
 
 
 def unoutlined(cursor: Cursor, *, limit: int, size: int) -> list[Unoutlined]:

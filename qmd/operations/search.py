@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Unpack
 
 from qmd.analytics.rows import Results
 from qmd.declaration.operation import operation
 from qmd.declaration.parameters import (
     UNLIMITED,
+    AllCopies,
     Exact,
     Fresh,
     Full,
@@ -27,6 +29,7 @@ from qmd.types import ALL
 
 if TYPE_CHECKING:
     from qmd.operations.index import Index
+    from qmd.ranking.copies import Copies
     from qmd.ranking.query import Query
     from qmd.ranking.results import Form, Match
     from qmd.storage.cursor import Cursor
@@ -69,6 +72,7 @@ def search(
     limit: Limit = 10,
     min_score: MinScore = 0.0,
     exact: Exact = False,
+    all_copies: AllCopies = False,
     full: Full = False,
     length: Length = 500,
     fresh: Fresh = False,
@@ -82,6 +86,7 @@ def search(
         min_score: 0 to 1.
         exact: look for words as they are written; else the nearest words of the index stand for
             one that no document has, and `Results.respelled` and the notice say so.
+        all_copies: near-duplicates one by one, not folded into the best of them.
         full: whole bodies, no snippets.
         length: characters of a snippet.
         fresh: update the index first; see `update`. No update command is run.
@@ -113,6 +118,7 @@ def search(
             min_score=min_score,
             length=length,
             full=full,
+            copies=not all_copies,
         )
     )
 
@@ -128,19 +134,29 @@ def _search(
     min_score: float,
     length: int,
     full: bool,
+    copies: bool,
 ) -> Results:
     from qmd.ranking import bm25 as ranked
+    from qmd.ranking.copies import depth, folded
     from qmd.ranking.results import Form, Match
     from qmd.ranking.scale import attained
 
     narrowed = index.with_default_collections(cursor, among)
     if narrowed is None:
         return Results([], NONE_INCLUDED)
-    found = ranked.bm25(cursor, asked, index.stemmer, among=narrowed, limit=limit)
-    matches = {Match(number): bm25 for number, bm25 in found.scores}
+    known = near_duplicates(index, cursor) if copies else {}
+    most = depth(limit, known)
+    found = ranked.bm25(cursor, asked, index.stemmer, among=narrowed, limit=most)
+    best = folded(found.scores, itemgetter(0), known, question=made.query, limit=limit)
+    while len(best) < limit and len(found.scores) == most:  # a group is larger than that
+        most *= 4
+        found = ranked.bm25(cursor, asked, index.stemmer, among=narrowed, limit=most)
+        best = folded(found.scores, itemgetter(0), known, question=made.query, limit=limit)
+    matches = {Match(number): bm25 for (number, bm25), _ in best}
+    similar = {Match(number): files for (number, _), files in best}
     shown = presented(index, cursor, Form(found.words, length, full), matches, narrowed)
     hits = [
-        (bm25, shown[match]._replace(score=attained(bm25, found.most)))
+        (bm25, shown[match]._replace(score=attained(bm25, found.most), similar=similar[match]))
         for match, bm25 in matches.items()
     ]
     # Results with the same score are ordered by path, which the ranking does not know.
@@ -235,6 +251,13 @@ def presented(
         match: result._replace(also_in=others.get(result.file, ()))
         for match, result in shown.items()
     }
+
+
+def near_duplicates(index: Index, cursor: Cursor) -> Copies:
+    """Return the documents that have near-duplicates, loaded once for each state of the index."""
+    from qmd.ranking import copies
+
+    return index.database.remembered("near_duplicates", copies.load, cursor=cursor)
 
 
 def note(index: Index, cursor: Cursor, made: search_log.Search, results: Sequence[Result]) -> None:

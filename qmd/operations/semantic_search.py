@@ -10,6 +10,7 @@ from qmd.analytics.rows import Results
 from qmd.declaration.operation import operation
 from qmd.declaration.parameters import (
     UNLIMITED,
+    AllCopies,
     Candidates,
     Exact,
     Expand,
@@ -39,13 +40,14 @@ from qmd.operations import freshness
 from qmd.operations.search import (
     NONE_INCLUDED,
     empty_index_notice,
+    near_duplicates,
     note,
     presented,
     respelling_notice,
 )
 from qmd.ranking import search_log as searches
 from qmd.storage import cancellation
-from qmd.types import SIMILAR, Filter, Result
+from qmd.types import SIMILAR, Filter, Nearest, Result
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     from qmd.models.selection import Space
     from qmd.operations.index import Index
     from qmd.ranking import query_document
+    from qmd.ranking.fusion import Ranked
     from qmd.ranking.hybrid import Helpers, Ranking
     from qmd.ranking.results import Form
     from qmd.storage.cursor import Cursor
@@ -84,6 +87,7 @@ def vector_search(
     limit: Limit = 10,
     min_score: MinScore = SIMILAR,
     per_file: PerFile = 1,
+    all_copies: AllCopies = False,
     full: Full = False,
     length: Length = 500,
     fresh: Fresh = False,
@@ -96,6 +100,7 @@ def vector_search(
         limit: results at most; None: all.
         min_score: 0 to 1, from which on a passage counts.
         per_file: passages of one document at most.
+        all_copies: near-duplicates one by one, not folded into the best of them.
         full: whole bodies, no snippets.
         length: characters of a snippet.
         fresh: update the index first; see `update`. No update command is run.
@@ -148,6 +153,7 @@ def vector_search(
             per_file=per_file,
             length=length,
             full=full,
+            copies=not all_copies,
         )
     )
     chance = None if space.model.knows(question) else space.model.chance
@@ -171,10 +177,12 @@ def _nearest(
     per_file: int,
     length: int,
     full: bool,
+    copies: bool,
 ) -> Results:
     from qmd.embedding import cosines
     from qmd.embedding import vectors as embeddings
     from qmd.ranking import nearest, postings
+    from qmd.ranking.copies import depth, folded
     from qmd.ranking.results import Form, Match
 
     narrowed = index.with_default_collections(cursor, among)
@@ -183,24 +191,42 @@ def _nearest(
     number = embeddings.model_id(cursor, space.fingerprint, dimensions=len(vector))
     if number is None:
         raise NotEmbedded
-    found = nearest.nearest(
+    known = near_duplicates(index, cursor) if copies else {}
+    find = partial(
+        nearest.nearest,
         cursor,
         vector,
         model_id=number,
         vectors=vectors,
         documents=postings.allowed(cursor, narrowed),
-        limit=limit,
         per_file=per_file,
         faster=index.vector_indexes.get(space, number, vectors, len(vector)),
     )
+    most = depth(limit, known)
+    found = find(limit=most)
+    fold = partial(folded, copies=known, question=made.query, limit=limit)
+    best = fold(found, _document_of)
+    while len(best) < limit and len(found) == most:  # a group is larger than that
+        most *= 4
+        found = find(limit=most)
+        best = fold(found, _document_of)
     similarity = cosines.of(cursor, number).similarity
-    near = {Match(hit.document_id, hit, by_words=False): similarity(hit.score) for hit in found}
+    near = {
+        Match(hit.document_id, hit, by_words=False): (similarity(hit.score), similar)
+        for hit, similar in best
+    }
     shown = presented(index, cursor, Form(words, length, full), near, narrowed)
     results = [
-        shown[match]._replace(score=score) for match, score in near.items() if score >= min_score
+        shown[match]._replace(score=score, similar=similar)
+        for match, (score, similar) in near.items()
+        if score >= min_score
     ]
     note(index, cursor, made, results)
     return Results(results, words=words, below=len(near) - len(results))
+
+
+def _document_of(hit: Nearest | Ranked) -> int:
+    return hit.document_id
 
 
 # -- by both -----------------------------------------------------------------------------
@@ -241,6 +267,7 @@ async def query(
     exact: Exact = False,
     timeout: Timeout = None,  # noqa: ASYNC109  # of a model, not of the call
     recent: Recent = None,
+    all_copies: AllCopies = False,
     explain: Explain = False,
     full: Full = False,
     length: Length = 500,
@@ -266,6 +293,7 @@ async def query(
         exact: look for words as they are written; see `search`.
         timeout: seconds for each model that helps.
         recent: prefer new documents: days after which a claim to be new is half.
+        all_copies: near-duplicates one by one, not folded into the best of them.
         explain: give each result how its score came about.
         full: whole bodies, no snippets.
         length: characters of a snippet.
@@ -295,7 +323,14 @@ async def query(
     most = limit or UNLIMITED
     made = begin("query", asked.document, documents.collections, most)
     options = hybrid.Recipe(
-        fusion, meaning and mode != "fast", candidates, timeout, recent, per_file, exact
+        fusion,
+        meaning and mode != "fast",
+        candidates,
+        timeout,
+        recent,
+        per_file,
+        exact,
+        None if all_copies else partial(near_duplicates, index),
     )
 
     def begun() -> tuple[Filter | None, Helpers]:
@@ -398,7 +433,9 @@ def _shown(
     results: dict[tuple[str, int], Result] = {}
     for each, match in zip(ranking.documents, matches, strict=True):
         if match in shown:
-            result = shown[match]._replace(score=each.score, explain=each.explain)
+            result = shown[match]._replace(
+                score=each.score, explain=each.explain, similar=each.similar
+            )
             results.setdefault((result.file, result.line), result)  # no passage twice
     found = list(results.values())[:limit]
     note(index, cursor, made, found)

@@ -151,7 +151,7 @@ def _called(index: Index, number: int, call: Call) -> tuple[list[Found], str | N
     from qmd.operations.search import search
     from qmd.operations.semantic_search import query, vector_search
 
-    asked: dict[str, Any] = {"limit": call.n, **call.selection}
+    asked: dict[str, Any] = {"limit": call.n, "all_copies": True, **call.selection}
     if call.search == "bm25":
         results = search(index, call.query, **asked)
     elif call.search == "vsearch":

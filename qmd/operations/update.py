@@ -134,6 +134,7 @@ async def run_update(
     from qmd.errors import CollectionNotFound, IndexFailure, QmdError
     from qmd.ingest import pipeline
     from qmd.ingest.backfill import fill
+    from qmd.ingest.near_duplicates import settle
     from qmd.ingest.retokenizer import retokenize
     from qmd.storage import maintenance
 
@@ -174,6 +175,7 @@ async def run_update(
     replaced = await to_thread.run_sync(retokenize, index.database, index.stemmer)
     merge = partial(maintenance.merge, index.database, always=replaced > 0)
     await to_thread.run_sync(merge)
+    await to_thread.run_sync(settle, index.database)
     return reports
 
 
@@ -198,6 +200,7 @@ def update_small(
         names of collections that appeared meanwhile.
     """
     from qmd.errors import CannotUpdate, CollectionNotFound
+    from qmd.ingest.near_duplicates import settle
     from qmd.storage import maintenance
 
     reports, others = [], list[str]()
@@ -222,6 +225,7 @@ def update_small(
         told(collection, report)
     index.end_readers()
     if any(comparison.changes for comparison in compared.values()):
+        settle(index.database)
         maintenance.merge(index.database)
     return reports, others
 
@@ -271,7 +275,8 @@ def needs_backfill(index: Index) -> bool:
     from qmd.ingest import commit
     from qmd.ingest.retokenizer import needs_new_postings
 
-    return index.database.read(commit.lack_outlines) or index.database.read(needs_new_postings)
+    asked = (commit.lack_outlines, needs_new_postings, commit.lack_sketches)
+    return any(index.database.read(each) for each in asked)
 
 
 def may_read(index: Index, collection: Collection) -> bool:

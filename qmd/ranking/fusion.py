@@ -67,6 +67,7 @@ class Ranked(NamedTuple):
         near: its passage nearest to the question, if meaning was searched.
         by_words: whether a keyword list has it, too.
         explain: how the score came about; it can be added up by hand.
+        similar: files of near-duplicates that it stands for.
     """
 
     document_id: int
@@ -74,6 +75,7 @@ class Ranked(NamedTuple):
     near: Nearest | None
     by_words: bool
     explain: dict[str, object]
+    similar: tuple[str, ...] = ()
 
 
 def fused(

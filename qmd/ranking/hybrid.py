@@ -22,7 +22,7 @@ from qmd.embedding import cosines
 from qmd.embedding import vectors as embeddings
 from qmd.errors import ModelError, NotEmbedded, QueryError
 from qmd.models import truncation
-from qmd.ranking import bm25, postings, query
+from qmd.ranking import bm25, copies, postings, query
 from qmd.ranking import nearest as neighbours
 from qmd.ranking.expansion import Expansion
 from qmd.ranking.fusion import DEPTH, Fusion, Listed, Ranked, fused
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from qmd.models.loader import Helper
     from qmd.models.protocols import Generator, Reranker
     from qmd.models.selection import Space
+    from qmd.ranking.copies import Copies
     from qmd.ranking.nearest import Faster
     from qmd.storage.cursor import Cursor
     from qmd.storage.database import Database
@@ -65,6 +66,7 @@ class Recipe(NamedTuple):
         half_life: days after which a document's claim to be recent is half; None: all are alike.
         per_file: passages of one document at most.
         exact: no other words stand for those that no document has.
+        copies: gives the documents that have near-duplicates, to fold these; None: fold none.
     """
 
     fusion: Fusion = "scores"
@@ -74,6 +76,7 @@ class Recipe(NamedTuple):
     half_life: float | None = None
     per_file: int = 1
     exact: bool = False
+    copies: Callable[[Cursor], Copies] | None = None
 
 
 class Helpers(NamedTuple):
@@ -153,17 +156,26 @@ class _Run:
         reranks = self._helpers.reranker is not None
         wanted = max(limit, self._recipe.candidates) if reranks else limit
         searches = await self._expansion.searches()
+        known: Copies = {}
+        if self._recipe.copies is not None:
+            known = await to_thread.run_sync(self._database.read, self._recipe.copies)
+        deep = copies.depth(wanted, known)
         alone = [asked.kind for asked, _ in searches] == ["lex"]
         if alone and self._recipe.half_life is None:
-            self._depth = wanted  # nothing can change its order
+            self._depth = deep  # nothing can change its order
         else:
-            self._depth = max(self._depth, limit)
+            self._depth = max(self._depth, limit if not known else deep)
         at_once = alone and not reranks
         lists = [] if at_once else await self._lists(searches)
 
         def fuse(cursor: Cursor) -> list[Ranked]:
             found = self._words_alone(searches, cursor) if at_once else lists
-            return self._fused(cursor, lists=found, limit=wanted)
+            ranked = self._fused(cursor, lists=found, limit=deep)
+            asked = " ".join(self._question.texts)
+            kept = copies.folded(
+                ranked, lambda each: each.document_id, known, question=asked, limit=wanted
+            )
+            return [each._replace(similar=similar) for each, similar in kept]
 
         def finished(cursor: Cursor, documents: list[Ranked] | None) -> tuple[Ranking, Shown]:
             best = fuse(cursor) if documents is None else documents

@@ -73,6 +73,12 @@ def texts(values: Sequence[str | bytes | None]) -> Column:
     return Column("large_string", len(encoded), (there, ends, b"".join(encoded)))
 
 
+def blobs(values: Sequence[bytes]) -> Column:
+    """Make a column of bytes."""
+    ends = array("q", accumulate(map(len, values), initial=0))
+    return Column("large_binary", len(values), (None, ends, b"".join(values)))
+
+
 def lists(ends: memoryview, values: Column) -> Column:
     """Make a column of lists.
 

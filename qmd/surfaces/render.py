@@ -182,6 +182,8 @@ def _record(result: Result, name: str, text: str) -> dict[str, object]:
         record["alsoIn"] = list(result.also_in)
     if result.stale:
         record["stale"] = True
+    if result.similar:
+        record["similar"] = list(result.similar)
     if result.explain is not None:
         record["explain"] = result.explain
     return record
@@ -197,6 +199,8 @@ def _for_people(result: Result, name: str, text: str) -> str:
     if result.stale:
         lines.append(STALE)
     lines.append(f"Score: {_percent(result)}")
+    if result.similar:
+        lines.append(_also(result))
     if result.explain is not None:
         lines += explained(result.explain)
     return "\n".join([*lines, "", text, ""])
@@ -204,6 +208,10 @@ def _for_people(result: Result, name: str, text: str) -> str:
 
 def _also_in(result: Result) -> str:
     return f"also in {', '.join(on_one_line(each) for each in result.also_in)}"
+
+
+def _also(result: Result) -> str:
+    return f"also: {len(result.similar)} similar"
 
 
 def _percent(result: Result) -> str:
@@ -217,10 +225,13 @@ def _on_screen(result: Result, name: str, text: str, style: Style) -> str:
 
     at = f":{result.line}" if result.place is None else f" {style.value(result.place)}"
     more = f"{at} {result.docid}  Score: {_percent(result)}"
-    name = style.paint(on_screen.name_of(name, len(more), style.columns), "36")
     code = "32" if result.score >= GOOD else "33" if result.score >= FAIR else "2"
-    place = style.linked(name, result.file, result.line)
     score = ["  Score: ", style.paint(_percent(result), code)]
+    if result.similar:
+        more += f"  {_also(result)}"
+        score.append(style.paint(f"  {_also(result)}", "2"))
+    name = style.paint(on_screen.name_of(name, len(more), style.columns), "36")
+    place = style.linked(name, result.file, result.line)
     lines = [style.joined("", [place, style.paint(f"{at} {result.docid}", "2"), *score])]
     title, context = on_screen.described(result, style.columns)
     context = f"  Context: {context}" if context else ""

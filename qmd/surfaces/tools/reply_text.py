@@ -58,6 +58,8 @@ def record(result: Result, match: Matcher) -> dict[str, Any]:
         found["alsoIn"] = list(result.also_in)
     if result.stale:
         found["stale"] = True
+    if result.similar:
+        found["similar"] = list(result.similar)
     return found
 
 

@@ -34,6 +34,9 @@ _RESULTS = record(
                     "alsoIn": array(
                         text(), description="Names of the same file in other collections"
                     ),
+                    "similar": array(
+                        text(), description="Near-duplicates that it stands for, as file"
+                    ),
                 },
                 *("docid", "file", "title", "score", "context", "snippet"),
             )

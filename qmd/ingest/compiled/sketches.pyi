@@ -1,0 +1,9 @@
+def sketched(
+    term_id: memoryview,
+    number: memoryview,
+    offsets: memoryview,
+    positions: memoryview,
+    starts: memoryview,
+    documents: int,
+) -> tuple[bytes, bytes]: ...
+def near_pairs(bins: memoryview, least: int, crowd: int) -> list[tuple[int, int, int]]: ...

@@ -1,0 +1,101 @@
+"""Near-duplicates in a ranked list: the best of a group stands for all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from qmd.storage.cursor import Cursor
+
+Item = TypeVar("Item")
+
+MORE = 20
+"""Further documents to rank where some have near-duplicates."""
+
+
+class Member(NamedTuple):
+    """A document that has near-duplicates.
+
+    Attributes:
+        group: of documents that are nearly the same.
+        file: `collection/path`.
+    """
+
+    group: str
+    file: str
+
+
+Copies = Mapping[int, Member]
+"""Members of groups of near-duplicates, by document_id."""
+
+
+def load(cursor: Cursor) -> dict[int, Member]:
+    """Load all documents that have near-duplicates."""
+    return {
+        number: Member(group, file) for number, group, file in cursor.run("search/near_duplicates")
+    }
+
+
+def depth(limit: int, copies: Copies) -> int:
+    """Return how many documents to rank, so that about `limit` are left when they are folded."""
+    return 2 * limit + MORE if copies else limit
+
+
+def folded(
+    found: Sequence[Item],
+    document_id: Callable[[Item], int],
+    copies: Copies,
+    *,
+    question: str,
+    limit: int,
+) -> list[tuple[Item, tuple[str, ...]]]:
+    """Leave out near-duplicates of better documents.
+
+    If some members of a group are named in the question by their files, those stay.
+
+    Args:
+        found: best first; several items of one document stay.
+        question: as the user wrote it.
+        limit: items at most.
+
+    Returns:
+        Items, best first, each with the files that it stands for.
+    """
+    if not copies:
+        return [(each, ()) for each in found[:limit]]
+    asked = question.casefold()
+    named: dict[str, bool] = {}
+    for each in found:
+        if (member := copies.get(document_id(each))) is not None:
+            named[member.group] = named.get(member.group, False) or _is_named(member, asked)
+    first: dict[str, int] = {}
+    others: dict[str, dict[str, None]] = {}
+    kept = []
+    for each in found:
+        number = document_id(each)
+        member = copies.get(number)
+        if member is not None:
+            stays = _is_named(member, asked) if named[member.group] else member.group not in first
+            if stays:
+                first.setdefault(member.group, number)
+            elif number != first.get(member.group):
+                others.setdefault(member.group, {})[member.file] = None
+                continue
+        kept.append(each)
+    return [(each, _similar(document_id(each), first, others, copies)) for each in kept[:limit]]
+
+
+def _similar(
+    number: int, first: Mapping[str, int], others: Mapping[str, Mapping[str, None]], copies: Copies
+) -> tuple[str, ...]:
+    member = copies.get(number)
+    if member is None or first.get(member.group) != number:
+        return ()
+    return tuple(others.get(member.group, ()))
+
+
+def _is_named(member: Member, asked: str) -> bool:
+    """Check that a question names a file: `tea-v2.md`, or a part of its path with that name."""
+    name = member.file.rpartition("/")[2].casefold()
+    return name in asked and (asked in member.file.casefold() or "/" not in asked)

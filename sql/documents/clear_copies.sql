@@ -1,0 +1,2 @@
+-- Forget which texts are nearly the same.
+delete from copies
