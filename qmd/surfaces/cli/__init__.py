@@ -18,6 +18,7 @@ COMMANDS = {
     "search": "search",
     "vsearch": "semantic_search",
     "query": "semantic_search",
+    "similar": "similar",
     "embed": "embed",
     "get": "documents",
     "multi-get": "documents",
@@ -56,7 +57,7 @@ GROUPS = {
 """Each group of commands and the module of its `app`."""
 
 PANELS = {
-    "Search": "search vsearch query sql",
+    "Search": "search vsearch query similar sql",
     "Read documents": "get multi-get ls",
     "Choose what is indexed": "collection context init trust",
     "Keep the index up to date": "update watch embed put remove models",

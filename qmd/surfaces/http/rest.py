@@ -38,6 +38,7 @@ def routes(toolbox: Toolbox) -> list[Route]:
         "search": _results,
         "vsearch": _results,
         "query": _results,
+        "similar": _results,
         "get": _documents,
         "multi_get": _documents,
         "query_experiences": _object,

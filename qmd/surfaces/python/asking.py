@@ -6,6 +6,7 @@ from qmd.operations.doctor import doctor
 from qmd.operations.documents import documents, get, multi_get
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query, vector_search
+from qmd.operations.similar import similar
 from qmd.operations.sql import sql
 from qmd.operations.statistics import map, stats
 from qmd.operations.status import status
@@ -20,6 +21,7 @@ class Asking(Base):
     vector_search = awaited(vector_search)
     vsearch = vector_search
     query = awaited(query)
+    similar = awaited(similar)
 
     get = awaited(get)
     multi_get = awaited(multi_get)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qmd.surfaces.tools.schemas.experiences import QUERY_EXPERIENCES, SUBMIT_EXPERIENCE
 from qmd.surfaces.tools.schemas.reading import GET, MULTI_GET, STATUS
-from qmd.surfaces.tools.schemas.searching import QUERY, SEARCH, VSEARCH
+from qmd.surfaces.tools.schemas.searching import QUERY, SEARCH, SIMILAR, VSEARCH
 from qmd.surfaces.tools.schemas.upkeep import EMBED, PUT, REMOVE, UPDATE
 
 TOOLS = (
@@ -16,6 +16,7 @@ TOOLS = (
     STATUS,
     QUERY_EXPERIENCES,
     SUBMIT_EXPERIENCE,
+    SIMILAR,
     UPDATE,
     EMBED,
     PUT,

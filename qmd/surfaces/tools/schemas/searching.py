@@ -1,9 +1,10 @@
-"""Tools that search: by words, by meaning, and by both."""
+"""Tools that search: by words, by meaning, by both, and by another document."""
 
 from __future__ import annotations
 
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query, vector_search
+from qmd.operations.similar import similar
 from qmd.surfaces.tools.schemas.derive import tool_of
 from qmd.surfaces.tools.schemas.tool import array, integer, record, text
 
@@ -48,3 +49,4 @@ _RESULTS = record(
 SEARCH = tool_of(search, _RESULTS)
 VSEARCH = tool_of(vector_search, _RESULTS)
 QUERY = tool_of(query, _RESULTS)
+SIMILAR = tool_of(similar, _RESULTS)
