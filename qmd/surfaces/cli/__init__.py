@@ -19,6 +19,7 @@ COMMANDS = {
     "vsearch": "semantic_search",
     "query": "semantic_search",
     "grep": "grep",
+    "similar": "similar",
     "embed": "embed",
     "get": "documents",
     "multi-get": "documents",
@@ -58,7 +59,7 @@ GROUPS = {
 """Each group of commands and the module of its `app`."""
 
 PANELS = {
-    "Search": "search vsearch query grep sql",
+    "Search": "search vsearch query similar grep sql",
     "Read documents": "get multi-get ls",
     "Choose what is indexed": "collection context init trust",
     "Keep the index up to date": "update watch embed put remove models",

@@ -13,7 +13,7 @@ _MEANT = {
     "qmd": {
         "qmd search WORDS": "find grep egrep rg ag ack look lookup locate match keyword keywords "
         "fts bm25 lex text where",
-        "qmd vsearch WORDS": "similar like semantic near nearest related meaning vec vector "
+        "qmd vsearch WORDS": "like semantic near nearest related meaning vec vector "
         "vectors knn embedding-search",
         "qmd query QUESTION": "ask question answer hybrid chat rag explain tell best what how why",
         "qmd get FILE": "read cat show open view print less more head tail bat type display doc "

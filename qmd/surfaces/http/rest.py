@@ -39,6 +39,7 @@ def routes(toolbox: Toolbox) -> list[Route]:
         "vsearch": _results,
         "query": _results,
         "grep": _lines,
+        "similar": _results,
         "get": _documents,
         "multi_get": _documents,
         "query_experiences": _object,

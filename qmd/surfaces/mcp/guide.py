@@ -26,6 +26,7 @@ _BEST_FOR = {
     "search": 'exact words, names, identifiers, "quoted phrases"; leave words out with -word',
     "vsearch": "a question in your own words, when the text may use others",
     "query": "anything where you want the best answer; typed `searches` (lex, vec, hyde) steer it",
+    "similar": "more on the subject of a document that you have found",
     "get": "reading one document, or some of its lines: `file.md:120:40`",
     "grep": "lines that a regular expression matches, such as all uses of an identifier",
     "multi_get": "reading several at once, by glob or by a list of paths and docids",

@@ -7,6 +7,7 @@ from qmd.operations.documents import documents, get, multi_get
 from qmd.operations.grep import grep
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query, vector_search
+from qmd.operations.similar import similar
 from qmd.operations.sql import sql
 from qmd.operations.statistics import map, stats
 from qmd.operations.status import status
@@ -21,6 +22,7 @@ class Asking(Base):
     vector_search = awaited(vector_search)
     vsearch = vector_search
     query = awaited(query)
+    similar = awaited(similar)
 
     grep = awaited(grep)
     get = awaited(get)

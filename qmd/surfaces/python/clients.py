@@ -130,6 +130,7 @@ class KnowledgeBase:
     vector_search = _blocking(AsyncKnowledgeBase.vector_search)
     vsearch = vector_search
     query = _blocking(AsyncKnowledgeBase.query)
+    similar = _blocking(AsyncKnowledgeBase.similar)
     get = _blocking(AsyncKnowledgeBase.get)
     multi_get = _blocking(AsyncKnowledgeBase.multi_get)
     grep = _blocking(AsyncKnowledgeBase.grep)

@@ -20,6 +20,7 @@ from qmd.operations.grep import grep
 from qmd.operations.put import put, remove
 from qmd.operations.search import prepare, search
 from qmd.operations.semantic_search import query, vector_search
+from qmd.operations.similar import similar
 from qmd.operations.status import status
 from qmd.operations.threads import MODELS, READERS, stoppable
 from qmd.operations.update import update
@@ -226,6 +227,12 @@ class Toolbox:
 
     async def _query(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
         return await self._find(query, tool, given)
+
+    async def _similar(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
+        asked = read(tool, given)
+        least = asked["minScore"]
+        found = await self._run(similar, asked | {"minScore": lowest_shown_as(least)})
+        return build_reply.results(asked["file"], found, least)
 
     async def _find(
         self, function: Callable[..., Any], tool: Tool, given: Mapping[str, Any]

@@ -18,7 +18,7 @@ from qmd.surfaces.cli.app import application
         ("find", "qmd search WORDS"),
         ("grep green tea", "qmd search green tea"),
         ("grep -i tea", "qmd search WORDS"),
-        ("similar tea", "qmd vsearch tea"),
+        ("semantic tea", "qmd vsearch tea"),
         ("ask how hot", "qmd query how hot"),
         ("index ~/notes", "qmd collection add '~/notes'"),
         ("add .", "qmd collection add ."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qmd.surfaces.tools.schemas.experiences import QUERY_EXPERIENCES, SUBMIT_EXPERIENCE
 from qmd.surfaces.tools.schemas.reading import GET, MULTI_GET, STATUS
-from qmd.surfaces.tools.schemas.searching import GREP, QUERY, SEARCH, VSEARCH
+from qmd.surfaces.tools.schemas.searching import GREP, QUERY, SEARCH, SIMILAR, VSEARCH
 from qmd.surfaces.tools.schemas.upkeep import EMBED, PUT, REMOVE, UPDATE
 
 TOOLS = (
@@ -17,6 +17,7 @@ TOOLS = (
     QUERY_EXPERIENCES,
     SUBMIT_EXPERIENCE,
     GREP,
+    SIMILAR,
     UPDATE,
     EMBED,
     PUT,

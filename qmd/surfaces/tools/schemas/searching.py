@@ -1,10 +1,11 @@
-"""Tools that search: by words, by meaning, and by both."""
+"""Tools that search: by words, by meaning, by both, and by another document."""
 
 from __future__ import annotations
 
 from qmd.operations.grep import grep
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query, vector_search
+from qmd.operations.similar import similar
 from qmd.surfaces.tools.schemas.derive import tool_of
 from qmd.surfaces.tools.schemas.tool import array, integer, record, text
 
@@ -61,3 +62,4 @@ GREP = tool_of(
         *("matches", "more"),
     ),
 )
+SIMILAR = tool_of(similar, _RESULTS)

@@ -1,0 +1,230 @@
+"""Operation `similar`: documents that are near another one, by meaning and by words."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Unpack
+
+from qmd.analytics.rows import Results
+from qmd.declaration.operation import Parameter, operation
+from qmd.declaration.parameters import (
+    UNLIMITED,
+    AllCopies,
+    Full,
+    Length,
+    Limit,
+    MinScore,
+    Selection,
+    selected,
+)
+from qmd.operations.documents import CurrentFolder
+from qmd.operations.search import NONE_INCLUDED, near_duplicates, presented
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from qmd.models.selection import Space
+    from qmd.operations.index import Index
+    from qmd.ranking.bm25 import Scored
+    from qmd.ranking.fusion import Listed, Ranked
+    from qmd.storage.cursor import Cursor
+    from qmd.types import Document, Filter
+
+WORDS = 16
+"""Telling words of a document that are searched."""
+
+NO_VECTORS = "Compared by words alone: the document has no vectors. Run 'qmd embed'."
+
+SimilarTo = Annotated[
+    str,
+    Parameter(
+        help="collection/path, a docid, or a path.",
+        helps={"tool": "Path, #docid or qmd:// URI of the document."},
+        json="file",
+        metavar="FILE",
+        aliases=("path", "docid", "id", "name"),
+    ),
+]
+
+
+@operation(
+    title="Similar documents",
+    description="Documents that are nearest to one of the index, by meaning and by words. No model "
+    "is loaded.",
+    examples=(
+        ("What else there is about the subject of a note", "qmd similar notes/tea.md"),
+        ("The three nearest of one collection, as JSON", "qmd similar tea.md -c notes -n 3 --json"),
+    ),
+)
+def similar(
+    index: Index,
+    name: SimilarTo,
+    *,
+    limit: Limit = 10,
+    min_score: MinScore = 0.0,
+    all_copies: AllCopies = False,
+    full: Full = False,
+    length: Length = 500,
+    folder: CurrentFolder = None,
+    **among: Unpack[Selection],
+) -> Results:
+    """Find documents that are similar to another one.
+
+    Its meaning is the mean of the vectors of its passages, and its words are those that tell it
+    from other documents. Without vectors its words decide.
+
+    Args:
+        name: `collection/path`, a docid, a path, or the end of one.
+        limit: results at most; None: all.
+        min_score: 0 to 1.
+        all_copies: near-duplicates one by one, not folded into the best of them.
+        full: whole bodies, no snippets.
+        length: characters of a snippet.
+        folder: where paths such as `./tea.md` begin; see `document_lookup.found`.
+        among: documents that may answer; see `Selection`.
+
+    Returns:
+        Results, best first, without the document itself.
+
+    Raises:
+        DocumentNotFound, Ambiguous: the name names no document, or several.
+        UsageError: a date or the filter cannot be read.
+        CollectionNotFound: no collection has one of the names.
+    """
+    from qmd.errors import ModelError
+
+    documents = selected(**among)
+    try:
+        space = index.models.space()
+    except ModelError:
+        space = None
+    return index.read(
+        partial(
+            _similar,
+            index,
+            name,
+            space=space,
+            folder=folder,
+            among=documents,
+            limit=limit or UNLIMITED,
+            min_score=min_score,
+            copies=not all_copies,
+            length=length,
+            full=full,
+        )
+    )
+
+
+def _similar(
+    index: Index,
+    name: str,
+    cursor: Cursor,
+    *,
+    space: Space | None,
+    folder: Path | None,
+    among: Filter,
+    limit: int,
+    min_score: float,
+    copies: bool,
+    length: int,
+    full: bool,
+) -> Results:
+    from qmd.operations import document_parts
+    from qmd.ranking import copies as groups
+    from qmd.ranking.fusion import fused
+    from qmd.ranking.results import Form, Match
+    from qmd.text import paths
+
+    document, _ = document_parts.resolved(cursor, paths.Range(name, None, None), folder)
+    narrowed = index.with_default_collections(cursor, among)
+    if narrowed is None:
+        return Results([], NONE_INCLUDED)
+    known = near_duplicates(index, cursor) if copies else {}
+    most = groups.depth(limit, known) + 1
+    found = _by_words(index, cursor, document, narrowed, most)
+    lists = [_listed(found)] if found is not None else []
+    near = None if space is None else _by_meaning(index, cursor, document, narrowed, most, space)
+    if near is not None:
+        lists.append(near)
+    ranked = fused(
+        cursor, lists, "scores", banned={document.document_id}, half_life=None, limit=most
+    )
+    kept = groups.folded(ranked, _number, known, question="", limit=limit)
+    matches = {Match(each.document_id, each.near, each.by_words): each for each, _ in kept}
+    files = {each.document_id: others for each, others in kept}
+    words = dict(found.words) if found is not None else {}
+    shown = presented(index, cursor, Form(words, length, full), matches, narrowed)
+    results = [
+        shown[match]._replace(score=each.score, similar=files[each.document_id])
+        for match, each in matches.items()
+        if match in shown
+    ]
+    reached = [result for result in results if result.score >= min_score]
+    notice = NO_VECTORS if near is None else None
+    return Results(reached, notice, words=words, below=len(results) - len(reached))
+
+
+def _number(each: Ranked) -> int:
+    return each.document_id
+
+
+def _by_words(
+    index: Index, cursor: Cursor, document: Document, among: Filter, limit: int
+) -> Scored | None:
+    """Search the telling words of a document; None: it has none."""
+    from qmd.ranking import bm25, query
+    from qmd.storage.cursor import as_json
+
+    rows = cursor.run(
+        "search/telling_words",
+        document_id=document.document_id,
+        without=as_json(sorted(query.STOP_WORDS)),
+        limit=WORDS,
+    )
+    if not rows:
+        return None
+    asked = query.parse(" ".join(word for (word,) in rows), exact=True)
+    return bm25.scored(cursor, asked, index.stemmer, among=among, limit=limit)
+
+
+def _listed(found: Scored) -> Listed:
+    from qmd.ranking.fusion import Listed
+    from qmd.ranking.scale import attained
+
+    scores = {number: attained(score, found.most) for number, score in found.scores}
+    return Listed("lex", " ".join(found.words), 1.0, scores, {})
+
+
+def _by_meaning(
+    index: Index, cursor: Cursor, document: Document, among: Filter, limit: int, space: Space
+) -> Listed | None:
+    """Find the documents with the passages nearest to a document; None: it has no vectors."""
+    import numpy as np
+
+    from qmd.embedding import cosines
+    from qmd.embedding import vectors as embeddings
+    from qmd.ranking import nearest, postings
+    from qmd.ranking.fusion import Listed
+
+    number = embeddings.model_id(cursor, space.fingerprint)
+    if number is None:
+        return None
+    rows = cursor.run("search/passage_vectors", model_id=number, hash=document.hash)
+    if not rows:
+        return None
+    mean = np.mean(np.asarray([vector for (vector,) in rows], dtype=np.float32), axis=0)
+    size = float(np.linalg.norm(mean))
+    if not size:
+        return None
+    state = embeddings.pending(cursor, fingerprint=space.fingerprint, collections=None)
+    hits = nearest.nearest(
+        cursor,
+        (mean / size).astype(np.float32),
+        model_id=number,
+        vectors=state.vectors,
+        documents=postings.allowed(cursor, among),
+        limit=limit,
+    )
+    similarity = cosines.of(cursor, number).similarity
+    scores = {hit.document_id: similarity(hit.score) for hit in hits}
+    return Listed("vec", document.name, 1.0, scores, {hit.document_id: hit for hit in hits})
