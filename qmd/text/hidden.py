@@ -20,6 +20,14 @@ _BACKTICKS = re.compile(rb"```++")  # which is found six times as fast
 _COMMENT_MARK = re.compile(rb"<!--")  # by its first byte: twice as fast as `bytes.find`
 _BEFORE_FENCE = re.compile(rb"(?:[ \t>]|(?:[-*+]|\d{1,9}[.)])[ \t])*+")
 _PAIRS = {b"<!--": (b"-->", COMMENT), b"%%": (b"%%", COMMENT), b"$$": (b"$$", FORMULA)}
+HIDING, INDENTED, HTML = 1, 2, 4
+"""Hints, as bits: a comment or a formula, an indented line after a blank one, an attribute."""
+
+_HINTS = (
+    (HIDING, re.compile(rb"<!--|%%|\$\$")),
+    (INDENTED, re.compile(rb"\n\r?\n(?: {4}|\t)")),
+    (HTML, re.compile(rb"<[A-Za-z][^<>=]*+=")),
+)
 _MOST_LINES = 500
 """Lines before indented ones that are looked at."""
 
@@ -47,6 +55,15 @@ def hidden(data: bytes, start: int = 0) -> list[Hidden]:
         start: where its front matter ends.
     """
     return list(_hidden(data, start, _MARK))
+
+
+def hints(data: bytes) -> int:
+    """Return hints at what a text may have; `ingest/compiled/outlines.pyx` has the same.
+
+    Without `HIDING` and `INDENTED`, `shown` returns the text as it is; without `HTML`, no tag has a
+    link.
+    """
+    return sum(hint for hint, pattern in _HINTS if pattern.search(data))
 
 
 def covers(parts: Sequence[Hidden], place: int) -> bool:
