@@ -97,7 +97,7 @@ def of_document(data: bytes, start: int) -> Outline:
         start: where its front matter ends.
     """
     may_have = hints(data)
-    visible = hidden.shown(data, start) if may_have & (hidden.HIDING | hidden.INDENTED) else data
+    visible = hidden.shown(data, start, may_have) if may_have else data
     found = outlined(visible, start)
     further = [*further_links.in_properties(data[:start])] if start else []
     if may_have & hidden.HTML:

@@ -119,8 +119,15 @@ def _after_code(data: bytes, first: int, last: int, closed: dict[bytes, int]) ->
 
 def _after_fence(data: bytes, at: int, mark: bytes) -> int:
     """Find the end of a code block; an unclosed one goes to the end of the text."""
-    found = _closing(mark).search(data, at)
-    return found.end() if found else len(data)
+    closing = _closing(mark)
+    while (place := data.find(mark, at)) >= 0:
+        line = data.rfind(b"\n", at, place) + 1  # 0: in that of the opening fence
+        if line and (found := closing.match(data, line)):
+            return found.end()
+        at = data.find(b"\n", place)
+        if at < 0:
+            break
+    return len(data)
 
 
 @lru_cache(32)
@@ -132,14 +139,15 @@ def _closing(mark: bytes) -> re.Pattern[bytes]:
 _CONTAINER = re.compile(rb"[ \t]{0,3}(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)|\[\^[^\]\n]+\]:|<)")
 
 
-def shown(data: bytes, start: int = 0) -> bytes:
+def shown(data: bytes, start: int = 0, may_have: int = HIDING | INDENTED) -> bytes:
     """Blank out comments, formulas and indented code; all else stays in its place.
 
     Args:
         start: where the front matter ends.
+        may_have: hints of the text.
     """
-    is_indented = _may_indent_marks(data)
-    is_hidden = _may_hide_marks(data)
+    is_indented = bool(may_have & INDENTED) and _may_indent_marks(data)
+    is_hidden = bool(may_have & HIDING) and _may_hide_marks(data)
     if not is_indented and not is_hidden:
         return data
     fences = _FENCE_MARK if b"~~~" in data else _BACKTICKS
