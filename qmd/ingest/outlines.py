@@ -17,10 +17,12 @@ from qmd.text.outline import AUTOLINK, BETWEEN, TAG, outline
 MARK = BETWEEN.decode()
 
 _compiled: Callable[[bytes, int], tuple[str, str, str, str]] | None
+hints: Callable[[bytes], int]
 try:
+    from qmd.ingest.compiled.outlines import hints
     from qmd.ingest.compiled.outlines import outlined as _compiled
 except ImportError:
-    _compiled = None
+    _compiled, hints = None, hidden.hints
 
 
 class Outline(NamedTuple):
@@ -94,10 +96,12 @@ def of_document(data: bytes, start: int) -> Outline:
         data: in UTF-8.
         start: where its front matter ends.
     """
-    visible = hidden.shown(data, start)
+    may_have = hints(data)
+    visible = hidden.shown(data, start, may_have) if may_have else data
     found = outlined(visible, start)
     further = [*further_links.in_properties(data[:start])] if start else []
-    further += further_links.in_html(visible, start)
+    if may_have & hidden.HTML:
+        further += further_links.in_html(visible, start)
     return found.with_further(further, data) if further else found
 
 

@@ -40,7 +40,7 @@ _ENTRY = {
 _ITEM = re.compile(r"[ \t]*-(?:[ \t]+|$)(?P<item>[^\n]*)")
 _STRICT_LINE = re.compile(r"[\w-]+[ \t]*[:=](?:[ \t\r]|$)|[ \t]|-[ \t]|#|\r?$|\]|\}")
 _TAG = re.compile(r"(?<![^\s,\[\"'])#[^\s,\[\]\"'#]+")
-_TEMPLATE = re.compile(r"\{\{|\{%|<%|\$\{")
+_TEMPLATES = frozenset(("{{", "{%", "<%", "${"))
 LARGEST = 200_000
 """Characters of a block that is read entry by entry, or as TOML or JSON."""
 
@@ -267,4 +267,4 @@ def _unquoted(text: str) -> str:
 
 def is_template(value: object) -> bool:
     """Check whether a value is a placeholder of a template, such as `{{title}}`."""
-    return isinstance(value, str) and _TEMPLATE.match(value.lstrip()[:2]) is not None
+    return isinstance(value, str) and value.lstrip()[:2] in _TEMPLATES

@@ -59,9 +59,12 @@ def aliases(known: Mapping[str, object]) -> list[str]:
 def described(known: Mapping[str, object]) -> str:
     """Join the values of the metadata that are searched."""
     texts: dict[str, None] = {}
-    for value in (known[key] for key in DESCRIBING if key in known):
-        items = value[:_MOST] if isinstance(value, list) else [value]
-        texts.update(dict.fromkeys(filter(None, map(_text, items))))
+    for key in DESCRIBING:
+        if key in known:
+            value = known[key]
+            for item in value[:_MOST] if isinstance(value, list) else (value,):
+                texts[_text(item)] = None
+    texts.pop("", None)
     return "\n".join(texts)
 
 
@@ -98,9 +101,12 @@ def _split(value: object, *, is_item: bool) -> Iterator[str]:
 
 def _text(value: object) -> str:
     """Return a value as text, with the text of links; '' for one that has none."""
-    if isinstance(value, bool) or value is None or isinstance(value, dict) or is_template(value):
+    if not isinstance(value, str):  # most are
+        if isinstance(value, bool | dict) or value is None:
+            return ""
+        if isinstance(value, list):
+            return " ".join(filter(None, map(_text, value[:10])))
+    elif is_template(value):
         return ""
-    if isinstance(value, list):
-        return " ".join(filter(None, map(_text, value[:10])))
     text = str(value).strip()
     return _LINKED.sub(r"\1", text) if "[[" in text else text

@@ -163,19 +163,17 @@ def undated(matter: Frontmatter) -> str | None:
     return None
 
 
-@lru_cache(1000)
-def _folded(key: str) -> str:
-    return key.lower().translate(_SEPARATORS)
+@lru_cache(100)
+def _date_keys(keys: tuple[str, ...]) -> tuple[str, ...]:
+    """Select the keys of dates, the most telling one first. Many files have the same keys."""
+    known = {key.lower().translate(_SEPARATORS): key for key in keys}
+    return tuple(known[name] for name in _DATE_KEYS if name in known)
 
 
 def _dates(metadata: Mapping[str, object]) -> Iterator[tuple[str, object]]:
     """Yield the keys and values that should be dates, the most telling key first."""
-    if not metadata:
-        return
-    known = {_folded(key): key for key in metadata}
-    for name in _DATE_KEYS if not known.keys().isdisjoint(_DATE_KEYS) else ():
-        key = known.get(name)
-        value = None if key is None else metadata[key]
+    for key in _date_keys(tuple(metadata)) if metadata else ():
+        value = metadata[key]
         # `published: true` says that it is; an empty value or an empty list says nothing.
-        if key is not None and value not in (None, "", []) and not isinstance(value, bool):
+        if value not in (None, "", []) and not isinstance(value, bool):
             yield key, value

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qmd.ingest.outlines import outlined, plainly_outlined
-from qmd.text import markdown
+from qmd.ingest.outlines import hints, outlined, plainly_outlined
+from qmd.text import further_links, hidden, markdown
 from qmd.text.outline import BETWEEN, outline
 
 LINES = st.sampled_from(
@@ -109,6 +109,29 @@ def test_an_outline_is_that_of_the_definition(text):
 @given(st.one_of(NOISE, PIECES))
 def test_and_also_of_texts_that_make_no_sense(text):
     assert kept(text) == plain(text)
+
+
+HIDDEN = st.lists(
+    st.sampled_from(
+        [
+            *"< > = <!-- --> % %% $ $$ a [b](c) href= src <a <p <A é -".split(),
+            *["\n", "\n\n", "\r\n", "\t", " ", "   ", "    ", '<a href="x.md">'],
+        ]
+    ),
+    max_size=12,
+).map("".join)
+
+
+@settings(max_examples=1500)
+@given(HIDDEN)
+def test_hints_are_those_of_the_patterns_and_leave_nothing_out(text):
+    data = text.encode()
+    found = hints(data)
+    assert found == hidden.hints(data)
+    if not found & (hidden.HIDING | hidden.INDENTED):
+        assert hidden.shown(data) == data
+    if not found & hidden.HTML:
+        assert not list(further_links.in_html(data, 0))
 
 
 @settings(max_examples=200)

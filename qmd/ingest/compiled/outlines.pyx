@@ -15,6 +15,7 @@ from libcpp.string cimport string, to_string
 from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
+from qmd.text import hidden as hidden_rules
 from qmd.text import outline as rules
 
 include "lines.pxi"
@@ -23,6 +24,7 @@ cdef enum:
     DEEPEST = 64  # runs of backticks that end nothing, before a block is handed on
 
 cdef uint8_t INLINE = rules.INLINE, AUTOLINK = rules.AUTOLINK, IMAGE = rules.IMAGE
+cdef int HIDING = hidden_rules.HIDING, INDENTED = hidden_rules.INDENTED, HTML = hidden_rules.HTML
 cdef uint8_t EMBED = rules.EMBED, TAG = rules.TAG
 cdef bytes BETWEEN = rules.BETWEEN
 
@@ -71,6 +73,70 @@ def outlined(bytes data not None, Place start):
         find_marks(data, text, region.first, region.second, defined, found)
     stable_sort(found.begin(), found.end(), is_earlier)
     return written(text, found)
+
+
+def hints(bytes data not None):
+    """What a text may have: `HIDING`, `INDENTED` and `HTML` of `text/hidden.py`, by bits.
+
+    Args:
+        data: in UTF-8.
+    """
+    cdef Text text = <Text> PyBytes_AS_STRING(data)
+    cdef Place size = PyBytes_GET_SIZE(data), at
+    cdef int found = 0
+    if has_pair(text, size, ord("%")) or has_pair(text, size, ord("$")):
+        found |= HIDING
+    at = next_of(text, 0, size, ord("<"))
+    while at < size and found & (HIDING | HTML) != HIDING | HTML:
+        if size - at > 3 and memcmp(text + at, b"<!--", 4) == 0:
+            found |= HIDING
+        elif at + 1 < size and CLASS[text[at + 1]] & LETTER and has_attribute(text, at + 1, size):
+            found |= HTML
+        at = next_of(text, at + 1, size, ord("<"))
+    at = next_of(text, 0, size, ord("\n"))
+    while at < size:
+        at += 1
+        if at < size and text[at] == ord("\r"):
+            at += 1
+        if at < size and text[at] == ord("\n") and is_indented(text, at + 1, size):
+            return found | INDENTED
+        at = next_of(text, at, size, ord("\n"))
+    return found
+
+
+cdef Place next_of(Text text, Place at, Place size, uint8_t byte) noexcept nogil:
+    """Where a byte stands next; the size of the text: nowhere."""
+    cdef const void* found
+    if at >= size:
+        return size
+    found = memchr(text + at, byte, size - at)
+    return size if found == NULL else <Place> (<Text> found - text)
+
+
+cdef bint has_pair(Text text, Place size, uint8_t byte) noexcept nogil:
+    """Whether a byte stands twice in a row."""
+    cdef Place at = next_of(text, 0, size, byte)
+    while at + 1 < size:
+        if text[at + 1] == byte:
+            return True
+        at = next_of(text, at + 1, size, byte)
+    return False
+
+
+cdef bint has_attribute(Text text, Place at, Place size) noexcept nogil:
+    """Whether `=` comes before `<` and `>`."""
+    while at < size and text[at] != ord("<") and text[at] != ord(">"):
+        if text[at] == ord("="):
+            return True
+        at += 1
+    return False
+
+
+cdef bint is_indented(Text text, Place at, Place size) noexcept nogil:
+    """Whether a line begins with four blanks or a tab."""
+    return at < size and text[at] == ord("\t") or (
+        size - at > 3 and memcmp(text + at, b"    ", 4) == 0
+    )
 
 
 cdef tuple written(Text text, vector[Mark]& found):
