@@ -11,7 +11,7 @@ from qmd.visible import hidden
 
 _MEANT = {
     "qmd": {
-        "qmd search WORDS": "find grep egrep rg ag ack look lookup locate match keyword keywords "
+        "qmd search WORDS": "find egrep rg ag ack look lookup locate match keyword keywords "
         "fts bm25 lex text where",
         "qmd vsearch WORDS": "like semantic near nearest related meaning vec vector "
         "vectors knn embedding-search",

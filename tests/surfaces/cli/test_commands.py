@@ -275,7 +275,10 @@ def test_a_mask_that_matches_no_file_is_told(qmd, notes):
     assert "Indexed: 0 new" in out
     assert err == "No file matches the mask **/*.mdd. Another one is given with --mask.\n"
     (notes / "empty.text").write_text(" ")
-    assert "matches the mask" not in qmd("collection", "add", notes, "--name", "b", "--mask", "*.text")[2]
+    assert (
+        "matches the mask"
+        not in qmd("collection", "add", notes, "--name", "b", "--mask", "*.text")[2]
+    )
 
 
 def test_a_reader_that_goes_away_is_no_failure(indexed):
