@@ -92,9 +92,11 @@ def add(database: Database, first: int, vectors: Vectors) -> None:
             run = cursor.connection.execute
             run("insert into content (hash, body) select hash, 'text' from fresh")
             run(
-                "insert into documents select n, 'notes', n || '.md', 'n', hash, null,"
-                " now()::timestamp, now()::timestamp, false, 1, 1, 1, '', 1, 1, 1, 1, 1,"
-                " null, null, null from fresh"
+                "insert into documents by name select n as document_id, 'notes' as collection,"
+                " n || '.md' as path, 'n' as title, hash, now()::timestamp as dated,"
+                " dated as modified, false as lossy, 1 as size, 1 as mtime_ns, 1 as inode,"
+                " '' as checksum, 1 as title_length, 1 as path_length, 1 as body_length,"
+                " 1 as path_start, 1 as body_start from fresh"
             )
             run("insert into chunks select n, 1, hash, 0, 0, 4, 1, 1 from fresh")
         embeddings.add(cursor, model_id=1, chunk_ids=numbers.to_pylist(), vectors=vectors)

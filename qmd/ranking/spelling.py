@@ -100,7 +100,7 @@ def _nearest(cursor: Cursor, postings: Postings, asked: str) -> tuple[Alike, ...
     errors = 1 if len(asked) < LONG else 2
     # The similarity of a word with so many letters of another kind.
     least = (2 * (len(asked) - errors) / len(asked) + 1) / 3 - _MARGIN
-    rows = cursor.again("words/alike", asked=asked, errors=errors, least=least)
+    rows = cursor.run("words/alike", asked=asked, errors=errors, least=least)
     met = []
     for word, term_id in rows:
         cost = distance(asked, word, most=errors) if word.isalpha() and is_folded(word) else None

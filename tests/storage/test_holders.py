@@ -49,10 +49,10 @@ if __name__ == "__main__":
 QMD = """
 import sys
 from program import hold
-from qmd.surfaces import cli
+from qmd.surfaces.cli import direct
 index, verbs = sys.argv[1], sys.argv[2].split()
 sys.argv = ["qmd", *sys.argv[3:]]
-cli.application = lambda _: lambda *_, **__: hold(index, *verbs)
+direct.command = lambda _: lambda: hold(index, *verbs)
 from qmd.__main__ import main
 main()
 """

@@ -55,10 +55,10 @@ def indexed(qmd, notes, tmp_path):
 
 @pytest.fixture
 def disk(qmd, tmp_path, monkeypatch):
-    """A disk of 8 MB, with the index on it."""
+    """A disk of 10 MB, with the index on it."""
     folder = tmp_path / "disk"
     folder.mkdir()
-    mounted("-t", "tmpfs", "-o", "size=8m", "tmpfs", folder)
+    mounted("-t", "tmpfs", "-o", "size=10m", "tmpfs", folder)
     monkeypatch.setenv("INDEX_PATH", str(folder / "index.duckdb"))
     yield folder
     subprocess.run(["umount", str(folder)], check=True)

@@ -78,14 +78,14 @@ def test_the_help_ends_with_two_to_four_examples_of_the_command(qmd, each):
 # -- a small index, and all that examples speak of -------------------------------------------
 
 FILES = {
-    "notes/tea.md": "---\nstatus: open\ndate: 2025-03-14\n---\n# Green tea\n\n"
+    "notes/tea.md": "---\nstatus: open\ntags: [tea]\ndate: 2025-03-14\n---\n# Green tea\n\n"
     "The water should be 80 degrees hot when brewing the drink.\n\nTwo minutes are enough.\n",
     "notes/water.md": "---\nstatus: open\ndate: 2025-04-01\n---\n# Water for tea\n\n"
     "Brewing a drink with soft water: how hot it should be depends on the tea.\n",
     "notes/coffee.md": "# Coffee\n\nBrewing coffee takes four minutes.\n",
     "notes/milk.md": "# Milk\n\nWarm milk with honey.\n",
-    "notes/journal/2025-03-14.md": "# A day\n\nBought a kettle.\n",
-    "work/plan.md": "# Plan\n\nFirst plan the month, then the week.\n",
+    "notes/journal/2025-03-14.md": "# A day\n\nBought a kettle, as a.b(c) said.\n",
+    "work/plan.md": "# Plan\n\nFirst plan the month, then the week.\n\nTODO: the year.\n",
     "journal/monday.md": "# Monday\n\nRain.\n",
     "journal/tuesday.txt": "Sun.\n",
     "project/readme.md": "# Project\n\nA project of ours.\n",
@@ -165,9 +165,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> World:
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).write_text(text)
     programs.mkdir()
-    program = programs / "qmd"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m qmd "$@"\n')
-    program.chmod(0o755)
+    own = f'#!/bin/sh\nexec {sys.executable} -m qmd "$@"\n'
+    manager = "#!/bin/sh\nexit 0\n"  # an example must not start a service of this machine
+    for name, text in (("qmd", own), ("systemctl", manager), ("launchctl", manager)):
+        program = programs / name
+        program.write_text(text)
+        program.chmod(0o755)
     kept = {
         name: os.environ[name]
         for name in ("LANG", "PYTHONDONTWRITEBYTECODE", "TMPDIR")
@@ -201,7 +204,8 @@ def test_an_example_does_what_it_says(world, line):
         served(world, line)
         return
     folder = "clone" if "qmd trust" in line else "."
-    done = world.run(line, folder, answer="y\n" if line == "qmd trust" else "")
+    asks = line == "qmd trust" or line.endswith("service install")
+    done = world.run(line, folder, answer="y\n" if asks else "")
     assert done.returncode == 0, f"{done.stdout}{done.stderr}"
     assert done.stdout or done.stderr or re.search("-o |> ", line)
     assert "No results" not in done.stdout
