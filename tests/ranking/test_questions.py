@@ -116,7 +116,7 @@ def test_ten_searches_are_taken_and_eleven_are_not():
         ("lex: tea -green\n\nvec: tea -green", f"Line 3 (vec): {NEGATION_IN_MEANING}"),
         ("vec: tea\nlex: -green", f"Line 2 (lex): {ONLY_EXCLUSIONS}"),
         ('lex: -"green tea" -pot', f"Line 1 (lex): {ONLY_EXCLUSIONS}"),
-        ("lex: tea\n\nlex: \u200b", f"Line 3 (lex): {NOTHING_TO_FIND}"),
+        ('lex: tea\n\nlex: ""', f"Line 3 (lex): {NOTHING_TO_FIND}"),
         ("hyde: -tea", f"Line 1 (hyde): {NEGATION_IN_MEANING}"),
         (
             "intent: tea",

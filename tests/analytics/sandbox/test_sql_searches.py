@@ -10,7 +10,7 @@ from qmd.operations.sql import sql
 
 def test_a_search_stands_wherever_a_table_can(answered):
     assert answered("select rank, file, title, line from bm25('green tea')") == [
-        ("1", "notes/tea.md", "Tea", "2")
+        ("1", "notes/tea.md", "Tea", "4")
     ]
     everywhere = """
         with found as (from bm25($words, n := 5))

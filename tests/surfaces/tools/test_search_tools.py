@@ -227,7 +227,7 @@ def test_a_query_that_cannot_be_read_is_a_bad_argument(toolbox):
 
 
 def test_a_search_that_cannot_be_done_is_told_by_its_number(toolbox):
-    for query, problem in (("-tea", ONLY_EXCLUSIONS), ("\u200b", NOTHING_TO_FIND)):
+    for query, problem in (("-tea", ONLY_EXCLUSIONS), ('""', NOTHING_TO_FIND)):
         typed = [{"type": "vec", "query": "tea"}, {"type": "lex", "query": query}]
         reply = call(toolbox, "query", searches=typed)
         assert reply == Reply((f"Line 2 (lex): {problem}",), None, Code.INVALID_PARAMS)
