@@ -59,7 +59,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def results(folder):
     library, _ = folder
-    found = search(library.engine, "kettle leaves wait", limit=200)
+    found = search(library.engine, "kettle leaves wait", limit=200, all_copies=True)
     return {each.file.removeprefix("notes/"): each for each in found}
 
 

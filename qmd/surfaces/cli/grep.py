@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -98,7 +97,7 @@ class _Writer:
     def end(self) -> None:
         """Write what stands behind all documents."""
         if self._options.as_json:
-            sys.stdout.write("\n]\n" if self.found else "[]\n")
+            terminal.out("\n]\n" if self.found else "[]\n")
 
     def _write_json(self, matched: Matched) -> None:
         records: list[dict[str, object]] = [
@@ -108,8 +107,8 @@ class _Writer:
         if self._options.files or self._options.counted:
             records = [{"file": matched.file, "count": matched.total}]
         for record in records:
-            sys.stdout.write(",\n  " if self.found else "[\n  ")
-            sys.stdout.write(json.dumps(record, ensure_ascii=False))
+            terminal.out(",\n  " if self.found else "[\n  ")
+            terminal.out(json.dumps(record, ensure_ascii=False))
             self.found = True
 
     def _write_lines(self, name: str, matched: Matched) -> None:

@@ -35,6 +35,8 @@ _BEST_FOR = {
     "submit_experience": "recording a problem that you have solved; without secrets or names",
     "update": "indexing files that have changed since",
     "embed": "giving new documents their vectors",
+    "put": "keeping a text of your own, such as a note of what was decided",
+    "remove": "removing a document that `put` has made",
 }
 
 _GUIDE = """\
