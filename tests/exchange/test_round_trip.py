@@ -63,8 +63,8 @@ def test_an_imported_index_lives_on(full, target, tmp_path):
 
 def test_documents_whose_folder_is_elsewhere_stay(full, target, tmp_path):
     run_export(full.engine, tmp_path / "out")
-    before = said(full.engine)
     shutil.move(full.root, tmp_path / "moved")
+    before = said(full.engine)  # its files are gone from both: results are stale
     other = target()
     done = run_import(other, tmp_path / "out")
     assert done.missing == (("notes", str(full.root)),)

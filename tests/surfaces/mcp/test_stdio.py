@@ -163,7 +163,7 @@ def test_a_server_that_only_greets_opens_nothing(serve, library):
     server = serve()
     server.hello()
     server.send({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
-    assert len(server.receive()["result"]["tools"]) == 8
+    assert len(server.receive()["result"]["tools"]) == 10
     assert not list(library.folder.glob("index.duckdb*"))
     assert server.end() == (0, [])
 
