@@ -69,7 +69,8 @@ def is_stale(recorded: Recorded) -> bool:
         return True
     if now.st_size != recorded.size:
         return True
-    if now.st_mtime_ns == recorded.mtime_ns:
+    # Without a checksum, an update is to read it again: nothing tells whether it has changed.
+    if now.st_mtime_ns == recorded.mtime_ns or not recorded.checksum:
         return False
     if now.st_size > MAX_COMPARED_BYTES:
         return recorded.mtime_ns >= 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from email.message import EmailMessage
 from functools import partial
 
 import anyio
@@ -12,6 +13,7 @@ from qmd.errors import CollectionNotFound
 from qmd.operations import freshness
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query
+from tests.ingest.test_readings import configure
 
 LONG_AGO = 1_600_000_000
 
@@ -33,6 +35,28 @@ def stale(library, **options):
 
 def test_nothing_is_stale_after_an_update(notes):
     assert stale(notes) == {"tea.md": False, "pot.md": False}
+
+
+def test_a_file_that_an_update_is_to_read_again_is_not_stale(notes):
+    notes.engine.database.write(
+        lambda cursor: cursor.connection.execute(
+            "update documents set mtime_ns = -1, checksum = ''"  # as a migration does
+        )
+    )
+    assert stale(notes) == {"tea.md": False, "pot.md": False}
+
+
+def test_an_attachment_is_as_stale_as_its_mail(library):
+    mail = EmailMessage()
+    mail["Subject"], mail["From"] = "Tea", "a@example.org"
+    mail.set_content("See below.")
+    mail.add_attachment("green leaves", subtype="plain", filename="list.txt")
+    library.write("mail.eml", mail.as_string())
+    configure(library, mask="all")
+    library.update()
+    assert stale(library) == {"mail.eml/list.txt": False}
+    library.write("mail.eml", mail.as_string() + "\n")
+    assert stale(library) == {"mail.eml/list.txt": True}
 
 
 def test_a_file_that_has_changed_is_stale(notes):
