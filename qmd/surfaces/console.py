@@ -8,7 +8,6 @@ process directly: it asks `current` for its console.
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Mapping
 from contextvars import ContextVar
@@ -63,6 +62,8 @@ class Console:
 
     def columns(self) -> int:
         """Return the columns of the terminal that stdout is, or of `COLUMNS`; 80 by default."""
+        import shutil
+
         return shutil.get_terminal_size().columns
 
     def columns_of_errors(self) -> int | None:

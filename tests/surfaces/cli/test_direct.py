@@ -118,7 +118,8 @@ def test_the_version_is_told_before_anything_is_imported(word):
     told, loaded = carried_out(word)
     assert told == f"qmd {__version__}\n"
     own = {name for name in loaded if name.startswith(("qmd", "_duckdb", "typer"))}
-    assert own == {"qmd", "qmd.startup", "qmd.version", "qmd.__main__"}
+    front = {"qmd.forward", "qmd.location"}
+    assert own == {"qmd", "qmd.startup", "qmd.version", "qmd.__main__", *front}
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a device of Linux")
