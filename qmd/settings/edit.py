@@ -22,6 +22,9 @@ Parsed = Any
 """A parsed index.yml, with its comments: nested mappings."""
 
 
+NOT_EDITED = "it cannot be changed as it is written: edit it"
+
+
 def edit(place: Place, change: Callable[[Parsed], None]) -> Settings:
     """Change index.yml and keep its comments and key order.
 
@@ -38,7 +41,8 @@ def edit(place: Place, change: Callable[[Parsed], None]) -> Settings:
         with edit_lock.locked(place.config.with_name(place.config.name + ".lock")):
             text = config.read_yaml_text(place.config)
             document = commented.parse_commented(text, place.config)
-            config.understood(document, place)
+            if config.understood(document, place) != config.load(place):
+                raise ConfigError(place.config, NOT_EDITED)  # two readers of YAML disagree
             lines = Lines(text)
             if document is None:
                 document, before = CommentedMap(), ""
@@ -52,7 +56,7 @@ def edit(place: Place, change: Callable[[Parsed], None]) -> Settings:
                 if _says(text, settings, place):
                     break
             else:
-                raise ConfigError(place.config, "it cannot be changed as it is written: edit it")
+                raise ConfigError(place.config, NOT_EDITED)
             safe_open.atomic_replace(place.config.resolve(), lambda file: file.write(text))
             return settings
     except OSError as error:

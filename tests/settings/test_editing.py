@@ -165,3 +165,11 @@ def test_whatever_is_commented_the_others_stay_as_they_are(tmp_path_factory, par
     assert config.load(place) == before._replace(collections=kept)
     for line in place.config.read_text().splitlines():
         assert line in lines
+
+
+def test_a_text_that_two_readers_of_yaml_read_differently_is_not_changed(place):
+    written = "global_context: \n \u2028\ufeff\u2028\n"
+    place.config.write_text(written, encoding="utf-8")
+    with pytest.raises(ConfigError, match="cannot be changed as it is written"):
+        edit(place, lambda _: None)
+    assert place.config.read_text(encoding="utf-8") == written

@@ -256,7 +256,7 @@ class Guard:
 
 def _values(scope: Scope, name: bytes) -> list[str]:
     """List the values of a header."""
-    return [value.decode("latin-1").strip() for key, value in scope["headers"] if key == name]
+    return [value.decode("latin-1").strip(" \t") for key, value in scope["headers"] if key == name]
 
 
 async def _body(scope: Scope, receive: Receive) -> bytes:

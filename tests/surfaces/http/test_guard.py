@@ -266,3 +266,8 @@ def test_further_requests_are_sent_away_while_too_many_are_at_work(monkeypatch):
     monkeypatch.setattr(access_control, "MOST_REQUESTS", 0)
     assert Exchange().ask() == 503
     assert Exchange().ask(method="GET", path="/health") is None
+
+
+def test_control_characters_at_the_end_of_an_origin_are_a_part_of_it():
+    assert Exchange().ask(headers=[("origin", "http://localhost ")]) is None
+    assert Exchange().ask(headers=[("origin", "http://localhost\x1f")]) == 403
