@@ -68,7 +68,7 @@ class Holder:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "PYTHONPATH": f"{folder}:{Path.cwd()}"},
+            env={**os.environ, "PYTHONPATH": f"{folder}:{Path.cwd()}", "QMD_NO_SERVER": "1"},
         )
         self.pid = self.process.pid
         assert self.process.stdout.readline() == "in\n"
