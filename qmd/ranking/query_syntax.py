@@ -43,7 +43,7 @@ _TOKEN = re.compile(
 Operator = Literal["and", "or", "not"]
 
 Test = Clause | Filter | Phrase | Prefix
-"""What a document has to fulfil."""
+"""Condition on a document."""
 
 
 _WORD = re.compile(r"\w+")

@@ -32,7 +32,7 @@ STEM = 0.7
 """Weight of the stem of a word in another language than English, relative to the word."""
 
 ACCENTED = 0.2
-"""What a word with accents counts more, if it was typed with accents, or less, if without: the
+"""Factor of a word with accents: more, if it was typed with accents, or less, if without: the
 spelling that was asked for comes first."""
 
 SYLLABLE = 0.2

@@ -17,7 +17,7 @@ from qmd.text import tokenizer
 
 _CHUNK = re.compile(r"\S+")
 _TEXT = re.compile(r"[^\w\s](?:[^\w]*[^\w\s])?|[.@$#]\w+|--\w+|\w+(?:\+\+?|[#*])|\w+-\w+", re.ASCII)
-"""What is found as it stands: symbols, words with marks, words joined by a hyphen."""
+"""Terms that are found as they stand: symbols, words with marks, words joined by a hyphen."""
 
 _WORD = re.compile(r"\w+", re.ASCII)
 _OF_WORDS = frozenset(string.ascii_letters + string.digits + "_")

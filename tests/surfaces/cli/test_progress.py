@@ -1,4 +1,4 @@
-"""Bars are for terminals, lines for pipes, and answers for whoever asked for them."""
+"""Progress: bars on terminals, lines in pipes, and calls for programs."""
 
 from __future__ import annotations
 
