@@ -56,7 +56,7 @@ help:  ## list the targets
 	@awk -F ':[^#]*## ' '/^[a-z]+:[^#]*## /{ printf "make %-8s  %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 test: check  ## run lint, types and tests
-	$(BIN)/python -m pytest
+	HYPOTHESIS_PROFILE=repeatable $(BIN)/python -m pytest --numprocesses logical --dist loadfile
 
 check: $(READY)  ## run lint and types
 	$(BIN)/ruff check qmd tests bench tools examples/*.py

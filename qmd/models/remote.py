@@ -269,7 +269,8 @@ def _text(answer: Any) -> str:
         raise Odd("all its tokens were used up before the text began, as by a model that thinks")
     if not isinstance(text, str):
         raise Odd("it has no text")
-    return text
+    # JSON can have halves of surrogate pairs, which no encoding of Unicode writes.
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _sigmoid(logit: float) -> float:

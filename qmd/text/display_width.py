@@ -55,8 +55,7 @@ def folded(text: str, width: int) -> list[str]:
             continue
         if row.strip():
             rows.append(row)
-            piece = piece.lstrip()
-        *full, row = _broken(piece, width)
+        *full, row = _broken(piece.lstrip(), width)
         rows += full
         used = columns_of(row)
     return [*rows, row]

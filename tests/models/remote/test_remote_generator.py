@@ -22,6 +22,11 @@ def test_a_prompt_is_answered(server, make):
     }
 
 
+def test_halves_of_surrogate_pairs_are_replaced(server, make):
+    server.answer = written("tea \udbdb \U0001f375")
+    assert make(RemoteGenerator).generate("tea") == "tea \ufffd \U0001f375"
+
+
 def test_a_grammar_is_passed_on(server, make):
     server.answer = written("tea")
     make(RemoteGenerator).generate("tea", grammar='root ::= "tea"')

@@ -74,6 +74,7 @@ def test_wide_characters_take_two_columns_and_a_line_may_end_after_each():
     assert folded("茶道の本", 5) == ["茶道", "の本"]
     assert folded("tea 茶道", 6) == ["tea 茶", "道"]
     assert folded("녹차를 마신다", 8) == ["녹차를", "마신다"]
+    assert folded("   tea", 4) == ["tea"]
     assert (cut_to("茶道の本", 6), cut_to("茶道", 4)) == ("茶道…", "茶道")
     assert (cut_before("notes/tea.md", 7), cut_before("tea.md", 6)) == ("…tea.md", "tea.md")
 
