@@ -16,7 +16,7 @@ from tests.library import FakeEmbedder, Library
 
 # Time is no property of what is tested, and the machine may be busy.
 settings.register_profile("qmd", deadline=None)
-# For a run that says the same each time, as a gate has to; a run of pytest alone looks for new inputs.
+# For `make test`, which says the same each time; pytest alone tries new examples.
 settings.register_profile("repeatable", deadline=None, database=None, derandomize=True)
 # For mutation tests: always the same examples, and no search for the smallest that fails.
 settings.register_profile(
