@@ -56,15 +56,15 @@ def of(cursor: Cursor, model_id: int) -> Cosines:
     return cursor.each("cosines", [model_id], read)[model_id]
 
 
-def measured(cursor: Cursor, *, model_id: int) -> Cosines:
-    """Measure those of the passages of a model.
+def measured(cursor: Cursor, *, model_id: int, usual: Cosines = USUAL) -> Cosines:
+    """Measure those of the passages of a model; `usual`, if there are too few.
 
     Texts are taken by their hash: the same texts give the same figures, whenever they came.
     """
     import numpy as np
 
     rows = cursor.run("embeddings/first_passages", model_id=model_id, limit=MOST)
-    return _of_vectors(np.array([vector for (vector,) in rows], np.float32)) or USUAL
+    return _of_vectors(np.array([vector for (vector,) in rows], np.float32)) or usual
 
 
 def keep(cursor: Cursor, found: Cosines, *, model_id: int) -> None:
@@ -84,11 +84,13 @@ def measure_again(database: Database, space: Space) -> None:
     if space.model.name == MINILM.name:
         return
 
+    usual = Cosines(*space.model.cosines) if space.model.cosines else USUAL
+
     def changed(cursor: Cursor) -> tuple[int, Cosines] | None:
         number = vectors.model_id(cursor, space.fingerprint)
         if number is None:
             return None
-        found = measured(cursor, model_id=number)
+        found = measured(cursor, model_id=number, usual=usual)
         return (number, found) if found != of(cursor, number) else None
 
     def write(cursor: Cursor) -> None:
