@@ -13,16 +13,18 @@ DISTRIBUTION = "qmd-duckdb"
 """Name on the package index, where `qmd` is another project."""
 
 
-def command(extra: str | None) -> str:
+def command(extra: str | None, *, again: bool = False) -> str:
     """Return the command that installs an extra, by uv or by pip, from where qmd came from.
 
     Args:
         extra: None for the packages of each installation.
+        again: also where it seems to be installed.
     """
     wanted = _source(f"[{extra}]" if extra else "")
     if find_spec("pip") is None:
-        return f"uv pip install --python {shlex.quote(sys.executable)} {wanted}"
-    return f"pip install {wanted}"
+        python = shlex.quote(sys.executable)
+        return f"uv pip install {'--reinstall ' * again}--python {python} {wanted}"
+    return f"pip install {'--force-reinstall ' * again}{wanted}"
 
 
 def _source(extra: str) -> str:

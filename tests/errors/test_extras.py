@@ -42,6 +42,8 @@ def test_an_extra_is_added_by_pip_or_where_there_is_none_by_uv(monkeypatch):
     without(monkeypatch)
     assert extras.command("plots") == "pip install 'qmd-duckdb[plots]'"
     assert extras.command(None) == "pip install qmd-duckdb"
+    again = extras.command(None, again=True)
+    assert again == "pip install --force-reinstall qmd-duckdb"
     without(monkeypatch, "pip")
     python = shlex.quote(sys.executable)
     assert extras.command("plots") == f"uv pip install --python {python} 'qmd-duckdb[plots]'"
