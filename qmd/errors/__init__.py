@@ -55,6 +55,7 @@
         ├── IndexOutOfReach       no permission to see or read it
         ├── IndexUnreadable       truncated, foreign or not a database
         ├── IndexNotWritable      read-only media, permissions, a full disk
+        ├── NotEnoughMemory       exit code 1: the system gives no more memory or threads
         ├── ExtensionUnusable     extension of DuckDB that cannot be loaded
         ├── TooFewDescriptors     limit of open files too low to write
         └── IndexTooNew           written by a later qmd
@@ -93,6 +94,7 @@ if TYPE_CHECKING:
         LockUnusable,
         MigrationEdited,
         NotApproved,
+        NotEnoughMemory,
         OfAnotherProcess,
         RootMissing,
         RootUnreadable,
@@ -174,6 +176,7 @@ __all__ = [
     "NotAnExport",
     "NotApproved",
     "NotEmbedded",
+    "NotEnoughMemory",
     "NotFound",
     "OfAnotherProcess",
     "PortTaken",

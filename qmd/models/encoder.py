@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qmd.errors import ModelFailure, ModelUnusable, RuntimeMissing, TextTooLong
+from qmd.errors.shortage import shortage_of
 from qmd.models import batching
 from qmd.models.protocols import Between, nothing
 from qmd.models.registry import MINILM, Model
@@ -173,6 +174,8 @@ class Graph:
         try:
             onnxruntime = library()
         except (ImportError, OSError) as error:
+            if shortage := shortage_of(error):
+                raise shortage from error
             missing = isinstance(error, ModuleNotFoundError)
             problem = "is not installed" if missing else f"cannot be loaded ({error})"
             raise RuntimeMissing(model.name, problem, library="onnxruntime") from error
