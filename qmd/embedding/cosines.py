@@ -64,7 +64,7 @@ def measured(cursor: Cursor, *, model_id: int) -> Cosines:
     import numpy as np
 
     rows = cursor.run("embeddings/first_passages", model_id=model_id, limit=MOST)
-    return _of_vectors(np.array([vector for (vector,) in rows], np.float32)) or USUAL
+    return of_vectors(np.array([vector for (vector,) in rows], np.float32)) or USUAL
 
 
 def keep(cursor: Cursor, found: Cosines, *, model_id: int) -> None:
@@ -99,8 +99,8 @@ def measure_again(database: Database, space: Space) -> None:
         database.write(write)
 
 
-def _of_vectors(vectors: NDArray[np.float32]) -> Cosines | None:
-    """Those of vectors of length 1, each with each; None if there are too few."""
+def of_vectors(vectors: NDArray[np.float32]) -> Cosines | None:
+    """Compute those of vectors of length 1, each with each; None if there are too few."""
     import numpy as np
 
     if len(vectors) < FEWEST:
