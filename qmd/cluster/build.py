@@ -258,5 +258,3 @@ def _tidy(folder: Path, kept: set[str]) -> None:
     for each in (folder / "builds").iterdir():
         if each.name not in kept:
             shutil.rmtree(each)
-
-

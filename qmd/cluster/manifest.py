@@ -29,6 +29,10 @@ MOST_SHARDS = 4096
 """Shards of an index at most, so that numbers of documents stay small."""
 
 
+NUMBERS = frozenset({"schema", "number", "bytes", "documents", "vectors"})
+"""Fields that are numbers; all others are text."""
+
+
 class ShardFile(NamedTuple):
     """A shard as the manifest describes it.
 
@@ -147,15 +151,8 @@ def _manifest(record: Mapping[str, Any]) -> Manifest:
     Raises:
         KeyError, TypeError, ValueError: it makes no sense.
     """
-    fields: dict[str, Any] = {}
-    for name, kind in Manifest.__annotations__.items():
-        if name == "shards":
-            continue
-        value = record[name]
-        wanted = int if kind == "int" else str
-        if not (isinstance(value, wanted) or (value is None and kind == "str | None")):
-            raise TypeError(f"{name} is {type(value).__name__}")
-        fields[name] = value
+    names = [name for name in Manifest._fields if name != "shards"]
+    fields = {name: _checked(record, name, None) for name in names}
     shards = tuple(_shard(number, each) for number, each in enumerate(record["shards"]))
     count = len(shards)
     if not 0 < count <= MOST_SHARDS or count & (count - 1):
@@ -164,16 +161,23 @@ def _manifest(record: Mapping[str, Any]) -> Manifest:
 
 
 def _shard(number: int, record: Mapping[str, Any]) -> ShardFile:
-    found = ShardFile(**{name: record[name] for name in ShardFile._fields})
-    for name, kind in ShardFile.__annotations__.items():
-        if not isinstance(getattr(found, name), int if kind == "int" else str):
-            raise TypeError(f"{name} of shard {number} is {type(getattr(found, name)).__name__}")
+    found = ShardFile(*(_checked(record, name, number) for name in ShardFile._fields))
     if found.number != number:
         raise ValueError(f"shard {number} is called {found.number}")
     parts = Path(found.file).parts
     if Path(found.file).is_absolute() or ".." in parts or not parts:
         raise ValueError(f"shard {number} lies outside of its folder")
     return found
+
+
+def _checked(record: Mapping[str, Any], name: str, shard: int | None) -> Any:
+    """Return a field of a manifest, if it has the right type."""
+    value = record[name]
+    wanted = int if name in NUMBERS else str
+    if type(value) is not wanted and not (value is None and name == "model"):
+        place = "" if shard is None else f" of shard {shard}"
+        raise TypeError(f"{name}{place} is {type(value).__name__}")
+    return value
 
 
 def check_file(folder: Path, shard: ShardFile) -> Path:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from qmd.cluster.coordinator import ShardedDatabase
-from qmd.errors import ShardsReadOnly
+from qmd.errors import NotOverShards, ShardsReadOnly
 from qmd.operations.index import Index
 from qmd.ranking.vector_indexes import VectorIndexes
 from qmd.settings.environment import Machine
@@ -15,14 +15,24 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from qmd.cluster.statements import Shards
+    from qmd.declaration.operation import Operation
     from qmd.models.selection import Space
     from qmd.ranking.nearest import Faster
     from qmd.settings.config import Settings
     from qmd.settings.edit import Parsed
     from qmd.settings.environment import Place
     from qmd.storage.cursor import Cursor
+    from qmd.types import Collection
 
 Found = TypeVar("Found")
+
+
+def check(operation: Operation) -> None:
+    """Refuse an operation that shards cannot do together. See `ShardedIndex.check_operation`."""
+    if operation.writes:
+        raise ShardsReadOnly
+    if not operation.sharded:
+        raise NotOverShards(operation.command)
 
 
 class _VectorsOfShards(VectorIndexes):
@@ -65,6 +75,23 @@ class ShardedIndex(Index):
         if key is not None:
             return self.database.remembered(key, work)
         return self.database.read(work)
+
+    def check_operation(self, operation: Operation) -> None:
+        """Refuse an operation that shards cannot do together.
+
+        Raises:
+            ShardsReadOnly: it would change the index.
+            NotOverShards: it needs all tables in one file.
+        """
+        check(operation)
+
+    def folders(self, names: Sequence[str] = ()) -> list[Collection]:
+        """Refuse to give folders to update or watch.
+
+        Raises:
+            ShardsReadOnly: always.
+        """
+        raise ShardsReadOnly
 
     def sync(self) -> None:
         """Refuse to bring settings into the tables.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
@@ -149,5 +149,3 @@ def _is_entry(entry: object) -> bool:
 def _keep(kept: Path, digests: dict[str, list[object]]) -> None:
     text = json.dumps(digests, separators=(",", ":"))
     safe_open.atomic_replace(kept, lambda file: file.write(text), mode=0o600)
-
-

@@ -13,7 +13,7 @@ from qmd.storage.database import Database
 
 if TYPE_CHECKING:
     from qmd.embedding.cosines import Cosines
-    from qmd.ingest.near_duplicates import Grouped
+    from qmd.ingest.near_duplicates import Grouped, Signed
 
 
 class _Text(NamedTuple):
@@ -82,7 +82,7 @@ def _joined(one: _Text, other: _Text | None) -> _Text:
     return first._replace(documents=one.documents + other.documents)
 
 
-def _signed(texts: Sequence[_Text]) -> list[object]:
+def _signed(texts: Sequence[_Text]) -> list[Signed]:
     """Count the texts with each title, as documents/sketches does."""
     from qmd.ingest.near_duplicates import Signed
 

@@ -152,5 +152,3 @@ def counted(path: Path) -> tuple[int, int]:
     finally:
         database.close()
     return int(row[0]), int(row[1])
-
-

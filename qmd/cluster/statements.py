@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
-from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from qmd.cluster.numbers import joined, split
 from qmd.cluster.shard import ROWS, Request
@@ -61,7 +62,8 @@ def on_all(shards: Shards, name: str, parameters: Parameters) -> dict[int, list[
     return rows_of(shards, name, dict.fromkeys(range(shards.count), parameters))
 
 
-class Gathered(NamedTuple):
+@dataclass(frozen=True)
+class Gathered:
     """Rule: the rows of all shards together.
 
     Attributes:
@@ -88,9 +90,11 @@ class Gathered(NamedTuple):
 
     def __call__(self, shards: Shards, name: str, parameters: Parameters) -> list[Row]:
         """Run the statement on the shards and gather their rows."""
-        found = rows_of(shards, self.instead or name, self._split(shards.count, parameters))
+        found = rows_of(shards, self.instead or name, self.split_up(shards.count, parameters))
         rows = [
-            self._numbered(row, shard, shards.count) for shard, each in found.items() for row in each
+            self._numbered(row, shard, shards.count)
+            for shard, each in found.items()
+            for row in each
         ]
         if self.is_distinct:
             rows = list(dict.fromkeys(rows))
@@ -102,7 +106,7 @@ class Gathered(NamedTuple):
             rows = rows[:most]
         return rows if self.width is None else [row[: self.width] for row in rows]
 
-    def _split(self, count: int, parameters: Parameters) -> dict[int, Parameters]:
+    def split_up(self, count: int, parameters: Parameters) -> dict[int, Parameters]:
         """Give each shard its own numbers."""
         own: list[dict[str, Value]] = [dict(parameters) for _ in range(count)]
         asked = set(range(count))
@@ -222,7 +226,7 @@ def _none(_: Shards, __: str, ___: Parameters) -> list[Row]:
 
 def _chunks_of(shards: Shards, name: str, parameters: Parameters) -> list[Row]:
     """List the chunks of documents, in one array of numbers over all shards."""
-    found = rows_of(shards, name, Gathered(only="documents")._split(shards.count, parameters))
+    found = rows_of(shards, name, Gathered(only="documents").split_up(shards.count, parameters))
     chunks = [
         joined(each, shard, shards.count)
         for shard, [(own, _)] in found.items()
@@ -232,7 +236,7 @@ def _chunks_of(shards: Shards, name: str, parameters: Parameters) -> list[Row]:
 
 
 def _by_signs(shards: Shards, name: str, parameters: Parameters) -> list[Row]:
-    found = rows_of(shards, name, Gathered(only="chunks")._split(shards.count, parameters))
+    found = rows_of(shards, name, Gathered(only="chunks").split_up(shards.count, parameters))
     chunks = [
         joined(each, shard, shards.count)
         for shard, [(own,)] in found.items()
@@ -250,17 +254,12 @@ def _fused_order(row: Row) -> Any:
 def _totals(shards: Shards, name: str, parameters: Parameters) -> list[Row]:
     """Add up totals. A word that several shards have is counted once."""
     [row] = added(range(6))(shards, name, parameters)
-    words = {
-        word
-        for rows in on_all(shards, "held/words", {}).values()
-        for word, *_ in rows
-    }
+    words = {word for rows in on_all(shards, "held/words", {}).values() for word, *_ in rows}
     return [(*row[:4], len(words), *row[5:])]
 
 
-_by_place = Gathered  # for rows with documents, in order of collection and path
-
 _DOCUMENT = partial(Gathered, numbers=(0,))
+"""Rows that begin with the number of a document or of a chunk."""
 
 RULES: Mapping[str, Rule] = {
     "cache/kept": _none,
@@ -268,7 +267,7 @@ RULES: Mapping[str, Rule] = {
     "collections/all": the_same,
     "collections/contexts": the_same,
     "collections/folders": added([2], keys=[0, 1]),
-    "collections/left_out": the_same,
+    "collections/left_out": Gathered(is_distinct=True),
     "collections/lost_folders": _none,
     "collections/overview": added([4, 5], keys=[0, 1, 2, 3]),
     "documents/at": _DOCUMENT(),
@@ -306,7 +305,7 @@ RULES: Mapping[str, Rule] = {
     ),
     "search/newest": _DOCUMENT(
         only="ids",
-        order=lambda row: (_Descending(row[1]), row[2], row[3]),
+        order=lambda row: (datetime.max - row[1], row[2], row[3]),
         limit="limit",
         instead="cluster/newest",
         width=1,

@@ -51,6 +51,7 @@ NO_FILES = (
 @operation(
     title="Keyword search (BM25)",
     forwardable=True,
+    sharded=True,
     description='Fast BM25 keyword search. Supports "quoted phrases" and -negation. '
     "No model needed.",
     examples=(
