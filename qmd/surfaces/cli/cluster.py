@@ -27,9 +27,8 @@ Folder = Annotated[str, typer.Argument(metavar="DEST", help="Folder with the sha
 
 @app.command()
 @examples(
-    ("Cut the index of a folder into two shards", "qmd cluster build notes --to kb --shards 2"),
-    ("Go on after an interruption, or bring it up to date", "qmd cluster build notes --to kb"),
-    ("Search it", "qmd --engine shards:kb search tea"),
+    ("Cut the index of a folder into shards", "qmd cluster build ~/notes --to ~/kb --shards 2"),
+    ("Go on after an interruption, or bring it up to date", "qmd cluster build ~/notes --to ~/kb"),
 )
 def build(
     context: typer.Context,
@@ -104,8 +103,8 @@ def build(
 
 @app.command()
 @examples(
-    ("Show its shards", "qmd cluster status kb"),
-    ("For a program", "qmd cluster status kb --json"),
+    ("Show its shards", "qmd cluster status ~/kb"),
+    ("For a program", "qmd cluster status ~/kb --json"),
 )
 def status(context: typer.Context, folder: Folder, as_json: Json = False) -> None:
     """Show the shards of an index, as its manifest describes them."""
@@ -132,8 +131,8 @@ def status(context: typer.Context, folder: Folder, as_json: Json = False) -> Non
 
 @app.command()
 @examples(
-    ("Compare the shards with their checksums", "qmd cluster verify kb"),
-    ("For a program", "qmd cluster verify kb --json"),
+    ("Compare the shards with their checksums", "qmd cluster verify ~/kb"),
+    ("For a program", "qmd cluster verify ~/kb --json"),
 )
 def verify(context: typer.Context, folder: Folder, as_json: Json = False) -> None:
     """Compare all shards with the manifest: sizes, checksums, counts."""
