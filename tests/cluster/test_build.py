@@ -247,9 +247,7 @@ def test_a_project_cannot_choose_an_engine(
 ) -> None:
     project = tmp_path / "project"
     (project / ".qmd").mkdir(parents=True)
-    (project / ".qmd" / "index.yml").write_text(
-        "engine:\n  shards:\n    from: /kb\n    address: a:1\n"
-    )
+    (project / ".qmd" / "index.yml").write_text("engine:\n  shards:\n    from: /kb\n")
     monkeypatch.delenv("QMD_CONFIG_DIR")
     monkeypatch.delenv("INDEX_PATH")
     monkeypatch.chdir(project)

@@ -29,7 +29,7 @@ def test_they_are_those_of_each_pair_of_vectors():
     made = chance.normal(size=(40, 8)) + 2
     made /= np.linalg.norm(made, axis=1, keepdims=True)
     pairs = [a @ b for n, a in enumerate(made) for b in made[:n]]
-    found = cosines._of_vectors(made.astype(np.float32))
+    found = cosines.of_vectors(made.astype(np.float32))
     assert found == pytest.approx((np.mean(pairs), np.std(pairs)), abs=1e-5)
 
 
@@ -37,7 +37,7 @@ def test_they_are_those_of_each_pair_of_vectors():
     "made", [np.eye(29, dtype=np.float32), np.ones((50, 1), np.float32)], ids=["few", "equal"]
 )
 def test_too_little_tells_nothing(made):
-    assert cosines._of_vectors(made) is None
+    assert cosines.of_vectors(made) is None
 
 
 def test_they_are_kept_for_each_model_and_go_with_it(library):
