@@ -44,6 +44,9 @@ SILENCE_SECONDS = 15.0
 INCOMPLETE = 2
 """Exit code if the server ended after a part of the output: partly done."""
 
+EXIT_CODES = range(256)
+"""Exit codes of a process."""
+
 INTERRUPTED = 130
 """Exit code after Ctrl-C: 128 and the number of the signal."""
 
@@ -242,7 +245,7 @@ def _carried_out(link: "socket", request: bytes) -> int | None:
     try:
         link.sendall(len(request).to_bytes(4, "big") + request)
         for kind, content in _frames(link):
-            if kind == EXIT:
+            if kind == EXIT and int(content) in EXIT_CODES:
                 return int(content)
             if kind in (STDOUT, STDERR):
                 has_printed = True

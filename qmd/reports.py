@@ -74,6 +74,7 @@ class Embedded:
         foreign: chunks in a language that the model does not know.
         stopped: the time was over before all was done.
         draft: the vectors are a draft of a rebuild, not in use yet.
+        notice: what to know about the model, or None.
     """
 
     model: str
@@ -87,3 +88,4 @@ class Embedded:
     foreign: int = 0
     stopped: bool = False
     draft: bool = False
+    notice: str | None = None

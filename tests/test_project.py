@@ -143,3 +143,15 @@ def test_a_picture_of_the_data_flow_names_modules_that_are_there(picture):
     modules = re.findall(r"\b([a-z_]+/[a-z_]+\.py)", text)
     assert len(modules) > 5
     assert [name for name in modules if not (ROOT / "qmd" / name).exists()] == []
+
+
+def test_no_text_installs_the_project_of_others_that_has_this_name():
+    """`qmd` on the package index is another project."""
+    foreign = re.compile(r"\b(?:pip|uv|pipx|tool) install [^\n]*?\bqmd(?=[\[\s'\"`,.;:)]|$)(?!/)")
+    assert foreign.search("pip install 'qmd[llama]'")
+    assert foreign.search("uv tool install qmd")
+    assert not foreign.search("pip install 'qmd-duckdb[llama]'")
+    pages = [ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")]
+    for page in [*pages, *ROOT.glob("qmd/**/*.py")]:
+        for line in page.read_text(encoding="utf-8").splitlines():
+            assert not foreign.search(line), (page, line)

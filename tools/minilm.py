@@ -20,7 +20,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -33,20 +33,16 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
 from qmd.models.registry import EMBEDDED, EMBEDDED_DIGEST
+from qmd.models.weights import converted, padding
 
 WEIGHTS = "model.safetensors"
 
 WEIGHTS_DIGEST = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 """SHA-256 of the published weights."""
 
-LAYERS, HEADS, WIDTH, POSITIONS = 6, 12, 384, 512
+NAME, LAYERS = "all-MiniLM-L6-v2", 6
 
-LARGEST = 64
-"""Of a weight in 8 bits. Processors without VNNI add two products in 16 bits: two of 64 * 255 have
-room there, two of 127 * 255 have not, and would be cut off."""
-
-PAGE = 4096
-"""Each array begins at a multiple of it: it is mapped into memory, not read."""
+HEADS, WIDTH, POSITIONS = 12, 384, 512
 
 CONTRIBUTED = "com.microsoft"
 """Operators of onnxruntime beside the standard."""
@@ -91,69 +87,41 @@ def files(folder: Traversable) -> dict[str, bytes]:
     """Convert the published model to the files of ours, in the order of their names."""
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     words = (folder / "vocab.txt").read_text(encoding="utf-8").split("\n")[: config["vocab_size"]]
-    weights = Weights(tensors((folder / WEIGHTS).read_bytes()))
+    found = tensors((folder / WEIGHTS).read_bytes())
+    arrays = {name.removeprefix("bert."): array for name, array in found.items()}
+    weights = Weights(converted(arrays, layers=LAYERS))
     return {
-        "device.onnx": Device(weights, config["layer_norm_eps"]).written(),
-        "processor.onnx": Processor(weights, config["layer_norm_eps"]).written(),
+        **graphs(weights, NAME, layers=LAYERS, epsilon=config["layer_norm_eps"]),
         "vocabulary.txt": "\n".join([*words, ""]).encode(),
         "weights.bin": bytes(weights.data),
     }
 
 
+def graphs(weights: Weights, name: str, *, layers: int, epsilon: float) -> dict[str, bytes]:
+    """Write the graphs of a model, by the names of their files."""
+    return {
+        "device.onnx": Device(weights, epsilon, layers).written(name),
+        "processor.onnx": Processor(weights, epsilon, layers).written(name),
+    }
+
+
 class Weights:
-    """Arrays of the model as they are stored, each at its place in one file."""
+    """Arrays of a model as they are stored, each at its place in one file."""
 
     NAME = "weights.bin"
 
-    def __init__(self, published: dict[str, Array]) -> None:
+    def __init__(self, arrays: Iterable[tuple[str, Array]]) -> None:
         self.data = bytearray()
         self._places: dict[str, TensorProto] = {}
-        given = {name.removeprefix("bert."): array for name, array in published.items()}
-        words = given["embeddings.word_embeddings.weight"]
-        self._quantised("words", words, largest=127, along_rows=True)
-        # Each text is of the first type.
-        types = given["embeddings.token_type_embeddings.weight"]
-        self._store("positions", given["embeddings.position_embeddings.weight"] + types[0])
-        self._pair("embedded", given, "embeddings.LayerNorm")
-        for number in range(LAYERS):
-            layer = f"encoder.layer.{number}"
-            for name, inside in (
-                ("query", "attention.self.query"),
-                ("key", "attention.self.key"),
-                ("value", "attention.self.value"),
-                ("attended", "attention.output.dense"),
-                ("inner", "intermediate.dense"),
-                ("outer", "output.dense"),
-            ):
-                self._quantised(f"{number}.{name}", given[f"{layer}.{inside}.weight"])
-                self._store(f"{number}.{name}.bias", given[f"{layer}.{inside}.bias"])
-            self._pair(f"{number}.attended", given, f"{layer}.attention.output.LayerNorm")
-            self._pair(f"{number}.outer", given, f"{layer}.output.LayerNorm")
+        for name, array in arrays:
+            self._store(name, array)
 
     def __getitem__(self, name: str) -> TensorProto:
         return self._places[name]
 
-    def _pair(self, name: str, given: dict[str, Array], inside: str) -> None:
-        """Store what a normalisation multiplies by and adds."""
-        self._store(f"{name}.scale", given[f"{inside}.weight"])
-        self._store(f"{name}.shift", given[f"{inside}.bias"])
-
-    def _quantised(
-        self, name: str, matrix: Array, *, largest: int = LARGEST, along_rows: bool = False
-    ) -> None:
-        """Store a matrix of one row for each output in 8 bits, with the scale of each row.
-
-        Args:
-            along_rows: as it is; else turned, as a product needs it.
-        """
-        scales = (np.abs(matrix).max(axis=1) / largest).astype(np.float32)
-        numbers = np.rint(matrix / scales[:, None]).astype(np.int8)
-        self._store(name, numbers if along_rows else numbers.T)
-        self._store(f"{name}.scales", scales[:, None] if along_rows else scales)
-
     def _store(self, name: str, array: Array) -> None:
         array = np.ascontiguousarray(array)
-        self.data += bytes(-len(self.data) % PAGE)
+        self.data += padding(len(self.data))
         place = {"location": self.NAME, "offset": len(self.data), "length": array.nbytes}
         tensor = TensorProto(
             name=name,
@@ -170,13 +138,14 @@ class Weights:
 class Graph:
     """A graph on its way: tokens, of texts of `lengths` that are filled up, to vectors."""
 
-    def __init__(self, weights: Weights, epsilon: float) -> None:
+    def __init__(self, weights: Weights, epsilon: float, layers: int) -> None:
         self._weights = weights
         self._epsilon = epsilon
+        self._layers = layers
         self._used: dict[str, TensorProto] = {}
         self._nodes: list[onnx.NodeProto] = []
 
-    def written(self) -> bytes:
+    def written(self, name: str) -> bytes:
         """Write it as a file."""
         self.vectors()
         given = [
@@ -184,7 +153,6 @@ class Graph:
             helper.make_tensor_value_info("lengths", TensorProto.INT32, ["texts"]),
         ]
         made = [helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["texts", WIDTH])]
-        name = "all-MiniLM-L6-v2"
         graph = helper.make_graph(self._nodes, name, given, made, list(self._used.values()))
         domains = sorted({node.domain for node in self._nodes})
         versions = {"": 20, CONTRIBUTED: 1}
@@ -201,7 +169,7 @@ class Graph:
         self._add("Shape", ["tokens"], "longest", start=1, end=2)
         self._mark_used()
         states = self._embedded()
-        for number in range(LAYERS):
+        for number in range(self._layers):
             states = self._layer(f"{number}", states)
         self._add("Unsqueeze", ["used", "one"], "used.row")
         self._add("MatMul", ["used.row", states], "sums")

@@ -99,7 +99,7 @@ def examined(name: str, kind: str, inputs: int, seed: int) -> int:
         line += f", slowest {1000 * grown['slowest']:6.2f} ms of {grown['size']:4} bytes"
         line += f", twice as long takes x{growth.ratio} ({growth.size}: {growth.seconds:.2f} s)"
         if growth.ratio > RATIO:
-            failures.append((f"not linear: {growth}", "", ""))
+            failures.append((f"not linear: {growth._replace(data='')}", "", growth.data))
     print(f"{line}, {len(failures)} failures", flush=True)
     return _told(name, failures)
 

@@ -34,12 +34,14 @@ class Growth(NamedTuple):
         size: characters.
         seconds: of the processor.
         part: that was repeated.
+        data: input that was made longer, in hexadecimal digits.
     """
 
     ratio: float
     size: int
     seconds: float
     part: str
+    data: str = ""
 
 
 def grow(name: str, folder: Path, seed: int) -> None:
@@ -63,7 +65,8 @@ def grow(name: str, folder: Path, seed: int) -> None:
             text, *others = target.made(Bytes(data, target.words))
             if text:
                 note.write(number, data)
-                worst = max(worst, _grown(target, text, others, chance, whole=number < len(chosen)))
+                growth = _grown(target, text, others, chance, whole=number < len(chosen))
+                worst = max(worst, growth._replace(data=data.hex()))
     told = {"slowest": slowest[0], "size": len(slowest[1]), "growth": worst}
     (folder / "grown.json").write_text(json.dumps(told))
     sys.stdout.flush()

@@ -23,8 +23,12 @@ class Embedder:
 
 
 @contextmanager
-def library() -> Iterator[Any]:
-    """Open an engine with some documents, whose names are unusual."""
+def library(*, lines: int = 2000) -> Iterator[Any]:
+    """Open an engine with some documents, whose names are unusual.
+
+    Args:
+        lines: of the longest.
+    """
     import anyio
 
     from qmd.operations.index import Index
@@ -38,7 +42,7 @@ def library() -> Iterator[Any]:
             "deep/tea.md": "# Same name\n\nboil\n",
             "é/[x]{y}.md": "# Odd\n\nodd\n",
             "100% #1?.md": "---\nstatus: 1e3\nwhen: 2024-01-02\n---\nodd\n",
-            "long.md": "tea pot\n" * 2000,
+            "long.md": "tea pot\n" * lines,
         }
         for path, text in texts.items():
             file = work / "notes" / path

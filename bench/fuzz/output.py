@@ -44,6 +44,7 @@ def widths() -> Iterator[Target]:
     """Columns that texts take, and tables made of them: no line is longer than it may be."""
     from qmd.surfaces import formats
     from qmd.text.display_width import columns_of, padded
+    from qmd.visible import shown
 
     def made(source: Bytes) -> Input:
         width = source.number(1, 40)
@@ -57,7 +58,7 @@ def widths() -> Iterator[Target]:
         assert right.endswith(text)
         table = formats.table([[text, "x"], [other, "y"]], right=frozenset({0}))
         assert table.count("\n") == 2
-        widest = max(columns_of(text), columns_of(other))
+        widest = max(columns_of(shown(text)), columns_of(shown(other)))
         assert all(columns_of(line) <= widest + 3 for line in table.split("\n"))
 
     yield Target(made, check, ORDERS, ("green 日本\ttea".encode(), b"\xff"))

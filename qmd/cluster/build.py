@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qmd.cluster import manifest as manifests
 from qmd.cluster import routing, shard_builder
 from qmd.cluster.manifest import Manifest, ShardFile
-from qmd.cluster.settle import settle
+from qmd.cluster.settle import Measured, settle
 from qmd.errors import IndexNotWritable, NotAManifest, UsageError
 from qmd.storage.file_lock import errand
 from qmd.text import hashes
@@ -23,6 +23,9 @@ from qmd.types import Collection
 from qmd.version import __version__
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from qmd.settings.environment import Machine
 
 Progress = Callable[[str, int, int], object]
@@ -143,7 +146,8 @@ def _built(plan: Plan, progress: Progress, carry: Carry) -> Built:
     carry(tasks, progress)
     paths = [folder / _name(number) for number in range(plan.shards)]
     progress("comparing texts", 0, 1)
-    settle(paths, _measured(fingerprint, plan))
+    with _measured(plan) as measured:
+        settle(paths, measured)
     progress("comparing texts", 1, 1)
     shards = []
     for number, path in enumerate(paths):
@@ -223,17 +227,24 @@ def _fingerprint(plan: Plan) -> str | None:
         models.close()
 
 
-def _measured(fingerprint: str | None, plan: Plan) -> str | None:
-    """Return the fingerprint of vectors whose cosines are measured: not those of the own model."""
-    if fingerprint is None:
-        return None
+@contextmanager
+def _measured(plan: Plan) -> Iterator[Measured | None]:
+    """Give the vectors whose cosines are measured: not those of the embedded model."""
+    if not plan.embeds:
+        yield None
+        return
     from qmd.models.loader import Models
     from qmd.models.registry import MINILM
     from qmd.settings.config import Settings
 
     models = Models(Settings, plan.machine, plan.to)
     try:
-        return None if models.space().model.name == MINILM.name else fingerprint
+        space = models.space()
+
+        def ask(texts: Sequence[str]) -> NDArray[np.float32]:
+            return models.vectors(space, [space.model.as_query(text) for text in texts])
+
+        yield None if space.model.name == MINILM.name else Measured(space, ask)
     finally:
         models.close()
 

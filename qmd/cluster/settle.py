@@ -12,8 +12,9 @@ from qmd.storage.cursor import Cursor, as_json, connected
 from qmd.storage.database import Database
 
 if TYPE_CHECKING:
-    from qmd.embedding.cosines import Cosines
+    from qmd.embedding.cosines import Ask
     from qmd.ingest.near_duplicates import Grouped, Signed
+    from qmd.models.selection import Space
 
 
 class _Text(NamedTuple):
@@ -37,20 +38,31 @@ def opened(path: Path) -> Iterator[Database]:
         database.close()
 
 
-def settle(paths: Sequence[Path], fingerprint: str | None) -> None:
+class Measured(NamedTuple):
+    """Vectors whose cosines are measured.
+
+    Attributes:
+        ask: gives the vectors of questions.
+    """
+
+    space: Space
+    ask: Ask
+
+
+def settle(paths: Sequence[Path], measured: Measured | None) -> None:
     """Compare the texts of all shards, and write into each what concerns its own.
 
     A shard that has it already is not written to.
 
     Args:
-        fingerprint: of the vectors; None: there are none.
+        measured: None: there are no vectors, or what they are worth is known.
 
     Raises:
         IndexFailure: a shard cannot be read or written.
     """
     _settle_copies(paths)
-    if fingerprint is not None:
-        _settle_cosines(paths, fingerprint)
+    if measured is not None:
+        _settle_cosines(paths, measured)
 
 
 def _settle_copies(paths: Sequence[Path]) -> None:
@@ -105,30 +117,31 @@ def _in_order(groups: Sequence[Grouped]) -> list[tuple[str, str, float]]:
     return sorted((g.hash, g.leader, round(float(np.float32(g.similarity)), 6)) for g in groups)
 
 
-def _settle_cosines(paths: Sequence[Path], fingerprint: str) -> None:
+def _settle_cosines(paths: Sequence[Path], measured: Measured) -> None:
     """Measure the cosines of passages of all shards, as one index does."""
-    import numpy as np
-
     from qmd.embedding import cosines, vectors
 
-    first: dict[str, list[float]] = {}
+    fingerprint = measured.space.fingerprint
+    first: dict[str, tuple[str, Sequence[float]]] = {}
     for path in paths:
         with opened(path) as database:
-            first |= database.read(
-                lambda cursor: dict(
-                    cursor.run(
-                        "cluster/first_passages", fingerprint=fingerprint, limit=cosines.MOST
-                    )
+            rows = database.read(
+                lambda cursor: cursor.run(
+                    "cluster/first_passages",
+                    fingerprint=fingerprint,
+                    limit=cosines.MOST,
+                    count=cosines.BEGINNING,
                 )
             )
+        first |= {key: (beginning, vector) for key, beginning, vector in rows}
     chosen = [first[key] for key in sorted(first)[: cosines.MOST]]
-    found = cosines.of_vectors(np.array(chosen, np.float32)) or cosines.USUAL
+    found = cosines.measured_for(chosen, measured.space, measured.ask)
 
     def differs(cursor: Cursor) -> int | None:
         number = vectors.model_id(cursor, fingerprint)
         return number if number is not None and cosines.of(cursor, number) != found else None
 
-    def keep(cursor: Cursor, number: int, found: Cosines = found) -> None:
+    def keep(cursor: Cursor, number: int) -> None:
         cosines.keep(cursor, found, model_id=number)
 
     for path in paths:

@@ -6,6 +6,7 @@ cosine tells how near two texts are only beside those of passages of the same in
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.storage.cursor import Cursor
@@ -20,12 +21,20 @@ if TYPE_CHECKING:
 FEWEST, MOST = 30, 256
 """Texts that tell something, at least, and that are compared with each other, at most."""
 
+QUESTIONS, BEGINNING = 64, 40
+"""Passages whose beginnings are asked as questions, at most, and characters of a beginning. With
+model e5 these give a mean within .015 of that of real questions on four judged sets, where pairs of
+passages are off by up to .045."""
+
 LEAST_SPREAD = 1e-3
 """Spread below which all passages say the same, and nothing is told."""
 
 
+Ask = Callable[[Sequence[str]], "NDArray[np.float32]"]
+
+
 class Cosines(NamedTuple):
-    """The distribution of cosines of random passages.
+    """The distribution of cosines of passages with questions, or other passages, at random.
 
     Attributes:
         spread: their standard deviation.
@@ -56,15 +65,39 @@ def of(cursor: Cursor, model_id: int) -> Cosines:
     return cursor.each("cosines", [model_id], read)[model_id]
 
 
-def measured(cursor: Cursor, *, model_id: int) -> Cosines:
-    """Measure those of the passages of a model.
+def measured(
+    rows: Sequence[tuple[str, Sequence[float]]], *, usual: Cosines = USUAL, ask: Ask | None = None
+) -> Cosines:
+    """Measure those of the passages of a model; `usual`, if there are too few.
 
-    Texts are taken by their hash: the same texts give the same figures, whenever they came.
+    A model that has another prompt for questions puts these elsewhere: beginnings of passages are
+    then asked, and compared with the other passages.
+
+    Args:
+        rows: the beginning of each passage, and its vector.
+        ask: gives the vectors of questions; None if they are those of passages.
     """
     import numpy as np
 
-    rows = cursor.run("embeddings/first_passages", model_id=model_id, limit=MOST)
-    return of_vectors(np.array([vector for (vector,) in rows], np.float32)) or USUAL
+    vectors = np.array([vector for _, vector in rows], np.float32)
+    if len(vectors) < FEWEST:
+        return usual
+    if ask is None:
+        each = (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)]
+    else:
+        asked = ask([text or "?" for text, _ in rows[:QUESTIONS]])
+        table = asked @ vectors.T
+        each = table[np.eye(*table.shape) == 0]  # not with itself
+    mean, spread = float(each.mean()), float(each.std())
+    return Cosines(mean, spread) if spread >= LEAST_SPREAD else usual
+
+
+def measured_for(rows: Sequence[tuple[str, Sequence[float]]], space: Space, ask: Ask) -> Cosines:
+    """Measure those of the passages of a model, with its prompts. See `measured`."""
+    model = space.model
+    usual = Cosines(*model.cosines) if model.cosines else USUAL
+    same = model.query == model.document
+    return measured(rows, usual=usual, ask=None if same else ask)
 
 
 def keep(cursor: Cursor, found: Cosines, *, model_id: int) -> None:
@@ -73,38 +106,37 @@ def keep(cursor: Cursor, found: Cosines, *, model_id: int) -> None:
     cursor.run("embeddings/keep_cosines", model_id=model_id, **found._asdict())
 
 
-def measure_again(database: Database, space: Space) -> None:
+def measure_again(database: Database, space: Space, ask: Ask) -> None:
     """Measure the cosines of what has vectors now; write them only if they have changed.
 
-    Those of the embedded model are known (`USUAL`).
+    Those of the embedded model are known (`USUAL`). Texts are taken by their hash: the same texts
+    give the same figures, whenever they came.
+
+    Args:
+        ask: gives the vectors of questions, with the prompt that the model wants.
     """
     from qmd.embedding import vectors
     from qmd.models.registry import MINILM
 
-    if space.model.name == MINILM.name:
+    model = space.model
+    if model.name == MINILM.name:
         return
 
-    def changed(cursor: Cursor) -> tuple[int, Cosines] | None:
+    def passages(cursor: Cursor) -> list[tuple[str, list[float]]]:
         number = vectors.model_id(cursor, space.fingerprint)
         if number is None:
-            return None
-        found = measured(cursor, model_id=number)
-        return (number, found) if found != of(cursor, number) else None
+            return []
+        return cursor.run("embeddings/first_passages", model_id=number, limit=MOST, count=BEGINNING)
+
+    found = measured_for(database.read(passages), space, ask)
+
+    def changed(cursor: Cursor) -> int | None:
+        number = vectors.model_id(cursor, space.fingerprint)
+        return number if number is not None and found != of(cursor, number) else None
 
     def write(cursor: Cursor) -> None:
-        if (found := changed(cursor)) is not None:
-            keep(cursor, found[1], model_id=found[0])
+        if (number := changed(cursor)) is not None:
+            keep(cursor, found, model_id=number)
 
     if database.read(changed) is not None:
         database.write(write)
-
-
-def of_vectors(vectors: NDArray[np.float32]) -> Cosines | None:
-    """Compute those of vectors of length 1, each with each; None if there are too few."""
-    import numpy as np
-
-    if len(vectors) < FEWEST:
-        return None
-    each = (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)]
-    mean, spread = float(each.mean()), float(each.std())
-    return Cosines(mean, spread) if spread >= LEAST_SPREAD else None

@@ -152,7 +152,8 @@ async def embed(
     if anew and not report.stopped:
         work = partial(drafts.put_in_place, space=space, dimensions=run.dimensions)
         await to_thread.run_sync(database.write, work)
-    await to_thread.run_sync(cosines.measure_again, database, space)
+    if report.chunks:
+        await to_thread.run_sync(cosines.measure_again, database, space, run.ask)
     report.seconds = time.monotonic() - began
     state = await to_thread.run_sync(database.read, partial(pending, collections=collections))
     report.documents, report.lacking = state.documents, state.lacking
@@ -305,6 +306,10 @@ class _Run:
         return Passage(
             chunk.chunk_id, prompt, chunk.tokens, text.name, chunk.line, len(body.encode())
         )
+
+    def ask(self, questions: Sequence[str]) -> NDArray[np.float32]:
+        """Return the vectors of questions."""
+        return self._embedder.embed([self._space.model.as_query(text) for text in questions])
 
     def _prompt(self, text: Text, passage: str) -> str:
         title = text.title[: int(self._space.tokens * TITLE_SHARE)]

@@ -62,6 +62,7 @@
         ├── IndexOutOfReach       no permission to see or read it
         ├── IndexUnreadable       truncated, foreign or not a database
         ├── IndexNotWritable      read-only media, permissions, a full disk
+        ├── NotEnoughMemory       exit code 1: the system gives no more memory or threads
         ├── ExtensionUnusable     extension of DuckDB that cannot be loaded
         ├── TooFewDescriptors     limit of open files too low to write
         └── IndexTooNew           written by a later qmd
@@ -109,6 +110,7 @@ if TYPE_CHECKING:
         LockUnusable,
         MigrationEdited,
         NotApproved,
+        NotEnoughMemory,
         OfAnotherProcess,
         RootMissing,
         RootUnreadable,
@@ -192,6 +194,7 @@ __all__ = [
     "NotAnExport",
     "NotApproved",
     "NotEmbedded",
+    "NotEnoughMemory",
     "NotFound",
     "NotOverShards",
     "OfAnotherProcess",

@@ -134,6 +134,26 @@ class TooFewDescriptors(IndexFailure):
         self.path = path
 
 
+class NotEnoughMemory(IndexFailure):
+    """The system gives no more memory, or starts no further thread.
+
+    Args:
+        of_threads: it is a thread that could not be started.
+    """
+
+    exit_code = 1
+
+    def __init__(self, *, of_threads: bool = False) -> None:
+        what, limits = "There is not enough memory.", "of memory (ulimit -v)"
+        if of_threads:
+            what = "There is not enough memory for a further thread."
+            limits = "of memory and of processes (ulimit -v, ulimit -u)"
+        super().__init__(
+            f"{what}\n\nThe index stays whole. End other programs, or raise the limit {limits}, "
+            "and try again."
+        )
+
+
 class ExtensionUnusable(IndexFailure):
     """An extension of DuckDB cannot be loaded."""
 

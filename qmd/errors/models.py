@@ -35,8 +35,10 @@ class UnknownModel(ModelError):
 class ModelMissing(ModelError):
     """The file of a model is not on this machine."""
 
-    def __init__(self, name: str, problem: str, *, pull: bool = True) -> None:
-        mend = "Fetch it with 'qmd models pull'" if pull else "Check the path"
+    def __init__(
+        self, name: str, problem: str, *, pull: bool = True, mend: str = "Check the path"
+    ) -> None:
+        mend = "Fetch it with 'qmd models pull'" if pull else mend
         super().__init__(
             f"The model {shown(name)} is not here: {shown(problem)}\n\n{mend}, or choose another "
             "under 'models' in index.yml ('qmd models list' shows them)."

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qmd import files
 from qmd.errors import ExportFailed, FolderTaken, UsageError
 from qmd.errors.base import advised
+from qmd.errors.shortage import shortage_of
 from qmd.exchange import destination, manifest, parquet
 from qmd.exchange.manifest import Manifest, ManifestFile, ManifestTable
 from qmd.exchange.parquet import ExportTable, FileColumn
@@ -220,7 +221,7 @@ def _written(
                 making[name] = [pool.begin(partial(make, span=span)) for span in spans]
             followed([each for own in making.values() for each in own], progress)
     except DatabaseError as error:
-        raise ExportFailed(target, str(error).splitlines()[0]) from error
+        raise shortage_of(error) or ExportFailed(target, str(error).splitlines()[0]) from error
     parts = []
     written = 0
     for table in tables:

@@ -1,4 +1,4 @@
-"""The packaged model, by onnxruntime. Nothing else imports that library.
+"""The packaged models, by onnxruntime. Nothing else imports that library.
 
     texts ─▸ pieces of words ─▸ batches of one length ─▸ a core each ─▸ vectors
 
@@ -21,9 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qmd.errors import ModelFailure, ModelUnusable, RuntimeMissing, TextTooLong
+from qmd.errors.shortage import shortage_of
 from qmd.models import batching
 from qmd.models.protocols import Between, nothing
 from qmd.models.registry import MINILM, Model
+from qmd.models.unigram import Unigram
 from qmd.models.wordpiece import WordPiece
 
 PROCESSOR = "CPUExecutionProvider"
@@ -92,10 +94,9 @@ class Encoder:
         self._find_device = device
         self._turn = Lock()
         try:
-            words = Path(model.uri, "vocabulary.txt").read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
+            self.pieces = _pieces(model)
+        except (OSError, ValueError, KeyError) as error:
             raise _damaged(model, error) from error
-        self.pieces = WordPiece(words.rstrip("\n").split("\n"))
 
     def close(self) -> None:
         """Give the memory back, once those that use it have their answers."""
@@ -173,6 +174,8 @@ class Graph:
         try:
             onnxruntime = library()
         except (ImportError, OSError) as error:
+            if shortage := shortage_of(error):
+                raise shortage from error
             missing = isinstance(error, ModuleNotFoundError)
             problem = "is not installed" if missing else f"cannot be loaded ({error})"
             raise RuntimeMissing(model.name, problem, library="onnxruntime") from error
@@ -214,6 +217,14 @@ class Graph:
             raise ModelFailure(f"The model {self._model.name} stopped: {error}") from error
         vectors: Vectors = made
         return vectors
+
+
+def _pieces(model: Model) -> WordPiece | Unigram:
+    """Load what cuts texts into the tokens of a model."""
+    words = Path(model.uri, "vocabulary.txt").read_text(encoding="utf-8").rstrip("\n").split("\n")
+    if model.pieces == "unigram":
+        return Unigram(words, np.fromfile(Path(model.uri, "scores.bin"), "<f4").tolist())
+    return WordPiece(words)
 
 
 def _damaged(model: Model, error: Exception) -> ModelUnusable:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from qmd.errors import ModelUnusable, RuntimeMissing
+from qmd.errors.shortage import shortage_of
 from qmd.models.llama_bindings import (
     NO_POOLING,
     RANK,
@@ -53,6 +54,8 @@ class Weights:
         except ModuleNotFoundError as error:
             raise RuntimeMissing(model.name) from error
         except (ImportError, OSError, RuntimeError) as error:  # built for another system
+            if shortage := shortage_of(error):
+                raise shortage from error
             raise RuntimeMissing(model.name, f"cannot be loaded ({error})") from error
         self.model = model
         self.pointer: Any = None

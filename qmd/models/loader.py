@@ -87,6 +87,10 @@ class Models:
 
         return selection.chosen(role, self._settings(), self.machine, folder=self._folder)
 
+    def is_picked(self, role: Role) -> bool:
+        """Check that the user has chosen a model for a role."""
+        return role in self.machine.chosen or role in self._settings().models
+
     def space(self) -> Space:
         """Return the vector space of searches: the model in use with the current settings.
 

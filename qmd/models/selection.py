@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qmd.errors import ModelMissing, UsageError
 from qmd.models import hub
 from qmd.models.registry import (
+    E5_SPACE,
     EMBEDDED_SPACE,
     EMBEDDING_GEMMA,
     MINILM,
@@ -96,6 +97,10 @@ def located(model: Model, machine: Machine) -> Model:
     """
     if model.is_remote or model.is_embedded:
         return model
+    if model.is_in_package:
+        from qmd.models import e5
+
+        return model._replace(uri=str(e5.folder(machine.hub)))
     if model.is_on_hub:
         try:
             path = hub.cached(model.uri, machine.hub)
@@ -140,6 +145,8 @@ def identity(model: Model, machine: Machine) -> str:
         place = f"{machine.endpoint} {model.uri}"
     elif model.is_embedded:
         place = EMBEDDED_SPACE
+    elif model.is_in_package:
+        place = E5_SPACE
     else:
         path = Path(located(model, machine).uri)
         info = path.stat()
@@ -177,7 +184,7 @@ def embedder(model: Model, machine: Machine, *, limit: int) -> Embedder:
         from qmd.models.remote import RemoteEmbedder
 
         return RemoteEmbedder(model, _endpoint(machine))
-    if model.is_embedded:
+    if model.pieces is not None:
         from qmd.models.encoder import Encoder
 
         notes = machine.notes if machine.gpu else None

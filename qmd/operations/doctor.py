@@ -14,7 +14,7 @@ from qmd.analytics.rows import Rows
 from qmd.declaration.operation import Parameter, operation
 from qmd.declaration.parameters import StepProgress
 from qmd.embedding.vector_status import vector_status
-from qmd.errors import NOT_REBUILT, IndexFailure, ModelError, QmdError, RuntimeMissing
+from qmd.errors import NOT_REBUILT, IndexFailure, ModelError, QmdError, RuntimeMissing, extras
 from qmd.models.registry import can_run, runtime
 from qmd.operations import left_out
 from qmd.quoting import command
@@ -331,15 +331,14 @@ def _installed() -> Iterator[Finding]:
             "compiled",
             "warning",
             f"not all that could be, so that indexing takes five times as long ({error})",
-            "Look for a C++ compiler, and install qmd again: with pip --force-reinstall, or uv "
-            "--reinstall.",
+            f"Look for a C++ compiler, and run: {extras.command(None, again=True)}",
         )
     else:
         yield Finding("compiled", "ok", "postings and outlines")
     try:
         path = extension("fts")
     except ModuleNotFoundError as error:
-        yield Finding("stems", "problem", str(error), "Run 'pip install --force-reinstall qmd'.")
+        yield Finding("stems", "problem", str(error), f"Run: {extras.command(None, again=True)}")
         return
     yield Finding("stems", "ok", path.name)
 

@@ -156,12 +156,14 @@ async def run_embed(
 
     from qmd.embedding import pipeline as embed
     from qmd.errors import IndexFailure
+    from qmd.operations import first_model
     from qmd.storage import maintenance
     from qmd.storage.file_lock import errand
 
     await to_thread.run_sync(index.check_collections, names)
     if config.is_blank(index.place):  # it may have chosen another model
         index.refuse_loss(await to_thread.run_sync(index.collections))
+    said = await to_thread.run_sync(first_model.choose, index)
     space = await to_thread.run_sync(index.models.space)
     with errand(index.place.database, "embed"):
         report = await embed.embed(
@@ -176,6 +178,7 @@ async def run_embed(
             progress=progress,
             detail=detail,
         )
+    report.notice = said
     if report.chunks and within is None:
         merge = partial(maintenance.merge, index.database, at_leisure=True)
         with suppress(IndexFailure):  # the vectors are there; another time will do

@@ -13,6 +13,7 @@ from typing import Any
 from qmd.errors import ConfigError
 from qmd.text import yaml_reader
 
+_LINE = re.compile(r"line: (\d+)")
 _TWICE = re.compile('found duplicate key "(?P<key>.*?)"')
 
 
@@ -59,6 +60,13 @@ def parse_commented(text: str, path: Path) -> Any:
         raise ConfigError(path, str(problem), line=mark.line + 1 if mark else None) from error
     except RecursionError as error:
         raise ConfigError(path, "this is nested too deeply") from error
+    except NotImplementedError as error:  # ruamel.yaml keeps one of two comments at a value
+        problem = (
+            "the value on a line of its own has a comment before and blank lines after it, which "
+            "cannot both be kept: write the value behind its key"
+        )
+        line = _LINE.search(str(error))
+        raise ConfigError(path, problem, line=int(line[1]) + 1 if line else None) from error
     except (LookupError, ValueError) as error:  # a value that is not what its tag says
         raise ConfigError(path, f"this cannot be read: {error}") from error
 

@@ -45,6 +45,10 @@ def translating(path: Path) -> Iterator[None]:
 
 def translate(path: Path, error: DatabaseError) -> IndexFailure | None:
     """Translate a DuckDB error about the file; None for any other error."""
+    from qmd.errors.shortage import shortage_of
+
+    if shortage := shortage_of(error):
+        return shortage
     # Of a fatal error, the first line says only what became of the engine.
     problem = str(error).rpartition("Original error: ")[2].splitlines()[0].strip()
     plain = problem.split(": ", 1)[-1]

@@ -15,7 +15,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from qmd.errors import IndexBusy, IndexNotWritable, IndexUnreadable, OfAnotherProcess
+from qmd.errors import (
+    IndexBusy,
+    IndexNotWritable,
+    IndexUnreadable,
+    NotEnoughMemory,
+    OfAnotherProcess,
+)
 from qmd.storage import cancellation, migrations
 from qmd.storage.attachment import Attachment, is_unfinished
 from qmd.storage.cursor import Cursor, DatabaseError, Memory
@@ -130,10 +136,11 @@ class ThreadLock:
                 if not self._warm or self._closed or self._gate.is_shut():
                     self._detach()
                 elif self._watcher is None:
-                    self._watcher = threading.Thread(
+                    watcher = threading.Thread(
                         target=self._watch, name="qmd-index-watcher", daemon=True
                     )
-                    self._watcher.start()
+                    watcher.start()  # it waits for this turn to end
+                    self._watcher = watcher
             self._turn.notify_all()
             if self._seen.stands_for_file and not self._active:
                 self._seen.stands_for_file = False
@@ -284,7 +291,7 @@ class ThreadLock:
         """Discard the engine if the file cannot be attached."""
         try:
             yield
-        except (IndexUnreadable, IndexNotWritable):
+        except (IndexUnreadable, IndexNotWritable, NotEnoughMemory):
             self._drop()
             raise
 
@@ -297,8 +304,9 @@ class ThreadLock:
             try:
                 for cursor in self._idle:
                     cursor.forget_plans()
-            finally:
                 self._attachment.detach()
+            except DatabaseError:
+                self._drop()  # nothing is lost: it was only read
         self._gate.leave()
 
     def _drop(self, *, last: bool = False) -> None:

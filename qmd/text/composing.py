@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from pathlib import PurePosixPath
 
 from qmd.errors import UsageError
 from qmd.text.front_matter import frontmatter
+from qmd.text.labels import TAGS
 from qmd.text.paths import is_below
 from qmd.visible import one_line
 
@@ -21,6 +22,14 @@ LONGEST_PART, LONGEST_NAME = 240, 1000
 SUFFIXES = (".md", ".markdown", ".txt")
 """Suffixes of texts; a name with another one gets `.md`."""
 
+_SAME = {"title": ("title",), "tags": TAGS}
+"""Keys of the front matter that say the same, in small letters."""
+
+_NOT_IN_YAML = re.compile(r"[\x7f-\x9f\ufffe\uffff]")
+_KEY = re.compile(
+    r"(?:\"(?P<double>[^\"\n]*)\"|'(?P<single>[^'\n]*)'|(?P<plain>[^\s\"'][^\n]*?))"
+    r"[ \t]*:(?=[ \t\r]|$)"
+)
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
@@ -73,25 +82,37 @@ def with_metadata(text: str, *, title: str | None = None, tags: Sequence[str] = 
 def _with_fields(text: str, title: str | None, tags: Sequence[str]) -> str:
     fields = {"title": title, "tags": list(tags)}
     given = {key: value for key, value in fields.items() if value}
-    # JSON is YAML, and its values need no other quotation marks.
-    lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in given.items()]
-    end = frontmatter(text).block
-    if end and not text.startswith("---"):
-        raise UsageError("The text has front matter that is not YAML.\n\nPut title and tags there.")
+    lines = [f"{key}: {_quoted(value)}" for key, value in given.items()]
+    before = frontmatter(text)
+    end = before.block
     if not end:
         return "\n".join(["---", *lines, "---", "", text])
     rule, *rest = text[:end].split("\n")
-    return "\n".join([rule, *lines, *_without(rest, given)]) + text[end:]
+    keys = {key for name in given for key in _SAME[name]}
+    whole = "\n".join([rule, *lines, *_without(rest, keys)]) + text[end:]
+    if not text.startswith("---") or (frontmatter(whole).problem and not before.problem):
+        raise UsageError(
+            "The text has front matter that is not YAML with a line for each key.\n\n"
+            "Put title and tags there."
+        )
+    return whole
 
 
-def _without(lines: Sequence[str], keys: object) -> list[str]:
+def _quoted(value: object) -> str:
+    """Write a value as JSON, which is YAML but for some characters, and needs no other quotes."""
+    written = json.dumps(value, ensure_ascii=False)
+    return _NOT_IN_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
+
+
+def _without(lines: Sequence[str], keys: Container[str]) -> list[str]:
     """Leave out top keys of YAML, with the lines of their values."""
     kept: list[str] = []
     is_left_out = False
     for line in lines:
         if not line.startswith((" ", "\t", "- ", "#")) and line.strip():
-            key = line.partition(":")[0].strip().strip("'\"")
-            is_left_out = key in keys and ":" in line  # type: ignore[operator]
+            found = _KEY.match(line)
+            key = (found["double"] or found["single"] or found["plain"] or "") if found else ""
+            is_left_out = key.lower() in keys
         if not is_left_out:
             kept.append(line)
     return kept

@@ -109,4 +109,4 @@ def _text(value: object) -> str:
     elif is_template(value):
         return ""
     text = str(value).strip()
-    return _LINKED.sub(r"\1", text) if "[[" in text else text
+    return _LINKED.sub(r"\1", text).strip() if "[[" in text else text

@@ -164,7 +164,7 @@ def test_the_first_commits_are_small_and_grow(faked, fake, monkeypatch):
 
 
 def test_chunks_that_an_english_model_cannot_read_are_counted(tmp_path, fake):
-    library = Library(tmp_path, Machine(hub=tmp_path / "hub"))
+    library = Library(tmp_path, Machine({"embed": "minilm"}, hub=tmp_path / "hub"))
     library.write("onsen.md", "# 温泉\n\n有馬温泉へ行きました。")
     for name in ("tea", "rain"):
         library.write(f"{name}.md", f"# {name}\n\nIn English.")

@@ -132,6 +132,7 @@ def test_tags_of_metadata_are_told_apart():
         "2024",
     ]
     assert labels.tags({"tags": {"no": "list"}, "tag": "a/"}) == ["a"]
+    assert labels.aliases({"aliases": ["[[x| Chai ]]", "[[ ]]"]}) == ["Chai"]
     assert labels.aliases({"aliases": "One thing, other", "alias": ["Third", {}]}) == [
         "One thing",
         "other",

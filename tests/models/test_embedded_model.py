@@ -12,7 +12,13 @@ import numpy as np
 import onnx
 import pytest
 
-from qmd.errors import ModelFailure, ModelUnusable, RuntimeMissing, TextTooLong
+from qmd.errors import (
+    ModelFailure,
+    ModelUnusable,
+    NotEnoughMemory,
+    RuntimeMissing,
+    TextTooLong,
+)
 from qmd.models import encoder
 from qmd.models.encoder import BUDGET, DEVICE_BUDGET, WORTHWHILE, Encoder, Graph
 from qmd.models.registry import EMBEDDED, EMBEDDED_DIGEST, MINILM
@@ -93,6 +99,15 @@ def test_without_onnxruntime_the_way_to_install_it_is_told(monkeypatch):
 
     monkeypatch.setattr(encoder, "library", missing)
     with pytest.raises(RuntimeMissing, match=r"(?s)needs onnxruntime, which is not.*install qmd\."):
+        Encoder()
+
+
+def test_too_little_memory_for_onnxruntime_is_told_as_such(monkeypatch):
+    def refused():
+        raise ImportError("onnxruntime.so: failed to map segment from shared object")
+
+    monkeypatch.setattr(encoder, "library", refused)
+    with pytest.raises(NotEnoughMemory, match="ulimit -v"):
         Encoder()
 
 

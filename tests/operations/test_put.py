@@ -20,6 +20,7 @@ from qmd.operations.documents import get
 from qmd.operations.put import put, remove
 from qmd.surfaces.tools.dispatch import Toolbox
 from qmd.text.composing import LARGEST, document_path, with_metadata
+from qmd.text.front_matter import Frontmatter, frontmatter
 from tests.library import STEMMER, Library
 from tests.surfaces.service import service
 from tests.surfaces.tools.calling import text
@@ -80,8 +81,23 @@ def test_title_and_tags_go_into_the_front_matter(library):
     assert with_metadata(kept, title="New", tags=["n"]) == (
         '---\ntitle: "New"\ntags: ["n"]\nstatus: open # yes\ntitles: no\n---\nHot.\n'
     )
-    with pytest.raises(UsageError, match="not YAML"):
-        with_metadata("+++\ntitle = 1\n+++\n", title="New")
+    for other in ("+++\ntitle = 1\n+++\n", "---\n{title: Old, a: 1}\n---\n"):
+        with pytest.raises(UsageError, match="not YAML"):
+            with_metadata(other, title="New")
+
+
+@pytest.mark.parametrize(
+    "title", ["a\x7fb", "a\x80b\x9f", "\ufffe", "\ufeffa", '\U0001ffff 🍵 \\ "']
+)
+def test_a_title_and_tags_of_any_characters_are_read_back(title):
+    matter = frontmatter(with_metadata("---\na: 1\n---\nHot.\n", title=title, tags=[title]))
+    assert matter == Frontmatter({"title": title, "tags": [title], "a": 1}, matter.end)
+
+
+def test_other_spellings_of_title_and_tags_give_way_and_no_other_keys():
+    kept = "---\nTitle: Old\ntag: a\ntitle:x: b\n'tags:': c\n\"tags\": [d]\n---\nHot.\n"
+    matter = frontmatter(with_metadata(kept, title="New", tags=["n"]))
+    assert matter.metadata == {"title": "New", "tags": ["n"], "title:x": "b", "tags:": "c"}
 
 
 @pytest.mark.parametrize(

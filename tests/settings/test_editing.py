@@ -173,3 +173,12 @@ def test_a_text_that_two_readers_of_yaml_read_differently_is_not_changed(place):
     with pytest.raises(ConfigError, match="cannot be changed as it is written"):
         edit(place, lambda _: None)
     assert place.config.read_text(encoding="utf-8") == written
+
+
+def test_a_comment_that_cannot_be_kept_is_named_with_its_line(place):
+    written = f"{WRITTEN}global_context: # of all\n  tea\n\neditor_uri: x\n"
+    place.config.write_text(written)
+    with pytest.raises(ConfigError, match="write the value behind its key") as raised:
+        edit(place, lambda document: remove_collection(document, "n"))
+    assert f"index.yml:{WRITTEN.count(chr(10)) + 1}:" in str(raised.value)
+    assert place.config.read_text() == written

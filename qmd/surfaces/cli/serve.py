@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from qmd.surfaces import formats, wording
-from qmd.surfaces.cli.common import Json, State, examples, notice, say, state
+from qmd.surfaces.cli.common import Json, State, agreed, examples, notice, say, state
 from qmd.surfaces.cli.framework import READ, Whole
 from qmd.surfaces.cli.server_options import (
     Access,
@@ -22,6 +22,10 @@ from qmd.surfaces.cli.server_options import (
 )
 from qmd.surfaces.cli.server_process import files_of, serve, start
 from qmd.surfaces.mcp.client_config import Client
+from qmd.visible import shown
+
+if TYPE_CHECKING:
+    from qmd.surfaces.mcp.client_config import Entry
 
 HOST = "127.0.0.1"
 PORT, LONG_PORT = 8181, 18765
@@ -72,7 +76,7 @@ AllowWrite = Annotated[
 @app.callback()
 @examples(
     ("Serve a client that starts it", "qmd mcp"),
-    ("Print what a client has to be told", "qmd mcp --print-config claude"),
+    ("Add it to the settings of a client", "qmd mcp --install cursor --yes"),
     ("Serve MCP and JSON over HTTP", "qmd mcp --http --port 8282"),
     ("The same in the background", "qmd mcp --http --daemon"),
 )
@@ -102,6 +106,13 @@ def mcp(
         Client | None,
         typer.Option("--print-config", help="Print the settings for a client, and serve nothing."),
     ] = None,
+    install: Annotated[
+        Client | None,
+        typer.Option("--install", help="Write the settings into the file of a client."),
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Do not ask before it is written.")
+    ] = False,
     pid_file: Annotated[Path | None, typer.Option("--pid-file", hidden=True)] = None,
 ) -> None:
     """Serve the index to agents: MCP over stdin and stdout, or over HTTP."""
@@ -130,7 +141,9 @@ def mcp(
         allow_origin or settings.origins,
         token_of(token, token_file, settings) if http else None,
     )
-    if print_config is not None:
+    if install is not None:
+        _install(here, install, tools, access if http else None, yes=yes)
+    elif print_config is not None:
         _print_config(here, print_config, tools, access if http else None)
     elif daemon:
         start(here, tools, access)
@@ -243,17 +256,57 @@ def status(context: typer.Context, as_json: Json = False) -> None:
             notice(f"It does not answer. Its log is {files.log}.")
 
 
-def _print_config(here: State, client: Client, tools: Tools, access: Access | None) -> None:
+def _entry(here: State, client: Client, tools: Tools, access: Access | None) -> Entry:
+    """Build what the settings of a client have to say."""
     from qmd.settings import environment
     from qmd.surfaces.http.listener import url_of
     from qmd.surfaces.mcp import client_config
 
     if access is not None:
         url = f"{url_of(access.host, access.port)}/mcp"
-        say(client_config.found(client, url, has_token=access.token is not None))
-    else:
-        named = ["--index", here.index_name] if here.index_name else []
-        words = [*client_config.command(), *named, "mcp", *tools.arguments]
-        environ = environment.carried(here.environ)
-        say(client_config.started(client, words, environ=environ, folder=here.place.project))
+        return client_config.found(client, url, has_token=access.token is not None)
+    named = ["--index", here.index_name] if here.index_name else []
+    words = [*client_config.command(), *named, "mcp", *tools.arguments]
+    environ = environment.carried(here.environ)
+    return client_config.started(client, words, environ=environ, folder=here.place.project)
+
+
+def _install(
+    here: State, client: Client, tools: Tools, access: Access | None, *, yes: bool
+) -> None:
+    """Show the change of a client's settings, ask, and write it.
+
+    Raises:
+        UsageError: the file cannot be read or written, or there is no terminal to ask at.
+    """
+    import difflib
+
+    from qmd.settings import environment
+    from qmd.surfaces.mcp import client_files
+
+    path = client_files.place(
+        client,
+        environ=here.environ,
+        home=environment.home_of(here.environ),
+        project=here.place.project,
+    )
+    before = client_files.read(path)
+    after = client_files.merged(client, _entry(here, client, tools, access), before, path)
+    if after == before:
+        say(f"{shown(path)} has these settings already.")
+        return
+    lines = difflib.unified_diff(
+        before.splitlines(), after.splitlines(), str(path), str(path), lineterm=""
+    )
+    for line in lines:
+        say(shown(line))
+    agreed("Write this?", yes=yes)
+    client_files.write(path, after)
+    say(f"Wrote {shown(path)}. Start {client.value} again to use it.")
+
+
+def _print_config(here: State, client: Client, tools: Tools, access: Access | None) -> None:
+    from qmd.surfaces.mcp import client_config
+
+    say(client_config.written(client, _entry(here, client, tools, access)))
     notice(f"This belongs into {client_config.where(client, http=access is not None)}.")

@@ -8,15 +8,13 @@ from typing import Annotated
 import typer
 
 from qmd import forward
-from qmd.errors import UsageError
 from qmd.settings import environment
 from qmd.surfaces import formats, service
 from qmd.surfaces.cli.common import (
     Json,
     State,
-    confirmed,
+    agreed,
     examples,
-    is_interactive,
     notice,
     say,
     state,
@@ -47,7 +45,7 @@ def install(context: typer.Context, yes: Yes = False) -> None:
     found = _service(here)
     say(f"{found.file}:\n\n{found.text}")
     say("Then:\n" + "\n".join(f"  {' '.join(command)}" for command in found.begin))
-    _ask("Write this file and start the service?", yes=yes)
+    agreed("Write this file and start the service?", yes=yes)
     service.install(found)
     say("Installed and started. 'qmd service status' shows it, 'qmd service remove' ends it.")
 
@@ -96,25 +94,9 @@ def remove(context: typer.Context, yes: Yes = False) -> None:
         return
     commands = (*found.end, *found.forget)
     say(f"Remove {found.file}, with:\n" + "\n".join(f"  {' '.join(c)}" for c in commands))
-    _ask("Stop the service and remove its file?", yes=yes)
+    agreed("Stop the service and remove its file?", yes=yes)
     service.remove(found)
     say("Removed.")
-
-
-def _ask(question: str, *, yes: bool) -> None:
-    """Go on only after a yes.
-
-    Raises:
-        UsageError: there is no terminal to ask at.
-        Exit: the answer was no.
-    """
-    if yes:
-        return
-    if not is_interactive():
-        raise UsageError("Nothing was changed: there is no terminal to ask at. Add --yes.")
-    if not confirmed(question):
-        notice("Nothing was changed.")
-        raise typer.Exit(1)
 
 
 def _service(here: State) -> Service:

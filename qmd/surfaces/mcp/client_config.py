@@ -9,6 +9,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
+from typing import NamedTuple
+
+from qmd.errors import UsageError
 
 NAME = "qmd"
 """Of the server, in the settings of a client."""
@@ -21,9 +24,30 @@ class Client(StrEnum):
     """A program that can use the server."""
 
     CLAUDE = "claude"
+    CLAUDE_DESKTOP = "claude-desktop"
     CURSOR = "cursor"
     VSCODE = "vscode"
     CODEX = "codex"
+    GEMINI = "gemini"
+    ZED = "zed"
+
+
+class Entry(NamedTuple):
+    """Settings of a client for the server.
+
+    Attributes:
+        table: key that has all servers.
+        server: the value for `qmd` in it.
+        inputs: what the client has to ask for, of VS Code.
+    """
+
+    table: str
+    server: dict[str, object]
+    inputs: tuple[dict[str, object], ...] = ()
+
+
+_TABLES = {Client.VSCODE: "servers", Client.CODEX: "mcp_servers", Client.ZED: "context_servers"}
+"""Keys of the tables of servers; of other clients it is `mcpServers`."""
 
 
 def where(client: Client, *, http: bool) -> str:
@@ -32,9 +56,12 @@ def where(client: Client, *, http: bool) -> str:
         both = "" if http else ", or into claude_desktop_config.json"
         return f".mcp.json of a project (Claude Code){both}"
     return {
+        Client.CLAUDE_DESKTOP: "claude_desktop_config.json",
         Client.CURSOR: "~/.cursor/mcp.json, or .cursor/mcp.json of a project",
         Client.VSCODE: ".vscode/mcp.json of a project, or 'MCP: Open User Configuration'",
         Client.CODEX: "~/.codex/config.toml",
+        Client.GEMINI: "~/.gemini/settings.json, or .gemini/settings.json of a project",
+        Client.ZED: "~/.config/zed/settings.json",
     }[client]
 
 
@@ -50,7 +77,7 @@ def command() -> list[str]:
 
 def started(
     client: Client, command: Sequence[str], *, environ: Mapping[str, str], folder: Path | None
-) -> str:
+) -> Entry:
     """Build settings for a client that starts the server and uses stdio.
 
     Args:
@@ -58,7 +85,7 @@ def started(
         folder: that it has to be started in, if that matters.
     """
     program, *arguments = command
-    has_folder = client in (Client.VSCODE, Client.CODEX)
+    has_folder = client in (Client.VSCODE, Client.CODEX, Client.GEMINI)
     if folder is not None and not has_folder:
         line = f"cd {shlex.quote(str(folder))} && exec {shlex.join(command)}"
         program, arguments = "/bin/sh", ["-c", line]
@@ -67,25 +94,34 @@ def started(
         settings["cwd"] = str(folder)
     if environ:
         settings["env"] = dict(environ)
-    if client is not Client.CODEX:
+    if client is Client.ZED:
+        settings = {"source": "custom", **settings}
+    elif client in (Client.CLAUDE, Client.CURSOR, Client.VSCODE):
         settings = {"type": "stdio", **settings}
-    return _written(client, settings, {})
+    return Entry(_TABLES.get(client, "mcpServers"), settings)
 
 
-def found(client: Client, url: str, *, has_token: bool) -> str:
+def found(client: Client, url: str, *, has_token: bool) -> Entry:
     """Build settings for a client that connects to a URL.
 
     Args:
         has_token: whether requests have to bring the token, which is in `QMD_TOKEN`.
+
+    Raises:
+        UsageError: the client only starts servers, or has no way to name a token.
     """
+    if client is Client.CLAUDE_DESKTOP:
+        raise UsageError("Claude Desktop starts the server itself: leave out --http.")
+    if client is Client.ZED and has_token:
+        raise UsageError("Zed has no way to name a token: leave out --http, or the token.")
     reference = {
         Client.CLAUDE: f"${{{TOKEN}}}",
         Client.CURSOR: f"${{env:{TOKEN}}}",
         Client.VSCODE: "${input:qmd-token}",
-        Client.CODEX: "",
-    }[client]
-    settings: dict[str, object] = {"url": url}
-    more: dict[str, object] = {}
+        Client.GEMINI: f"${TOKEN}",
+    }.get(client, "")
+    settings: dict[str, object] = {"httpUrl" if client is Client.GEMINI else "url": url}
+    inputs: tuple[dict[str, object], ...] = ()
     if client in (Client.CLAUDE, Client.VSCODE):
         settings = {"type": "http", **settings}
     if has_token and client is Client.CODEX:
@@ -99,15 +135,17 @@ def found(client: Client, url: str, *, has_token: bool) -> str:
                 "description": "Token of the qmd server",
                 "password": True,
             }
-            more["inputs"] = [asked]
-    return _written(client, settings, more)
+            inputs = (asked,)
+    return Entry(_TABLES.get(client, "mcpServers"), settings, inputs)
 
 
-def _written(client: Client, settings: Mapping[str, object], more: Mapping[str, object]) -> str:
+def written(client: Client, entry: Entry) -> str:
+    """Write settings as a file that says nothing else."""
     if client is Client.CODEX:
-        return _toml(settings)
-    key = "servers" if client is Client.VSCODE else "mcpServers"
-    return json.dumps({**more, key: {NAME: settings}}, indent=2, ensure_ascii=False) + "\n"
+        return _toml(entry.server)
+    more = {"inputs": entry.inputs} if entry.inputs else {}
+    whole = {**more, entry.table: {NAME: entry.server}}
+    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
 
 
 def _toml(settings: Mapping[str, object]) -> str:

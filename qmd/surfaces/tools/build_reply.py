@@ -189,7 +189,7 @@ def embedded(done: Embedded) -> Reply:
         "stopped": done.stopped,
     }
     text = f"{done.chunks} passages embedded; documents that lack vectors: {done.lacking}."
-    return Reply((text,), facts)
+    return Reply((text, *([done.notice] if done.notice else ())), facts)
 
 
 def outcome(told: dict[str, object], *notes: str) -> Reply:

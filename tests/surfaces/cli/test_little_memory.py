@@ -7,16 +7,27 @@ import pytest
 
 from qmd.storage.database import Database
 
+TOO_LITTLE = [
+    MemoryError(),
+    OSError(12, "Cannot allocate memory"),
+    ImportError("/lib/x.so: failed to map segment from shared object"),
+    RuntimeError("can't start new thread"),
+    _duckdb.OutOfMemoryException("Out of Memory Error: Allocation failure"),
+    _duckdb.TransactionException("Failed to commit: Failed to allocate block of 262144 bytes"),
+]
 
-@pytest.mark.parametrize("error", [MemoryError, _duckdb.OutOfMemoryException])
+
+@pytest.mark.parametrize("error", TOO_LITTLE, ids=lambda error: type(error).__name__)
 @pytest.mark.parametrize("command", [["status"], ["cleanup"], ["update"], ["search", "tea"]])
 def test_too_little_memory_is_told_as_such(indexed, notes, monkeypatch, error, command):
     (notes / "new.md").write_text("# New\n")
 
     def refused(*_, **__):
-        raise error("Out of Memory Error: Allocation failure")
+        raise error
 
     for name in ("read", "write"):
         monkeypatch.setattr(Database, name, refused)
     code, _, err = indexed(*command)
-    assert (code, err.startswith("There is not enough memory.\n")) == (1, True)
+    assert (code, err.startswith("There is not enough memory")) == (1, True)
+    assert "ulimit -v" in err
+    assert "mistake" not in err

@@ -20,7 +20,10 @@ import pytest
 
 from tests.surfaces.service import LONG
 
-CLIENTS = ("claude", "cursor", "vscode", "codex")
+CLIENTS = ("claude", "claude-desktop", "cursor", "vscode", "codex", "gemini", "zed")
+
+TABLES = {"vscode": "servers", "codex": "mcp_servers", "zed": "context_servers"}
+"""Keys of the tables of servers; `mcpServers` elsewhere."""
 
 
 @pytest.fixture(autouse=True)
@@ -135,11 +138,8 @@ def test_what_is_for_http_is_refused_where_there_is_none(qmd, serves, words):
 
 def settings(client, text):
     """What was printed for a client: that of the server, and all."""
-    if client == "codex":
-        whole = tomllib.loads(text)
-        return whole["mcp_servers"]["qmd"], whole
-    whole = json.loads(text)
-    return whole["servers" if client == "vscode" else "mcpServers"]["qmd"], whole
+    whole = tomllib.loads(text) if client == "codex" else json.loads(text)
+    return whole[TABLES.get(client, "mcpServers")]["qmd"], whole
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -157,7 +157,8 @@ def test_a_client_is_told_how_to_start_the_server(qmd, tmp_path, monkeypatch, cl
     ]  # fmt: skip
     assert found["env"]["INDEX_PATH"] == str(tmp_path / "index.duckdb")
     assert found["env"]["QMD_EMBED_MODEL"] == "small"
-    assert found.get("type") == (None if client == "codex" else "stdio")
+    assert found.get("type") == ("stdio" if client in ("claude", "cursor", "vscode") else None)
+    assert found.get("source") == ("custom" if client == "zed" else None)
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -196,22 +197,22 @@ def test_a_client_starts_the_server_of_a_project_in_its_folder(qmd, tmp_path, mo
         monkeypatch.delenv(name, raising=False)
     found, _ = settings(client, qmd("mcp", "--print-config", client)[1])
     assert "env" not in found
-    if client in ("vscode", "codex"):
+    if client in ("vscode", "codex", "gemini"):
         assert found["cwd"] == str(project)
     else:
         assert found["args"][0] == "-c"
         assert shlex.split(found["args"][1])[:4] == ["cd", str(project), "&&", "exec"]
 
 
-@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("client", [each for each in CLIENTS if each != "claude-desktop"])
 def test_a_client_is_told_where_the_server_is(qmd, client):
     found, whole = settings(client, qmd("mcp", "--http", "--print-config", client)[1])
-    assert found["url"] == "http://127.0.0.1:8181/mcp"
+    assert found["httpUrl" if client == "gemini" else "url"] == "http://127.0.0.1:8181/mcp"
     assert not {"headers", "bearer_token_env_var", "command"} & set(found)
     assert "inputs" not in whole
 
 
-@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("client", ["claude", "cursor", "vscode", "codex", "gemini"])
 def test_no_token_is_written_into_settings(qmd, monkeypatch, client):
     monkeypatch.setenv("QMD_TOKEN", "s3cret")
     _, out, err = qmd("mcp", "--http", "--print-config", client)
@@ -221,6 +222,7 @@ def test_no_token_is_written_into_settings(qmd, monkeypatch, client):
         "claude": "Bearer ${QMD_TOKEN}",
         "cursor": "Bearer ${env:QMD_TOKEN}",
         "vscode": "Bearer ${input:qmd-token}",
+        "gemini": "Bearer $QMD_TOKEN",
     }
     if client == "codex":
         assert found["bearer_token_env_var"] == "QMD_TOKEN"
@@ -230,12 +232,12 @@ def test_no_token_is_written_into_settings(qmd, monkeypatch, client):
 
 
 def test_text_of_all_kinds_is_written_as_toml_and_json_have_it(monkeypatch):
-    from qmd.surfaces.mcp.client_config import Client, started
+    from qmd.surfaces.mcp.client_config import Client, started, written
 
     odd = 'a "b" \\ é 🍵 \x7f'
     for client in Client:
-        text = started(client, [odd, odd], environ={"X": odd}, folder=None)
-        found, _ = settings(client.value, text)
+        entry = started(client, [odd, odd], environ={"X": odd}, folder=None)
+        found, _ = settings(client.value, written(client, entry))
         assert (found["command"], found["args"], found["env"]) == (odd, [odd], {"X": odd})
 
 

@@ -30,10 +30,12 @@ ALIVE = frame(forward.ALIVE)
         frame(b"?", b"x"),
         b"o" + (1 << 30).to_bytes(4, "big") + b"x" * 100,
         frame(forward.EXIT, b"many"),
+        frame(forward.EXIT, b"-1"),
+        frame(forward.EXIT, b"9" * 30),
         frame(forward.STDOUT, b"half")[:-2],
         b"HTTP/1.1 400 Bad Request\r\n\r\n",
     ],
-    ids="ends ends-later declines declines-later unknown endless code cut http".split(),
+    ids="ends ends-later declines declines-later unknown endless code below above cut http".split(),
 )
 def test_a_command_runs_by_itself_if_nothing_was_printed(fronts, impostor, answers):
     server = impostor(answers)

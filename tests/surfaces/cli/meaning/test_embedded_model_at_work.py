@@ -48,5 +48,5 @@ def test_without_onnxruntime_the_way_to_install_it_is_told(plain):
     done = plain("embed", "search green tea", "doctor", missing="llama_cpp onnxruntime")
     assert done.stderr.startswith("The model minilm needs onnxruntime, which is not installed.\n\n")
     assert "pip install" in done.stderr
-    assert "qmd[llama]" not in done.stderr + done.stdout
+    assert "[llama]" not in done.stderr + done.stdout
     assert done.stdout.endswith("[1, 0, 0]\n")

@@ -205,6 +205,7 @@ def test_embed_says_what_it_did(command):
     report = json.loads(command("embed", "--force", "--json")[1])
     assert list(report) == [
         "model", "chunks", "tokens", "bytes", "seconds", "documents", "lacking", "failed",
+        "notice",
     ]  # fmt: skip
     assert (report["chunks"], report["failed"]) == (3, [])
     assert command("embed", "--timeout", 0)[0] == 0

@@ -74,7 +74,7 @@ def test_a_model_that_cannot_be_used_is_one_error_and_changes_nothing(
         ("/gone/x.gguf", "The model x.gguf is not here: /gone/x.gguf does not exist."),
         ("hf:foo", "The model hf:foo is not here: 'hf:foo' cannot be read"),
         ("~nobody-of-this-name/x.gguf", "The model x.gguf is not here: "),
-        ("nonsense", "Unknown model: nonsense. Known: minilm, embeddinggemma,"),
+        ("nonsense", "Unknown model: nonsense. Known: minilm, e5, embeddinggemma,"),
         ("qwen3-reranker", "qwen3-reranker is a model to rerank, not to embed."),
         ("embeddinggemma", "The model embeddinggemma is not here: hf:"),
     ):
