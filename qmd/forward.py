@@ -60,6 +60,9 @@ ALIKE = frozenset(
 NAMES = ALIKE | {"INDEX_PATH", "HOME", "NO_COLOR", "TERM", "COLUMNS", "LINES"}
 """Variables that a command may depend on, by the beginnings of their names, or whole."""
 
+GLOBAL = ("--index", "--engine")
+"""Options with a value that stand before the command, in this order."""
+
 YES = ("1", "true", "yes", "on")
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__))
@@ -69,19 +72,18 @@ _PRIME = (1 << 107) - 1
 
 
 def hoisted(arguments: "Sequence[str]") -> list[str]:
-    """Move `--index` in front of the command, and leave `--no-server` out."""
+    """Move `--index` and `--engine` in front of the command, and leave `--no-server` out."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
-    own = [each for each in arguments[:end] if each != "--no-server"]
-    rest = list(arguments[end:])
-    for at, each in enumerate(own):
-        name, given, value = each.partition("=")
-        if name != "--index" or (not given and at + 1 >= len(own) and not rest):
-            continue
-        if given:
-            return ["--index", value, *own[:at], *own[at + 1 :], *rest]
-        if at + 1 < len(own):
-            return ["--index", own[at + 1], *own[:at], *own[at + 2 :], *rest]
-    return own + rest
+    left = [each for each in arguments[:end] if each != "--no-server"]
+    front = []
+    for option in GLOBAL:
+        for at, each in enumerate(left):
+            name, given, value = each.partition("=")
+            if name == option and (given or at + 1 < len(left)):
+                front += [option, value if given else left[at + 1]]
+                del left[at : at + (1 if given else 2)]
+                break
+    return [*front, *left, *arguments[end:]]
 
 
 def call(arguments: "Sequence[str]") -> int | None:
@@ -94,7 +96,7 @@ def call(arguments: "Sequence[str]") -> int | None:
     if "--no-server" in arguments[:end] or os.environ.get("QMD_NO_SERVER", "").lower() in YES:
         return None
     rest = hoisted(arguments)
-    if not rest or None in (sys.stdin, sys.stdout, sys.stderr):
+    if not rest or "--engine" in rest[:4] or None in (sys.stdin, sys.stdout, sys.stderr):
         return None
     try:
         try:

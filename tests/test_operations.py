@@ -24,6 +24,9 @@ for module in pkgutil.iter_modules(operations.__path__):
 ALL = sorted(OPERATIONS)
 OF_NO_OPERATION = {
     "bench": "It runs judged queries of a file, and is above the operations that it measures.",
+    "cluster build": "It makes shards before there is an index of them.",
+    "cluster status": "It is about files, and opens no index.",
+    "cluster verify": "It is about files, and opens no index.",
     "help": "It is about the program, not about an index.",
     "init": "It makes the folder of an index before there is one.",
     "mcp": "It serves the operations.",

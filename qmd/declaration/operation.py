@@ -169,6 +169,7 @@ class _Recorded(NamedTuple):
         absent: surfaces that do not have it, with the reason.
         examples: two to four of the command, which its help ends with.
         destructive: it may replace or remove what is there for good.
+        sharded: it can be done over the shards of an index as well.
     """
 
     function: Callable[..., Any]
@@ -184,6 +185,7 @@ class _Recorded(NamedTuple):
     absent: Mapping[Surface, str] = _NOTHING
     examples: tuple[Example, ...] = ()
     destructive: bool = False
+    sharded: bool = False
 
 
 class Operation(_Recorded):
@@ -240,6 +242,7 @@ def operation(
     absent: Mapping[Surface, str] = _NOTHING,
     examples: tuple[Example, ...] = (),
     destructive: bool = False,
+    sharded: bool = False,
 ) -> Callable[[Function], Function]:
     """Record a function as an operation; see `Operation`. The function itself stays as it is."""
 
@@ -258,6 +261,7 @@ def operation(
             absent,
             examples,
             destructive,
+            sharded,
         )
         return function
 

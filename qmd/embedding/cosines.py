@@ -92,6 +92,14 @@ def measured(
     return Cosines(mean, spread) if spread >= LEAST_SPREAD else usual
 
 
+def measured_for(rows: Sequence[tuple[str, Sequence[float]]], space: Space, ask: Ask) -> Cosines:
+    """Measure those of the passages of a model, with its prompts. See `measured`."""
+    model = space.model
+    usual = Cosines(*model.cosines) if model.cosines else USUAL
+    same = model.query == model.document
+    return measured(rows, usual=usual, ask=None if same else ask)
+
+
 def keep(cursor: Cursor, found: Cosines, *, model_id: int) -> None:
     """Keep those of a model in the index."""
     cursor.run("embeddings/forget_cosines", model_id=model_id)
@@ -120,9 +128,7 @@ def measure_again(database: Database, space: Space, ask: Ask) -> None:
             return []
         return cursor.run("embeddings/first_passages", model_id=number, limit=MOST, count=BEGINNING)
 
-    usual = Cosines(*model.cosines) if model.cosines else USUAL
-    same = model.query == model.document
-    found = measured(database.read(passages), usual=usual, ask=None if same else ask)
+    found = measured_for(database.read(passages), space, ask)
 
     def changed(cursor: Cursor) -> int | None:
         number = vectors.model_id(cursor, space.fingerprint)

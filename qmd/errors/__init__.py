@@ -47,6 +47,13 @@
     │   └── IndexTaken            index has documents already
     ├── MigrationEdited           released migration was changed
     └── IndexFailure               exit code 3
+        ├── ClusterFailure        shards of an index that cannot be used
+        │   ├── ShardsReadOnly    writing to an index of shards
+        │   ├── NotOverShards     operation that needs all tables in one file
+        │   ├── ShardsDisagree    shards of several builds
+        │   ├── ShardsMissing     shards that did not answer in time
+        │   ├── NotAManifest      no manifest that can be read
+        │   └── ShardDamaged      file of a shard missing or changed
         ├── IndexBusy             another process holds the file
         │   └── FileBusy          index.yml, or the list of approvals
         ├── JobRunning            another process runs the same job
@@ -67,6 +74,15 @@ line and the servers show it unchanged; attributes have the values for programs.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from qmd.errors.base import QmdError
+    from qmd.errors.cluster import (
+        ClusterFailure,
+        NotAManifest,
+        NotOverShards,
+        ShardDamaged,
+        ShardsDisagree,
+        ShardsMissing,
+        ShardsReadOnly,
+    )
     from qmd.errors.exchange import (
         ExchangeError,
         ExportDamaged,
@@ -139,6 +155,7 @@ __all__ = [
     "AlreadyServed",
     "Ambiguous",
     "CannotUpdate",
+    "ClusterFailure",
     "CollectionNotFound",
     "CommandNotFound",
     "CommandRefused",
@@ -173,11 +190,13 @@ __all__ = [
     "ModelFailure",
     "ModelMissing",
     "ModelUnusable",
+    "NotAManifest",
     "NotAnExport",
     "NotApproved",
     "NotEmbedded",
     "NotEnoughMemory",
     "NotFound",
+    "NotOverShards",
     "OfAnotherProcess",
     "PortTaken",
     "QmdError",
@@ -186,6 +205,10 @@ __all__ = [
     "RootUnreadable",
     "RuntimeMissing",
     "ServerFailure",
+    "ShardDamaged",
+    "ShardsDisagree",
+    "ShardsMissing",
+    "ShardsReadOnly",
     "SqlError",
     "SqlOutOfMemory",
     "SqlTimeout",
@@ -196,7 +219,7 @@ __all__ = [
     "VectorsRemoved",
 ]
 
-_HOMES = ("base", "usage", "index", "models", "exchange", "serving")
+_HOMES = ("base", "usage", "index", "models", "exchange", "serving", "cluster")
 """Modules of the exceptions, those first that most commands have loaded."""
 
 

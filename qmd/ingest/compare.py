@@ -5,7 +5,7 @@ It is separate from the pipeline, since most updates find no changes and end her
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.ingest import commit
@@ -91,6 +91,7 @@ def compare(
     readers: Readers | None = None,
     *,
     removes: bool = False,
+    chosen: Container[str] | None = None,
 ) -> Comparison:
     """Walk a collection's folder and compare it with the index in one statement.
 
@@ -101,6 +102,7 @@ def compare(
         found: in the folder, just before; None: it is looked at.
         readers: of files that are no text; None: those that qmd has.
         removes: documents of folders that have lost their files all at once are to be removed.
+        chosen: files that this index may have, as a shard of a larger one; None: all.
 
     Raises:
         CollectionNotFound: it was removed, or got another name.
@@ -131,7 +133,7 @@ def compare(
     changes, told = database.read(work)
     kept: list[Kept] = []
     if any(change.place is None for change in changes):
-        here = set(walk(collection).paths)
+        here = {path for path in walk(collection).paths if chosen is None or path in chosen}
         changes = [each for each in changes if each.place is not None or each.path not in here]
         if not removes:
             kept, staying = lost(collection, files, changes, told[1])

@@ -103,28 +103,43 @@ def _postings(rows: Sequence[tuple[Any, ...]]) -> tuple[Postings, list[str]]:
     return found, list(hashes.values())
 
 
+class Grouped(NamedTuple):
+    """A text in a group of texts that are nearly the same. See documents/add_copies."""
+
+    hash: str
+    leader: str
+    similarity: float
+
+
 def _group(cursor: Cursor) -> None:
     cursor.run("documents/forget_sketches")
     texts = cursor.rows(Signed, "documents/sketches")
+    copied = [hash_ for (hash_,) in cursor.run("documents/copied")]
+    put_groups(cursor, groups_of(texts, copied))
+    cursor.run("documents/settle_sketches")
+
+
+def groups_of(texts: Sequence[Signed], copied: Iterable[str]) -> list[Grouped]:
+    """Group texts that are nearly the same.
+
+    Args:
+        copied: texts that several documents have.
+    """
     pairs = [
         (texts[one].hash, texts[other].hash, similarity)
         for one, other, similarity in near_pairs([each.bins for each in texts], THRESHOLD, CROWD)
         if similarity >= ALIKE or not differ(texts[one], texts[other])
     ]
-    groups = [
-        {"hash": hash_, "leader": leader, "similarity": similarity}
-        for hash_, leader, similarity in grouped(pairs)
-    ]
-    known = {each["hash"] for each in groups}
-    groups += [
-        {"hash": hash_, "leader": hash_, "similarity": 1.0}
-        for (hash_,) in cursor.run("documents/copied")
-        if hash_ not in known
-    ]
+    groups = [Grouped(*each) for each in grouped(pairs)]
+    known = {each.hash for each in groups}
+    return groups + [Grouped(each, each, 1.0) for each in copied if each not in known]
+
+
+def put_groups(cursor: Cursor, groups: Sequence[Grouped]) -> None:
+    """Replace the groups of an index."""
     cursor.run("documents/clear_copies")
     if groups:
-        cursor.run("documents/add_copies", found=as_json(groups))
-    cursor.run("documents/settle_sketches")
+        cursor.run("documents/add_copies", found=as_json([each._asdict() for each in groups]))
 
 
 def differ(one: Signed, other: Signed) -> bool:

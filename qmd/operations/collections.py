@@ -94,6 +94,7 @@ class CollectionDetails:
 @operation(
     name="collection list",
     title="Collections",
+    sharded=True,
     absent={"tool": LISTED},
     examples=(
         ("List the collections", "qmd collection list"),
@@ -108,6 +109,7 @@ def collections(index: Index) -> Rows[Overview]:
 @operation(
     name="collection show",
     title="One collection",
+    sharded=True,
     absent={"tool": LISTED},
     examples=(
         ("Show the folder, the mask and the contexts of one", "qmd collection show notes"),

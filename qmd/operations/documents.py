@@ -171,6 +171,7 @@ class Document(NamedTuple):
 @operation(
     title="Get document",
     forwardable=True,
+    sharded=True,
     description="Get one document by path, docid (#abc123) or qmd:// URI. 'file.md:120' starts at "
     "line 120, 'file.md:120:40' reads 40 lines. Suggests similar files when not found.",
     examples=(
@@ -226,6 +227,7 @@ def _get(
 @operation(
     title="Get several documents",
     forwardable=True,
+    sharded=True,
     description="Get several documents by glob ('journals/2025-05*.md') or comma-separated list of "
     "paths/docids. Files over maxBytes are skipped with a notice.",
     examples=(
@@ -365,6 +367,7 @@ def folder_named(index: Index, name: str) -> tuple[str, str]:
     name="ls",
     title="Documents",
     forwardable=True,
+    sharded=True,
     aliases=("ls",),
     absent={"tool": "`status` lists the collections, and `multi_get` takes globs."},
     examples=(

@@ -186,6 +186,7 @@ class Line:
 
 @operation(
     title="Find lines (regular expression)",
+    sharded=True,
     description="Lines of the indexed texts that a regular expression matches, like grep.",
     examples=(
         ("Lines with a word, in any case", "qmd grep -i tea"),

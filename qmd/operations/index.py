@@ -24,6 +24,7 @@ from qmd.types import EXPERIENCES, Collection, Context, Document, Filter
 
 if TYPE_CHECKING:
     from qmd.analytics.sandbox_workers import Workers
+    from qmd.declaration.operation import Operation
     from qmd.ingest.extractor import Extractor, Readers
     from qmd.settings.edit import Parsed
     from qmd.storage import maintenance
@@ -375,6 +376,13 @@ class Index:
     def overview(self) -> list[Overview]:
         """Each collection with what is indexed of it."""
         return list(self.read(catalog.overview, key="overview"))
+
+    def check_operation(self, operation: Operation) -> None:
+        """Refuse an operation that this kind of index does not have. An index file has all."""
+
+    def size(self) -> int:
+        """Return the bytes of the index."""
+        return self.place.database.stat().st_size
 
     def totals(self) -> maintenance.Totals:
         """Count the content of the index."""

@@ -51,6 +51,7 @@ NO_FILES = (
 @operation(
     title="Keyword search (BM25)",
     forwardable=True,
+    sharded=True,
     description='Fast BM25 keyword search. Supports "quoted phrases" and -negation. '
     "No model needed.",
     examples=(
@@ -151,11 +152,12 @@ def _search(
     known = near_duplicates(index, cursor) if copies else {}
     most = depth(limit, known)
     found = ranked.bm25(cursor, asked, index.stemmer, among=narrowed, limit=most)
-    best = folded(found.scores, itemgetter(0), known, question=made.query, limit=limit)
+    fold = partial(folded, copies=known, question=made.query, limit=limit)
+    best = fold(_in_order(cursor, found.scores, known), itemgetter(0))
     while len(best) < limit and len(found.scores) == most:  # a group is larger than that
         most *= 4
         found = ranked.bm25(cursor, asked, index.stemmer, among=narrowed, limit=most)
-        best = folded(found.scores, itemgetter(0), known, question=made.query, limit=limit)
+        best = fold(_in_order(cursor, found.scores, known), itemgetter(0))
     matches = {Match(number): bm25 for (number, bm25), _ in best}
     similar = {Match(number): files for (number, _), files in best}
     shown = presented(index, cursor, Form(found.words, length, full), matches, narrowed)
@@ -177,6 +179,15 @@ def _search(
         below=len(hits) - len(results),
         respelled=dict(found.respelled),
     )
+
+
+def _in_order(
+    cursor: Cursor, scores: list[tuple[int, float]], known: Copies
+) -> list[tuple[int, float]]:
+    """Sort equal scores by path where near-duplicates are folded: the first of a group stays."""
+    from qmd.ranking.bm25 import in_order
+
+    return in_order(cursor, scores, itemgetter(1), len(scores)) if known else scores
 
 
 def respelling_notice(respelled: Mapping[str, Sequence[str]]) -> str | None:

@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     name="vsearch",
     title="Semantic search (vectors)",
     forwardable=True,
+    sharded=True,
     description="Semantic similarity search over embeddings. Needs `qmd embed` to have been run.",
     asks_models=True,
     aliases=("vsearch",),
@@ -236,6 +237,7 @@ def _document_of(hit: Nearest | Ranked) -> int:
 @operation(
     title="Hybrid search",
     forwardable=True,
+    sharded=True,
     description="Best-quality search: BM25 and vectors, fused by scores (or by RRF), with query "
     "expansion and reranking where a model for them is fast. Give either `query` (plain text, "
     "expanded automatically) or `searches` (1-10 typed sub-queries lex/vec/hyde; the first counts "

@@ -71,6 +71,7 @@ class Status(NamedTuple):
 @operation(
     title="Index status",
     forwardable=True,
+    sharded=True,
     description="Collections, document counts and embedding status of the index.",
     examples=(
         ("Show what is indexed", "qmd status"),
@@ -87,7 +88,7 @@ def status(index: Index) -> Status:
         place.config,
         place.project,
         trust.left_out(place, index.settings()),
-        place.database.stat().st_size,
+        index.size(),
         totals.documents,
         totals.contents,
         totals.words,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from functools import partial
 from itertools import chain, groupby
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
 
 from qmd.ranking.postings import (
     ALL_ROWS,
@@ -24,7 +24,6 @@ from qmd.storage.stemmer import Stemmer
 from qmd.types import ALL, Clause, Filter, Text
 
 if TYPE_CHECKING:
-    from qmd.ranking.inverted_index import Inverted
     from qmd.ranking.spelling import Alike
 
 Row = TypeVar("Row", bound=tuple[Any, ...])
@@ -34,10 +33,29 @@ TEXTS, RANKED, ALLOWED = 10_000_000, 100_000, 300_000
 while the index stays attached."""
 
 POSTINGS = "postings"
-"""Kind of the cached `Inverted`, the postings of the whole file in memory."""
+"""Kind of the cached `Held`, the postings of the whole file in memory."""
 
 GONE = ("", "")
 """Collection and path of a document removed since it was found."""
+
+
+class Shelf(Protocol):
+    """Columns of all documents."""
+
+    def places(self, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
+        """Return (collection, path) of documents, by number, without deleted ones."""
+
+    def texts(self, cursor: Cursor, ids: Iterable[int]) -> dict[int, Text]:
+        """Load documents with their texts, by number, without deleted ones."""
+
+
+class Held(Postings, Protocol):
+    """Postings outside of the file, with the columns of all documents."""
+
+    @property
+    def shelf(self) -> Shelf:
+        """Columns of all documents."""
+        ...
 
 
 class Scored(NamedTuple):
@@ -137,7 +155,7 @@ def _size(found: Scored) -> int:
 def _scored(cursor: Cursor, query: Query, stemmer: Stemmer, *, among: Filter, limit: int) -> Scored:
     if query.fields != among.clauses:  # those of a plain question limit all of its searches
         among = among._replace(clauses=(*among.clauses, *query.fields))
-    postings = _postings(cursor)
+    postings = postings_of(cursor)
     total, average, _ = statistics(cursor)
 
     def respell(word: str) -> tuple[Alike, ...]:
@@ -224,19 +242,19 @@ def _allowed(
     return set.intersection(*lists) if lists else None
 
 
-def held(cursor: Cursor) -> Inverted | None:
-    """Give the postings that are held in memory."""
+def held(cursor: Cursor) -> Held | None:
+    """Give the postings that are held in memory, or on shards."""
     found = cursor.memory.held.get(POSTINGS) if cursor.memory else None
-    return cast("Inverted | None", found)
+    return cast("Held | None", found)
 
 
-def hold(cursor: Cursor, postings: Inverted) -> None:
+def hold(cursor: Cursor, postings: Held) -> None:
     """Hold postings in memory, as long as the index stays attached."""
     if cursor.memory is not None:
         cursor.memory.held[POSTINGS] = postings
 
 
-def _postings(cursor: Cursor) -> Postings:
+def postings_of(cursor: Cursor) -> Postings:
     """Return the postings in memory if loaded, else those of the file."""
     memory = cursor.memory
     found = held(cursor)

@@ -32,6 +32,9 @@ NEW_MASK = "documents"
 
 CHUNK_STRATEGIES = ("auto", "plain")
 
+ENGINES = ("shards",)
+"""Engines that search an index of shards."""
+
 MAX_SETTINGS_BYTES = 1 << 20
 """Bytes of a settings file. Its characters have a limit of their own."""
 
@@ -41,6 +44,18 @@ CLOCK_TICK_NS = 2_000_000_000
 _SEVERAL_WAYS = re.compile(r"<<|!|(?<![\w./-])[-+]?(?:0+\d|\d+_|\d{4}-\d)")
 """YAML that parsers read differently: merged keys, tags, dates, and numbers such as 012 and
 1_000."""
+
+
+class Engine(NamedTuple):
+    """Index of shards that is searched in the place of the index file.
+
+    Attributes:
+        name: 'shards' opens them in this process.
+        source: folder with their manifest.
+    """
+
+    name: str
+    source: str
 
 
 class Settings(NamedTuple):
@@ -55,6 +70,7 @@ class Settings(NamedTuple):
         readers: for the name of a collection, or '' for all, the commands that convert files to
             Markdown, by the globs of their names.
         server: whether a running server carries commands out for other processes.
+        engines: indexes of shards, by the name of the engine.
     """
 
     collections: tuple[Collection, ...] = ()
@@ -67,6 +83,7 @@ class Settings(NamedTuple):
     query_log: bool = True
     readers: Mapping[str, Mapping[str, str]] = MappingProxyType({})
     server: bool = True
+    engines: Mapping[str, Engine] = MappingProxyType({})
 
 
 def digest(place: Place) -> str | None:
@@ -114,6 +131,14 @@ def is_blank(place: Place) -> bool:
         ConfigError: it cannot be read.
     """
     return not read_yaml_text(place.config).strip("\ufeff \t\r\n") and place.config.exists()
+
+
+def may_have_engine(place: Place) -> bool:
+    """Return whether index.yml may name an engine, without parsing it."""
+    try:
+        return b"engine" in content(place.config)
+    except FileNotFoundError:
+        return False
 
 
 def load(place: Place) -> Settings:
@@ -215,6 +240,7 @@ class _Reader:
             "chunk",
             "readers",
             "server",
+            "engine",
             "collections",
         )
         top = self._mapping(document, known, "index.yml", parent=None, key=None)
@@ -263,7 +289,27 @@ class _Reader:
             self._flag(top, "query_log", default=True),
             {name: commands for name, commands in readers.items() if commands},
             self._flag(top, "server", default=True),
+            self._engines(top),
         )
+
+    def _engines(self, top: Any) -> dict[str, Engine]:
+        """Indexes of shards, by the name of the engine."""
+        given = self._mapping(top.get("engine"), ENGINES, "engine", parent=top, key="engine")
+        known = ("from",)
+        found = {}
+        for name, entry in given.items():
+            here = self._mapping(entry, known, f"engine '{name}'", parent=given, key=name)
+            source = self._text(here, "from")
+            if not source:
+                self._fail(given, name, f"engine '{name}' needs 'from': the folder of its shards")
+            home = self._place.home or Path.home()
+            with self._failing(here, "from"):
+                folder = (self._place.project or home) / expand_home(source, home)
+            found[str(name)] = Engine(
+                str(name),
+                os.path.normpath(folder),
+            )
+        return found
 
     def _readers(self, mapping: Any, what: str) -> dict[str, str]:
         """Commands that convert files, by the globs of their names."""

@@ -8,7 +8,7 @@ from keyword import iskeyword
 from typing import Any
 
 from qmd.errors import QmdError
-from qmd.forward import hoisted
+from qmd.forward import GLOBAL, hoisted
 from qmd.surfaces import console
 from qmd.surfaces.cli.common import BUSY, INTERRUPTED, Ended, complain, is_text, say
 from qmd.visible import shown
@@ -55,6 +55,7 @@ GROUPS = {
     "mcp": "serve",
     "skill": "skill",
     "service": "service",
+    "cluster": "cluster",
 }
 """Each group of commands and the module of its `app`."""
 
@@ -65,7 +66,7 @@ PANELS = {
     "Keep the index up to date": "update watch embed put remove models",
     "Check the index": "status doctor cleanup",
     "Look at all documents": "stats map bench",
-    "Move the index": "export import",
+    "Move the index": "export import cluster",
     "Connect agents": "mcp server service skill",
     "Get help": "help version",
 }
@@ -101,8 +102,11 @@ def verbs(arguments: Sequence[str]) -> list[str]:
 
 
 def options_before(arguments: Sequence[str]) -> int:
-    """Count the arguments before the command: `--index NAME`, or none."""
-    return 2 if arguments and arguments[0] == "--index" else 0
+    """Count the arguments before the command: of `--index NAME` and `--engine NAME`."""
+    count = 0
+    while arguments[count : count + 1] and arguments[count] in GLOBAL:
+        count += 2
+    return count
 
 
 def run(arguments: Sequence[str], begin: Callable[[], None] = lambda: None) -> int:

@@ -156,6 +156,14 @@ def options(
             autocompletion=_index_names,
         ),
     ] = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            "--engine",
+            metavar="NAME[:DEST]",
+            help="Search an index of shards: 'shards', as index.yml says, or of DEST.",
+        ),
+    ] = None,
     no_server: Annotated[
         bool,
         typer.Option("--no-server", help="Run in this process, even if a server could answer."),
@@ -166,7 +174,7 @@ def options(
     ] = False,
 ) -> None:
     """Search everything you have written down, on your own machine."""
-    context.obj = State(dict(console.current().environ), index)
+    context.obj = State(dict(console.current().environ), index, engine)
 
 
 def _usage(error: Exception, called: str | None) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import typer
 
     from qmd.analytics.sandbox_workers import Workers
-    from qmd.declaration.operation import Example
+    from qmd.declaration.operation import Example, Operation
     from qmd.operations.index import Index
     from qmd.settings.environment import Place
 
@@ -41,6 +41,7 @@ class State(NamedTuple):
 
     environ: Mapping[str, str]
     index_name: str | None
+    engine_name: str | None = None
 
     @property
     def place(self) -> Place:
@@ -61,7 +62,7 @@ class State(NamedTuple):
             raise UsageError(
                 f"Choose one index: --index says '{self.index_name}', and the path '{index}'."
             )
-        return State(self.environ, index)
+        return State(self.environ, index, self.engine_name)
 
     def check_exists(self) -> None:
         """Refuse the name of an index that does not exist.
@@ -73,6 +74,21 @@ class State(NamedTuple):
 
         if self.index_name is not None:
             environment.check_exists(self.place)
+
+    def check_operation(self, operation: Operation) -> None:
+        """Refuse an operation that the engine of the command does not have.
+
+        Raises:
+            ClusterFailure: the engine searches shards, which cannot do it.
+        """
+        if operation.sharded and not operation.writes:
+            return
+        from qmd.surfaces import opening
+
+        if opening.chosen(self.place, self.engine_name) is not None:
+            from qmd.cluster import open_index
+
+            open_index.check(operation)
 
     @contextmanager
     def engine(
@@ -95,8 +111,8 @@ class State(NamedTuple):
             IndexNotFound: there is none, and the command makes none.
             IndexOutOfReach: its folder must not be read.
         """
-        from qmd.operations.index import Index
         from qmd.settings import environment
+        from qmd.surfaces import opening
 
         if not new:
             self.check_exists()
@@ -106,7 +122,9 @@ class State(NamedTuple):
         if shared is not None:
             yield shared  # other commands use it, and the server closes it
             return
-        engine = Index(self.place, machine, warm=warm, workers=workers)
+        engine = opening.opened(
+            self.place, machine, engine=self.engine_name, warm=warm, workers=workers
+        )
         patience = None
         try:
             yield engine

@@ -89,6 +89,7 @@ def command(
             here = state(context)
             given = read(operation, values)
             with here.engine(warm=warm or operation.is_async, gpu=gpu, new=new) as engine:
+                engine.check_operation(operation)
                 call = Call(here, engine, operation, given, dict(given), own)
                 if adjust is not None:
                     adjust(call)
@@ -116,7 +117,9 @@ def interactive(
     def decorate(body: Callable[[State, dict[str, Any], Any], None]) -> Callable[..., None]:
         def run(context: typer.Context | State, **values: Any) -> None:
             own = options(**{name: values.pop(name) for name in options._fields}) if options else ()
-            body(state(context), read(operation, values), own)
+            here = state(context)
+            here.check_operation(operation)
+            body(here, read(operation, values), own)
 
         return _declare(run, operation, options)
 

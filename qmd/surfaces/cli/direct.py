@@ -28,7 +28,7 @@ def command(arguments: Sequence[str]) -> Callable[[], int] | None:
     if "_QMD_COMPLETE" in console.current().environ:
         return None
     before = options_before(arguments)
-    index = arguments[1] if before else None
+    front = dict(zip(arguments[:before:2], arguments[1:before:2], strict=False))
     words = arguments[before:]
     name = ALIASES.get(words[0], words[0]) if words else ""
     if name in GROUPS or name not in COMMANDS:
@@ -39,7 +39,8 @@ def command(arguments: Sequence[str]) -> Callable[[], int] | None:
     function = function_of(name)
 
     def carry_out() -> int:
-        function(State(dict(console.current().environ), index), **values)
+        environ = dict(console.current().environ)
+        function(State(environ, front.get("--index"), front.get("--engine")), **values)
         return 0
 
     return carry_out

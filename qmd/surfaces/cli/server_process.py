@@ -86,6 +86,7 @@ def start(here: State, tools: Tools, access: Access) -> None:
     here.check_exists()
     files = files_of(here)
     named = ["--index", here.index_name] if here.index_name else []
+    named += ["--engine", here.engine_name] if here.engine_name else []
     words = [sys.executable, "-P", "-m", "qmd", *named, "mcp", "--http", *access.arguments]
     words += [*tools.arguments, "--pid-file", str(files.pid)]
     environ = dict(here.environ)
@@ -105,18 +106,24 @@ def files_of(here: State) -> Files:
 
 @contextmanager
 def _toolbox(here: State, tools: Tools) -> Iterator[Toolbox]:
-    from qmd.operations.index import Index
     from qmd.settings import environment
-    from qmd.surfaces import cli
+    from qmd.surfaces import cli, opening
     from qmd.surfaces.forwarded import listener
     from qmd.surfaces.tools.dispatch import Toolbox
 
-    engine = Index(
-        here.place, environment.machine(here.environ), warm=True, stays=True, patience=PATIENCE
+    engine = opening.opened(
+        here.place,
+        environment.machine(here.environ),
+        engine=here.engine_name,
+        warm=True,
+        stays=True,
+        patience=PATIENCE,
     )
     toolbox = Toolbox(engine, read_only=tools.read_only, allow_write=tools.allow_write)
     try:
-        with listener.serving(engine, cli.carry_out_here):
+        # Commands without --engine are for the index file.
+        is_file = engine.place.database == here.place.database
+        with listener.serving(engine, cli.carry_out_here) if is_file else nullcontext():
             yield toolbox
     finally:
         toolbox.close()

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from qmd.operations.index import Index
 from qmd.settings import environment
+from qmd.surfaces import opening
 from qmd.surfaces.python.arguments import bounded, path_of
 from qmd.surfaces.python.clients import AsyncKnowledgeBase, KnowledgeBase
 
@@ -27,6 +28,7 @@ def open(  # qmd.open
     path: str | os.PathLike[str] | None = None,
     gpu: bool = True,
     patience: float = 30.0,
+    engine: str | None = None,
 ) -> AsyncKnowledgeBase:
     """Open a knowledge base, for `async with`.
 
@@ -38,12 +40,13 @@ def open(  # qmd.open
             unless it is one that the command line uses.
         gpu: whether models may use one.
         patience: seconds to wait for other processes that hold the index.
+        engine: `shards:DEST` for an index of shards; None: what index.yml says.
 
     Raises:
         UsageError: there is no such index.
         TypeError, ValueError: an argument makes no sense; here and in all verbs.
     """
-    return AsyncKnowledgeBase(_engine(index, path, gpu=gpu, patience=patience))
+    return AsyncKnowledgeBase(_engine(index, path, gpu=gpu, patience=patience, engine=engine))
 
 
 def connect(
@@ -52,9 +55,10 @@ def connect(
     path: str | os.PathLike[str] | None = None,
     gpu: bool = True,
     patience: float = 30.0,
+    engine: str | None = None,
 ) -> KnowledgeBase:
     """Open a knowledge base for notebooks and scripts: see `open`."""
-    return KnowledgeBase(_engine(index, path, gpu=gpu, patience=patience))
+    return KnowledgeBase(_engine(index, path, gpu=gpu, patience=patience, engine=engine))
 
 
 def _engine(
@@ -63,6 +67,7 @@ def _engine(
     *,
     gpu: bool,
     patience: float,
+    engine: str | None,
 ) -> Index:
     if index is not None and path is not None:
         raise TypeError("Give an index or a path, not both.")
@@ -74,7 +79,8 @@ def _engine(
     else:
         place = environment.locate(os.environ, Path.cwd(), index=index)
     environment.check_reach(place)
-    return Index(place, environment.machine(os.environ, gpu=gpu), warm=True, patience=patience)
+    machine = environment.machine(os.environ, gpu=gpu)
+    return opening.opened(place, machine, engine=engine, warm=True, patience=patience)
 
 
 def _is_name(text: str) -> bool:

@@ -41,6 +41,7 @@ def awaited(function: Callable[..., Any]) -> Callable[..., Coroutine[Any, Any, A
     async def call(kb: Base, /, *given: Any, **named: Any) -> Any:
         values = checked(operation, signature, *given, **named)
         kb._check()
+        kb._engine.check_operation(operation)
         run = partial(function, kb._engine, **values)
         limiter = kb._models if operation.asks_models else kb._readers
         if not operation.is_async:

@@ -252,6 +252,7 @@ class Toolbox:
             InvalidArgument: with the name that the parameter has in JSON.
         """
         operation = declaration.of(function)
+        self.engine.check_operation(operation)
         limiter = self._models if operation.asks_models else self._readers
         work = partial(function, self.engine, **arguments_of(operation, asked), **more)
         try:

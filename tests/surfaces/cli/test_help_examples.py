@@ -115,6 +115,7 @@ PREPARED = (
     "qmd embed",
     "qmd export ~/backup",
     "cd ~/clone && qmd trust --yes",
+    "qmd cluster build ~/notes --to ~/kb --shards 2",
 )
 
 

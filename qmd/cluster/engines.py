@@ -1,0 +1,37 @@
+"""Engines over shards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from qmd.cluster import manifest as manifests
+from qmd.cluster.in_process import ShardsHere
+from qmd.cluster.open_index import ShardedIndex
+
+if TYPE_CHECKING:
+    from qmd.settings.config import Engine
+    from qmd.settings.environment import Machine, Place
+
+
+def opened(place: Place, machine: Machine, engine: Engine, *, stays: bool) -> ShardedIndex:
+    """Open an index of shards.
+
+    Args:
+        stays: hold postings and vectors in memory, in a process that reads more than once.
+
+    Raises:
+        NotAManifest: the folder has none that this version reads.
+        ShardDamaged: the file of a shard is missing or has another size.
+    """
+    folder = Path(engine.source).absolute()
+    found = manifests.read(folder)
+    shards = ShardsHere(folder, found, in_memory=stays)
+    return ShardedIndex(
+        place,
+        machine,
+        manifest=folder / manifests.NAME,
+        shards=shards,
+        close_shards=shards.close,
+        size=found.bytes,
+    )

@@ -1,0 +1,122 @@
+"""Open index over shards: what operations use in the place of an index file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from qmd.cluster.coordinator import ShardedDatabase
+from qmd.errors import NotOverShards, ShardsReadOnly
+from qmd.operations.index import Index
+from qmd.ranking.vector_indexes import VectorIndexes
+from qmd.settings.environment import Machine
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from qmd.cluster.statements import Shards
+    from qmd.declaration.operation import Operation
+    from qmd.models.selection import Space
+    from qmd.ranking.nearest import Faster
+    from qmd.settings.config import Settings
+    from qmd.settings.edit import Parsed
+    from qmd.settings.environment import Place
+    from qmd.storage.cursor import Cursor
+    from qmd.types import Collection
+
+Found = TypeVar("Found")
+
+
+def check(operation: Operation) -> None:
+    """Refuse an operation that shards cannot do together. See `ShardedIndex.check_operation`."""
+    if operation.writes:
+        raise ShardsReadOnly
+    if not operation.sharded:
+        raise NotOverShards(operation.command)
+
+
+class _VectorsOfShards(VectorIndexes):
+    """No vector indexes here: each shard has its own."""
+
+    def get(self, space: Space, model_id: int, vectors: int, dimensions: int) -> Faster | None:
+        """Return None: the shards compare the vectors."""
+        return None
+
+
+class ShardedIndex(Index):
+    """Index over shards, which is read and never changed.
+
+    Args:
+        manifest: of the build that is searched.
+        shards: of it.
+        close_shards: lets go of them.
+        size: bytes of all shards.
+    """
+
+    def __init__(
+        self,
+        place: Place,
+        machine: Machine,
+        *,
+        manifest: Path,
+        shards: Shards,
+        close_shards: Callable[[], None],
+        size: int,
+    ) -> None:
+        super().__init__(place._replace(database=manifest), machine)
+        self.database = ShardedDatabase(manifest, shards)
+        self.log = None
+        self.vector_indexes = _VectorsOfShards(self.database, manifest, stays=False)
+        self._close_shards = close_shards
+        self._size = size
+
+    def read(self, work: Callable[[Cursor], Found], *, key: Hashable | None = None) -> Found:
+        """Return the result of `work` on the shards; their settings are those of the build."""
+        if key is not None:
+            return self.database.remembered(key, work)
+        return self.database.read(work)
+
+    def check_operation(self, operation: Operation) -> None:
+        """Refuse an operation that shards cannot do together.
+
+        Raises:
+            ShardsReadOnly: it would change the index.
+            NotOverShards: it needs all tables in one file.
+        """
+        check(operation)
+
+    def folders(self, names: Sequence[str] = ()) -> list[Collection]:
+        """Refuse to give folders to update or watch.
+
+        Raises:
+            ShardsReadOnly: always.
+        """
+        raise ShardsReadOnly
+
+    def sync(self) -> None:
+        """Refuse to bring settings into the tables.
+
+        Raises:
+            ShardsReadOnly: always.
+        """
+        raise ShardsReadOnly
+
+    def change(self, edit: Callable[[Settings, Parsed], None]) -> None:
+        """Refuse to change settings.
+
+        Raises:
+            ShardsReadOnly: always.
+        """
+        raise ShardsReadOnly
+
+    def load_postings(self) -> None:
+        """Do nothing: the shards load theirs."""
+
+    def size(self) -> int:
+        """Return the bytes of all shards."""
+        return self._size
+
+    def close(self, patience: float | None = None) -> None:
+        """Let go of the models and of the shards."""
+        super().close(patience)
+        self._close_shards()

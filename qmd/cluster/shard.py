@@ -1,0 +1,108 @@
+"""One shard: an index file that answers the requests of a coordinator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from qmd.storage.database import Database
+
+if TYPE_CHECKING:
+    from qmd.ranking.vector_matrix import Matrix
+    from qmd.storage.cursor import Cursor, Value
+
+ROWS = "rows"
+"""Request for the rows of a statement: its name and its parameters."""
+
+NEAREST = "search/nearest"
+"""Statement that a matrix in memory answers, too."""
+
+POSTINGS = frozenset({"near", "documents", "any_of", "phrases", "ranked"})
+"""Requests that are methods of the protocol `Postings`."""
+
+
+class Request(NamedTuple):
+    """Question of the coordinator to one shard.
+
+    Attributes:
+        kind: `ROWS`, or a method of `Postings`.
+        arguments: of it.
+    """
+
+    kind: str
+    arguments: tuple[Any, ...]
+
+
+class Shard:
+    """Open shard, for a process that stays: postings and vectors are held in memory.
+
+    Args:
+        path: the index file. It is read, and never changed.
+        in_memory: hold postings and vectors where they fit.
+    """
+
+    def __init__(self, path: Path, *, in_memory: bool = True) -> None:
+        from qmd.ranking.postings_loader import Holder
+
+        self._database = Database(path, warm=True)
+        self._holder = Holder(self._database)
+        self._in_memory = in_memory
+        if in_memory:
+            self._database.missed = self._holder.missed
+        self._matrices: dict[int, Matrix] = {}
+
+    def answer(self, request: Request) -> Any:
+        """Answer one request, about one state of the file.
+
+        Raises:
+            IndexFailure: the file cannot be read.
+        """
+        return self._database.read(lambda cursor: self._answered(cursor, request))
+
+    def _answered(self, cursor: Cursor, request: Request) -> Any:
+        from qmd.ranking import bm25
+
+        if request.kind in POSTINGS:
+            return getattr(bm25.postings_of(cursor), request.kind)(*request.arguments)
+        if request.kind != ROWS:
+            raise ValueError(f"There is no request {request.kind!r}.")
+        name, parameters = request.arguments
+        if name == NEAREST and self._in_memory:
+            found = self._nearest(cursor, parameters)
+            if found is not None:
+                return found
+        return cursor.run(name, **parameters)
+
+    def _nearest(
+        self, cursor: Cursor, parameters: Mapping[str, Value]
+    ) -> list[tuple[int, float]] | None:
+        """Find the nearest chunks by the matrix in memory; None if it would be too large."""
+        import json
+
+        import numpy as np
+
+        from qmd.ranking import vector_matrix
+
+        number = int(str(parameters["model_id"]))
+        vector = np.array(json.loads(str(parameters["vector"])), np.float32)
+        count = cursor.one("cluster/vectors", model_id=number)
+        if 4 * count * len(vector) > vector_matrix.MOST:
+            return None
+        matrix = self._matrices.setdefault(number, vector_matrix.Matrix(str(number)))
+        chunks = parameters.get("chunks")
+        compared = matrix.compared(
+            cursor, vector, model_id=number, chunks=None if chunks is None else str(chunks)
+        )
+        return None if compared is None else compared.first(int(str(parameters["depth"])))
+
+    def load(self) -> None:
+        """Load the postings into memory, and wait for it."""
+        if self._in_memory:
+            self._holder.prepare()
+            self._holder.settle()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._holder.close()
+        self._database.close()

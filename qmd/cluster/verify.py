@@ -1,0 +1,60 @@
+"""Check of an index of shards: sizes, checksums, counts, and documents in their right shard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from qmd.cluster import manifest as manifests
+from qmd.cluster.shard_builder import counted
+from qmd.errors import IndexFailure, ShardDamaged
+
+
+class Verdict(NamedTuple):
+    """Result of the check of one shard.
+
+    Attributes:
+        problem: None: it is as the manifest says.
+    """
+
+    number: int
+    file: str
+    documents: int
+    bytes: int
+    problem: str | None
+
+
+def verify(folder: Path, progress: Callable[[int, int], object]) -> list[Verdict]:
+    """Compare all shards with the manifest.
+
+    Args:
+        progress: called with (shards done, in all).
+
+    Raises:
+        NotAManifest: there is none that this version reads.
+    """
+    found = manifests.read(folder)
+    verdicts = []
+    for shard in found.shards:
+        progress(shard.number, len(found.shards))
+        problem = _problem(folder, shard)
+        verdicts.append(Verdict(shard.number, shard.file, shard.documents, shard.bytes, problem))
+    progress(len(found.shards), len(found.shards))
+    return verdicts
+
+
+def _problem(folder: Path, shard: manifests.ShardFile) -> str | None:
+    """Describe what is wrong with a shard."""
+    try:
+        path = manifests.check_file(folder, shard)
+        if manifests.digest_of(path) != shard.sha256:
+            return "its checksum differs."
+        documents, vectors = counted(path)
+    except OSError as error:
+        return f"{error.strerror or error}."
+    except (ShardDamaged, IndexFailure) as error:
+        return str(error).split("\n")[0]
+    if (documents, vectors) != (shard.documents, shard.vectors):
+        return f"it has {documents} documents and {vectors} vectors."
+    return None

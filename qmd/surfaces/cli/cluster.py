@@ -1,0 +1,177 @@
+"""`qmd cluster …`: an index in shards, for more than one machine holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from qmd.errors import UsageError
+from qmd.settings import environment
+from qmd.settings.config import NEW_MASK, check_name
+from qmd.surfaces import formats, wording
+from qmd.surfaces.cli.common import PARTLY, Ended, Json, examples, here, notice, say, state
+from qmd.surfaces.cli.framework import Whole
+from qmd.surfaces.cli.progress import bars
+from qmd.types import Collection
+from qmd.visible import shown
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Build and check an index in shards, which several machines can hold together.",
+)
+
+Folder = Annotated[str, typer.Argument(metavar="DEST", help="Folder with the shards.")]
+
+
+@app.command()
+@examples(
+    ("Cut the index of a folder into shards", "qmd cluster build ~/notes --to ~/kb --shards 2"),
+    ("Go on after an interruption, or bring it up to date", "qmd cluster build ~/notes --to ~/kb"),
+)
+def build(
+    context: typer.Context,
+    source: Annotated[str, typer.Argument(metavar="FOLDER", help="Folder with the files.")],
+    to: Annotated[str, typer.Option("--to", metavar="DEST", help="Folder for the shards.")],
+    shards: Annotated[
+        int | None,
+        typer.Option(
+            "--shards",
+            click_type=Whole(1),
+            help="Their number, a power of two; else as before, or 1.",
+        ),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", help="Name of the collection; else of the folder.")
+    ] = None,
+    mask: Annotated[
+        str,
+        typer.Option(
+            "--mask",
+            metavar="GLOB",
+            help="Which files: documents, code, data, all; or globs, with commas between.",
+        ),
+    ] = NEW_MASK,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option("--ignore", metavar="GLOB", help="Files to leave out; may be repeated."),
+    ] = None,
+    embed: Annotated[bool, typer.Option("--embed", help="Make vectors, too.")] = False,
+    no_gpu: Annotated[bool, typer.Option("--no-gpu", help="Run models on the CPU.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Build an index in shards from a folder, or bring one up to date."""
+    from qmd.cluster import build as builder
+    from qmd.text.globs import check_mask
+
+    now = state(context)
+    root = _folder(source)
+    check_mask(mask)
+    name = name or root.name
+    check_name(name)
+    target = _folder(to)
+    plan = builder.Plan(
+        target,
+        Collection(name, str(root), mask, tuple(ignore or ())),
+        shards or _as_before(target),
+        embed,
+        environment.machine(now.environ, gpu=not no_gpu),
+    )
+    with bars() as of:
+        tell: dict[str, object] = {}
+
+        def progress(step: str, done: int, total: int) -> None:
+            if step not in tell:
+                tell[step] = of(step)
+            tell[step](done, total)  # type: ignore[operator]
+
+        built = builder.build(plan, progress)
+    for path, reason in built.skipped:
+        notice(f"Left out: {shown(path)}: {reason}")
+    made = built.manifest
+    if as_json:
+        facts = {**made._asdict(), "shards": [each._asdict() for each in made.shards]}
+        say(formats.as_json({**facts, "built": built.built, "kept": built.kept}))
+        return
+    documents = wording.amount(made.documents, "document")
+    amount = wording.amount(len(made.shards), "shard")
+    how = f"{built.built} built, {built.kept} as before"
+    say(f"{documents} in {amount} ({wording.size(made.bytes)}; {how}).")
+    say(f"Search it: qmd --engine shards:{shown(to)} search WORDS")
+
+
+@app.command()
+@examples(
+    ("Show its shards", "qmd cluster status ~/kb"),
+    ("For a program", "qmd cluster status ~/kb --json"),
+)
+def status(context: typer.Context, folder: Folder, as_json: Json = False) -> None:
+    """Show the shards of an index, as its manifest describes them."""
+    from qmd.cluster import manifest as manifests
+
+    found = manifests.read(_folder(folder))
+    if as_json:
+        shards = [each._asdict() for each in found.shards]
+        say(formats.as_json({**found._asdict(), "shards": shards}))
+        return
+    say(
+        f"Build {shown(found.build)} of {shown(found.root)}, collection "
+        f"'{shown(found.collection)}', by qmd {shown(found.qmd)}"
+    )
+    vectors = sum(each.vectors for each in found.shards)
+    say(
+        f"{wording.amount(found.documents, 'document')}, {wording.amount(vectors, 'vector')}, "
+        f"{wording.size(found.bytes)} in {wording.amount(len(found.shards), 'shard')}:"
+    )
+    for each in found.shards:
+        size = wording.size(each.bytes)
+        say(f"  {shown(each.file)}  {each.documents} documents, {each.vectors} vectors, {size}")
+
+
+@app.command()
+@examples(
+    ("Compare the shards with their checksums", "qmd cluster verify ~/kb"),
+    ("For a program", "qmd cluster verify ~/kb --json"),
+)
+def verify(context: typer.Context, folder: Folder, as_json: Json = False) -> None:
+    """Compare all shards with the manifest: sizes, checksums, counts."""
+    from qmd.cluster import verify as checking
+
+    with bars() as of:
+        tell = of("checking shards")
+        verdicts = checking.verify(_folder(folder), lambda done, total: tell(done, total))
+    bad = [each for each in verdicts if each.problem]
+    if as_json:
+        say(formats.as_json([each._asdict() for each in verdicts]))
+    else:
+        for each in bad:
+            say(f"{shown(each.file)}: {shown(each.problem)}")
+        say(f"{len(verdicts) - len(bad)} of {wording.amount(len(verdicts), 'shard')} are whole.")
+    if bad:
+        if not as_json:
+            notice("Run the same 'qmd cluster build' again to make the others anew.")
+        raise Ended(PARTLY)
+
+
+def _folder(given: str) -> Path:
+    """Return the path of a folder that an argument names.
+
+    Raises:
+        UsageError: the name is empty.
+    """
+    if not given.strip():
+        raise UsageError("The name of a folder is empty.")
+    path = environment.expand_home(given, Path.home())
+    return Path(here() / path).absolute()
+
+
+def _as_before(folder: Path) -> int:
+    """Return the number of shards of the build before, or 1."""
+    from qmd.cluster import manifest as manifests
+    from qmd.errors import NotAManifest
+
+    try:
+        return len(manifests.read(folder).shards)
+    except NotAManifest:
+        return 1

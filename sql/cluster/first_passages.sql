@@ -1,0 +1,35 @@
+-- The vector of the first passage of some texts of one shard: see embeddings/first_passages.
+--
+-- in   $fingerprint  text     of the model
+-- in   $limit        integer  texts
+-- in   $count        integer  characters of a beginning
+-- out  hash          text
+-- out  beginning     text     of the passage, after front matter and the mark of a heading
+-- out  vector        float[]  of length 1
+with firsts as (
+    select chunks.hash, position, vector
+    from embeddings
+    join chunks on embeddings.chunk_id = chunks.chunk_id
+    join embedding_models on embeddings.model_id = embedding_models.model_id
+    where fingerprint = $fingerprint and seq = 0
+    order by chunks.hash
+    limit $limit
+),
+
+matters as (
+    select hash, max(coalesce(matter, 0)) as matter
+    from documents
+    where hash in (select hash from firsts)
+    group by hash
+)
+
+select
+    firsts.hash,
+    ltrim(
+        substring(body, greatest(position, coalesce(matter, 0))::bigint + 1, $count), '# ' || chr(10)
+    ) as beginning,
+    vector
+from firsts
+join content on firsts.hash = content.hash
+left join matters on firsts.hash = matters.hash
+order by firsts.hash

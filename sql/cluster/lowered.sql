@@ -1,0 +1,6 @@
+-- Titles in lower case, as documents/sketches compares them.
+--
+-- in   $titles  json  array
+-- out  title    text
+select lower(title) as title
+from (select unnest(from_json($titles, '["VARCHAR"]')) as title)

@@ -1,0 +1,13 @@
+-- Figures of one shard from which those of all documents are added up: see search/statistics.
+--
+-- out  total      double
+-- out  length     double   of all documents together, weighted by field as in search/bm25: a multiple of
+--                          one half, so that sums are exact in any order
+-- out  buried     boolean  there are postings of documents that are gone
+-- out  languages  text[]   of documents, besides English
+select
+    count(*)::double as total,
+    coalesce(sum(4.0::double * title_length + 1.5::double * path_length + body_length), 0) as length,
+    exists (select 1 from tombstones) as buried,
+    coalesce(list_sort(list(distinct lang) filter (lang <> 'en')), []) as languages
+from documents

@@ -1,0 +1,292 @@
+"""Answers of shards, which equal those of one index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import anyio
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qmd.errors import QmdError
+from qmd.operations.documents import documents, get, multi_get
+from qmd.operations.grep import grep
+from qmd.operations.index import Index
+from qmd.operations.search import search
+from qmd.operations.semantic_search import query, vector_search
+from qmd.operations.status import status
+from qmd.settings.environment import Machine
+from tests.cluster import corpus
+from tests.library import FakeEmbedder, Library
+
+KEYWORDS = [
+    "tea",
+    "green tea",
+    "kettle steam river",
+    "configuration",
+    "config",
+    "configure running",
+    "errors",
+    "quartz",
+    "quartz feldspar",
+    "identical words",
+    "page",
+    "same",
+    "tie 3",
+    "brewing",
+    "first brewing",
+    "parse_json",
+    "email",
+    "e-mail",
+    "C++",
+    '"tea water"',
+    '"water kettle"',
+    '"quartz and feldspar"',
+    '"no such phrase"',
+    "tea -water",
+    "tea -green",
+    'tea -"water kettle"',
+    "quartz -feldspar",
+    "harv*",
+    "con*",
+    "te*",
+    "mountian",
+    "configuratoin",
+    "kettel leaf",
+    "quarz",
+    "tea OR quartz",
+    "(green OR black) kettle",
+    "tag:water",
+    "tag:tea leaf",
+    "path:plain tea",
+    "-path:plain tea",
+    "title:brewing",
+    "绿茶",
+    "茶",
+    "水",
+    "日本",
+    "お茶 京都",
+    "녹차",
+    "보성",
+    "Garten",
+    "Haus",
+    "Häuser",
+    "théière",
+    "chinois marché",
+    "résumé",
+    "resume",
+    "->",
+    "!=",
+    "zzzz",
+    "the of and",
+    "page-03",
+    "index search",
+    "runs",
+    "river mountain garden harvest brew pot cup steam black",
+]
+
+FILTERS: list[dict[str, Any]] = [
+    {},
+    {"since": "2024-06"},
+    {"before": "2024-04"},
+    {"since": "2024-03", "before": "2024-08"},
+    {"filter": "status = open"},
+    {"filter": "rank >= 12"},
+    {"filter": "tags = water"},
+    {"path": "plain/*"},
+    {"path": "guide/**"},
+    {"limit": 1},
+    {"limit": 3},
+    {"limit": 5, "all_copies": True},
+    {"limit": None},
+    {"full": True},
+    {"min_score": 0.6},
+]
+
+
+class Pair:
+    """One index, and the same documents in shards."""
+
+    def __init__(self, library: Library, count: int, *, embeds: bool, in_memory: bool) -> None:
+        built = corpus.build_shards(library, count, embeds=embeds)
+        self.one: Index = library.engine
+        self.many: Index = corpus.opened(library, built, in_memory=in_memory)
+        self.built = built
+
+    def check(self, work: Callable[[Index], Any]) -> Any:
+        """Compare the answers of both, and return that of one."""
+        alone, together = self._told(work, self.one), self._told(work, self.many)
+        assert together == alone
+        return alone
+
+    def _told(self, work: Callable[[Index], Any], index: Index) -> Any:
+        try:
+            found = work(index)
+        except QmdError as error:
+            return type(error), str(error)
+        facts = {name: getattr(found, name, None) for name in ("notice", "words", "respelled")}
+        return (found if isinstance(found, tuple) else list(found)), facts
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    """Documents with vectors of a fake model."""
+    folder = tmp_path_factory.mktemp("library")
+    file = folder / "fake.gguf"
+    file.write_bytes(b"GGUF")
+    library = Library(folder, Machine({"embed": str(file)}, hub=folder / "hub"))
+    corpus.write(library)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            "qmd.models.selection.embedder", lambda model, machine, *, limit: FakeEmbedder()
+        )
+        library.update()
+        library.embed()
+        yield library
+    library.engine.close()
+
+
+@pytest.fixture(scope="module")
+def embedded(written: Library) -> Iterator[Pair]:
+    made = Pair(written, 4, embeds=True, in_memory=False)
+    yield made
+    made.many.close()
+
+
+@pytest.mark.parametrize(("count", "in_memory"), [(1, False), (4, False), (8, True)])
+def test_keyword_searches_find_the_same(count: int, in_memory: bool, written: Library) -> None:
+    pair = Pair(written, count, embeds=count == 4, in_memory=in_memory)
+    found = 0
+    for text in KEYWORDS:
+        results, _ = pair.check(lambda index, text=text: search(index, text, limit=20))
+        found += isinstance(results, list) and bool(results)
+    pair.many.close()
+    assert found > 50  # so that it is not that nothing is found
+
+
+@pytest.mark.parametrize("options", FILTERS, ids=str)
+def test_filters_choose_the_same(options: dict[str, Any], embedded: Pair) -> None:
+    for text in ("tea", "quartz", "brewing tea", "identical", "tag:tea", '"tea water" -green'):
+        embedded.check(lambda index, text=text: search(index, text, **options))
+
+
+def test_a_document_with_near_duplicates_in_other_shards_stands_for_them(embedded: Pair) -> None:
+    results, _ = embedded.check(lambda index: search(index, "title:brewing"))
+    assert len(results[0].similar) == 2
+    copies, _ = embedded.check(lambda index: search(index, "identical"))
+    assert len(copies) == 1
+    assert len(copies[0].similar) == 5
+
+
+def test_documents_are_read_and_listed_alike(embedded: Pair) -> None:
+    for name in ("notes/plain/page-03.md", "page-03.md:3:4", "plain/page-99.md", "brewing.md"):
+        embedded.check(lambda index, name=name: get(index, name))
+    for pattern in ("notes/plain/*.md", "same/1.md, tie/2.md", "nothing/*"):
+        embedded.check(lambda index, pattern=pattern: multi_get(index, pattern))
+    for path in (None, "notes", "notes/plain", "notes/none", "other"):
+        embedded.check(lambda index, path=path: documents(index, path))
+    embedded.check(lambda index: grep(index, "quartz.*feldspar"))
+
+
+def test_totals_are_those_of_all_shards(embedded: Pair) -> None:
+    one, many = status(embedded.one), status(embedded.many)
+    assert many.documents == one.documents > 40
+    assert (many.contents, many.words, many.postings) == (one.contents, one.words, one.postings)
+    assert [each.documents for each in many.collections] == [one.documents]
+
+
+def test_searches_by_meaning_find_the_same(embedded: Pair) -> None:
+    for text in ("green tea", "what is quartz?", "水の温度", "page 3", "a question about nothing"):
+        for options in ({}, {"per_file": 2}, {"since": "2024-06"}, {"all_copies": True}):
+            given: dict[str, Any] = {"limit": 7, "min_score": -1, **options}
+            results, _ = embedded.check(
+                lambda index, text=text, given=given: vector_search(index, text, **given)
+            )
+            assert results
+
+
+def test_hybrid_searches_find_the_same(embedded: Pair) -> None:
+    questions = [
+        "green tea",
+        "quartz -feldspar",
+        "how hot is water?",
+        "绿茶",
+        "brewing",
+        "mountian",
+    ]
+    options: list[dict[str, Any]] = [
+        {"explain": True},
+        {"fusion": "rrf", "explain": True},
+        {"mode": "fast"},
+        {"per_file": 2},
+        {"path": "plain/*"},
+        {"all_copies": True, "limit": 30},
+    ]
+    found = 0
+    for text in [*questions, "lex: tea\nvec: steam of a kettle\nintent: a garden"]:
+        for each in options:
+            work = partial(query, question=text, **{"mode": "hybrid", **each})
+            results, _ = embedded.check(lambda index, work=work: anyio.run(work, index))
+            found += len(results)
+    assert found > 200
+
+
+def test_recent_documents_are_preferred_alike(
+    embedded: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("qmd.ranking.fusion._now", lambda: "2025-01-01 00:00:00")
+    for fusion in ("scores", "rrf"):
+        work = partial(query, question="green tea", fusion=fusion, recent=30, explain=True)
+        results, _ = embedded.check(lambda index, work=work: anyio.run(work, index))
+        assert any(each.explain["recency"] for each in results)
+
+
+def test_vectors_in_memory_find_the_same(embedded: Pair, written: Library) -> None:
+    held = corpus.opened(written, embedded.built, in_memory=True)
+    try:
+        for text in ("green tea", "steam"):
+            for options in ({}, {"path": "plain/*"}):
+                given: dict[str, Any] = {"limit": 7, "min_score": -1, **options}
+                alone = vector_search(embedded.one, text, **given)
+                assert list(vector_search(held, text, **given)) == list(alone)
+    finally:
+        held.close()
+
+
+def test_an_empty_folder_has_no_results(library: Library) -> None:
+    library.update()
+    pair = Pair(library, 4, embeds=False, in_memory=False)
+    results, _ = pair.check(lambda index: search(index, "tea"))
+    assert results == []
+    pair.many.close()
+
+
+LETTERS = st.sampled_from(["tea", "teas", "teapot", "water", "watery", "茶", "café", "cafe", "x1"])
+
+
+@settings(max_examples=5)
+@given(
+    texts=st.lists(st.lists(LETTERS, min_size=1, max_size=12), min_size=1, max_size=12),
+    asked=st.lists(st.lists(LETTERS, min_size=1, max_size=3), min_size=1, max_size=6),
+    count=st.sampled_from([2, 4]),
+)
+def test_shards_of_any_documents_find_the_same(
+    texts: list[list[str]],
+    asked: list[list[str]],
+    count: int,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    library = Library(tmp_path_factory.mktemp("library"))
+    for number, words in enumerate(texts):
+        library.write(f"{number}.md", f"# {words[0]}\n\n{' '.join(words)}\n")
+    library.update()
+    pair = Pair(library, count, embeds=False, in_memory=False)
+    for words in asked:
+        text = " ".join(words)
+        for each in (text, f'"{text}"', f"{words[0]} -{words[-1]}", f"{words[0][:2]}*"):
+            pair.check(lambda index, each=each: search(index, each, limit=3))
+    pair.many.close()
+    library.engine.close()
