@@ -158,8 +158,10 @@ async def run_embed(
     from qmd.errors import IndexFailure
     from qmd.operations import first_model
     from qmd.storage import maintenance
+    from qmd.storage.descriptors import ensure_descriptors
     from qmd.storage.file_lock import errand
 
+    ensure_descriptors(index.place.database)
     await to_thread.run_sync(index.check_collections, names)
     if config.is_blank(index.place):  # it may have chosen another model
         index.refuse_loss(await to_thread.run_sync(index.collections))
