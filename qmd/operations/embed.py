@@ -156,6 +156,7 @@ async def run_embed(
 
     from qmd.embedding import pipeline as embed
     from qmd.errors import IndexFailure
+    from qmd.ingest.stale_chunks import drop_stale
     from qmd.operations import first_model
     from qmd.storage import maintenance
     from qmd.storage.descriptors import ensure_descriptors
@@ -168,6 +169,7 @@ async def run_embed(
     said = await to_thread.run_sync(first_model.choose, index)
     space = await to_thread.run_sync(index.models.space)
     with errand(index.place.database, "embed"):
+        await to_thread.run_sync(drop_stale, index.database)
         report = await embed.embed(
             index.database,
             await to_thread.run_sync(index.models.embedder, space),

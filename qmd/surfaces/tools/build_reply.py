@@ -187,8 +187,11 @@ def embedded(done: Embedded) -> Reply:
         "lacking": done.lacking,
         "failed": len(done.failed),
         "stopped": done.stopped,
+        "dataBytes": done.data_bytes,
     }
     text = f"{done.chunks} passages embedded; documents that lack vectors: {done.lacking}."
+    if done.data_bytes:
+        text += f" Data such as base64, not embedded: {done.data_bytes} bytes."
     return Reply((text, *([done.notice] if done.notice else ())), facts)
 
 
