@@ -2,7 +2,7 @@ r"""Data in a text, such as base64, minified code and tables of digits: there ar
 
 It is neither indexed nor embedded; a document shows it all the same. These are data:
 
-- a data URI in base64 with 32 characters or more behind the comma, and the lines of a PEM block;
+- a data URI in base64 with 40 characters or more behind the comma, and the lines of a PEM block;
 - a run of more than 128 characters of base64, hexadecimal or percent encoding, unless it is made of
   words (`a-slug-of-words`, `CamelCase`, a path) or of small letters alone;
 - 3 lines or more, one after the other, of one such run of 40 characters or more each;
@@ -53,11 +53,13 @@ kinds of them at least. Prose has more blanks, and lists of names have one behin
 WORDS = 0.45
 """Share of a run that is in words from which on it is no data; that of base64 is 0.15."""
 
-_URI = re.compile(r"data:[a-zA-Z0-9=;/.+-]{0,128}?;base64,[^\s\"'()<>]{32,}+")
 _PEM = re.compile(
     r"^-----BEGIN ([A-Z0-9 ]{1,64}+)-----[ \t]*\r?\n((?:(?!-----)[^\n]*\n)++)-----END \1-----", re.M
 )
 _ENCODED = r"A-Za-z0-9+/=_%\\-"
+_URI = re.compile(
+    rf"data:[a-zA-Z0-9=;/.+-]{{0,128}}?;base64,[{_ENCODED}]{{{LINE_RUN},}}+[^\s\"'()<>]*+"
+)
 _RUN = re.compile(rf"(?<![{_ENCODED}])[{_ENCODED}]{{{LONGEST_RUN + 1},}}+")
 _KEY = re.compile(r"(?:(?:[A-Z]?[a-z]{2,24}+|[A-Z]{2,24}+)[/=_-])*+")
 _LINE = re.compile(rf"^[ \t>\"'*#]*+([{_ENCODED}]{{{LINE_RUN},}}+)[\"',;) \t\r]*+$", re.M)

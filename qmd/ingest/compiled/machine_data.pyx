@@ -7,7 +7,7 @@ It looks at places that are so near to each other that no data lies between two 
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from libc.stdint cimport uint8_t
-from libc.string cimport memchr
+from libc.string cimport memchr, memcmp
 
 cdef enum:  # of text/machine_data.py
     LONGEST_RUN = 128
@@ -73,8 +73,6 @@ def kinds_of_data(bytes data not None):
     with nogil:
         found = has_lines(text, end)
         found |= has_run(text, end) * RUNS | has_numbers(text, end) * NUMBERS
-    if not found & RUNS and (b";base64," in data or b"-----BEGIN " in data):
-        found |= RUNS
     return found
 
 
@@ -90,7 +88,10 @@ cdef bint has_run(Text text, Text end) noexcept nogil:
                 first -= 1
             if last - first > LONGEST_RUN and is_filled(first, last):
                 return True
-            if last - first >= LINE_RUN and follows(last, end) and is_filled(first, last):
+            if last - first >= LINE_RUN and (
+                follows(last, end) and is_filled(first, last)
+                or first - text >= 8 and memcmp(first - 8, b";base64,", 8) == 0
+            ):
                 return True
             at = last
         at += NEAR
@@ -164,7 +165,7 @@ cdef inline bint breaks(Text at, Text end) noexcept nogil:
 
 
 cdef int has_lines(Text text, Text end) noexcept nogil:
-    """Find a long line that has hardly a blank in some part, and lines of a dump."""
+    """Find a long line that has hardly a blank in some part, lines of a dump, and a PEM block."""
     cdef Text at = text, last
     cdef int dumped = 0, found = 0
     while at < end:
@@ -176,6 +177,8 @@ cdef int has_lines(Text text, Text end) noexcept nogil:
         dumped = dumped + 1 if begins_dump(at, last) else 0
         if dumped == DUMPED:
             found |= DUMPS
+        if last - at > 10 and at[0] == ord("-") and memcmp(at, b"-----BEGIN ", 11) == 0:
+            found |= RUNS
         at = last + 1
     return found
 
