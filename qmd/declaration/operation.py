@@ -169,6 +169,7 @@ class _Recorded(NamedTuple):
         absent: surfaces that do not have it, with the reason.
         examples: two to four of the command, which its help ends with.
         destructive: it may replace or remove what is there for good.
+        tool_name: as a tool, where the command line has that name for something else.
     """
 
     function: Callable[..., Any]
@@ -184,6 +185,7 @@ class _Recorded(NamedTuple):
     absent: Mapping[Surface, str] = _NOTHING
     examples: tuple[Example, ...] = ()
     destructive: bool = False
+    tool_name: str | None = None
 
 
 class Operation(_Recorded):
@@ -198,6 +200,11 @@ class Operation(_Recorded):
     def command(self) -> str:
         """Words of the command."""
         return self.name.replace("_", "-")
+
+    @property
+    def tool(self) -> str:
+        """Name of the tool."""
+        return self.tool_name or self.name
 
     @property
     def is_async(self) -> bool:
@@ -240,6 +247,7 @@ def operation(
     absent: Mapping[Surface, str] = _NOTHING,
     examples: tuple[Example, ...] = (),
     destructive: bool = False,
+    tool_name: str | None = None,
 ) -> Callable[[Function], Function]:
     """Record a function as an operation; see `Operation`. The function itself stays as it is."""
 
@@ -258,6 +266,7 @@ def operation(
             absent,
             examples,
             destructive,
+            tool_name,
         )
         return function
 
