@@ -142,6 +142,7 @@ def _search(
 ) -> Results:
     from qmd.ranking import bm25 as ranked
     from qmd.ranking.copies import depth, folded
+    from qmd.ranking.link_pages import behind
     from qmd.ranking.results import Form, Match
     from qmd.ranking.scale import attained
 
@@ -149,13 +150,16 @@ def _search(
     if narrowed is None:
         return Results([], NONE_INCLUDED)
     known = near_duplicates(index, cursor) if copies else {}
-    most = depth(limit, known)
-    found = ranked.bm25(cursor, asked, index.stemmer, among=narrowed, limit=most)
-    best = folded(found.scores, itemgetter(0), known, question=made.query, limit=limit)
-    while len(best) < limit and len(found.scores) == most:  # a group is larger than that
-        most *= 4
+    pages = ranked.link_pages(cursor)
+    most = depth(limit, known or pages)
+    fold = partial(folded, copies=known, question=made.query, limit=limit)
+    while True:
         found = ranked.bm25(cursor, asked, index.stemmer, among=narrowed, limit=most)
-        best = folded(found.scores, itemgetter(0), known, question=made.query, limit=limit)
+        scores = behind(cursor, found.scores, pages, question=made.query)
+        best = fold(scores, itemgetter(0))
+        if len(best) == limit or len(found.scores) < most:
+            break
+        most *= 4  # a group of near-duplicates is larger than that
     matches = {Match(number): bm25 for (number, bm25), _ in best}
     similar = {Match(number): files for (number, _), files in best}
     shown = presented(index, cursor, Form(found.words, length, full), matches, narrowed)

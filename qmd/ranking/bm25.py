@@ -249,7 +249,7 @@ def _postings(cursor: Cursor) -> Postings:
 
 def statistics(cursor: Cursor) -> tuple[float, float, bool]:
     """Return the number of documents, their mean length, and whether deleted ones have postings."""
-    total, average, buried, _ = _statistics(cursor)
+    total, average, buried, *_ = _statistics(cursor)
     return total, average, buried
 
 
@@ -259,9 +259,20 @@ def languages(cursor: Cursor) -> Sequence[str]:
     return found
 
 
+def link_pages(cursor: Cursor) -> Collection[int]:
+    """Return the documents that are lists of links."""
+    found: Collection[int] = _statistics(cursor)[4]
+    return found
+
+
 def _statistics(cursor: Cursor) -> tuple[Any, ...]:
     name = "search/statistics"
-    return cursor.each("once", [name], lambda _: {name: cursor.run(name)[0]})[name]
+
+    def read(_: list[str]) -> dict[str, tuple[Any, ...]]:
+        [(*found, pages)] = cursor.run(name)
+        return {name: (*found, frozenset(pages))}
+
+    return cursor.each("once", [name], read)[name]
 
 
 def get_ready(cursor: Cursor, *, limit: int) -> None:
