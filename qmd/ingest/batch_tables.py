@@ -16,6 +16,7 @@ from qmd.ingest.sketches import sketches
 from qmd.storage.arrow import Column, Relation, lists, numbers, struct, texts
 from qmd.text import markdown
 from qmd.text.languages import language, stemmed_in
+from qmd.text.link_lists import link_percent
 from qmd.types import EXPERIENCES
 
 if TYPE_CHECKING:
@@ -63,6 +64,10 @@ def batch(
             aliases=_lists([item.aliases for item in parsed]),
             links=_lists([item.links for item in parsed]),
             lang=texts(codes),
+            link_percent=numbers(
+                "uint8",
+                [link_percent(item.file.text or "", start=item.matter) for item in parsed],
+            ),
         ),
         texts=Relation(
             hash=texts([*contents]),
