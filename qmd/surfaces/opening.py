@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from qmd.operations.index import Index
 from qmd.settings import config
 
 if TYPE_CHECKING:
+    from qmd.operations.index import Index
     from qmd.settings.environment import Machine, Place
 
 
@@ -26,6 +26,8 @@ def opened(place: Place, machine: Machine, *, engine: str | None, **options: Any
     """
     found = chosen(place, engine)
     if found is None:
+        from qmd.operations.index import Index  # it loads DuckDB, which not each command needs
+
         return Index(place, machine, **options)
     from qmd.cluster import engines
 

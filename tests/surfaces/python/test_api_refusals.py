@@ -42,6 +42,8 @@ WRONG = [
     ("vector_search", ("tea",), {"per_file": 0}, ValueError, "per_file takes 1 or more, not 0."),
     ("query", (None,), {}, qmd.UsageError, "question and searches: give either one."),
     ("query", (5,), {}, TypeError, "question takes a text, not 5."),
+    ("passages", (5,), {}, TypeError, "question takes a text, not 5."),
+    ("passages", ("tea",), {"max_tokens": 9}, ValueError, "max_tokens takes 100 or more, not 9."),
     ("query", ("tea",), {"fusion": "best"}, ValueError, "fusion takes 'scores' or 'rrf', not"),
     ("query", ("tea",), {"candidates": -4}, ValueError, "candidates takes 1 or more, not -4."),
     ("query", ("tea",), {"timeout": -1}, ValueError, "timeout takes 0 or more, not -1."),
