@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 
+NO_MEMORY = (
+    b"There is not enough memory.\n\nThe index stays whole. End other programs, or raise the limit "
+    b"of memory (ulimit -v), and try again.\n"
+)
+
+
 class _Spared:
     """Import finder that hides modules, or makes them empty.
 
@@ -117,6 +123,10 @@ def run(begin: Callable[[], None]) -> None:
         with suppress(OSError):
             sys.stderr.write("Interrupted.\n")
         code = 130
+    except MemoryError:  # too little even to tell of the first one
+        with suppress(OSError):
+            os.write(2, NO_MEMORY)
+        code = 1
     with suppress(OSError, KeyboardInterrupt):
         sys.stderr.flush()
     os._exit(code)

@@ -78,7 +78,7 @@ def composed() -> Iterator[Target]:
             wanted = labels.tags({"tags": list(tags)})
             assert labels.tags(labels.folded(after.metadata)) == wanted
         for key, value in {} if before.problem else before.metadata.items():
-            if key.strip("\"' ") not in ("title", "tags"):
+            if key.strip("\"' ").lower() not in ("title", "tags", "tag"):
                 assert repr(after.metadata[key]) == repr(value)
 
     words = f"---\n¦\n---\n¦{_YAML}".split("¦")
@@ -139,7 +139,8 @@ def links() -> Iterator[Target]:
         found = outlines.of_document(data, start)
         lines = [int(line) for line in found.lines.split()]
         assert lines == sorted(lines)
-        assert all(1 <= line <= text.count("\n") + 1 for line in lines)
+        last = text.count("\n") + 1
+        assert all(1 <= line <= last for line in lines)
         count = len(lines)
         assert len(found.kinds) == count
         for column in (found.texts, found.targets):

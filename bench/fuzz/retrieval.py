@@ -28,7 +28,7 @@ def structured() -> Iterator[Target]:
             return {each.file: each.score for each in results}
 
         def made(source: Bytes) -> Input:
-            is_asked = source.number(0, 7) == 0
+            is_asked = source.number(0, 31) == 0
             return source.text(), is_asked
 
         def check(text: str, is_asked: bool) -> None:

@@ -35,7 +35,7 @@ PREFIX = 3
 
 _TOKEN = re.compile(
     r"(?P<space>\s+)|(?P<minus>-(?![-\s]))?(?:"
-    rf'(?P<field>{"|".join(FIELDS)}):(?!:)(?:"(?P<given>[^"]*)"|(?P<value>[^\s"]+))'
+    rf'(?<![^\s(-])(?P<field>{"|".join(FIELDS)}):(?!:)(?:"(?P<given>[^"]*)"|(?P<value>[^\s"]+))'
     r'|"(?P<phrase>[^"]*)"|(?P<open>\()|(?P<plain>[^\s"]+))'
 )
 

@@ -30,6 +30,9 @@ _KEY = re.compile(
     r"(?:\"(?P<double>[^\"\n]*)\"|'(?P<single>[^'\n]*)'|(?P<plain>[^\s\"'][^\n]*?))"
     r"[ \t]*:(?=[ \t\r]|$)"
 )
+_GOES_ON = re.compile(r"[ \t#]|-(?:[ \t\r]|$)|\r?$")
+"""Beginning of a line that belongs to the key before it."""
+
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
@@ -80,8 +83,10 @@ def with_metadata(text: str, *, title: str | None = None, tags: Sequence[str] = 
 
 
 def _with_fields(text: str, title: str | None, tags: Sequence[str]) -> str:
-    fields = {"title": title, "tags": list(tags)}
+    fields = {"title": title, "tags": [tag for tag in tags if tag.strip()]}
     given = {key: value for key, value in fields.items() if value}
+    if not given:
+        return text
     lines = [f"{key}: {_quoted(value)}" for key, value in given.items()]
     before = frontmatter(text)
     end = before.block
@@ -109,7 +114,7 @@ def _without(lines: Sequence[str], keys: Container[str]) -> list[str]:
     kept: list[str] = []
     is_left_out = False
     for line in lines:
-        if not line.startswith((" ", "\t", "- ", "#")) and line.strip():
+        if not _GOES_ON.match(line):
             found = _KEY.match(line)
             key = (found["double"] or found["single"] or found["plain"] or "") if found else ""
             is_left_out = key.lower() in keys

@@ -94,9 +94,15 @@ def test_a_title_and_tags_of_any_characters_are_read_back(title):
     assert matter == Frontmatter({"title": title, "tags": [title], "a": 1}, matter.end)
 
 
+def test_an_item_without_a_value_goes_with_its_key():
+    kept = "---\ntags:\n-\n- a\nx:\n-\n---\nHot.\n"
+    assert with_metadata(kept, tags=["n"]) == '---\ntags: ["n"]\nx:\n-\n---\nHot.\n'
+    assert with_metadata(kept, tags=[""]) == kept
+
+
 def test_other_spellings_of_title_and_tags_give_way_and_no_other_keys():
     kept = "---\nTitle: Old\ntag: a\ntitle:x: b\n'tags:': c\n\"tags\": [d]\n---\nHot.\n"
-    matter = frontmatter(with_metadata(kept, title="New", tags=["n"]))
+    matter = frontmatter(with_metadata(kept, title="New", tags=["n", " "]))
     assert matter.metadata == {"title": "New", "tags": ["n"], "title:x": "b", "tags:": "c"}
 
 

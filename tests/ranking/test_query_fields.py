@@ -13,7 +13,7 @@ from qmd.errors import QueryError
 from qmd.operations.index import Index
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query
-from qmd.ranking import bm25
+from qmd.ranking import bm25, query_syntax
 from qmd.ranking.query import parse
 from qmd.ranking.query_syntax import MOST
 
@@ -171,6 +171,14 @@ def test_any_arrangement_of_signs_is_read_or_refused(asked):
 
 def test_very_many_parentheses_are_text():
     assert parse("(" * 5000 + "tea OR milk" + ")" * 5000).words == ("tea", "milk")
+
+
+def test_a_field_begins_a_word_whatever_stands_beside_it():
+    glued = '"green tea"title:x'
+    for asked in (glued, f"path:a {glued}"):
+        tokens = [each.kind for each in query_syntax.tokens_of(asked)]
+        assert tokens[-2:] == ["phrase", "plain"]
+    assert query_syntax.structure(glued) is None
 
 
 def test_fields_limit_what_is_found_by_meaning_as_well(meaning):

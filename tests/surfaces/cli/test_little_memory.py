@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import _duckdb
 import pytest
 
@@ -31,3 +35,35 @@ def test_too_little_memory_is_told_as_such(indexed, notes, monkeypatch, error, c
     assert (code, err.startswith("There is not enough memory")) == (1, True)
     assert "ulimit -v" in err
     assert "mistake" not in err
+
+
+SCARCE = """
+import sys
+
+class Scarce:
+    @staticmethod
+    def find_spec(name, *_):
+        if name in scarce:
+            raise MemoryError
+
+scarce = sys.argv.pop(1), "qmd.operations.index"
+from qmd.__main__ import main
+sys.meta_path.insert(0, Scarce)
+main()
+"""
+
+
+@pytest.mark.parametrize("module", ["qmd.surfaces.cli", "qmd.errors.shortage"])
+def test_too_little_memory_to_tell_of_it_is_told_all_the_same(tmp_path, module):
+    # The second module is what tells of the lack of the first one.
+    done = subprocess.run(
+        [sys.executable, "-c", SCARCE, module, "cleanup"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ
+        | {"INDEX_PATH": str(tmp_path / "i.duckdb"), "QMD_CONFIG_DIR": str(tmp_path)},
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("There is not enough memory.\n")
+    assert "Traceback" not in done.stderr
