@@ -265,7 +265,7 @@ def test_a_command_does_not_wait_for_fronts_that_hold_up_all_threads(fronts, mon
             link.sendall(request(fronts, "get", "long.md"))
         until(lambda: sum(each.is_waiting for each in server._sessions) == 2)
         assert fronts.call("get", "tea.md").code == 0
-        assert fronts.codes == []
+        assert 0 not in fronts.codes  # the caller ran it
         for link in stuck:
             link.close()
 
