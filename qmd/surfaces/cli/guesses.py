@@ -39,7 +39,7 @@ _MEANT = {
         "qmd doctor": "check verify validate fsck diagnose health test repair fix",
         "qmd cleanup": "clean gc vacuum prune compact optimize optimise purge shrink",
         "qmd stats": "statistics summary report",
-        "qmd map": "plot visualize visualise graph cluster clusters draw",
+        "qmd map": "plot visualize visualise graph clusters draw",
         "qmd bench": "benchmark eval evaluate measure",
         "qmd export FOLDER": "backup dump save archive",
         "qmd import FOLDER": "restore load",
@@ -85,7 +85,7 @@ _MEANT = {
         "qmd mcp --http --daemon": "daemon background",
         "qmd mcp stop": "kill end quit shutdown",
         "qmd mcp status": "info ps health show",
-        "qmd mcp --print-config claude": "config install setup add",
+        "qmd mcp --install claude": "config install setup add",
     },
     "qmd skill": {
         "qmd skill install": "add setup write update init",
