@@ -204,8 +204,8 @@ def test_embed_says_what_it_did(command):
     assert command("embed") == (0, "No vector is missing: 3 documents, tiny-embedder.gguf.\n", "")
     report = json.loads(command("embed", "--force", "--json")[1])
     assert list(report) == [
-        "model", "chunks", "tokens", "bytes", "seconds", "documents", "lacking", "failed",
-        "notice",
+        "model", "chunks", "tokens", "bytes", "seconds", "documents", "lacking",
+        "data_documents", "data_bytes", "failed", "notice",
     ]  # fmt: skip
     assert (report["chunks"], report["failed"]) == (3, [])
     assert command("embed", "--timeout", 0)[0] == 0
