@@ -1,0 +1,70 @@
+"""An index that an earlier version wrote opens, answers, and becomes one of today."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import shutil
+from pathlib import Path
+
+import pytest
+
+DATA = Path(__file__).parent / "data"
+
+INDEXES = sorted(DATA.glob("indexes/*.xz"))
+
+MIGRATIONS = sorted(path.name[:4] for path in DATA.parents[1].glob("migrations/*.sql"))
+
+
+@pytest.fixture(params=INDEXES, ids=lambda path: path.name.partition(".")[0])
+def earlier(request, qmd, tmp_path):
+    """An index with the notes that it was made of; the commands of its user."""
+    (tmp_path / "index.duckdb").write_bytes(lzma.decompress(request.param.read_bytes()))
+    shutil.copytree(DATA / "notes", tmp_path / "notes")
+    (tmp_path / "config").mkdir(exist_ok=True)
+    settings = f"collections:\n  notes:\n    path: {tmp_path / 'notes'}\n"
+    for folder in (tmp_path, tmp_path / "config"):
+        (folder / "index.yml").write_text(settings)
+    return qmd
+
+
+def found(qmd, *words):
+    code, out, err = qmd("search", "--json", *words)
+    assert code == 0, err
+    return [each["file"] for each in json.loads(out)]
+
+
+def test_there_is_one_of_each_schema_but_the_newest():
+    assert MIGRATIONS[2:-1] == [f"00{path.name[7:9]}" for path in INDEXES]
+
+
+def test_it_answers_at_once(earlier):
+    assert found(earlier, "brew") == ["notes/tea.md"]
+    assert found(earlier, "clay pot")[0] == "notes/pot.md"
+    assert found(earlier, "有馬温泉") == ["notes/tea.md"]
+    code, out, _ = earlier("get", "notes/pot.md")
+    assert (code, out) == (0, (DATA / "notes" / "pot.md").read_text())
+
+
+def test_an_update_makes_it_one_of_today(earlier):
+    code, out, err = earlier("update")
+    assert code == 0, err
+    assert "2 unchanged" in out or "2 updated" in out
+    assert found(earlier, "C++") == ["notes/pot.md"]
+    assert found(earlier, "--filter", "tags = drink", "tea") == ["notes/tea.md"]
+    code, out, _ = earlier("sql", "--json", "select target from links order by all")
+    assert code == 0
+    assert len(json.loads(out)) == 2
+    code, out, _ = earlier("doctor", "--deep", "--json")
+    problems = [each for each in json.loads(out) if each["status"] == "problem"]
+    assert (code, problems) == (0, [])
+
+
+def test_it_is_exported_and_imported_as_one_of_today(earlier, tmp_path, monkeypatch):
+    assert earlier("update")[0] == 0
+    assert earlier("export", tmp_path / "out")[0] == 0
+    monkeypatch.setenv("INDEX_PATH", str(tmp_path / "copy.duckdb"))
+    monkeypatch.setenv("QMD_CONFIG_DIR", str(tmp_path / "other"))
+    code, _, err = earlier("import", tmp_path / "out")
+    assert code == 0, err
+    assert found(earlier, "clay pot")[0] == "notes/pot.md"
