@@ -188,7 +188,6 @@ def _join(address: str) -> None:
     import ray
 
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "error")  # else it warns on stderr
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     if address == LOCAL:
         options |= {"include_dashboard": False, "object_store_memory": OBJECTS}
@@ -200,7 +199,11 @@ def _join(address: str) -> None:
         ray.init(address=address, namespace=NAMESPACE, **options)
     except (OSError, RuntimeError, ValueError, TimeoutError) as error:
         reason = str(error).strip().split("\n")[0]
-        raise ClusterFailure(f"Ray does not start at {address}: {reason}") from error
+        raise ClusterFailure(
+            f"Ray cannot be joined at {address}: {reason}\n\n"
+            "If the cluster asks for a token, set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN. Its "
+            "version of Ray and of Python has to be that of this machine."
+        ) from error
 
 
 def _check_reach(address: str) -> None:

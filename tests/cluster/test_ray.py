@@ -28,7 +28,7 @@ APART = ("unshare", "--net", "--pid", "--fork", "--mount-proc")
 def _reason() -> str | None:
     """Why Ray cannot start here, or None."""
     if find_spec("ray") is None:
-        return "ray is not installed: pip install 'qmd[ray]'"
+        return "ray is not installed: pip install 'qmd-duckdb[ray]'"
     if shutil.which("unshare") is None or shutil.which("ip") is None:
         return "there are no network namespaces here"
     done = subprocess.run([*APART, "ip", "link", "set", "lo", "up"], capture_output=True)
@@ -53,8 +53,8 @@ def facts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         timeout=330,
     )
     _, found, told = done.stdout.rpartition("FACTS")
-    if not found and "Ray does not start" in done.stderr:
-        pytest.skip(done.stderr.strip()[-300:])
+    if not found and "No node starts" in done.stderr:
+        pytest.skip("Ray does not start here: " + done.stderr.strip().rpartition("\n")[2])
     assert found, done.stderr[-3000:]
     return json.loads(told)
 
@@ -79,7 +79,9 @@ def test_a_truncated_shard_is_named(facts: dict[str, Any]) -> None:
 def test_the_command_searches_a_cluster_and_one_of_its_own(facts: dict[str, Any]) -> None:
     for name in ("command", "local"):
         code, out, err = facts[name]
-        assert (code, err) == (0, "")
+        # Ray itself warns that it finds no way out of the namespace.
+        own = [line for line in err.splitlines() if "network_util.cc" not in line]
+        assert (code, own) == (0, [])
         assert [f"notes/tie/{number}.md" in out for number in range(6)] == [True] * 6
 
 
