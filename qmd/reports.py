@@ -20,6 +20,8 @@ class Report:
         kinds: how many of each kind were read.
         left_out: files that the mask does not take, or that are too large.
         kept: folders that have lost their files all at once.
+        data_documents: that were read and have data, such as base64, which is not searched.
+        data_bytes: of that data.
     """
 
     collection: str
@@ -36,6 +38,8 @@ class Report:
     kinds: dict[str, int] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
     kept: list[Kept] = field(default_factory=list)
+    data_documents: int = 0
+    data_bytes: int = 0
 
 
 class EmbedStep(NamedTuple):
@@ -75,6 +79,9 @@ class Embedded:
         stopped: the time was over before all was done.
         draft: the vectors are a draft of a rebuild, not in use yet.
         notice: what to know about the model, or None.
+        data_documents: that were cut into chunks and have data, such as base64, which is not
+            embedded.
+        data_bytes: of that data.
     """
 
     model: str
@@ -89,3 +96,5 @@ class Embedded:
     stopped: bool = False
     draft: bool = False
     notice: str | None = None
+    data_documents: int = 0
+    data_bytes: int = 0

@@ -29,6 +29,12 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "qmd"))
 
 
+@pytest.fixture(autouse=True)
+def _included_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model of an index is the included one, whatever is installed besides."""
+    monkeypatch.setattr("qmd.models.e5.is_installed", lambda: False)
+
+
 @pytest.fixture
 def library(tmp_path: Path) -> Iterator[Library]:
     made = Library(tmp_path)

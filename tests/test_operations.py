@@ -125,9 +125,9 @@ def test_each_command_is_made_of_an_operation_or_says_why_not():
 def test_there_is_a_tool_for_each_operation_with_its_parameters(name):
     operation = OPERATIONS[name]
     if "tool" in operation.absent:
-        assert operation.name not in TOOLS
+        assert operation.tool not in TOOLS
         return
-    properties = TOOLS[operation.name].input["properties"]
+    properties = TOOLS[operation.tool].input["properties"]
     for each in operation.parameters_on("tool").values():
         described = properties[each.json].get("description", "")
         assert described.startswith(each.about.help_on("tool").partition("{")[0])

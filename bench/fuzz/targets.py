@@ -34,7 +34,7 @@ from bench.fuzz.sources import Target
 TARGETS: dict[str, Callable[[], Iterator[Target]]] = {
     each.__name__: each
     for each in (
-        *(texts.chunks, texts.syntax, texts.tokens, texts.outlines, texts.snippet),
+        *(texts.chunks, texts.data, texts.syntax, texts.tokens, texts.outlines, texts.snippet),
         *(texts.frontmatter, texts.sanitation),
         *(notes.metadata, notes.composed, notes.put_names, notes.links, notes.languages),
         *(queries.query, queries.questions, queries.filters, queries.sql),

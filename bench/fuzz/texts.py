@@ -38,6 +38,27 @@ def chunks() -> Iterator[Target]:
     yield Target(made, check, words, (b"# Tea\n\n```\nx = 1\n```\n\nGreen.\n\n- a\n- b\n\n---\n",))
 
 
+def data() -> Iterator[Target]:
+    """Fuzz data in a text: lines and lengths stay, and the compiled test misses none."""
+    from qmd.ingest.searched_text import without_data
+    from qmd.text import machine_data
+
+    def made(source: Bytes) -> Input:
+        return (source.text(),)
+
+    def check(text: str) -> None:
+        found = machine_data.spans(text)
+        assert all(0 <= start < end <= len(text) for start, end in found)
+        assert all(a[1] < b[0] for a, b in pairwise(found))
+        words = machine_data.blanked(text, found)
+        assert len(words) == len(text)
+        assert words.count("\n") == text.count("\n")
+        assert without_data(text.encode())[0].decode() == words
+
+    words = "data:a/b;base64,¦-----BEGIN KEY-----\n¦-----END KEY-----\n¦aB3/¦0 1 ¦0x7f, ¦{a:1},"
+    yield Target(made, check, words.split("¦"), (b"![](data:image/png;base64,iVBORw0KGgo=)\n",))
+
+
 def syntax() -> Iterator[Target]:
     """Places to cut a program. What the grammars take is bounded by the length of a text."""
     from qmd.embedding.code_chunker import syntax_breaks

@@ -202,11 +202,15 @@ def _of_model(shards: Shards, name: str, parameters: Parameters) -> list[Row]:
 
 def _statistics(shards: Shards, _: str, parameters: Parameters) -> list[Row]:
     """Add up the figures for BM25: the mean length is that of the documents of all shards."""
-    rows = [rows[0] for rows in on_all(shards, "cluster/statistics", parameters).values()]
+    found = on_all(shards, "cluster/statistics", parameters)
+    rows = [rows[0] for rows in found.values()]
+    pages = sorted(
+        joined(each, shard, shards.count) for shard, [row] in found.items() for each in row[4]
+    )
     total = sum(row[0] for row in rows)
     length = sum(row[1] for row in rows)
     codes = sorted({code for row in rows for code in row[3]})
-    return [(total, length / total if total else 0.0, any(row[2] for row in rows), codes)]
+    return [(total, length / total if total else 0.0, any(row[2] for row in rows), codes, pages)]
 
 
 def _frequencies(shards: Shards, name: str, parameters: Parameters) -> list[Row]:
@@ -299,6 +303,8 @@ RULES: Mapping[str, Rule] = {
     "search/fuse_ranks": _DOCUMENT(
         only="documents", beside=("lists", "ranks", "weights"), order=_fused_order, limit="limit"
     ),
+    "search/links_of": _DOCUMENT(only="ids"),
+    "search/named": _DOCUMENT(only="ids"),
     "search/near_duplicates": _DOCUMENT(order=lambda row: row[0]),
     "search/nearest": Gathered(
         numbers=(0,), only="chunks", order=lambda row: (-row[1], row[0]), limit="depth"

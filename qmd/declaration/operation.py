@@ -170,6 +170,7 @@ class _Recorded(NamedTuple):
         examples: two to four of the command, which its help ends with.
         destructive: it may replace or remove what is there for good.
         sharded: it can be done over the shards of an index as well.
+        tool_name: as a tool, where the command line has that name for something else.
     """
 
     function: Callable[..., Any]
@@ -186,6 +187,7 @@ class _Recorded(NamedTuple):
     examples: tuple[Example, ...] = ()
     destructive: bool = False
     sharded: bool = False
+    tool_name: str | None = None
 
 
 class Operation(_Recorded):
@@ -200,6 +202,11 @@ class Operation(_Recorded):
     def command(self) -> str:
         """Words of the command."""
         return self.name.replace("_", "-")
+
+    @property
+    def tool(self) -> str:
+        """Name of the tool."""
+        return self.tool_name or self.name
 
     @property
     def is_async(self) -> bool:
@@ -243,6 +250,7 @@ def operation(
     examples: tuple[Example, ...] = (),
     destructive: bool = False,
     sharded: bool = False,
+    tool_name: str | None = None,
 ) -> Callable[[Function], Function]:
     """Record a function as an operation; see `Operation`. The function itself stays as it is."""
 
@@ -262,6 +270,7 @@ def operation(
             examples,
             destructive,
             sharded,
+            tool_name,
         )
         return function
 

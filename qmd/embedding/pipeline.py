@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -22,7 +22,8 @@ from anyio import from_thread, to_thread
 
 from qmd.embedding import chunk_groups, chunker, cosines, drafts
 from qmd.embedding import vectors as embeddings
-from qmd.embedding.vectors import Chunk, Text
+from qmd.embedding.passages import Passages, Wordy, wordy
+from qmd.embedding.vectors import Chunk
 from qmd.errors import ModelError
 from qmd.reports import Embedded, EmbedStep
 from qmd.stages import each, flow
@@ -45,10 +46,6 @@ up to `BATCH_TOKENS`."""
 
 SOON, HASTY = 60.0, 1024
 """Seconds that are little time, and tokens between two commits then: less is lost at its end."""
-
-TITLE_SHARE = 1 / 8
-"""Characters of a title in the prompt, for each token of a chunk: the rest is the passage's,
-whatever the title is."""
 
 PROBE = "1"
 """Text that any working model embeds: it tells whether a failure was the text's or the model's."""
@@ -148,6 +145,7 @@ async def embed(
                     detail(run.step(report, batch))
     report.stopped = limited.cancelled_caught
     report.foreign = run.foreign
+    report.data_documents, report.data_bytes = run.data_documents, run.data_bytes
     report.draft = anew and report.stopped
     if anew and not report.stopped:
         work = partial(drafts.put_in_place, space=space, dimensions=run.dimensions)
@@ -181,10 +179,12 @@ class _Run:
         self._model_id = 0
         self._left: list[Chunk] = []
         self._uncut: list[tuple[str, int]] = []
+        self._passages = Passages(space, embedder.limit)
         self.dimensions = 0
         self.total = 0
         self.documents = 0
         self.foreign = 0
+        self.data_documents = self.data_bytes = 0
         self._seen: dict[str, None] = {}
 
     async def begin(self, *, check: bool) -> None:
@@ -238,48 +238,27 @@ class _Run:
             chunks = await to_thread.run_sync(self._keep, cut)
             yield [self._passage(texts[chunk.hash], chunk) for chunk in chunks]
 
-    async def _texts(self, hashes: list[str]) -> dict[str, Text]:
+    async def _texts(self, hashes: list[str]) -> dict[str, Wordy]:
+        work = partial(embeddings.texts, hashes=hashes)
+        texts = await to_thread.run_sync(self._database.read, work)
         return await to_thread.run_sync(
-            self._database.read, partial(embeddings.texts, hashes=hashes)
+            lambda: {hash_: wordy(text) for hash_, text in texts.items()}
         )
 
-    def _cut(self, texts: list[Text]) -> list[tuple[Text, list[chunker.TokenPiece]]]:
-        return [(text, self._pieces(text)) for text in texts]
+    def _cut(self, texts: list[Wordy]) -> list[tuple[Wordy, list[chunker.TokenPiece]]]:
+        """Split texts into chunks within the model's token limit."""
+        for text in texts:
+            size = text.data_bytes
+            self.data_documents += bool(size)
+            self.data_bytes += size
+            self.total -= size
+        return [(text, self._passages.pieces(text, self._count)) for text in texts]
 
-    def _pieces(self, text: Text) -> list[chunker.TokenPiece]:
-        """Split one text into chunks within the model's token limit."""
-        extra: Sequence[chunker.Break] = ()
-        if self._space.strategy == "auto":
-            from qmd.embedding.code_chunker import syntax_breaks
+    def _count(self, prompts: list[str]) -> list[int]:
+        from_thread.check_cancelled()
+        return self._embedder.count(prompts)
 
-            extra = syntax_breaks(text.body, text.name)
-
-        def count(pieces: Sequence[str]) -> list[int]:
-            from_thread.check_cancelled()
-            return self._embedder.count([self._prompt(text, piece) for piece in pieces])
-
-        lead = self._lead(text)
-        shift = text.matter - len(lead)
-        pieces = chunker.token_chunks(
-            lead + text.body[text.matter :],
-            count,
-            tokens=min(self._space.tokens, self._embedder.limit),
-            overlap=self._space.overlap,
-            extra=[each._replace(position=each.position - shift) for each in extra],
-        )
-        return list(_after_lead(text, pieces, len(lead)))
-
-    def _lead(self, text: Text) -> str:
-        """Return what the model reads before the first passage of a text with front matter.
-
-        Without it the tags and other names of a document would say nothing to the model.
-        """
-        most = self._space.tokens
-        if text.matter <= most:
-            return text.body[: text.matter]
-        return f"{text.title}\n{text.labels}"[:most] + "\n"
-
-    def _keep(self, cut: list[tuple[Text, list[chunker.TokenPiece]]]) -> list[Chunk]:
+    def _keep(self, cut: list[tuple[Wordy, list[chunker.TokenPiece]]]) -> list[Chunk]:
         """Commit chunks, and return those that no other process has committed before."""
         rows = [
             (text.hash, seq, *piece) for text, pieces in cut for seq, piece in enumerate(pieces)
@@ -297,23 +276,15 @@ class _Run:
             if (hash_, seq) in added
         ]
 
-    def _passage(self, text: Text, chunk: Chunk) -> Passage:
-        start = max(chunk.position, text.matter)
-        body = text.body[start : chunk.position + chunk.length]
+    def _passage(self, text: Wordy, chunk: Chunk) -> Passage:
+        body, prompt = self._passages.prompt_of(text, chunk)
         self.foreign += self._space.model.languages == "en" and bool(_CJK.search(body))
-        lead = self._lead(text) if start == text.matter else ""
-        prompt = self._prompt(text, lead + body)
-        return Passage(
-            chunk.chunk_id, prompt, chunk.tokens, text.name, chunk.line, len(body.encode())
-        )
+        size = len(body.encode())
+        return Passage(chunk.chunk_id, prompt, chunk.tokens, text.name, chunk.line, size)
 
     def ask(self, questions: Sequence[str]) -> NDArray[np.float32]:
         """Return the vectors of questions."""
         return self._embedder.embed([self._space.model.as_query(text) for text in questions])
-
-    def _prompt(self, text: Text, passage: str) -> str:
-        title = text.title[: int(self._space.tokens * TITLE_SHARE)]
-        return self._space.model.as_document(passage, title)
 
     async def batched(
         self, groups: AsyncIterator[list[Passage]]
@@ -394,24 +365,3 @@ def _supersede(cursor: Cursor, space: Space) -> None:
     for stored in embeddings.models(cursor):
         if stored.name == space.model.name and stored.fingerprint not in needed:
             embeddings.remove(cursor, model_id=stored.model_id)
-
-
-def _after_lead(
-    text: Text, pieces: list[chunker.TokenPiece], lead: int
-) -> Iterator[chunker.TokenPiece]:
-    """Yield the pieces of a text behind its front matter, of which none has a part.
-
-    Args:
-        pieces: of the text with another beginning in place of its front matter.
-        lead: characters of that beginning.
-    """
-    line, at = 1, 0
-    for piece in pieces:
-        end = piece.position + piece.length
-        first = max(piece.position, lead)
-        start = first + text.matter - lead
-        length = end - first
-        if length > 0 and not text.body[start : start + length].isspace():
-            line += text.body.count("\n", at, start)
-            at = start
-            yield piece._replace(position=start, length=length, line=line)

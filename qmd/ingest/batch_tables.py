@@ -11,10 +11,12 @@ from qmd.ingest.columns import documents
 from qmd.ingest.commit import Batch, Made
 from qmd.ingest.inversion import FIELDS, Document, Postings, tokenise
 from qmd.ingest.outlines import Outline, of_document
+from qmd.ingest.searched_text import searched, without_data
 from qmd.ingest.sketches import sketches
 from qmd.storage.arrow import Column, Relation, lists, numbers, struct, texts
 from qmd.text import markdown
 from qmd.text.languages import language, stemmed_in
+from qmd.text.link_lists import link_percent
 from qmd.types import EXPERIENCES
 
 if TYPE_CHECKING:
@@ -46,7 +48,8 @@ def batch(
     """
     codes = [language(item.file.text or "", item.metadata, start=item.matter) for item in parsed]
     stemmed = list(map(stemmed_in, codes))
-    found = tokenise([_fields(item, named) for item in parsed], vocabulary, stemmed)
+    fields = [_fields(item, named) for item in parsed]
+    found = tokenise([each for each, _ in fields], vocabulary, stemmed)
     contents = {item.file.hash: item for item in parsed}
     outlines = {hash_: _outline(item) for hash_, item in contents.items()}
     columns = {
@@ -61,6 +64,10 @@ def batch(
             aliases=_lists([item.aliases for item in parsed]),
             links=_lists([item.links for item in parsed]),
             lang=texts(codes),
+            link_percent=numbers(
+                "uint8",
+                [link_percent(item.file.text or "", start=item.matter) for item in parsed],
+            ),
         ),
         texts=Relation(
             hash=texts([*contents]),
@@ -73,6 +80,7 @@ def batch(
         replaces=any(item.file.change.document_id for item in parsed),
         places=_places([item.file for item in parsed]),
         sketched=sketches(found, [item.file.hash for item in parsed]),
+        data={item.file.path: size for item, (_, size) in zip(parsed, fields, strict=True) if size},
     )
 
 
@@ -103,27 +111,12 @@ def _places(files: Sequence[File]) -> Relation | None:
     return of_places(files)
 
 
-def _fields(item: Parsed, named: bool) -> Document:
-    """Return title, path and body, of which the front matter is not a part."""
+def _fields(item: Parsed, named: bool) -> tuple[Document, int]:
+    """Return title, path and body, of which front matter is not a part, and the bytes of data."""
     text = item.file.text or ""
     path = item.file.path if named else ""
-    return item.title, path, searched(text, item.file.data, item.body, item.described)
-
-
-def searched(text: str, data: bytes, start: int, described: str) -> str | bytes:
-    """Return what is searched of a text.
-
-    Args:
-        data: the text in UTF-8.
-        start: bytes of its front matter.
-        described: values of the metadata that are searched, too.
-    """
-    if not start and not described:
-        return data if text.isascii() else text
-    body = data[start:]
-    if described:
-        body = f"{described}\n".encode() + body
-    return body if body.isascii() else body.decode()
+    body, left_out = searched(text, item.file.data, item.body, item.described)
+    return (item.title, path, body), left_out
 
 
 def stored_fields(
@@ -137,8 +130,9 @@ def stored_fields(
         described: values of the metadata that are searched, too.
     """
     if collection == EXPERIENCES:
-        return title, "", body
-    return title, path, searched(body, body.encode(), len(body[:matter].encode()), described)
+        return title, "", without_data(body.encode())[0].decode()
+    size = len(body[:matter].encode())
+    return title, path, searched(body, body.encode(), size, described)[0]
 
 
 def of_postings(found: Postings) -> dict[str, Column]:

@@ -153,7 +153,12 @@ class Batches:
         if batch is not None or same or emptied or made:
             accepted = self._database.write(work)
         paths = [file.path for file in files if file.text is not None]
-        return self._count(files, {paths[number] for number in accepted})
+        taken = {paths[number] for number in accepted}
+        if batch is not None and batch.data:
+            sizes = [size for path, size in batch.data.items() if path in taken]
+            self._report.data_documents += len(sizes)
+            self._report.data_bytes += sum(sizes)
+        return self._count(files, taken)
 
     def remove(self) -> bool:
         """Remove the documents whose files are gone.

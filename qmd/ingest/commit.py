@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from qmd.storage.arrow import Relation, numbers, texts
@@ -87,6 +88,7 @@ class Batch(NamedTuple):
         replaces: whether some document takes the place of another.
         places: of documents; None: there are none.
         sketched: signatures of the texts: hash, bins and buckets, no hash twice.
+        data: bytes that are not searched, by path, of documents that have such.
     """
 
     incoming: Relation
@@ -97,6 +99,7 @@ class Batch(NamedTuple):
     replaces: bool
     places: Relation | None = None
     sketched: Relation | None = None
+    data: Mapping[str, int] = MappingProxyType({})
 
 
 def changes(

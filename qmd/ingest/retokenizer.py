@@ -18,6 +18,7 @@ from qmd.storage.database import Database
 from qmd.storage.stemmer import Stemmer
 from qmd.text import labels
 from qmd.text.languages import language, stemmed_in
+from qmd.text.link_lists import link_percent
 
 if TYPE_CHECKING:
     from qmd.ingest.inversion import Document
@@ -96,7 +97,14 @@ def _prepared(stale: list[Stale], vocabulary: Vocabulary) -> partial[None]:
     ids = [each.document_id for each in stale]
     return partial(
         commit.put_again,
-        again=Relation(document_id=numbers("uint32", ids), lang=texts(codes), **of_lengths(found)),
+        again=Relation(
+            document_id=numbers("uint32", ids),
+            lang=texts(codes),
+            link_percent=numbers(
+                "uint8", [link_percent(each.body, start=each.matter) for each in stale]
+            ),
+            **of_lengths(found),
+        ),
         postings=Relation(
             document_id=numbers("uint32", [ids[number] for number in found.number]),
             **of_postings(found),

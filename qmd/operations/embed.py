@@ -156,16 +156,20 @@ async def run_embed(
 
     from qmd.embedding import pipeline as embed
     from qmd.errors import IndexFailure
+    from qmd.ingest.stale_chunks import drop_stale
     from qmd.operations import first_model
     from qmd.storage import maintenance
+    from qmd.storage.descriptors import ensure_descriptors
     from qmd.storage.file_lock import errand
 
+    ensure_descriptors(index.place.database)
     await to_thread.run_sync(index.check_collections, names)
     if config.is_blank(index.place):  # it may have chosen another model
         index.refuse_loss(await to_thread.run_sync(index.collections))
     said = await to_thread.run_sync(first_model.choose, index)
     space = await to_thread.run_sync(index.models.space)
     with errand(index.place.database, "embed"):
+        await to_thread.run_sync(drop_stale, index.database)
         report = await embed.embed(
             index.database,
             await to_thread.run_sync(index.models.embedder, space),

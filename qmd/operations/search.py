@@ -143,6 +143,7 @@ def _search(
 ) -> Results:
     from qmd.ranking import bm25 as ranked
     from qmd.ranking.copies import depth, folded
+    from qmd.ranking.link_pages import behind
     from qmd.ranking.results import Form, Match
     from qmd.ranking.scale import attained
 
@@ -150,14 +151,16 @@ def _search(
     if narrowed is None:
         return Results([], NONE_INCLUDED)
     known = near_duplicates(index, cursor) if copies else {}
-    most = depth(limit, known)
-    found = ranked.bm25(cursor, asked, index.stemmer, among=narrowed, limit=most)
+    pages = ranked.link_pages(cursor)
+    most = depth(limit, known or pages)
     fold = partial(folded, copies=known, question=made.query, limit=limit)
-    best = fold(_in_order(cursor, found.scores, known), itemgetter(0))
-    while len(best) < limit and len(found.scores) == most:  # a group is larger than that
-        most *= 4
+    while True:
         found = ranked.bm25(cursor, asked, index.stemmer, among=narrowed, limit=most)
-        best = fold(_in_order(cursor, found.scores, known), itemgetter(0))
+        scores = behind(cursor, found.scores, pages, question=made.query)
+        best = fold(_in_order(cursor, scores, known), itemgetter(0))
+        if len(best) == limit or len(found.scores) < most:
+            break
+        most *= 4  # a group of near-duplicates is larger than that
     matches = {Match(number): bm25 for (number, bm25), _ in best}
     similar = {Match(number): files for (number, _), files in best}
     shown = presented(index, cursor, Form(found.words, length, full), matches, narrowed)
@@ -182,8 +185,8 @@ def _search(
 
 
 def _in_order(
-    cursor: Cursor, scores: list[tuple[int, float]], known: Copies
-) -> list[tuple[int, float]]:
+    cursor: Cursor, scores: Sequence[tuple[int, float]], known: Copies
+) -> Sequence[tuple[int, float]]:
     """Sort equal scores by path where near-duplicates are folded: the first of a group stays."""
     from qmd.ranking.bm25 import in_order
 

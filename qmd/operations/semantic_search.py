@@ -183,8 +183,9 @@ def _nearest(
 ) -> Results:
     from qmd.embedding import cosines
     from qmd.embedding import vectors as embeddings
-    from qmd.ranking import nearest, postings
+    from qmd.ranking import bm25, nearest, postings
     from qmd.ranking.copies import depth, folded
+    from qmd.ranking.link_pages import passages_behind
     from qmd.ranking.results import Form, Match
 
     narrowed = index.with_default_collections(cursor, among)
@@ -204,14 +205,15 @@ def _nearest(
         per_file=per_file,
         faster=index.vector_indexes.get(space, number, vectors, len(vector)),
     )
-    most = depth(limit, known)
-    found = find(limit=most)
+    pages = bm25.link_pages(cursor)
+    most = depth(limit, known or pages)
     fold = partial(folded, copies=known, question=made.query, limit=limit)
-    best = fold(found, _document_of)
-    while len(best) < limit and len(found) == most:  # a group is larger than that
-        most *= 4
+    while True:
         found = find(limit=most)
-        best = fold(found, _document_of)
+        best = fold(passages_behind(cursor, found, pages, question=made.query), _document_of)
+        if len(best) == limit or len(found) < most:
+            break
+        most *= 4  # a group of near-duplicates is larger than that
     similarity = cosines.of(cursor, number).similarity
     near = {
         Match(hit.document_id, hit, by_words=False): (similarity(hit.score), similar)

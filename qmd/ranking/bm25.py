@@ -45,6 +45,9 @@ class Shelf(Protocol):
     def places(self, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
         """Return (collection, path) of documents, by number, without deleted ones."""
 
+    def named(self, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
+        """Return (path, title) of documents, by number, without deleted ones."""
+
     def texts(self, cursor: Cursor, ids: Iterable[int]) -> dict[int, Text]:
         """Load documents with their texts, by number, without deleted ones."""
 
@@ -267,7 +270,7 @@ def postings_of(cursor: Cursor) -> Postings:
 
 def statistics(cursor: Cursor) -> tuple[float, float, bool]:
     """Return the number of documents, their mean length, and whether deleted ones have postings."""
-    total, average, buried, _ = _statistics(cursor)
+    total, average, buried, *_ = _statistics(cursor)
     return total, average, buried
 
 
@@ -277,9 +280,20 @@ def languages(cursor: Cursor) -> Sequence[str]:
     return found
 
 
+def link_pages(cursor: Cursor) -> Collection[int]:
+    """Return the documents that are lists of links."""
+    found: Collection[int] = _statistics(cursor)[4]
+    return found
+
+
 def _statistics(cursor: Cursor) -> tuple[Any, ...]:
     name = "search/statistics"
-    return cursor.each("once", [name], lambda _: {name: cursor.run(name)[0]})[name]
+
+    def read(_: list[str]) -> dict[str, tuple[Any, ...]]:
+        [(*found, pages)] = cursor.run(name)
+        return {name: (*found, frozenset(pages))}
+
+    return cursor.each("once", [name], read)[name]
 
 
 def get_ready(cursor: Cursor, *, limit: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 MORE = 20
-"""Further documents to rank where some have near-duplicates."""
+"""Further documents to rank where some have near-duplicates or are lists of links."""
 
 
 class Member(NamedTuple):
@@ -37,9 +37,13 @@ def load(cursor: Cursor) -> dict[int, Member]:
     }
 
 
-def depth(limit: int, copies: Copies) -> int:
-    """Return how many documents to rank, so that about `limit` are left when they are folded."""
-    return 2 * limit + MORE if copies else limit
+def depth(limit: int, rearranged: Collection[object]) -> int:
+    """Return how many documents to rank, so that about `limit` are left when some are rearranged.
+
+    Args:
+        rearranged: near-duplicates, which are folded, and lists of links, which others come before.
+    """
+    return 2 * limit + MORE if rearranged else limit
 
 
 def folded(

@@ -128,6 +128,7 @@ def fused(
                 "lists": _explained(lists, parts),
                 "bonus": bonus,
                 "recency": recency,
+                "link_page": 0.0,
                 "fused": score,
             },
         )

@@ -10,7 +10,7 @@ order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -22,7 +22,7 @@ from qmd.embedding import cosines
 from qmd.embedding import vectors as embeddings
 from qmd.errors import ModelError, NotEmbedded, QueryError
 from qmd.models import truncation
-from qmd.ranking import bm25, copies, postings, query
+from qmd.ranking import bm25, copies, link_pages, postings, query
 from qmd.ranking import nearest as neighbours
 from qmd.ranking.expansion import Expansion
 from qmd.ranking.fusion import DEPTH, Fusion, Listed, Ranked, fused
@@ -156,22 +156,21 @@ class _Run:
         reranks = self._helpers.reranker is not None
         wanted = max(limit, self._recipe.candidates) if reranks else limit
         searches = await self._expansion.searches()
-        known: Copies = {}
-        if self._recipe.copies is not None:
-            known = await to_thread.run_sync(self._database.read, self._recipe.copies)
-        deep = copies.depth(wanted, known)
+        known, pages = await to_thread.run_sync(self._database.read, self._rearranged)
+        deep = copies.depth(wanted, known or pages)
         alone = [asked.kind for asked, _ in searches] == ["lex"]
         if alone and self._recipe.half_life is None:
             self._depth = deep  # nothing can change its order
         else:
-            self._depth = max(self._depth, limit if not known else deep)
+            self._depth = max(self._depth, limit if not (known or pages) else deep)
         at_once = alone and not reranks
         lists = [] if at_once else await self._lists(searches)
 
         def fuse(cursor: Cursor) -> list[Ranked]:
             found = self._words_alone(searches, cursor) if at_once else lists
-            ranked = self._fused(cursor, lists=found, limit=deep)
             asked = " ".join(self._question.texts)
+            ranked: Sequence[Ranked] = self._fused(cursor, lists=found, limit=deep)
+            ranked = link_pages.ranked_behind(cursor, ranked, pages, question=asked)
             kept = copies.folded(
                 ranked, lambda each: each.document_id, known, question=asked, limit=wanted
             )
@@ -201,6 +200,11 @@ class _Run:
                 aid=self._aid,
             )
         return await to_thread.run_sync(read, partial(finished, documents=documents))
+
+    def _rearranged(self, cursor: Cursor) -> tuple[Copies, Collection[int]]:
+        """Load the documents that have near-duplicates, and those that are lists of links."""
+        known: Copies = {} if self._recipe.copies is None else self._recipe.copies(cursor)
+        return known, bm25.link_pages(cursor)
 
     def _fused(self, cursor: Cursor, *, lists: Sequence[Listed], limit: int) -> list[Ranked]:
         """Fuse the lists; the keywords of documents without a vector decide their ranks."""

@@ -107,6 +107,10 @@ class Documents(NamedTuple):
         """Return (collection, path) of documents, by number, without deleted ones."""
         return {number: self.known[number][:2] for number in ids if number in self.known}
 
+    def named(self, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
+        """Return (path, title) of documents, by number, without deleted ones."""
+        return {number: self.known[number][1:3] for number in ids if number in self.known}
+
     def texts(self, cursor: Cursor, ids: Iterable[int]) -> dict[int, Text]:
         """Load documents with their texts, by number, without deleted ones."""
         facts = {number: self.known[number] for number in ids if number in self.known}

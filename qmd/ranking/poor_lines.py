@@ -1,8 +1,9 @@
-"""Lines that have words of a query and answer nothing: front matter, links alone, imports."""
+"""Lines that have words of a query and answer nothing: front matter, links, imports, data."""
 
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Callable, Sequence
 
 _LINKS = re.compile(
@@ -39,6 +40,12 @@ _RIGHTS = re.compile(
     re.IGNORECASE,
 )
 _RULE = ("---", "...")
+
+LINE_RUN, LONGEST_RUN, STRETCH = 40, 80, 400
+"""Characters of a line, of one of its words and of all of them from which on it may have data."""
+
+DENSE = 11
+"""Characters of a word and its blank on the average from which on a long line may be minified."""
 
 
 def frontmatter_lines(lines: Sequence[str]) -> int:
@@ -81,3 +88,38 @@ def share_of_links(lines: Sequence[str]) -> float:
     """Compute the share of the lines with words that are only links, 0 to 1."""
     wordy = [line for line in lines if _LETTER.search(line)]
     return sum(map(_is_only_links, wordy)) / len(wordy) if wordy else 0.0
+
+
+def without_data(text: str) -> str:
+    """Replace data, such as base64, by an ellipsis. See `text/machine_data.py`."""
+    if not _may_have_data(text):
+        return text
+    from qmd.text import machine_data
+
+    return "…" if machine_data.is_encoded(text) else machine_data.shortened(text)
+
+
+def is_in_data(line: str, found_in: Callable[[str], object]) -> bool:
+    """Check that the words of the query are in data, which is not indexed.
+
+    Args:
+        found_in: tells the words of the query in a text.
+    """
+    if not _may_have_data(line):
+        return False
+    words = without_data(line)
+    return words != line and not found_in(words)
+
+
+def _may_have_data(text: str) -> bool:
+    """Check lengths: most lines do without the patterns of data."""
+    if len(text) < LINE_RUN:
+        return False
+    parts = text.split()
+    if len(parts) == 1:
+        return "://" not in text and text.isascii()
+    if max(map(len, parts), default=0) >= LONGEST_RUN:
+        return True
+    return len(text) >= STRETCH and (
+        len(parts) < len(text) / DENSE or sum(map(text.count, string.digits)) > len(text) / 4
+    )

@@ -12,7 +12,7 @@ from itertools import accumulate
 from operator import or_
 from typing import NamedTuple
 
-from qmd.ranking.poor_lines import frontmatter_lines, is_poor
+from qmd.ranking.poor_lines import frontmatter_lines, is_in_data, is_poor, without_data
 from qmd.text import tokenizer
 
 _CHUNK = re.compile(r"\S+")
@@ -39,7 +39,7 @@ class Snippet(NamedTuple):
     Attributes:
         line: the first that matches, from 1; if none does, the first that is not blank.
         first: the first that is shown, from 1.
-        lines: as they stand in the document.
+        lines: as they stand in the document, with an ellipsis for data such as base64.
     """
 
     line: int
@@ -256,7 +256,7 @@ def snippet(
     (start, end), before = _best_lines(body, lines, starts, match, floor, size, distinct)
     first_match = start
     start, end = _grown(lines, start, end, length, before)
-    shown = [line.rstrip("\r") for line in lines[start:end]]
+    shown = [without_data(line.rstrip("\r")) for line in lines[start:end]]
     if len(shown) == 1 and len(shown[0]) > length:
         shown = [cut(shown[0], match, length)]
     return Snippet(first_match + 1, start + 1, tuple(shown))
@@ -292,7 +292,7 @@ def _best_lines(
 
     def good() -> Iterator[tuple[int, int]]:
         for at, bits in match.lines_with(body, starts):
-            if at < floor or is_poor(lines[at], match):
+            if at < floor or is_poor(lines[at], match) or is_in_data(lines[at], match.found_in):
                 poor.append((at, bits))
             else:
                 better.append(at)
@@ -304,7 +304,8 @@ def _best_lines(
         better = [at for at, _ in poor]
     if best is None:
         written = [at for at, line in enumerate(lines) if line.strip()]
-        first = (at for at in written if at >= floor and not is_poor(lines[at], match))
+        wordy = (at for at in written if at >= floor and not is_in_data(lines[at], match.found_in))
+        first = (at for at in wordy if not is_poor(lines[at], match))
         start = next(first, next(iter(written), 0))
         return (start, start + 1), floor if start >= floor else 0
     start, end = best

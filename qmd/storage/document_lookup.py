@@ -210,6 +210,12 @@ def _on_disk(cursor: Cursor, name: str, folder: Path) -> str | None:
     return None
 
 
+def exactly(cursor: Cursor, name: str) -> Document | None:
+    """Find the document that is called `collection/path`, or None."""
+    collection, _, path = name.partition("/")
+    return _at(cursor, collection, path, as_written=True)
+
+
 def _at(cursor: Cursor, collection: str, path: str, *, as_written: bool = False) -> Document | None:
     """Find the document at a path of a collection.
 

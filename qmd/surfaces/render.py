@@ -261,7 +261,11 @@ def explained(explain: Mapping[str, Any]) -> list[str]:
         f"weight {part['weight']:.4g})"
         for part in explain["lists"]
     ]
-    more = {"top-rank bonus": explain["bonus"], "recency": explain["recency"]}
+    more = {
+        "top-rank bonus": explain["bonus"],
+        "recency": explain["recency"],
+        "a list of links, behind a page that it points to": explain["link_page"],
+    }
     lines += [f"  {given:.6f}  {name}" for name, given in more.items() if given]
     lines.append(f"= {explain['fused']:.6f}  fused by {explain['fusion']}")
     if "rerank" in explain:

@@ -77,7 +77,7 @@ KINDS = (
     Kind("outline", ".opml", DOCUMENT, "opml"),
     Kind("log", ".log", DATA),
     Kind("CSV", ".csv .tsv", DATA, "csv_rows"),
-    Kind("JSON", ".json .jsonl .ndjson .geojson", DATA, "json_text"),
+    Kind("JSON", ".json .jsonl .ndjson .geojson", DATA, "json_text", "2"),
     Kind("YAML", ".yaml .yml", DATA),
     Kind("TOML", ".toml", DATA),
     Kind("settings", ".ini .cfg .conf .properties .env", DATA),

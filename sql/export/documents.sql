@@ -24,6 +24,7 @@
 -- out  links         text[]?    that only the reader of the file tells, and not the text
 -- out  remark        text?      what is odd about the file
 -- out  lang          text?      language of the text, an ISO 639-1 code; null: nothing tells it
+-- out  link_percent  utinyint?  of its text in lists of links; null: not told yet
 -- out  title_length  uinteger   occurrences of terms in the title
 -- out  path_length   uinteger   in the path
 -- out  body_length   uinteger   in the body
@@ -54,6 +55,7 @@ select
     links,
     remark,
     lang,
+    link_percent,
     title_length,
     path_length,
     body_length,

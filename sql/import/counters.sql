@@ -11,6 +11,9 @@ set value = case counters.name
     when 'stale_postings' then greatest(
         counters.value, case when was.value > 0 then was.value + $documents else 0 end
     )
+    when 'stale_chunks' then greatest(
+        counters.value, case when was.value > 0 then was.value + $chunks else 0 end
+    )
     else counters.value
 end
 from read_parquet(from_json($files, '["VARCHAR"]'), hive_partitioning = false) as was

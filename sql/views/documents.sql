@@ -13,6 +13,7 @@
 -- out  tags         text[]?    of the frontmatter and of the text, without #, none twice
 -- out  aliases      text[]?    other names, of the frontmatter
 -- out  lang         text?      language of the text, an ISO 639-1 code; null: nothing tells it
+-- out  link_percent utinyint?  of the text in lists of links; null: not told yet
 -- out  hash         text       SHA-256 of the body, 64 hex digits
 -- out  body         text
 -- out  document_id  uinteger   changes whenever the document does
@@ -31,6 +32,7 @@ select
     tags,
     aliases,
     lang,
+    link_percent,
     documents.hash,
     body,
     document_id

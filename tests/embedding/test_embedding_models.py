@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from qmd.embedding import vectors as embeddings
-from qmd.embedding.pipeline import TITLE_SHARE
+from qmd.embedding.passages import TITLE_SHARE
 from qmd.errors import ModelUnusable, NotEmbedded, TextTooLong
 from qmd.models.registry import EMBEDDING_GEMMA
 from qmd.settings.environment import Machine

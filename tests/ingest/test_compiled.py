@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from qmd.ingest import inversion, outlines, sketches
+from qmd.ingest import inversion, outlines, searched_text, sketches
 from qmd.operations.doctor import _installed
 from qmd.storage.statements import data_folder
 from tools.compiling import put
@@ -24,6 +24,7 @@ def test_what_was_compiled_is_used():
     assert inversion.Words is not None
     assert outlines._compiled is not None
     assert sketches._compiled is not None
+    assert searched_text._kinds_of_data is not None
 
 
 def compiled(into, **variables):
@@ -42,8 +43,10 @@ def compiled(into, **variables):
 @pytest.mark.skipif(not shutil.which("c++"), reason="there is no compiler")
 def test_it_is_put_where_it_belongs(tmp_path):
     made = compiled(tmp_path)
-    assert [file.parent for file in made] == [tmp_path / "qmd/ingest/compiled"] * 3
-    assert [file.name.partition(".")[0] for file in made] == ["outlines", "sketches", "words"]
+    assert [file.parent for file in made] == [tmp_path / "qmd/ingest/compiled"] * 4
+    assert [file.name.partition(".")[0] for file in made] == [
+        *("machine_data", "outlines", "sketches", "words")
+    ]
     assert all(file.exists() for file in made)
 
 

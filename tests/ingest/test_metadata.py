@@ -70,13 +70,13 @@ def test_passages_begin_behind_front_matter(shelf):
 
 
 def test_long_front_matter_leaves_its_names_to_the_model(library, monkeypatch):
-    from qmd.embedding import pipeline
+    from qmd.embedding import passages
 
     library.write("a.md", NOTE.replace("cssclass: wide", f"other: {'word ' * 400}"))
     library.update()
     prompts = []
     monkeypatch.setattr(
-        pipeline._Run,
+        passages.Passages,
         "_prompt",
         lambda self, text, passage: prompts.append(passage) or passage,
     )

@@ -133,7 +133,8 @@ def test_the_file_is_not_asked_for_postings_and_words(warm, monkeypatch):
 
 
 def test_positions_beyond_two_bytes_are_kept(warm):
-    filler = " ".join(f"w{number % 50}" for number in range(66_000))
+    words = "river bridge window garden letter summer station island morning bottle".split()
+    filler = " ".join(words[number % 10] for number in range(66_000))
     warm.write("long.md", f"{filler} first second {filler[:2000]} third")
     warm.write("other.md", f"{filler} second first")
     apart = filler.split()[: (1 << 16)]

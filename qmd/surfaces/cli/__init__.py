@@ -20,6 +20,7 @@ COMMANDS = {
     "query": "semantic_search",
     "grep": "grep",
     "similar": "similar",
+    "passages": "passages",
     "embed": "embed",
     "get": "documents",
     "multi-get": "documents",
@@ -60,7 +61,7 @@ GROUPS = {
 """Each group of commands and the module of its `app`."""
 
 PANELS = {
-    "Search": "search vsearch query similar grep sql",
+    "Search": "search vsearch query passages similar grep sql",
     "Read documents": "get multi-get ls",
     "Choose what is indexed": "collection context init trust",
     "Keep the index up to date": "update watch embed put remove models",

@@ -80,6 +80,8 @@ def _record(report: Embedded) -> dict[str, object]:
         "seconds": round(report.seconds, 3),
         "documents": report.documents,
         "lacking": report.lacking,
+        "data_documents": report.data_documents,
+        "data_bytes": report.data_bytes,
         "failed": [{"chunk": name, "reason": why} for name, why in report.failed],
         "notice": report.notice,
     }
@@ -106,6 +108,9 @@ def summary(report: Embedded) -> str:
             f"{report.model} knows English only. 'qmd models list' shows models that know many "
             "languages."
         )
+    if report.data_bytes:
+        told = wording.data_left_out(report.data_documents, report.data_bytes, "embedded")
+        lines.append(f"  {told}")
     if report.lacking:
         lines.append(
             f"Documents that still lack vectors: {report.lacking} of {report.documents}. "

@@ -265,6 +265,9 @@ def summary(report: Report) -> str:
     if set(report.kinds) - {"Markdown"}:
         counts = sorted(report.kinds.items(), key=lambda each: (-each[1], each[0]))
         lines.append("  read: " + ", ".join(f"{count} {shown(kind)}" for kind, count in counts))
+    if report.data_bytes:
+        data = wording.data_left_out(report.data_documents, report.data_bytes, "searched")
+        lines.append(f"  {data}")
     lines += [f"  {shown(line)}" for line in left_out.kept_in_words(report.collection, report.kept)]
     if report.left_out:
         lines.append("  not indexed: " + shown(left_out.in_words(report.left_out)))

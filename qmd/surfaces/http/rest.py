@@ -40,6 +40,7 @@ def routes(toolbox: Toolbox) -> list[Route]:
         "query": _results,
         "grep": _lines,
         "similar": _results,
+        "context": _lines,
         "get": _documents,
         "multi_get": _documents,
         "query_experiences": _object,

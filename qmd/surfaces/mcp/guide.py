@@ -10,11 +10,12 @@ from qmd.surfaces.tools.schemas.tool import Tool
 _INSTRUCTIONS = """\
 qmd searches the user's own notes, documents and code on this machine.
 
-Search first, then read: a result names a file, its docid and the line that matches; `get` reads \
-it from there ('file.md:120:40' or '#abc123'), `multi_get` reads several. `search` finds exact \
-words, names and phrases; `vsearch` finds what means the same in other words; `query` does both \
-and is the best choice when unsure. `status` lists the collections. `query_experiences` finds \
-solved problems that agents have recorded, unreviewed"""
+`context` answers most questions in one call: the best passages with their text, within \
+`maxTokens`. Else search first, then read: a result names a file, its docid and the line that \
+matches; `get` reads it from there ('file.md:120:40' or '#abc123'), `multi_get` reads several. \
+`search` finds exact words, names and phrases; `vsearch` finds what means the same in other words; \
+`query` does both and is the best choice when unsure. `status` lists the collections. \
+`query_experiences` finds solved problems that agents have recorded, unreviewed"""
 
 _SUBMIT = "; record yours with `submit_experience`"
 
@@ -26,6 +27,7 @@ _BEST_FOR = {
     "search": 'exact words, names, identifiers, "quoted phrases"; leave words out with -word',
     "vsearch": "a question in your own words, when the text may use others",
     "query": "anything where you want the best answer; typed `searches` (lex, vec, hyde) steer it",
+    "context": "answering a question in one call: the passages themselves, with their places",
     "similar": "more on the subject of a document that you have found",
     "get": "reading one document, or some of its lines: `file.md:120:40`",
     "grep": "lines that a regular expression matches, such as all uses of an identifier",
@@ -55,7 +57,8 @@ Its lines are numbered, and a comment on top says what its folder is about.
 
 ## Search Strategy
 
-1. Begin with `search` if you know a word that must occur, with `query` if you do not.
+1. Begin with `context`: it brings the passages themselves. To see which documents there are, \
+begin with `search` if you know a word that must occur, with `query` if you do not.
 2. Scores go from 0 to 1 and say which result of one answer is better; those of different \
 tools or questions cannot be compared.
 3. Nothing found? Try other words with `vsearch`, or `query` with several `searches`: \

@@ -18,6 +18,7 @@ from qmd.surfaces.tools import schemas
 from qmd.surfaces.tools.build_reply import UnknownTool, code_of
 from qmd.surfaces.tools.dispatch import Toolbox
 from qmd.surfaces.tools.reply import MARKDOWN, Code, Reply, Resource
+from qmd.surfaces.tools.schemas.tool import Tool
 from qmd.text import paths
 from qmd.version import __version__
 
@@ -119,7 +120,7 @@ class _Served:
         except UnknownTool as error:
             known = UnknownTool(error.name, list(self.called))
             raise MCPError(types.INVALID_PARAMS, str(known)) from error
-        return _result(reply)
+        return _result(reply, self._toolbox.tool(params.name))
 
     async def list_resources(
         self, context: Context, params: types.PaginatedRequestParams | None
@@ -184,8 +185,12 @@ class _Served:
         return types.GetPromptResult(description=guide.PROMPT_DESCRIPTION, messages=[message])
 
 
-def _result(reply: Reply) -> types.CallToolResult:
-    """Convert a reply to a result of the protocol."""
+def _result(reply: Reply, tool: Tool) -> types.CallToolResult:
+    """Convert a reply to a result of the protocol.
+
+    The text of a tool without an output schema says all: programs gain nothing by a second copy,
+    which some hosts hand to their model.
+    """
     return types.CallToolResult(
         content=[
             types.TextContent(text=part)
@@ -193,7 +198,7 @@ def _result(reply: Reply) -> types.CallToolResult:
             else types.EmbeddedResource(resource=_contents(part, uri=part.uri))
             for part in reply.content
         ],
-        structured_content=reply.structured,
+        structured_content=reply.structured if tool.output is not None else None,
         is_error=reply.error is not None,
         _meta={ERROR_CODE: reply.error} if reply.error else None,
     )

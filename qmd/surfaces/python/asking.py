@@ -5,6 +5,7 @@ from __future__ import annotations
 from qmd.operations.doctor import doctor
 from qmd.operations.documents import documents, get, multi_get
 from qmd.operations.grep import grep
+from qmd.operations.passages import passages
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query, vector_search
 from qmd.operations.similar import similar
@@ -23,6 +24,7 @@ class Asking(Base):
     vsearch = vector_search
     query = awaited(query)
     similar = awaited(similar)
+    passages = awaited(passages)
 
     grep = awaited(grep)
     get = awaited(get)

@@ -38,6 +38,7 @@ from qmd.wording import on_one_line, reaches
 if TYPE_CHECKING:
     from qmd.analytics.rows import Results
     from qmd.operations.grep import Line
+    from qmd.operations.passages import Excerpts
     from qmd.operations.put import Put
     from qmd.operations.status import Status
     from qmd.reports import Embedded, Report
@@ -73,6 +74,15 @@ def results(question: str, found: Results, least: float) -> Reply:
         told["respelled"] = {word: list(near) for word, near in found.respelled.items()}
     parts = (reply_text.summary(question, kept), *notes, *reply_text.places(kept, match))
     return Reply(parts, {"results": kept, **told})
+
+
+def excerpts(found: Excerpts) -> Reply:
+    """Build the reply of `context`: the text has all of it."""
+    notes = [found.notice] if found.notice else []
+    told = {"notice": found.notice} if found.notice else {}
+    records = reply_text.fitting([each._asdict() | {"place": each.place} for each in found])
+    left_out = [f"{each.file}:{each.line}" for each in found.left_out]
+    return Reply((found.text, *notes), {"passages": records, "leftOut": left_out, **told})
 
 
 def lines(pattern: str, found: Sequence[Line], most: int) -> Reply:
@@ -187,8 +197,11 @@ def embedded(done: Embedded) -> Reply:
         "lacking": done.lacking,
         "failed": len(done.failed),
         "stopped": done.stopped,
+        "dataBytes": done.data_bytes,
     }
     text = f"{done.chunks} passages embedded; documents that lack vectors: {done.lacking}."
+    if done.data_bytes:
+        text += f" Data such as base64, not embedded: {done.data_bytes} bytes."
     return Reply((text, *([done.notice] if done.notice else ())), facts)
 
 

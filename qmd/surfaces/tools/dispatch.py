@@ -17,6 +17,7 @@ from qmd.errors import InvalidArgument, QmdError
 from qmd.operations.documents import get, multi_get
 from qmd.operations.embed import embed
 from qmd.operations.grep import grep
+from qmd.operations.passages import passages
 from qmd.operations.put import put, remove
 from qmd.operations.search import prepare, search
 from qmd.operations.semantic_search import query, vector_search
@@ -233,6 +234,9 @@ class Toolbox:
         least = asked["minScore"]
         found = await self._run(similar, asked | {"minScore": lowest_shown_as(least)})
         return build_reply.results(asked["file"], found, least)
+
+    async def _context(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
+        return build_reply.excerpts(await self._run(passages, read(tool, given)))
 
     async def _find(
         self, function: Callable[..., Any], tool: Tool, given: Mapping[str, Any]

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from qmd.surfaces.tools.schemas.experiences import QUERY_EXPERIENCES, SUBMIT_EXPERIENCE
 from qmd.surfaces.tools.schemas.reading import GET, MULTI_GET, STATUS
-from qmd.surfaces.tools.schemas.searching import GREP, QUERY, SEARCH, SIMILAR, VSEARCH
+from qmd.surfaces.tools.schemas.searching import (
+    CONTEXT,
+    GREP,
+    QUERY,
+    SEARCH,
+    SIMILAR,
+    VSEARCH,
+)
 from qmd.surfaces.tools.schemas.upkeep import EMBED, PUT, REMOVE, UPDATE
 
 TOOLS = (
@@ -18,6 +25,7 @@ TOOLS = (
     SUBMIT_EXPERIENCE,
     GREP,
     SIMILAR,
+    CONTEXT,
     UPDATE,
     EMBED,
     PUT,

@@ -47,7 +47,7 @@ def tool_of(
         if each.default_on("tool") is REQUIRED:
             required.append(each.json)
     return Tool(
-        operation.name,
+        operation.tool,
         operation.title,
         operation.description or operation.summary,
         takes({**properties, **(extras or {})}, *required),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qmd.operations.grep import grep
+from qmd.operations.passages import passages
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query, vector_search
 from qmd.operations.similar import similar
@@ -63,3 +64,4 @@ GREP = tool_of(
     ),
 )
 SIMILAR = tool_of(similar, _RESULTS)
+CONTEXT = tool_of(passages)

@@ -56,7 +56,8 @@ EMBED = tool_of(
             "lacking": integer("Documents still without all of their vectors."),
             "failed": integer("Passages that could not be embedded."),
             "stopped": {"type": "boolean", "description": "The time was over before all was done."},
+            "dataBytes": integer("Bytes of data, such as base64, that are not embedded."),
         },
-        *("chunks", "documents", "lacking", "failed", "stopped"),
+        *("chunks", "documents", "lacking", "failed", "stopped", "dataBytes"),
     ),
 )

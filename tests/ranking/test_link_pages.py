@@ -1,0 +1,178 @@
+"""Lists of links do not come before the pages that they point to."""
+
+from __future__ import annotations
+
+import math
+
+import anyio
+import pytest
+
+from qmd.operations.index import Index
+from qmd.operations.search import search
+from qmd.operations.semantic_search import query, vector_search
+from qmd.ranking import bm25
+from qmd.ranking.link_pages import Links, Name, is_meant, points_to, read_links
+from tests.library import STEMMER
+
+SUMMARY = """# Summary
+
+- [Brewing green tea](tea/green.md)
+- [Roasting coffee beans](coffee.md)
+- [Drinking mate](mate.md)
+"""
+TEA = "# Leaves\n\nBrewing green tea: water of eighty degrees, for two minutes. " + "More. " * 60
+COFFEE = "# Beans\n\nRoasting coffee beans takes ten minutes. " + "Much is said of it. " * 40
+
+
+@pytest.fixture
+def book(library):
+    library.write("SUMMARY.md", SUMMARY)
+    library.write("tea/green.md", TEA)
+    library.write("coffee.md", COFFEE)
+    library.write(
+        "mate.md", "# Gourds\n\nA gourd, hot water and leaves. " + "It is passed on. " * 30
+    )
+    library.update()
+    library.embed()
+    return library
+
+
+def ways(library, question, **options):
+    async def both():
+        return await query(library.engine, question, **options)
+
+    return [
+        search(library.engine, question, **options),
+        vector_search(library.engine, question, min_score=-1.0, **options),
+        anyio.run(both),
+        anyio.run(lambda: query(library.engine, question, mode="fast", **options)),
+        anyio.run(lambda: query(library.engine, question, fusion="rrf", **options)),
+    ]
+
+
+def files(found):
+    return [each.file.removeprefix("notes/") for each in found]
+
+
+@pytest.mark.parametrize(
+    ("question", "page"),
+    [("brewing green tea", "tea/green.md"), ("roasting coffee beans", "coffee.md")],
+)
+@pytest.mark.parametrize("limit", [1, 2, 10])
+def test_a_page_comes_before_the_list_that_points_to_it(book, question, page, limit):
+    for found in ways(book, question, limit=limit):
+        names = files(found)
+        assert page in names
+        assert "SUMMARY.md" not in names[: names.index(page)]
+        scores = [each.score for each in found]
+        assert scores == sorted(scores, reverse=True)
+
+
+def test_without_the_rule_the_list_would_be_first(book):
+    book.write("SUMMARY.md", SUMMARY.replace("green.md", "black.md").replace("Brewing g", "G"))
+    book.update()
+    assert files(search(book.engine, "green tea"))[0] == "SUMMARY.md"
+
+
+def test_a_list_is_found_and_first_by_its_name(book):
+    for found in ways(book, "summary"):
+        assert files(found)[0] == "SUMMARY.md"
+    for found in ways(book, "brewing green tea"):
+        assert "SUMMARY.md" in files(found)
+
+
+def test_postings_in_memory_give_the_same(book):
+    warm = Index(book.engine.place, book.engine.models.machine, warm=True, stays=True)
+    warm.stemmer = STEMMER
+    try:
+        asked = ["brewing green tea", "coffee beans mate", "summary", "leaves water"]
+        before = [[(each.file, each.score) for each in search(book.engine, one)] for one in asked]
+        warm.read(lambda cursor: None)
+        warm.holder.prepare()
+        warm.holder.settle()
+        assert warm.database.read(bm25.held) is not None
+        after = [[(each.file, each.score) for each in search(warm, one)] for one in asked]
+    finally:
+        warm.close()
+    assert before == after
+    assert files(search(book.engine, asked[0]))[:2] == ["tea/green.md", "SUMMARY.md"]
+
+
+def test_the_explanation_adds_up(book):
+    async def explained():
+        return await query(book.engine, "brewing green tea", explain=True)
+
+    found = anyio.run(explained)
+    by_file = {each.file: each for each in found}
+    assert by_file["notes/SUMMARY.md"].explain["link_page"] < 0
+    assert by_file["notes/tea/green.md"].explain["link_page"] == 0
+    for each in found:
+        given = sum(part["contribution"] for part in each.explain["lists"])
+        extra = sum(each.explain[name] for name in ("bonus", "recency", "link_page"))
+        assert math.isclose(given + extra, each.explain["fused"], abs_tol=1e-9)
+        assert math.isclose(each.score, each.explain["fused"], abs_tol=0.01)
+
+
+def test_a_list_of_links_to_elsewhere_stays(library):
+    library.write("marks.md", SUMMARY.replace("](", "](https://elsewhere.example/"))
+    library.write("notes.md", TEA.replace("green ", ""))
+    library.update()
+    assert files(search(library.engine, "brewing green tea"))[0] == "marks.md"
+
+
+def test_an_index_from_before_learns_it_by_an_update(library):
+    library.write("SUMMARY.md", SUMMARY)
+    library.update()
+
+    def forget(cursor):
+        cursor.connection.execute("update documents set link_percent = null")
+        cursor.connection.execute("update counters set value = 1000 where name = 'stale_postings'")
+
+    library.engine.database.write(forget)
+    library.update()
+    told = library.engine.read(
+        lambda cursor: cursor.connection.execute("select link_percent from documents").fetchall()
+    )
+    assert told == [(100,)]
+
+
+LINKS = read_links(
+    "\x1e".join(["Tea", "", "Cold Brew", "heading", "x"]),
+    "\x1e".join(["../a/Tea%20Leaves.md#top", "[[x", "https://e.example/b/brew.html", "", "guide/"]),
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "title", "is_target"),
+    [
+        ("a/tea leaves.md", "Other", True),
+        ("x/a/Tea Leaves.md", "Other", True),
+        ("c/brew.md", "Other", False),
+        ("b/brew.md", "Other", True),
+        ("c/other.md", "cold brew", True),
+        ("guide/README.md", "Other", True),
+        ("guide/more.md", "Other", False),
+        ("heading.md", "heading", False),
+    ],
+)
+def test_links_lead_to_documents(path, title, is_target):
+    assert points_to(LINKS, Name(path, title)) == is_target
+
+
+def test_a_tag_is_no_link():
+    assert read_links("tea\x1eGreen", "\x1e") == Links(frozenset(), frozenset())
+
+
+@pytest.mark.parametrize(
+    ("question", "page", "other", "meant"),
+    [
+        ("brewing", Name("moc.md", "Brewing"), Name("tea.md", "Tea"), True),
+        ("how to brew", Name("moc.md", "Brewing"), Name("tea.md", "Tea"), True),
+        ("brewing", Name("moc.md", "Brewing"), Name("b.md", "Brewing tea"), False),
+        ("brewing coffee", Name("moc.md", "Brewing"), Name("tea.md", "Tea"), False),
+        ("summary", Name("book/SUMMARY.md", "Contents"), Name("tea.md", "Tea"), True),
+        ("?", Name("moc.md", "Brewing"), Name("tea.md", "Tea"), False),
+    ],
+)
+def test_a_list_is_meant_by_its_name(question, page, other, meant):
+    assert is_meant(question, page, rather_than=other) == meant
