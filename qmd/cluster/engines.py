@@ -1,4 +1,4 @@
-"""Engines over shards."""
+"""Engines over shards: in this process, or in actors of a Ray cluster."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from qmd.cluster.in_process import ShardsHere
 from qmd.cluster.open_index import ShardedIndex
 
 if TYPE_CHECKING:
+    from qmd.cluster.ray_engine import ShardsOfRay
     from qmd.settings.config import Engine
     from qmd.settings.environment import Machine, Place
 
@@ -23,10 +24,17 @@ def opened(place: Place, machine: Machine, engine: Engine, *, stays: bool) -> Sh
     Raises:
         NotAManifest: the folder has none that this version reads.
         ShardDamaged: the file of a shard is missing or has another size.
+        UsageError: Ray is not installed, or no cluster answers at the address.
     """
     folder = Path(engine.source).absolute()
     found = manifests.read(folder)
-    shards = ShardsHere(folder, found, in_memory=stays)
+    shards: ShardsHere | ShardsOfRay
+    if engine.name == "ray":
+        from qmd.cluster import ray_engine
+
+        shards = ray_engine.ShardsOfRay(folder, found, engine)
+    else:
+        shards = ShardsHere(folder, found, in_memory=stays)
     return ShardedIndex(
         place,
         machine,

@@ -51,6 +51,7 @@
         │   ├── ShardsReadOnly    writing to an index of shards
         │   ├── NotOverShards     operation that needs all tables in one file
         │   ├── ShardsDisagree    shards of several builds
+        │   ├── ShardFailed       shard on another machine that cannot be read
         │   ├── ShardsMissing     shards that did not answer in time
         │   ├── NotAManifest      no manifest that can be read
         │   └── ShardDamaged      file of a shard missing or changed
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
         NotAManifest,
         NotOverShards,
         ShardDamaged,
+        ShardFailed,
         ShardsDisagree,
         ShardsMissing,
         ShardsReadOnly,
@@ -206,6 +208,7 @@ __all__ = [
     "RuntimeMissing",
     "ServerFailure",
     "ShardDamaged",
+    "ShardFailed",
     "ShardsDisagree",
     "ShardsMissing",
     "ShardsReadOnly",

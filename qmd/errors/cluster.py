@@ -59,6 +59,14 @@ class ShardsMissing(ClusterFailure):
         self.numbers = tuple(numbers)
 
 
+class ShardFailed(ClusterFailure):
+    """A shard on another machine cannot answer."""
+
+    def __init__(self, number: int, message: str) -> None:
+        super().__init__(f"Shard {number}: {message}")
+        self.number = number
+
+
 class NotAManifest(ClusterFailure):
     """A folder has no manifest of shards that this version can read."""
 

@@ -32,7 +32,7 @@ NEW_MASK = "documents"
 
 CHUNK_STRATEGIES = ("auto", "plain")
 
-ENGINES = ("shards",)
+ENGINES = ("shards", "ray")
 """Engines that search an index of shards."""
 
 MAX_SETTINGS_BYTES = 1 << 20
@@ -50,12 +50,16 @@ class Engine(NamedTuple):
     """Index of shards that is searched in the place of the index file.
 
     Attributes:
-        name: 'shards' opens them in this process.
+        name: 'shards' opens them in this process, 'ray' has actors of a cluster hold them.
         source: folder with their manifest.
+        address: of the cluster; 'local' starts Ray on this machine. None: RAY_ADDRESS.
+        deadline: seconds for the shards to answer.
     """
 
     name: str
     source: str
+    address: str | None = None
+    deadline: float = 30.0
 
 
 class Settings(NamedTuple):
@@ -295,19 +299,25 @@ class _Reader:
     def _engines(self, top: Any) -> dict[str, Engine]:
         """Indexes of shards, by the name of the engine."""
         given = self._mapping(top.get("engine"), ENGINES, "engine", parent=top, key="engine")
-        known = ("from",)
+        known = ("from", "address", "deadline")
         found = {}
         for name, entry in given.items():
             here = self._mapping(entry, known, f"engine '{name}'", parent=given, key=name)
             source = self._text(here, "from")
             if not source:
                 self._fail(given, name, f"engine '{name}' needs 'from': the folder of its shards")
+            deadline = here.get("deadline", Engine("", "").deadline)
+            is_number = isinstance(deadline, int | float) and not isinstance(deadline, bool)
+            if not is_number or not 0 < deadline <= 3600:
+                self._fail(here, "deadline", "'deadline' has to be seconds, up to 3600")
             home = self._place.home or Path.home()
             with self._failing(here, "from"):
                 folder = (self._place.project or home) / expand_home(source, home)
             found[str(name)] = Engine(
                 str(name),
                 os.path.normpath(folder),
+                self._text(here, "address"),
+                float(deadline),
             )
         return found
 

@@ -15,8 +15,8 @@ def opened(place: Place, machine: Machine, *, engine: str | None, **options: Any
     """Open an index.
 
     Args:
-        engine: `shards`, as index.yml describes it, or `shards:DEST`; None: that of index.yml,
-            or the index file if it names none.
+        engine: `shards` or `ray`, as index.yml describes it, or `shards:DEST`; None: that of
+            index.yml, or the index file if it names none.
         options: of `Index`.
 
     Raises:

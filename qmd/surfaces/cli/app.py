@@ -161,7 +161,7 @@ def options(
         typer.Option(
             "--engine",
             metavar="NAME[:DEST]",
-            help="Search an index of shards: 'shards', as index.yml says, or of DEST.",
+            help="Search an index of shards: 'shards' or 'ray', as index.yml says, or of DEST.",
         ),
     ] = None,
     no_server: Annotated[

@@ -40,7 +40,7 @@ def open(  # qmd.open
             unless it is one that the command line uses.
         gpu: whether models may use one.
         patience: seconds to wait for other processes that hold the index.
-        engine: `shards:DEST` for an index of shards; None: what index.yml says.
+        engine: `shards:DEST` or `ray:DEST` for an index of shards; None: what index.yml says.
 
     Raises:
         UsageError: there is no such index.

@@ -1,0 +1,143 @@
+"""Searches over a Ray cluster on loopback; run in a network namespace of its own.
+
+    python -m tests.cluster.on_ray FOLDER
+
+FOLDER is that of a library with the notes in shards. Facts are written as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from qmd.cluster import engines
+from qmd.cluster.manifest import NAME, read
+from qmd.cluster.open_index import ShardedIndex
+from qmd.cluster.ray_engine import ShardsOfRay
+from qmd.errors import QmdError
+from qmd.operations.index import Index
+from qmd.operations.search import search
+from qmd.settings.config import Engine
+from qmd.settings.environment import Machine, Place
+from tests.cluster.test_equal_answers import KEYWORDS
+
+ADDRESS = "127.0.0.1:6399"
+SMALL = ("--object-store-memory=80000000", "--disable-usage-stats")
+
+
+def main(folder: Path) -> dict[str, Any]:
+    place = Place("index", folder / "index.yml", folder / "index.duckdb", None, folder / "trusted")
+    shards = folder / "shards-4"
+    one = Index(place, Machine(), warm=True)
+    one.log = None
+    facts: dict[str, Any] = {}
+    with cluster():
+        many, held = opened(place, shards, deadline=60)
+        before = held.processes()
+        facts["differ"] = []
+        for number, text in enumerate(KEYWORDS):
+            if number == len(KEYWORDS) // 2:
+                os.kill(before[1], signal.SIGKILL)
+            if list(search(one, text, limit=20)) != list(search(many, text, limit=20)):
+                facts["differ"].append(text)
+        after = held.processes()
+        facts["restarted"] = [was != now for was, now in zip(before, after, strict=True)]
+        short, slow = opened(place, shards, deadline=3)
+        stopped = slow.processes()[2]
+        os.kill(stopped, signal.SIGSTOP)
+        facts["late"] = failure(short, "kettle")
+        os.kill(stopped, signal.SIGCONT)
+        facts["again"] = len(search(many, "tea kettle"))
+        damaged = folder / "damaged"
+        shutil.copytree(shards, damaged)
+        file = damaged / read(damaged).shards[3].file
+        file.write_bytes(file.read_bytes()[:-4096])
+        facts["damaged"] = failure(opened(place, damaged, deadline=60)[0], "tea")
+        many.close()
+        facts["command"] = command(shards, ADDRESS)
+        facts["nowhere"] = command(shards, "127.0.0.1:9")
+    facts["local"] = command(shards, "local")
+    one.close()
+    return facts
+
+
+def opened(place: Place, shards: Path, *, deadline: float) -> tuple[ShardedIndex, ShardsOfRay]:
+    engine = Engine("ray", str(shards), ADDRESS, deadline)
+    index = engines.opened(place, Machine(), engine, stays=True)
+    assert index.place.database == shards / NAME
+    held = index.database._shards
+    assert isinstance(held, ShardsOfRay)
+    return index, held
+
+
+def failure(index: Index, text: str) -> str:
+    try:
+        return f"found {len(search(index, text))}"
+    except QmdError as error:
+        return str(error)
+
+
+def command(shards: Path, address: str) -> tuple[int, str, str]:
+    words = [
+        sys.executable,
+        "-m",
+        "qmd",
+        "--engine",
+        f"ray:{shards}",
+        "search",
+        "quartz",
+        "--files",
+    ]
+    done = subprocess.run(
+        words,
+        env={**os.environ, "RAY_ADDRESS": address},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@contextmanager
+def cluster() -> Iterator[None]:
+    """A node on loopback, in a short folder: a path of a socket has 107 bytes at most."""
+    ray = str(Path(sys.executable).with_name("ray"))
+    with tempfile.TemporaryDirectory(prefix="qmd-ray-", dir="/tmp") as folder:
+        head = ("--head", "--node-ip-address=127.0.0.1", "--port=6399", f"--temp-dir={folder}")
+        _started([ray, "start", *head, "--include-dashboard=false", "--num-cpus=2", *SMALL])
+        try:
+            yield
+        finally:
+            subprocess.run([ray, "stop", "--force"], capture_output=True, check=False)
+
+
+def _started(words: list[str]) -> None:
+    """Start a node; on a busy machine it may need another attempt."""
+    for attempt in range(3):
+        done = subprocess.run(words, capture_output=True, text=True, timeout=90)
+        if not done.returncode:
+            return
+        if attempt == 2:
+            raise SystemExit(f"No node starts: {done.stderr[-2000:]}{done.stdout[-2000:]}")
+
+
+if __name__ == "__main__":
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+    # A token and a home of its own: whether the user's home has a token decides what Ray asks for.
+    home = tempfile.mkdtemp(prefix="qmd-ray-home-", dir="/tmp")
+    os.environ |= {"HOME": home, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    try:
+        print("FACTS" + json.dumps(main(Path(sys.argv[1]))))
+    finally:
+        shutil.rmtree(home)
