@@ -52,7 +52,7 @@ def chosen(place: Place, engine: str | None) -> config.Engine | None:
         )
     known = config.load(place).engines
     if known and place.project is not None and not place.trust_all:
-        # A cluster runs code of whoever owns its address.
+        # A cluster runs the code of the owner of its address.
         raise UsageError(
             f"{place.config} names an engine, which a project must not.\n\n"
             "Name it in your own index.yml, or say --engine NAME:DEST."

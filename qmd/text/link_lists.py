@@ -34,7 +34,7 @@ _ENTRY = re.compile(
 
 _NO_TEXT = re.compile(r"[ \t]*+(?:#{1,6}(?:[ \t]|$)|[-=*_:| \t]++$|\[[^\[\]]++\]:[ \t]|$)")
 _BEHIND = re.compile(r"[*_~`]*+[ \t]*+(?:$|[-\u2010-\u2015:|,;.(\u00b7\u2022])")
-"""What follows a link that is an entry of a list: nothing, or a separator of its description."""
+"""End of a link that is an entry of a list: nothing follows, or a separator of its description."""
 
 
 def link_percent(text: str, *, start: int = 0) -> int:
