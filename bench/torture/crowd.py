@@ -27,6 +27,7 @@ from bench.serving import running
 from bench.torture.kills import record, texts
 from bench.torture.proof import PARTLY, PATIENCE, Home
 from qmd.operations.documents import below, get
+from qmd.surfaces.http.app import IDLE_SECONDS
 
 OWN = 60
 """Files of each writer."""
@@ -256,14 +257,18 @@ class Web:
     def __init__(self, port: int) -> None:
         self._link = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
         self._turn = threading.Lock()
+        self._used = 0.0
 
     def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """Call a tool and return its data; an error is raised."""
         with self._turn:
             headers = {"Content-Type": "application/json"}
+            if time.monotonic() - self._used > IDLE_SECONDS / 3:
+                self._link.close()  # a server ends a connection on which nothing comes
             self._link.request("POST", f"/{tool}", json.dumps(arguments), headers)
             answer = self._link.getresponse()
             body = json.loads(answer.read())
+            self._used = time.monotonic()
         if answer.status != 200:
             raise RuntimeError(f"{answer.status}: {body}")
         return body
