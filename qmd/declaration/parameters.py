@@ -153,7 +153,7 @@ Keywords = Annotated[
         },
         words=True,
         longest=LONGEST_QUERY,
-        aliases=("q", "text"),
+        aliases=("q", "text", "keywords", "search", "searchQuery"),
     ),
 ]
 
@@ -165,7 +165,7 @@ Question = Annotated[
         json="query",
         words=True,
         longest=LONGEST_QUERY,
-        aliases=("q", "text", "question"),
+        aliases=("q", "text", "question", "search", "searchQuery"),
     ),
 ]
 
@@ -178,6 +178,7 @@ Limit = Annotated[
         least=1,
         json_most=500,
         defaults={"command": None},
+        aliases=("topK", "k", "n", "count", "maxResults", "numResults", "size"),
     ),
 ]
 
@@ -190,6 +191,7 @@ MinScore = Annotated[
         most=1,
         unbounded=frozenset({"python"}),
         defaults={"command": None},
+        aliases=("threshold", "minRelevance"),
     ),
 ]
 
@@ -243,7 +245,7 @@ QueryDocument = Annotated[
         json="query",
         words=True,
         longest=LONGEST_QUERY,
-        aliases=("q", "text", "question"),
+        aliases=("q", "text", "question", "search", "searchQuery"),
     ),
 ]
 

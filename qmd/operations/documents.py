@@ -29,6 +29,8 @@ LARGEST_OF_SEVERAL = 10_240
 SUGGESTED = 5
 """Missing documents of several for which names that are like theirs are looked for."""
 
+LINE_COUNTS = ("lines", "numLines", "count", "limit")
+"""Names that models give the number of lines."""
 
 _CURRENT = "Paths begin in the current folder."
 
@@ -43,7 +45,7 @@ DocumentName = Annotated[
         json="file",
         metavar="FILE",
         several=frozenset({"command"}),
-        aliases=("path", "docid", "id", "name"),
+        aliases=("path", "docid", "id", "name", "uri", "filename", "filePath", "document"),
     ),
 ]
 
@@ -56,7 +58,7 @@ FirstLine = Annotated[
         json="fromLine",
         least=1,
         unbounded=frozenset({"command", "tool"}),
-        aliases=("line", "start", "offset"),
+        aliases=("line", "start", "offset", "startLine", "from", "first"),
     ),
 ]
 
@@ -68,6 +70,7 @@ LineCount = Annotated[
         flags=("-l", "--lines"),
         json="maxLines",
         least=1,
+        aliases=LINE_COUNTS,
     ),
 ]
 
@@ -79,6 +82,7 @@ LinesOfEach = Annotated[
         flags=("-l", "--lines"),
         json="maxLines",
         least=1,
+        aliases=LINE_COUNTS[:2],
     ),
 ]
 
@@ -89,8 +93,8 @@ Pattern = Annotated[
         helps={"tool": "Glob, or comma-separated paths/docids."},
         metavar="PATTERN",
         kind="text",
-        several=frozenset({"command", "python"}),
-        aliases=("files", "paths"),
+        several=frozenset({"command", "python", "tool"}),
+        aliases=("files", "paths", "names", "docids", "ids", "glob", "file", "path"),
     ),
 ]
 
@@ -102,6 +106,7 @@ Largest = Annotated[
         flags=("--max-bytes",),
         json="maxBytes",
         least=1,
+        aliases=("maxSize",),
     ),
 ]
 

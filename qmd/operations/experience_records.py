@@ -24,7 +24,9 @@ NAMELESS = {"tool": ""}
 
 _KEYWORD = {"type": "string", "minLength": 1, "maxLength": 100}
 
-RecordQuery = Annotated[str, Parameter(help="Keywords or a question.")]
+RecordQuery = Annotated[
+    str, Parameter(help="Keywords or a question.", aliases=("query", "q", "text"))
+]
 Page = Annotated[int, Parameter(help="1-50, default 10.", least=1, most=50)]
 Offset = Annotated[int, Parameter(help="Paging offset, default 0.", least=0)]
 

@@ -50,6 +50,7 @@ Places = Annotated[
         items=100,
         several=frozenset({"command", "python"}),
         defaults={"command": None},
+        aliases=("path", "files", "file", "glob"),
     ),
 ]
 

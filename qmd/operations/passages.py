@@ -49,7 +49,7 @@ PassageQuestion = Annotated[
         json="query",
         words=True,
         longest=LONGEST_QUERY,
-        aliases=("q", "text", "question"),
+        aliases=("q", "text", "question", "keywords", "search"),
     ),
 ]
 
@@ -62,7 +62,7 @@ TokenBudget = Annotated[
         json="maxTokens",
         least=LEAST,
         most=MOST,
-        aliases=("tokens", "budget"),
+        aliases=("tokens", "budget", "tokenBudget", "tokenLimit", "maxLength"),
     ),
 ]
 

@@ -42,7 +42,7 @@ SimilarTo = Annotated[
         helps={"tool": "Path, #docid or qmd:// URI of the document."},
         json="file",
         metavar="FILE",
-        aliases=("path", "docid", "id", "name"),
+        aliases=("docid", "id", "name", "uri", "document"),
     ),
 ]
 

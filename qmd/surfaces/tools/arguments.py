@@ -30,6 +30,11 @@ LONGEST_NAME = 100
 """Characters of an unknown name that are looked at."""
 
 
+MISSPELT = 0.75
+"""Similarity from which on a name is another one misspelt: that of `since` and `minScore` is 0.6.
+Source: ratio of `difflib`."""
+
+
 class InvalidArguments(UsageError):
     """Arguments that a tool cannot take; the message has a line for each fault."""
 
@@ -44,26 +49,32 @@ class Fault(NamedTuple):
 def understood(tool: Tool, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
     """Map given arguments to the parameters of a tool, with converted values.
 
-    `min_score` is `minScore` if the tool has that. Null is as if it were not there.
+    `min_score` is `minScore` if the tool has that, and `top_k` is `limit`: names are taken in any
+    case, with `_` or without, and so are the aliases of a parameter. Null is as if it were not
+    there.
 
     Returns:
         The arguments, and what is wrong with the names of others.
     """
     properties: Mapping[str, Schema] = tool.input["properties"]
-    spellings = {_snake(name): name for name in properties}
+    spellings = {_plain(alias): name for alias, name in tool.aliases.items()}
+    spellings |= {_plain(name): name for name in properties}
+    given_as: dict[str, str] = {}
     values: dict[str, Any] = {}
     faults: list[Fault] = []
     for spelling, value in given.items():
-        name = spelling if spelling in properties else spellings.get(spelling, spelling)
+        name = spelling if spelling in properties else spellings.get(_plain(spelling), spelling)
         if value is None:
             continue
         if name not in properties:
             if len(faults) < MOST_FAULTS:
                 faults.append(Fault(name[:LONGEST_NAME], _unknown(tool, name)))
         elif name in values:
-            text = f'"{name}" is given twice, also as "{_snake(name)}". Give it once.'
+            other = spelling if spelling != name else given_as[name]
+            text = f'"{name}" is given twice, also as {_shown(other)}. Give it once.'
             faults.append(Fault(name, text))
         else:
+            given_as[name] = spelling
             values[name] = meant(properties[name], value)
     return values, faults
 
@@ -84,6 +95,11 @@ def read(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
     ]
     for name, schema in properties.items():
         if name in values:
+            if schema["type"] == "string" and isinstance(values[name], list):
+                if len(values[name]) == 1:
+                    [values[name]] = values[name]
+                elif name in tool.several:
+                    schema = {"type": "array", "items": schema, "minItems": 1}
             faults += _faults(name, schema, values[name])
     if faults:
         raise InvalidArguments("\n".join(faults))
@@ -133,6 +149,8 @@ def meant(schema: Schema, value: Any) -> Any:
         if isinstance(value, str):
             listed = _parsed(value) if value.lstrip().startswith("[") else value
             value = listed if isinstance(listed, list) else value
+        if items.get("type") == "object" and (one := meant(items, value)) and isinstance(one, dict):
+            return [one]
         if isinstance(value, str) and items.get("type") == "string":
             return [value]
         if isinstance(value, list):
@@ -214,12 +232,17 @@ def _faults_of_object(name: str, schema: Schema, value: Mapping[str, Any]) -> It
 def _unknown(tool: Tool, name: str) -> str:
     valid = list(tool.input["properties"])
     name = name[:LONGEST_NAME]
-    near = get_close_matches(name.lower(), [each.lower() for each in valid], 1)
-    near += get_close_matches(name.lower(), [_snake(each) for each in valid], 1)
+    near = get_close_matches(name.lower(), [each.lower() for each in valid], 1, MISSPELT)
+    near += get_close_matches(name.lower(), [_snake(each) for each in valid], 1, MISSPELT)
     meant_by = {spelling: each for each in valid for spelling in (each.lower(), _snake(each))}
     hint = f' Did you mean "{meant_by[near[0]]}"?' if near else ""
     listed = f"Valid parameters: {', '.join(valid)}." if valid else "It takes no parameters."
     return f'Unknown parameter {_shown(name)} for tool "{tool.name}".{hint} {listed}'
+
+
+def _plain(name: str) -> str:
+    """Return a name in small letters, without what joins its words."""
+    return name[:LONGEST_NAME].replace("_", "").replace("-", "").lower()
 
 
 def _snake(name: str) -> str:

@@ -286,10 +286,13 @@ class Toolbox:
 
     async def _multi_get(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
         asked = read(tool, given)
-        if len(globs.split_mask(asked["pattern"])) > MOST_NAMES:
+        given_as = asked["pattern"]
+        patterns = [given_as] if isinstance(given_as, str) else given_as
+        if sum(len(globs.split_mask(each)) for each in patterns) > MOST_NAMES:
             raise InvalidArguments(f'"pattern" may name at most {MOST_NAMES} documents.')
         passages = await self._run(multi_get, asked)
-        return build_reply.documents(asked["pattern"], passages, numbered=asked["lineNumbers"])
+        told = ", ".join(patterns)
+        return build_reply.documents(told, passages, numbered=asked["lineNumbers"])
 
     async def _status(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
         facts = build_reply.facts(await self._run(status, read(tool, given)))

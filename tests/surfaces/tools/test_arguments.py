@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import suppress
 
 import pytest
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 from qmd.surfaces.tools import schemas
 from qmd.surfaces.tools.arguments import MOST_FAULTS, InvalidArguments, read
 from qmd.surfaces.tools.reply import Code
-from qmd.surfaces.tools.schemas.reading import GET
+from qmd.surfaces.tools.schemas import TOOLS
+from qmd.surfaces.tools.schemas.reading import GET, MULTI_GET
 from qmd.surfaces.tools.schemas.searching import QUERY, SEARCH
 from tests.surfaces.tools.calling import call, text
 
@@ -39,6 +41,64 @@ def test_one_parameter_in_two_spellings_is_refused():
         assert str(caught.value) == '"minScore" is given twice, also as "min_score". Give it once.'
     asked = read(SEARCH, {"query": "x", "minScore": None, "min_score": 0.9})
     assert asked["minScore"] == 0.9
+
+
+@pytest.mark.parametrize(
+    ("tool", "given_values", "meant"),
+    [
+        (SEARCH, {"q": "tea"}, {"query": "tea"}),
+        (SEARCH, {"text": "tea", "top_k": 3}, {"query": "tea", "limit": 3}),
+        (SEARCH, {"query": "tea", "topK": "3"}, {"limit": 3}),
+        (SEARCH, {"query": "tea", "n": 3}, {"limit": 3}),
+        (SEARCH, {"query": "tea", "MIN_SCORE": 0.5}, {"minScore": 0.5}),
+        (GET, {"path": "tea.md", "start": 5}, {"file": "tea.md", "fromLine": 5}),
+        (GET, {"docid": "#abc123", "line": 5}, {"file": "#abc123", "fromLine": 5}),
+        (GET, {"id": "#abc123", "offset": 5, "limit": 9}, {"fromLine": 5, "maxLines": 9}),
+        (GET, {"file": ["tea.md"]}, {"file": "tea.md"}),
+        (MULTI_GET, {"files": ["a.md", "b, c.md"]}, {"pattern": ["a.md", "b, c.md"]}),
+        (MULTI_GET, {"pattern": ["*.md"]}, {"pattern": "*.md"}),
+        (
+            QUERY,
+            {"searches": {"type": "lex", "query": "x"}},
+            {"searches": [{"type": "lex", "query": "x"}]},
+        ),
+        (
+            QUERY,
+            {"searches": '{"type": "lex", "query": "x"}'},
+            {"searches": [{"type": "lex", "query": "x"}]},
+        ),
+    ],
+)
+def test_what_models_call_a_parameter_is_understood(tool, given_values, meant):
+    asked = read(tool, given_values)
+    assert {name: asked.get(name) for name in meant} == meant
+
+
+def test_an_alias_and_the_name_itself_are_not_both_taken():
+    with pytest.raises(InvalidArguments, match='"query" is given twice, also as "q"'):
+        read(SEARCH, {"query": "tea", "q": "green"})
+
+
+@pytest.mark.parametrize("name", ["sinks", "when", "include", "sort"])
+def test_a_name_that_is_no_misspelling_is_not_taken_for_one(name):
+    with pytest.raises(InvalidArguments) as caught:
+        read(SEARCH, {"query": "tea", name: "x"})
+    assert "Did you mean" not in str(caught.value)
+
+
+def test_aliases_name_one_parameter_and_no_other():
+    for tool in TOOLS:
+        plain = [name.lower() for name in tool.input["properties"]]
+        aliases = [alias.lower() for alias in tool.aliases]
+        assert len(set(plain + aliases)) == len(plain + aliases), tool.name
+
+
+def test_a_list_of_texts_is_checked_text_by_text():
+    for value, fault in (([1, "a"], "pattern[0]"), ([], '"pattern"'), (["a", ""], "pattern[1]")):
+        with pytest.raises(InvalidArguments, match=re.escape(fault)):
+            read(MULTI_GET, {"pattern": value})
+    with pytest.raises(InvalidArguments, match='"file" must be a string'):
+        read(GET, {"file": ["a.md", "b.md"]})
 
 
 def test_null_is_as_if_it_were_not_there():

@@ -36,7 +36,8 @@ def tool_of(
     operation = declaration.of(function)
     properties: dict[str, Schema] = {}
     required = []
-    for each in operation.parameters_on("tool").values():
+    declared = operation.parameters_on("tool").values()
+    for each in declared:
         if each.about.single:
             properties[each.about.single] = {
                 "type": "string",
@@ -57,6 +58,10 @@ def tool_of(
         optional=operation.guarded,
         asks_models=operation.asks_models,
         destructive=operation.destructive,
+        aliases={alias: each.json for each in declared for alias in each.about.aliases},
+        several=frozenset(
+            each.json for each in declared if each.kind == "text" and "tool" in each.about.several
+        ),
     )
 
 

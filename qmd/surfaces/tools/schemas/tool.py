@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 Schema = dict[str, Any]
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class Tool(NamedTuple):
@@ -16,6 +19,8 @@ class Tool(NamedTuple):
         optional: it is only there if the user allows it, and may take as long as it needs.
         asks_models: it may take longer than one that reads the index.
         destructive: it may replace or remove what is there for good.
+        aliases: other names that models send, each with the parameter that it means; not listed.
+        several: parameters of text that take a list of texts as well.
     """
 
     name: str
@@ -28,6 +33,8 @@ class Tool(NamedTuple):
     optional: bool = False
     asks_models: bool = False
     destructive: bool = False
+    aliases: Mapping[str, str] = _NOTHING
+    several: frozenset[str] = frozenset()
 
     @property
     def annotations(self) -> dict[str, bool]:
