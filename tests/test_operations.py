@@ -34,6 +34,7 @@ OF_NO_OPERATION = {
     "mcp stop": "It is about a process that serves.",
     "models list": "Models belong to the machine, not to an index.",
     "models pull": "Models belong to the machine, not to an index.",
+    "open": "It opens a page that serves the operations.",
     "server": "It serves the operations.",
     "service install": "It is about a process that serves.",
     "service remove": "It is about a process that serves.",

@@ -280,5 +280,6 @@ def near_duplicates(index: Index, cursor: Cursor) -> Copies:
 
 def note(index: Index, cursor: Cursor, made: search_log.Search, results: Sequence[Result]) -> None:
     """Write a search into the log, if the user keeps one."""
-    if index.log and index.database.remembered("log", search_log.is_kept, cursor=cursor):
-        index.log.add(made, [result.file for result in results])
+    kept = index.log if search_log.WANTED.get() else None
+    if kept and index.database.remembered("log", search_log.is_kept, cursor=cursor):
+        kept.add(made, [result.file for result in results])

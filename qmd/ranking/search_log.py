@@ -16,6 +16,7 @@ import os
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -24,6 +25,9 @@ from qmd import safe_open
 from qmd.storage.cursor import Cursor
 
 SETTING = "query_log"
+
+WANTED: ContextVar[bool] = ContextVar("WANTED", default=True)
+"""False: a search of this context is not logged, as of a page that searches at each key."""
 
 LARGEST = 8 << 20
 """Bytes of a file: about 20,000 searches."""

@@ -12,7 +12,7 @@ import pytest
 from qmd.exchange import parquet
 from qmd.storage.statements import data_folder, given, statement
 
-OF_PEOPLE = ("views", "examples")
+OF_PEOPLE = ("views", "examples", "page")
 """Folders of what people ask: they have tests of their own."""
 
 NAMES = sorted(

@@ -21,6 +21,7 @@ COMMANDS = {
     "grep": "grep",
     "similar": "similar",
     "passages": "passages",
+    "open": "browser",
     "embed": "embed",
     "get": "documents",
     "multi-get": "documents",
@@ -61,7 +62,7 @@ GROUPS = {
 """Each group of commands and the module of its `app`."""
 
 PANELS = {
-    "Search": "search vsearch query passages similar grep sql",
+    "Search": "search vsearch query passages similar grep sql open",
     "Read documents": "get multi-get ls",
     "Choose what is indexed": "collection context init trust",
     "Keep the index up to date": "update watch embed put remove models",

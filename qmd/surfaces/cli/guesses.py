@@ -16,7 +16,7 @@ _MEANT = {
         "qmd vsearch WORDS": "like semantic near nearest related meaning vec vector "
         "vectors knn embedding-search",
         "qmd query QUESTION": "ask question answer hybrid chat rag explain tell best what how why",
-        "qmd get FILE": "read cat show open view print less more head tail bat type display doc "
+        "qmd get FILE": "read cat show view print less more head tail bat type display doc "
         "document page fetch",
         "qmd multi-get FILES": "mget multiget get-many getall batch-get many",
         "qmd ls [COLLECTION]": "list dir files tree ll documents docs browse",
@@ -44,7 +44,8 @@ _MEANT = {
         "qmd export FOLDER": "backup dump save archive",
         "qmd import FOLDER": "restore load",
         "qmd sql": "select duckdb db database repl shell from",
-        "qmd mcp --http": "serve http web api listen",
+        "qmd open": "browser gui ui web webui",
+        "qmd mcp --http": "serve http api listen",
         "qmd mcp": "agent agents claude stdio connect",
         "qmd mcp stop": "stop kill",
         "qmd server": "daemon",

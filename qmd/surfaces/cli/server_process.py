@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import socket
 
     from qmd.surfaces.http.app import Options, Server
-    from qmd.surfaces.http.daemon import Files
+    from qmd.surfaces.http.daemon import Files, Running
     from qmd.surfaces.mcp.server import Names
     from qmd.surfaces.tools.dispatch import Toolbox
 
@@ -81,6 +81,17 @@ def start(here: State, tools: Tools, access: Access) -> None:
     Raises:
         IndexNotFound: there is no index of the given name.
     """
+    found = started(here, tools, access)
+    say(f"Serving at {found.url} (process {found.process}; MCP: {found.url}/mcp).")
+    notice(f"Its log is {files_of(here).log}. 'qmd mcp stop' ends it.")
+
+
+def started(here: State, tools: Tools, access: Access) -> Running:
+    """Start a server in the background, and return it when it answers.
+
+    Raises:
+        IndexNotFound: there is no index of the given name.
+    """
     from qmd.surfaces.http import daemon
 
     here.check_exists()
@@ -92,9 +103,7 @@ def start(here: State, tools: Tools, access: Access) -> None:
     environ = dict(here.environ)
     if access.token is not None:
         environ["QMD_TOKEN"] = access.token  # a command line is for everybody to see
-    found = daemon.start(files, words, environ)
-    say(f"Serving at {found.url} (process {found.process}; MCP: {found.url}/mcp).")
-    notice(f"Its log is {files.log}. 'qmd mcp stop' ends it.")
+    return daemon.start(files, words, environ)
 
 
 def files_of(here: State) -> Files:

@@ -15,13 +15,17 @@ import re
 from collections.abc import Iterable, Sequence
 from ipaddress import IPv6Address, ip_address
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote
 
 import anyio
 
 from qmd.errors import UsageError
+from qmd.surfaces.http import session
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from qmd.surfaces.http.session import Sessions
 
 LARGEST_BODY = 4 * 1024 * 1024
 """Bytes of a request."""
@@ -170,11 +174,20 @@ class Guard:
 
     Args:
         token: that a request has to bring, if there is one.
+        sessions: cookies that stand for it, for pages alone.
     """
 
-    def __init__(self, app: ASGIApp, policy: Policy, *, token: str | None = None) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        policy: Policy,
+        *,
+        token: str | None = None,
+        sessions: Sessions | None = None,
+    ) -> None:
         self._app = app
         self._policy = policy
+        self._sessions = sessions
         self._token = token.encode() if token is not None else None
         self._running = 0
 
@@ -229,16 +242,55 @@ class Guard:
         problem = self._policy.problem(_values(scope, b"host"), _values(scope, b"origin"))
         if problem is not None:
             raise Refused(*problem)
-        is_health = scope["path"] == "/health" and scope["method"] in ("GET", "HEAD")
-        if not is_health:
-            self._check_token(_values(scope, b"authorization"))
-        if scope["method"] == "POST":
+        path, method = scope["path"], scope["method"]
+        reads = method in ("GET", "HEAD")
+        is_health = path == "/health" and reads
+        if session.is_page(path) or session.is_open(path):
+            self._check_site(scope)
+        if not is_health and not session.is_open(path):
+            is_page = reads and session.is_page(path)
+            if not (is_page and self._is_logged_in(scope)):
+                self._check_token(_values(scope, b"authorization"))
+        if method == "POST":
             kinds = [
                 value.split(";")[0].strip().lower() for value in _values(scope, b"content-type")
             ]
-            if kinds != ["application/json"]:
-                raise Refused(415, "Content-Type must be application/json.")
+            kind = session.FORM if path == session.LOGIN else "application/json"
+            if kinds != [kind]:
+                raise Refused(415, f"Content-Type must be {kind}.")
         return is_health
+
+    def _check_site(self, scope: Scope) -> None:
+        """Refuse pages to other sites, which could load them as parts of their own.
+
+        A link that leads here is no part. Source: W3C, Fetch Metadata Request Headers.
+
+        Raises:
+            Refused: another site wants to load it, or to send a form.
+        """
+        sites, modes = _values(scope, b"sec-fetch-site"), _values(scope, b"sec-fetch-mode")
+        if self._policy.disabled or not sites or set(sites) <= {"same-origin", "none"}:
+            return
+        if modes != ["navigate"] or scope["method"] not in ("GET", "HEAD"):
+            raise Refused(403, "Another site may not load this.")
+
+    def _is_logged_in(self, scope: Scope) -> bool:
+        """Look for the cookie of a page.
+
+        Raises:
+            Refused: it is not there, and a person who looks is sent to the log-in page.
+        """
+        if self._sessions is None or _values(scope, b"authorization"):
+            return False
+        if self._sessions.is_valid(_values(scope, b"cookie")):
+            return True
+        if "text/html" in ", ".join(_values(scope, b"accept")):
+            there = scope["path"]
+            if scope["query_string"]:
+                there += "?" + scope["query_string"].decode("latin-1")
+            where = f"{session.LOGIN}?next={quote(there, safe='')}"
+            raise Refused(303, "Log in.", ("location", where))
+        return False
 
     def _check_token(self, given: Sequence[str]) -> None:
         if self._token is None:

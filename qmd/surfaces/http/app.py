@@ -20,8 +20,10 @@ from starlette.routing import Route
 from qmd.surfaces.http import rest
 from qmd.surfaces.http.access_control import Guard, Policy
 from qmd.surfaces.http.connection import IDLE_SECONDS, Connection
+from qmd.surfaces.http.session import Sessions
 from qmd.surfaces.mcp.json_lines import Problem, message_of
 from qmd.surfaces.mcp.sdk_import import light
+from qmd.surfaces.page import routes as pages
 from qmd.version import __version__
 
 if TYPE_CHECKING:
@@ -118,12 +120,17 @@ def application(toolbox: Toolbox, protocol: ASGIApp, options: Options) -> ASGIAp
     Without sessions there is nothing that a client could listen to or end, so `/mcp` takes POST
     only.
     """
+    sessions = Sessions(options.token) if options.token is not None else None
     app = Starlette(
-        routes=[*rest.routes(toolbox), Route("/mcp", protocol, methods=["POST"])],
+        routes=[
+            *rest.routes(toolbox),
+            *pages.routes(toolbox, sessions.cookie if sessions else None),
+            Route("/mcp", protocol, methods=["POST"]),
+        ],
         exception_handlers={HTTPException: rest.http_failure, Exception: rest.our_failure},
     )
     app.router.redirect_slashes = False
-    return Guard(app, options.policy, token=options.token)
+    return Guard(app, options.policy, token=options.token, sessions=sessions)
 
 
 class Server(uvicorn.Server):

@@ -8,13 +8,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import anyio
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from qmd.errors import QmdError
+from qmd.surfaces.connected import while_connected
 from qmd.surfaces.tools.build_reply import UnknownTool, code_of
 from qmd.surfaces.tools.reply import MARKDOWN, Reply, Resource
 
@@ -27,9 +27,6 @@ Shape = Callable[[Reply], object]
 
 MOST_TEXTS = 1000
 """Of one request for vectors."""
-
-GONE = 499
-"""Status of a request whose client has disconnected. Source: nginx."""
 
 
 def routes(toolbox: Toolbox) -> list[Route]:
@@ -100,7 +97,7 @@ def _answering(toolbox: Toolbox, name: str, shape: Shape) -> Endpoint:
         # Typed sub-queries may be by meaning: `query` answers them, whichever route they come by.
         tool = "query" if name == "search" and "searches" in arguments else name
         try:
-            reply = await _while_connected(request, partial(toolbox.call, tool, arguments))
+            reply = await while_connected(request, partial(toolbox.call, tool, arguments))
         except UnknownTool as error:
             return failure(404, str(error))
         if reply.error is not None:
@@ -115,7 +112,7 @@ def _embedding(toolbox: Toolbox) -> Endpoint:
         texts = _texts(await _body(request))
         try:
             work = partial(toolbox.embed_texts, texts)
-            vectors = await _while_connected(request, work) if texts else []
+            vectors = await while_connected(request, work) if texts else []
         except QmdError as error:
             return failure(code_of(error).status, error.told("tool"))
         return JSONResponse({"embeddings": vectors})
@@ -175,34 +172,6 @@ def _texts(body: Mapping[str, Any]) -> list[str]:
     if len(texts) > MOST_TEXTS:
         raise HTTPException(400, f'"texts" may have {MOST_TEXTS} items at most, not {len(texts)}.')
     return texts
-
-
-async def _while_connected(request: Request, work: Callable[[], Awaitable[Value]]) -> Value:
-    """Return the result of `work`, which is cancelled when the client disconnects.
-
-    Raises:
-        HTTPException: the client has gone.
-    """
-    outcome: list[Value] = []
-    problem: Exception | None = None
-
-    async def watch() -> None:
-        while (await request.receive())["type"] != "http.disconnect":
-            pass
-        tasks.cancel_scope.cancel()
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(watch)
-        try:
-            outcome.append(await work())
-        except Exception as error:
-            problem = error
-        tasks.cancel_scope.cancel()
-    if problem is not None:
-        raise problem
-    if not outcome:
-        raise HTTPException(GONE, "The client has gone.")
-    return outcome[0]
 
 
 # -- what is answered ----------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,6 +26,7 @@ from qmd.operations.similar import similar
 from qmd.operations.status import status
 from qmd.operations.threads import MODELS, READERS, stoppable
 from qmd.operations.update import update
+from qmd.ranking import search_log
 from qmd.storage import cancellation
 from qmd.storage.cancellation import CURRENT, Stop, Stopped
 from qmd.surfaces import wording
@@ -174,6 +176,35 @@ class Toolbox:
 
         with self._at_work(), anyio.fail_after(SOON):
             return await stoppable(work)
+
+    async def look(
+        self, work: Callable[..., Any], *given: Any, asks_models: bool = False, **named: Any
+    ) -> Any:
+        """Return what `work` finds in the index, for a page that people look at.
+
+        Searches are not logged: to look changes nothing.
+
+        Args:
+            work: function or coroutine function, given the index first.
+            asks_models: it may use a model, and takes longer.
+
+        Raises:
+            QmdError: the index cannot be read, or it takes too long.
+        """
+        limiter = self._models if asks_models else self._readers
+        seconds = LATER if asks_models else SOON
+        call = partial(work, self.engine, *given, **named)
+
+        async def run() -> Any:
+            search_log.WANTED.set(False)
+            if not inspect.iscoroutinefunction(work):
+                return await to_thread.run_sync(call, limiter=limiter)
+            async with limiter:
+                return await call()
+
+        with self._at_work(), anyio.move_on_after(seconds):
+            return await stoppable(run)
+        raise TimedOut(seconds)
 
     async def drain(self, seconds: float) -> None:
         """Wait until all calls are answered, if that does not take too long."""

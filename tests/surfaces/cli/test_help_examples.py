@@ -180,6 +180,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> World:
     environ = {
         **kept,
         "HOME": str(home),
+        "BROWSER": "true",  # nor open a window
         "PATH": f"{programs}:{os.environ['PATH']}",
         "PYTHONPATH": str(Path(__file__).parents[3]),
     }
@@ -206,7 +207,11 @@ def test_an_example_does_what_it_says(world, line):
         return
     folder = "clone" if "qmd trust" in line else "."
     asks = line == "qmd trust" or line.endswith("service install")
-    done = world.run(line, folder, answer="y\n" if asks else "")
+    try:
+        done = world.run(line, folder, answer="y\n" if asks else "")
+    finally:
+        if LINES[line] == "open":
+            world.run("qmd mcp stop")
     assert done.returncode == 0, f"{done.stdout}{done.stderr}"
     assert done.stdout or done.stderr or re.search("-o |> ", line)
     assert "No results" not in done.stdout

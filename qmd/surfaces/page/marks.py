@@ -1,0 +1,69 @@
+"""Words of a query in HTML, each in a `<mark>`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from html import escape
+from typing import NamedTuple
+
+from qmd.visible import visible
+
+IsMatch = Callable[[str], object]
+
+_WORD = re.compile(r"\w+")
+
+
+_HARMLESS = re.compile("([\u00ad\u061c\u200e\u200f])")
+"""Soft hyphens, and marks of direction of a single place, which texts from right to left need."""
+
+
+def displayed(text: str) -> str:
+    """Escape characters that hide or reorder text, but for those that a browser shows rightly."""
+    parts = _HARMLESS.split(text)
+    return "".join(part if at % 2 else visible(part) for at, part in enumerate(parts))
+
+
+class NumberedLine(NamedTuple):
+    """A line of a text, as HTML."""
+
+    number: int
+    html: str
+
+
+def marked(text: str, is_match: IsMatch | None) -> str:
+    """Escape a text for HTML, with the words that match in `<mark>`."""
+    if is_match is None:
+        return escape(displayed(text))
+    return "".join(
+        f"<mark>{escape(part)}</mark>" if is_hit else escape(displayed(part))
+        for part, is_hit in pieces(text, is_match)
+    )
+
+
+def pieces(text: str, is_match: IsMatch) -> Iterator[tuple[str, bool]]:
+    """Split a text into parts, each with whether it is a word that matches."""
+    at = 0
+    for found in _WORD.finditer(text):
+        if is_match(found[0]):
+            if found.start() > at:
+                yield text[at : found.start()], False
+            yield found[0], True
+            at = found.end()
+    if at < len(text):
+        yield text[at:], False
+
+
+def snippet_lines(snippet: str, is_match: IsMatch | None) -> list[NumberedLine]:
+    """Split a snippet, whose lines have their numbers, into lines of HTML without blank ones."""
+    found: list[NumberedLine] = []
+    number = 0
+    for line in snippet.splitlines():
+        label, colon, text = line.partition(":")
+        if colon and label.isdecimal():
+            number = int(label)
+        else:
+            text = line
+        if text.strip():
+            found.append(NumberedLine(number, marked(text.strip(), is_match)))
+    return found

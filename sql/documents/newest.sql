@@ -1,0 +1,21 @@
+-- Documents among some, the newest first.
+--
+-- in   $ids        json       array of document_id
+-- in   $skip       integer    documents that are left out before
+-- in   $limit      integer    documents at most
+-- out  file        text       collection/path
+-- out  title       text
+-- out  dated       timestamp  UTC
+-- out  opening     text       first characters of the text after the front matter
+select
+    collection || '/' || path as file,
+    title,
+    dated,
+    left(
+        trim(regexp_replace(left(body, 4000), '^(---|\+\+\+)\r?\n.*?\n(---|\+\+\+)\r?\n', '', 's')), 600
+    ) as opening
+from documents
+join content on documents.hash = content.hash
+where document_id in (select unnest(from_json($ids, '["UINTEGER"]')))
+order by dated desc, collection, path
+limit $limit offset $skip

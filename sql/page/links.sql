@@ -1,0 +1,37 @@
+-- Links to a document, and those that it has itself, each document once.
+--
+-- It runs in the sandbox, over the views.
+--
+-- in   $file     text     of `documents`
+-- in   $most     integer  links of each direction at most
+-- out  incoming  boolean  a link to it
+-- out  file      text?    the other document; null: there is none
+-- out  title     text?    of the other document
+-- out  text      text     of the link
+-- out  target    text     as it is written
+with around as (
+    select
+        to_file = $file as incoming,
+        case when to_file = $file then links.file else to_file end as other,
+        links.text,
+        target,
+        line
+    from links
+    where (links.file = $file or to_file = $file) and links.file is distinct from to_file
+),
+
+once as (
+    select
+        incoming,
+        other,
+        first(text order by line) as text,
+        first(target order by line) as target
+    from around
+    group by incoming, other, case when other is null then target end
+)
+
+select coalesce(incoming, false) as incoming, other as file, documents.title, text, target
+from once
+left join documents on documents.file = other
+qualify row_number() over (partition by incoming order by other is null, other, target) <= $most
+order by incoming desc, other is null, other, target
