@@ -136,7 +136,7 @@ def lists(engine: Index, question: str) -> tuple[Scores, Scores]:
     def work(cursor: bm25.Cursor) -> tuple[Scores, Scores]:
         try:
             asked = query.parse(strip_query_syntax(question))
-            words = dict(bm25.scored(cursor, asked, engine.stemmer, limit=DEPTH).scores)
+            words = dict(bm25.scored(cursor, asked, limit=DEPTH).scores)
         except QueryError:
             words = {}
         number = vectors.model_id(cursor, space.fingerprint)

@@ -54,7 +54,6 @@ class Library:
             ),
             machine or Machine(hub=folder / "hub"),
         )
-        self.engine.stemmer = STEMMER
 
     def configure(self, *others: str, excluded: Sequence[str] = (), more: str = "") -> None:
         """Write index.yml.

@@ -21,7 +21,6 @@ from qmd.evaluation.metrics import score
 from qmd.evaluation.runner import ask
 from qmd.operations.documents import below
 from qmd.operations.embed import run_embed
-from tests.library import STEMMER
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -34,7 +33,6 @@ def bench(tmp_path_factory):
     """The notes in an index of their own, and the questions."""
     fixture = fixtures.read(EXAMPLES / "judged.json")._replace(collection=None)
     engine = engine_over(EXAMPLES / "notes", tmp_path_factory.mktemp("judged"))
-    engine.stemmer = STEMMER
     yield Bench(engine, fixture)
     engine.close()
 

@@ -14,7 +14,7 @@ from qmd.evaluation.index_under_test import Bench
 from qmd.operations.documents import below
 from qmd.operations.embed import run_embed
 from qmd.operations.semantic_search import query
-from tests.library import STEMMER, Library
+from tests.library import Library
 from tests.test_judged_notes import EXAMPLES, ndcg
 
 WITHOUT = (
@@ -32,7 +32,6 @@ def without_vectors(engine, hashes):
 def test_an_index_of_which_a_part_is_embedded_is_no_worse_than_words(tmp_path, seed):
     fixture = fixtures.read(EXAMPLES / "judged.json")._replace(collection=None)
     engine = engine_over(EXAMPLES / "notes", tmp_path)
-    engine.stemmer = STEMMER
     anyio.run(run_embed, engine)
     bench = Bench(engine, fixture)
     words, _ = ndcg(bench, Backend.BM25)

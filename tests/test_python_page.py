@@ -16,7 +16,6 @@ import pytest
 
 import qmd
 from qmd.surfaces.python import KnowledgeBase
-from tests.library import STEMMER
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "python.md"

@@ -54,7 +54,7 @@ def stages(bench: Bench, space: Space | None, progress: Progress) -> dict[str, S
     def by_words(text: str, cursor: Cursor) -> object:
         asked = query.parse(text)
         cursor.memory = Memory()  # else it would be known from the searches before
-        return bm25.scored(cursor, asked, engine.stemmer, among=bench.among, limit=limit)
+        return bm25.scored(cursor, asked, among=bench.among, limit=limit)
 
     def by_meaning(space: Space, vector: NDArray[np.float32], cursor: Cursor) -> object:
         number = embeddings.model_id(cursor, space.fingerprint)

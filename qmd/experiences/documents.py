@@ -11,13 +11,13 @@ from qmd.ingest.batch_tables import batch
 from qmd.ingest.commit import Batch, Change
 from qmd.ingest.reader import EPOCH, File, Parsed
 from qmd.ingest.vocabulary import Vocabulary
-from qmd.storage.stemmer import Stemmer
 from qmd.text import markdown
 from qmd.text.hashes import checksum, content_hash
+from qmd.text.stems import terms
 from qmd.types import EXPERIENCES
 
 
-def prepared(records: Sequence[Record], stemmer: Stemmer) -> Batch:
+def prepared(records: Sequence[Record]) -> Batch:
     """Build the batch of some records.
 
     All of their words are in `learnt`; those that the index knows are found at the commit.
@@ -25,7 +25,7 @@ def prepared(records: Sequence[Record], stemmer: Stemmer) -> Batch:
     The words of a path are not indexed: it is a number.
     """
     parsed = [_parsed(record) for record in records]
-    return batch(EXPERIENCES, parsed, Vocabulary(stemmer.terms), named=False)
+    return batch(EXPERIENCES, parsed, Vocabulary(terms), named=False)
 
 
 def _parsed(record: Record) -> Parsed:

@@ -12,11 +12,10 @@ from qmd.ingest.compare import Comparison, compare
 from qmd.ingest.extractor import Readers
 from qmd.reports import Report
 from qmd.storage.database import Database
-from qmd.storage.stemmer import Stemmer
 
 
 def carry_out(
-    database: Database, comparison: Comparison, stemmer: Stemmer, readers: Readers
+    database: Database, comparison: Comparison, readers: Readers
 ) -> Report:
     """Update one collection, whose comparison has just been made.
 
@@ -32,7 +31,7 @@ def carry_out(
     report = Report(collection.name, collection.mask)
     for _ in range(ROUNDS):
         with ExitStack() as held:
-            batches = Batches(database, collection, stemmer, report, comparison, held, readers)
+            batches = Batches(database, collection, report, comparison, held, readers)
             settled = all([_committed(batches), batches.remove()])
             batches.finish()
         if settled:

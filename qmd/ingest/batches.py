@@ -21,7 +21,6 @@ from qmd.ingest.reader import File
 from qmd.reports import Report
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
-from qmd.storage.stemmer import Stemmer
 from qmd.text import kinds
 from qmd.types import Collection
 
@@ -57,7 +56,6 @@ class Batches:
         self,
         database: Database,
         collection: Collection,
-        stemmer: Stemmer,
         report: Report,
         comparison: Comparison,
         held: ExitStack,
@@ -73,7 +71,7 @@ class Batches:
         report.kept[:] = comparison.kept
         self._is_told = comparison.is_told
         self._began = comparison.found.began
-        self._vocabulary = IndexedTerms(database, stemmer, held).vocabulary
+        self._vocabulary = IndexedTerms(database, held).vocabulary
         self._unusable = 0
         self._renamed = 0
         changes = comparison.changes

@@ -9,7 +9,7 @@ from qmd.ingest import commit
 from qmd.ingest.vocabulary import Term, Vocabulary
 from qmd.storage.database import Database
 from qmd.storage.file_lock import dictionary
-from qmd.storage.stemmer import Stemmer
+from qmd.text.stems import terms
 
 
 class IndexedTerms:
@@ -21,9 +21,8 @@ class IndexedTerms:
         held: resources that the creator releases at the end.
     """
 
-    def __init__(self, database: Database, stemmer: Stemmer, held: ExitStack) -> None:
+    def __init__(self, database: Database, held: ExitStack) -> None:
         self._database = database
-        self._stemmer = stemmer
         self._held = held
         self._met: int | None = None  # words in the index when this began
         self._indexed: set[str] = set()  # those of them that were asked for
@@ -37,9 +36,9 @@ class IndexedTerms:
             self._held.enter_context(dictionary(self._database.path, shared=True))
             self._met = self._database.read(commit.word_count)
         if not self._met:
-            return self._stemmer.terms(words)
+            return terms(words)
         known = self._database.read(partial(commit.known_words, words=words))
         self._indexed.update(known)
         unknown = [word for word in words if word not in known]
-        known.update(zip(unknown, self._stemmer.terms(unknown), strict=True))
+        known.update(zip(unknown, terms(unknown), strict=True))
         return [known[word] for word in words]

@@ -23,7 +23,6 @@ from qmd.ingest.reader import File
 from qmd.reports import Report
 from qmd.stages import each, flow
 from qmd.storage.database import Database
-from qmd.storage.stemmer import Stemmer
 from qmd.types import Collection
 
 Progress = Callable[[int, int, str], None]
@@ -33,7 +32,6 @@ Progress = Callable[[int, int, str], None]
 async def update(
     database: Database,
     collection: Collection,
-    stemmer: Stemmer,
     readers: Readers,
     *,
     comparison: Comparison | None = None,
@@ -58,7 +56,7 @@ async def update(
             compared = partial(compare, database, collection, readers=readers, removes=removes)
             comparison = await to_thread.run_sync(compared)
         with SPARING, ExitStack() as held:
-            batches = Batches(database, collection, stemmer, report, comparison, held, readers)
+            batches = Batches(database, collection, report, comparison, held, readers)
             settled = await _carried_out(batches, progress, readers.extractor)
         if settled:
             break

@@ -15,7 +15,6 @@ from qmd.ingest import commit
 from qmd.ingest.indexed_terms import IndexedTerms
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
-from qmd.storage.stemmer import Stemmer
 from qmd.text import labels
 from qmd.text.languages import language, stemmed_in
 from qmd.text.link_lists import link_percent
@@ -59,7 +58,7 @@ def needs_new_postings(cursor: Cursor) -> bool:
     return bool(cursor.one("documents/has_stale"))
 
 
-def retokenize(database: Database, stemmer: Stemmer) -> int:
+def retokenize(database: Database) -> int:
     """Give all documents postings by the rules of now.
 
     Returns:
@@ -72,7 +71,7 @@ def retokenize(database: Database, stemmer: Stemmer) -> int:
         return 0
     done = 0
     with ExitStack() as held:
-        vocabulary = IndexedTerms(database, stemmer, held).vocabulary
+        vocabulary = IndexedTerms(database, held).vocabulary
         while stale := database.read(_stale):
             work = _prepared(stale, vocabulary)
             database.write(work)

@@ -15,7 +15,6 @@ from qmd.ingest.vocabulary import Vocabulary
 from qmd.storage.catalog import collections
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
-from qmd.storage.stemmer import Stemmer
 from qmd.text import paths
 from qmd.text.hashes import checksum, content_hash
 from qmd.types import Document
@@ -28,7 +27,7 @@ def find(cursor: Cursor, collection: str, path: str) -> Document | None:
     return next((each for each in found if each.path == path), None)
 
 
-def store(database: Database, stemmer: Stemmer, collection: str, path: str, text: str) -> bool:
+def store(database: Database, collection: str, path: str, text: str) -> bool:
     """Put a document into a collection that is stored in the index, in one transaction.
 
     The collection is made if it is not there.
@@ -42,7 +41,7 @@ def store(database: Database, stemmer: Stemmer, collection: str, path: str, text
     """
     for _ in range(ROUNDS):
         before = database.read(partial(find, collection=collection, path=path))
-        made = _batch(stemmer, collection, path, text, before)
+        made = _batch(collection, path, text, before)
         if database.write(partial(_put, collection=collection, batch=made)):
             return before is not None
     raise IndexBusy(database.path, holder=None, waited=0)
@@ -73,7 +72,7 @@ def _put(cursor: Cursor, *, collection: str, batch: Batch) -> bool:
 
 
 def _batch(
-    stemmer: Stemmer, collection: str, path: str, text: str, before: Document | None
+    collection: str, path: str, text: str, before: Document | None
 ) -> Batch:
     data = text.encode()
     number = before.document_id if before is not None else None
@@ -88,4 +87,4 @@ def _batch(
         text,
         data,
     )
-    return batch_tables.batch(collection, [reader.parsed(file)], Vocabulary(stemmer.terms))
+    return batch_tables.batch(collection, [reader.parsed(file)], Vocabulary(terms))

@@ -18,7 +18,6 @@ from qmd.ingest.readers.reading import restored
 from qmd.storage.arrow import Relation, numbers
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
-from qmd.storage.stemmer import Stemmer
 from qmd.text import labels, markdown
 from qmd.text.hashes import content_hash
 from qmd.text.languages import stemmed_in
@@ -84,7 +83,7 @@ def prove(database: Database, *, progress: Callable[[int], None] | None = None) 
     """
     from qmd.ingest.vocabulary import Vocabulary
 
-    vocabulary = Vocabulary(Stemmer().terms)  # not what the index knows of words
+    vocabulary = Vocabulary(terms)  # not what the index knows of words
     problems = Counter(dict.fromkeys(FACTS, 0))
     done, after = 0, 0
     while True:

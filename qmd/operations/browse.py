@@ -81,7 +81,7 @@ def _matching(index: Index, words: str, among: Filter, cursor: Cursor) -> list[i
         return []
     if words.strip():
         asked = query.parse(words)
-        found = bm25.bm25(cursor, asked, index.stemmer, among=narrowed, limit=UNLIMITED)
+        found = bm25.bm25(cursor, asked, among=narrowed, limit=UNLIMITED)
         if found.scores:
             return [number for number, _ in found.scores]
     return postings.allowed_ids(cursor, narrowed)

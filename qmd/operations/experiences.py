@@ -78,7 +78,7 @@ class Experiences:
         """
         from qmd.experiences.documents import prepared
 
-        batch = prepared(records, self._engine.stemmer)
+        batch = prepared(records)
         self._engine.database.write(partial(table.add, records=records, batch=batch))
 
     # -- query -------------------------------------------------------------------
@@ -144,7 +144,7 @@ class Experiences:
         known = commit.known_words(cursor, words)
         terms = [term_id for term_id, _ in known.values()]
         unknown = [word for word in words if word not in known]
-        terms += [term_id for term_id, _ in self._engine.stemmer.terms(unknown)]
+        terms += [term_id for term_id, _ in stem_terms(unknown)]
         return list(dict.fromkeys(terms))
 
     def has_vectors(self) -> bool:

@@ -19,7 +19,6 @@ from qmd.settings.environment import Machine, Place
 from qmd.storage import catalog, document_lookup, overlaps
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
-from qmd.storage.stemmer import Stemmer
 from qmd.types import EXPERIENCES, Collection, Context, Document, Filter
 
 if TYPE_CHECKING:
@@ -70,7 +69,6 @@ class Index:
         self.holder = Holder(self.database)
         if warm:
             self.database.missed = self.holder.missed
-        self.stemmer = Stemmer()
         self.log = search_log.Log(place.database)
         self._workers = workers
         self._making = threading.Lock()

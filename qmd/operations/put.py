@@ -144,7 +144,7 @@ async def put(
         from qmd.ingest.stored import store
         from qmd.storage import maintenance
 
-        replaced = store(index.database, index.stemmer, place.collection.name, place.path, whole)
+        replaced = store(index.database, place.collection.name, place.path, whole)
         maintenance.merge(index.database)
         return place, replaced
 

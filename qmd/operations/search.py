@@ -155,7 +155,7 @@ def _search(
     most = depth(limit, known or pages)
     fold = partial(folded, copies=known, question=made.query, limit=limit)
     while True:
-        found = ranked.bm25(cursor, asked, index.stemmer, among=narrowed, limit=most)
+        found = ranked.bm25(cursor, asked, among=narrowed, limit=most)
         scores = behind(cursor, found.scores, pages, question=made.query)
         best = fold(_in_order(cursor, scores, known), itemgetter(0))
         if len(best) == limit or len(found.scores) < most:

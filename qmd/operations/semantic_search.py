@@ -367,7 +367,6 @@ async def query(
     try:
         ranking, results = await hybrid.ranking(
             index.database,
-            index.stemmer,
             asked,
             helpers=helpers,
             recipe=options,

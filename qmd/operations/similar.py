@@ -184,7 +184,7 @@ def _by_words(
     if not rows:
         return None
     asked = query.parse(" ".join(word for (word,) in rows), exact=True)
-    return bm25.scored(cursor, asked, index.stemmer, among=among, limit=limit)
+    return bm25.scored(cursor, asked, among=among, limit=limit)
 
 
 def _listed(found: Scored) -> Listed:

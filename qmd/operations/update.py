@@ -152,7 +152,6 @@ async def run_update(
             report = await pipeline.update(
                 index.database,
                 collection,
-                index.stemmer,
                 index.readers(collection),
                 comparison=comparison,
                 removes=removes,
@@ -172,7 +171,7 @@ async def run_update(
             told(collection, report)
     await to_thread.run_sync(index.end_readers)
     await to_thread.run_sync(fill, index.database)
-    replaced = await to_thread.run_sync(retokenize, index.database, index.stemmer)
+    replaced = await to_thread.run_sync(retokenize, index.database)
     merge = partial(maintenance.merge, index.database, always=replaced > 0)
     await to_thread.run_sync(merge)
     await to_thread.run_sync(settle, index.database)
@@ -213,7 +212,7 @@ def update_small(
 
             try:
                 readers = index.readers(collection)
-                report = carry_out(index.database, comparison, index.stemmer, readers)
+                report = carry_out(index.database, comparison, readers)
             except (CollectionNotFound, CannotUpdate) as error:
                 if isinstance(error, CollectionNotFound) and not names:
                     # It was removed, or has another name by now.

@@ -20,7 +20,6 @@ from qmd.ranking.postings import (
 from qmd.ranking.query import Query
 from qmd.ranking.query_terms import Asked
 from qmd.storage.cursor import Cursor, Value
-from qmd.storage.stemmer import Stemmer
 from qmd.types import ALL, Clause, Filter, Text
 
 if TYPE_CHECKING:
@@ -80,14 +79,14 @@ class Scored(NamedTuple):
 
 
 def bm25(
-    cursor: Cursor, query: Query, stemmer: Stemmer, *, among: Filter = ALL, limit: int
+    cursor: Cursor, query: Query, *, among: Filter = ALL, limit: int
 ) -> Scored:
     """Find documents with any word of the query, and all of its quoted phrases.
 
     Those that score the same are in no order; where not all of them are given, it is those whose
     paths come first.
     """
-    found = scored(cursor, query, stemmer, among=among, limit=limit)
+    found = scored(cursor, query, among=among, limit=limit)
     return found._replace(scores=_first(cursor, found.scores, limit))
 
 
@@ -140,12 +139,12 @@ def _places(cursor: Cursor, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
 
 
 def scored(
-    cursor: Cursor, query: Query, stemmer: Stemmer, *, among: Filter = ALL, limit: int
+    cursor: Cursor, query: Query, *, among: Filter = ALL, limit: int
 ) -> Scored:
     """Score the documents that match a query; all that tie with the last one are included."""
 
     def read(keys: list[tuple[Query, Filter, int]]) -> dict[tuple[Query, Filter, int], Scored]:
-        return {key: _scored(cursor, query, stemmer, among=among, limit=limit) for key in keys}
+        return {key: _scored(cursor, query, among=among, limit=limit) for key in keys}
 
     key = query, among, limit
     return cursor.each("rankings", [key], read, most=RANKED, size=_size)[key]
@@ -155,7 +154,7 @@ def _size(found: Scored) -> int:
     return 100 + len(found.scores) + len(found.banned) + len(found.words)
 
 
-def _scored(cursor: Cursor, query: Query, stemmer: Stemmer, *, among: Filter, limit: int) -> Scored:
+def _scored(cursor: Cursor, query: Query, *, among: Filter, limit: int) -> Scored:
     if query.fields != among.clauses:  # those of a plain question limit all of its searches
         among = among._replace(clauses=(*among.clauses, *query.fields))
     postings = postings_of(cursor)
@@ -170,7 +169,6 @@ def _scored(cursor: Cursor, query: Query, stemmer: Stemmer, *, among: Filter, li
     asked = Asked(
         postings,
         query,
-        stemmer,
         total=total,
         respell=respell,
         containing=containing,
@@ -313,10 +311,10 @@ def get_ready(cursor: Cursor, *, limit: int) -> None:
         )
 
 
-def rarest(cursor: Cursor, query: Query, stemmer: Stemmer) -> str | None:
+def rarest(cursor: Cursor, query: Query) -> str | None:
     """Return the rarest word of a query among those that occur."""
     total, _, _ = statistics(cursor)
-    return Asked(held(cursor) or Filed(cursor), query, stemmer, total=total).rarest
+    return Asked(held(cursor) or Filed(cursor), query, total=total).rarest
 
 
 def documents(cursor: Cursor, ids: Iterable[int]) -> dict[int, Text]:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from qmd.models.protocols import Generator
     from qmd.storage.cursor import Cursor
     from qmd.storage.database import Database
-    from qmd.storage.stemmer import Stemmer
 
 FIRST, FURTHER = 2.0, 1.0
 """Weight of the lists of the query itself, and of all others. Source: tobi/qmd (MIT)."""
@@ -40,7 +39,6 @@ class Expansion:
     def __init__(
         self,
         database: Database,
-        stemmer: Stemmer,
         question: Question,
         *,
         generator: Helper[Generator] | None,
@@ -48,7 +46,6 @@ class Expansion:
         aid: Aid,
     ) -> None:
         self._database = database
-        self._stemmer = stemmer
         self._question = question
         self._generator = generator
         self._among = among
@@ -113,10 +110,10 @@ class Expansion:
             asked = query.parse(_lexical(plain))
         except QueryError:
             return None, False
-        found = bm25.scored(cursor, asked, self._stemmer, among=self._among, limit=20)
+        found = bm25.scored(cursor, asked, among=self._among, limit=20)
         best = [score / (1 + score) for _, score in found.scores[:2]] + [0.0, 0.0]
         strong = best[0] >= STRONG and best[0] - best[1] >= AHEAD
-        return bm25.rarest(cursor, asked, self._stemmer), strong
+        return bm25.rarest(cursor, asked), strong
 
 
 def fields_of(question: Question) -> tuple[Any, ...]:

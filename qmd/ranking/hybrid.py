@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from qmd.ranking.nearest import Faster
     from qmd.storage.cursor import Cursor
     from qmd.storage.database import Database
-    from qmd.storage.stemmer import Stemmer
 
 Shown = TypeVar("Shown")
 
@@ -120,14 +119,12 @@ class _Run:
     def __init__(
         self,
         database: Database,
-        stemmer: Stemmer,
         helpers: Helpers,
         recipe: Recipe,
         question: Question,
         among: Filter,
     ) -> None:
         self._database = database
-        self._stemmer = stemmer
         self._helpers = helpers
         self._recipe = recipe
         self._question = question
@@ -135,7 +132,6 @@ class _Run:
         self._aid = Aid(database, recipe.timeout)
         self._expansion = Expansion(
             database,
-            stemmer,
             question,
             generator=helpers.generator,
             among=among,
@@ -314,7 +310,7 @@ class _Run:
                     continue
                 raise
             result = bm25.scored(
-                cursor, parsed, self._stemmer, among=self._among, limit=self._depth
+                cursor, parsed, among=self._among, limit=self._depth
             )
             if plain and number == 0:
                 self._banned |= result.banned
@@ -407,7 +403,6 @@ class _Run:
 
 async def ranking(
     database: Database,
-    stemmer: Stemmer,
     question: Question,
     *,
     helpers: Helpers,
@@ -422,7 +417,7 @@ async def ranking(
         QueryError: a search cannot be read.
         NotEmbedded, ModelError: nothing but meaning is searched, and cannot be.
     """
-    return await _Run(database, stemmer, helpers, recipe, question, among).answer(limit, show)
+    return await _Run(database, helpers, recipe, question, among).answer(limit, show)
 
 
 def _first(failure: BaseException) -> BaseException:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qmd.ranking.postings import Postings, Tally, Term
 from qmd.ranking.query import Query
 from qmd.ranking.query_parts import Phrase, Prefix
-from qmd.storage.stemmer import Stemmer
+from qmd.text.stems import terms
 from qmd.text import tokenizer
 from qmd.text.hashes import accented_id, joined_id
 from qmd.types import Clause
@@ -127,7 +127,6 @@ class Asked:
         self,
         postings: Postings,
         query: Query,
-        stemmer: Stemmer,
         *,
         total: float,
         respell: Respell | None = None,
@@ -145,7 +144,7 @@ class Asked:
         self.words: dict[str, str] = {}
         self.respelled: dict[str, tuple[str, ...]] = {}
         self._standing_for: dict[str, list[int]] = {}
-        self._learn(query, stemmer)
+        self._learn(query)
         self.terms: list[Term] = []
         self._used: set[int] = set()
         self._weigh([*query.words, *self._count_phrases(query)], query, _wholes(query))
@@ -154,7 +153,7 @@ class Asked:
         self._count_prefixes(query.prefixes)
         self.can_answer = bool(self.terms) and all(self.required)
 
-    def _learn(self, query: Query, stemmer: Stemmer) -> None:
+    def _learn(self, query: Query) -> None:
         """Find the terms of all words, and the longer words that start with them."""
         phrases = (*query.phrases, *query.excluded)
         words = dict.fromkeys(query.words)
@@ -183,7 +182,7 @@ class Asked:
         self._near = known
         asked = [*words, *(form for form in forms if self._may_have_stem(form))]
         unknown = [word for word in asked if word not in self._term]
-        stems = stemmer.terms(unknown)
+        stems = terms(unknown)
         self._term.update(zip(unknown, (term_id for term_id, _ in stems), strict=True))
 
     def _stems_of(self, word: str, query: Query) -> dict[str, str]:

@@ -11,7 +11,7 @@ from qmd.cluster.manifest import NAME
 from qmd.cluster.open_index import ShardedIndex
 from qmd.settings.environment import Machine
 from qmd.types import Collection
-from tests.library import STEMMER, Library
+from tests.library import Library
 
 WORDS = (
     "tea water kettle leaf green black steam cup pot brew harvest garden mountain river "
@@ -84,5 +84,4 @@ def opened(library: Library, built: Built, *, in_memory: bool = False) -> Sharde
         close_shards=shards.close,
         size=built.manifest.bytes,
     )
-    index.stemmer = STEMMER
     return index

@@ -19,7 +19,7 @@ from qmd.settings import edit
 from qmd.settings.environment import Machine, Place
 from qmd.storage import maintenance
 from qmd.types import Context
-from tests.library import STEMMER, Library
+from tests.library import Library
 
 LONG = 60
 """Seconds after which something that has to happen is taken for stuck."""
@@ -80,7 +80,6 @@ def empty(folder: Path, machine: Machine | None = None) -> Index:
         "index", folder / "index.yml", folder / "index.duckdb", None, folder / "trusted.json"
     )
     engine = Index(place, machine or Machine(hub=folder / "hub"))
-    engine.stemmer = STEMMER
     return engine
 
 

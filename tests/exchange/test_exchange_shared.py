@@ -17,7 +17,6 @@ from qmd.operations.index import Index
 from qmd.operations.update import run_update
 from qmd.storage.file_lock import errand
 from tests.exchange.indexes import LONG, problems
-from tests.library import STEMMER
 
 
 def test_two_exports_to_one_folder_take_turns(one, tmp_path):
@@ -40,7 +39,6 @@ def test_an_export_is_of_one_state_while_others_write(library, target, tmp_path,
     for number in range(60):
         library.write(f"{number}.md", f"# Tea {number}\n\nCup {number} of tea.")
     writer = Index(library.engine.place)
-    writer.stemmer = STEMMER
     with ThreadPoolExecutor(1) as thread:
         updated = thread.submit(anyio.run, run_update, writer)
         states = []

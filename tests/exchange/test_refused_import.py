@@ -27,7 +27,7 @@ from qmd.operations.update import run_update
 from qmd.settings import edit
 from qmd.storage import migrations
 from tests.exchange.indexes import TEA, contents, empty, parquet, retold, told
-from tests.library import STEMMER, Library
+from tests.library import Library
 
 
 def unchanged(index: Library, folder: Path, error: type[Exception], match: str) -> None:
@@ -57,7 +57,6 @@ def test_an_index_that_changes_meanwhile_is_not_replaced(two, tmp_path, monkeypa
     def busy(*arguments):
         two.write("late.md", "# Late\n\nCame in between.")
         writer = Index(two.engine.place)
-        writer.stemmer = STEMMER
         anyio.run(run_update, writer)
         writer.close()
         understood(*arguments)

@@ -11,7 +11,7 @@ import pytest
 from qmd.errors import ModelMissing
 from qmd.operations.experiences import Experiences
 from tests.experiences.submitting import DOCKER, REDIS, asked, record, submitted, titles
-from tests.library import STEMMER, turned
+from tests.library import turned
 
 # -- order ---------------------------------------------------------------------
 
@@ -19,7 +19,7 @@ from tests.library import STEMMER, turned
 def terms(text: str) -> set[int]:
     """The terms of plain words."""
     words = "".join(mark if mark.isalnum() else " " for mark in text.lower()).split()
-    return {term for term, _ in STEMMER.terms(list(dict.fromkeys(words)))}
+    return {term for term, _ in terms(list(dict.fromkeys(words)))}
 
 
 def test_relevance_is_the_share_of_the_idf_of_the_query_counted_over_the_records_alone(

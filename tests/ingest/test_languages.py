@@ -9,7 +9,6 @@ from qmd.ingest.inversion import tokenise
 from qmd.ingest.vocabulary import Vocabulary
 from qmd.text.languages import code_of, language
 from qmd.text.stems import stem
-from tests.library import STEMMER
 
 GERMAN = "Die Häuser der Stadt sind nicht für den Verkauf, und das Buch ist in einem Regal."
 FRENCH = "Les maisons de la ville ne sont pas dans les jardins, et le cheval est sur une table."
@@ -112,7 +111,7 @@ def test_an_index_of_before_gets_languages_and_stems(notes):
         run("update counters set value = 100 where name = 'stale_postings'")
 
     notes.engine.database.write(undo)
-    assert retokenizer.retokenize(notes.engine.database, STEMMER) == 4
+    assert retokenizer.retokenize(notes.engine.database) == 4
     assert dict(notes.ask("select path, lang from documents"))["de.md"] == "de"
     assert notes.found("Hauses") == ["de.md"]
     assert not any(verify.prove(notes.engine.database).values())
@@ -134,11 +133,11 @@ def test_a_batch_of_several_languages_is_that_of_each(monkeypatch):
             postings.starts.tolist(),
         )
 
-    made = rows(tokenise(documents, Vocabulary(STEMMER.terms), codes))
+    made = rows(tokenise(documents, Vocabulary(terms), codes))
     assert made[0] == sorted(made[0])
     with monkeypatch.context() as patch:
         patch.setattr(inversion, "Words", None)
-        assert rows(tokenise(documents, Vocabulary(STEMMER.terms), codes)) == made
-    english = rows(tokenise(documents, Vocabulary(STEMMER.terms)))
+        assert rows(tokenise(documents, Vocabulary(terms), codes)) == made
+    english = rows(tokenise(documents, Vocabulary(terms)))
     assert [row for row in english[0] if row[1] == 1] == [row for row in made[0] if row[1] == 1]
     assert len(made[0]) > len(english[0])

@@ -6,7 +6,7 @@ import pytest
 
 from qmd.ingest import commit, retokenizer, verify
 from qmd.ingest.retokenizer import needs_new_postings, retokenize
-from tests.library import STEMMER, Library
+from tests.library import Library
 
 
 @pytest.fixture
@@ -64,11 +64,11 @@ def test_a_run_that_was_cut_off_is_resumed(old, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(commit, "put_again", failing)
         with pytest.raises(OSError, match="cut off"):
-            retokenize(old.engine.database, STEMMER)
+            retokenize(old.engine.database)
     assert old.engine.read(needs_new_postings)
     assert old.found("C++") == ["3.md", "4.md"]
     assert old.problems() == []
-    assert retokenize(old.engine.database, STEMMER) == 3
+    assert retokenize(old.engine.database) == 3
     assert verified_ok(old)
 
 
@@ -80,7 +80,7 @@ def test_a_document_that_was_removed_meanwhile_stays_so(old, monkeypatch):
         put_again(cursor, **given)
 
     monkeypatch.setattr(commit, "put_again", late)
-    retokenize(old.engine.database, STEMMER)
+    retokenize(old.engine.database)
     assert old.found("C++") == ["0.md", "2.md", "3.md", "4.md"]
     assert old.problems() == []
 
@@ -89,7 +89,7 @@ def test_a_new_index_has_nothing_to_make_anew(library):
     library.write("a.md", "C++")
     library.update()
     assert not library.engine.read(needs_new_postings)
-    assert retokenize(library.engine.database, STEMMER) == 0
+    assert retokenize(library.engine.database) == 0
 
 
 def test_the_path_of_a_record_is_not_indexed():

@@ -10,7 +10,6 @@ import pytest
 from qmd.ingest.at_once import carry_out
 from qmd.ingest.compare import compare
 from qmd.ingest.extractor import Extractor, Readers
-from tests.library import STEMMER
 
 LONG = 20
 """Seconds after which something that has to happen is taken for stuck."""
@@ -34,7 +33,7 @@ def swapped(library, request):
         readers = Readers(Extractor(library.engine.database.path))
         done = threading.Thread(
             target=lambda: reports.append(
-                carry_out(library.engine.database, comparison, STEMMER, readers)
+                carry_out(library.engine.database, comparison, readers)
             ),
             daemon=True,
         )

@@ -26,7 +26,7 @@ from qmd.operations.collections import rename_collection
 from qmd.operations.update import compare_folders, update_small
 from qmd.storage.cursor import Cursor
 from qmd.types import Collection
-from tests.library import STEMMER, Library
+from tests.library import Library
 
 NAMES = st.sampled_from(
     ["a", "ab", "a b", "a-b", "a/b", "b", "é", "ê", "日", "日本", "😀", "\uffee"]
@@ -99,11 +99,11 @@ def relations(batch):
 def test_a_batch_is_the_same_either_way(tmp_path_factory, texts, named):
     made = files(tmp_path_factory.mktemp("notes"), texts)
     assume(made)
-    fast = batch_tables.batch("notes", made, Vocabulary(STEMMER.terms), named=named)
+    fast = batch_tables.batch("notes", made, Vocabulary(terms), named=named)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(inversion, "Words", None)
         patch.setattr(outlines, "_compiled", None)
-        plain = batch_tables.batch("notes", made, Vocabulary(STEMMER.terms), named=named)
+        plain = batch_tables.batch("notes", made, Vocabulary(terms), named=named)
     assert relations(fast) == relations(plain)
     assert {body for _, body, _ in relations(fast)["texts"]} == {item.file.text for item in made}
     assert (fast.documents, fast.replaces) == (plain.documents, plain.replaces)
@@ -182,7 +182,6 @@ def carried_out(library, comparison):
     return at_once.carry_out(
         library.engine.database,
         comparison,
-        STEMMER,
         Readers(Extractor(library.engine.database.path)),
     )
 

@@ -21,7 +21,7 @@ from qmd.operations.put import put, remove
 from qmd.surfaces.tools.dispatch import Toolbox
 from qmd.text.composing import LARGEST, document_path, with_metadata
 from qmd.text.front_matter import Frontmatter, frontmatter
-from tests.library import STEMMER, Library
+from tests.library import Library
 from tests.surfaces.service import service
 from tests.surfaces.tools.calling import text
 
@@ -353,7 +353,7 @@ def test_a_document_that_another_process_replaces_meanwhile_is_put_again(library
         made = batch(*given)
         times.append(made)
         if len(times) == 1:
-            storing.store(library.engine.database, STEMMER, "inbox", "tea.md", "second")
+            storing.store(library.engine.database, "inbox", "tea.md", "second")
         return made
 
     monkeypatch.setattr(storing, "_batch", overtaken)

@@ -42,7 +42,7 @@ def terms(text: str) -> list[int]:
     """Terms of a text, as often as they occur."""
     folded = [piece for raw in words.split(text) for piece, _ in words.pieces(raw)[1]]
     distinct = list(dict.fromkeys(folded))
-    number = dict(zip(distinct, (term for term, _ in STEMMER.terms(distinct)), strict=True))
+    number = dict(zip(distinct, (term for term, _ in terms(distinct)), strict=True))
     return [number[word] for word in folded]
 
 

@@ -18,7 +18,7 @@ from qmd.operations.search import prepare, search
 from qmd.ranking import bm25 as ranked
 from qmd.ranking import postings, postings_loader, postings_reader, query
 from qmd.storage.cancellation import Stopped
-from tests.library import STEMMER, Library
+from tests.library import Library
 
 WORDS = (
     "error errors handling handle config configuration configured parse_json parseJson C++20 "
@@ -55,7 +55,6 @@ def rested(library):
 def engine_of(library):
     """An engine that stays."""
     made = Index(library.engine.place, library.engine.models.machine, warm=True, stays=True)
-    made.stemmer = STEMMER
     return made
 
 
@@ -352,8 +351,8 @@ def test_what_is_asked_about_one_question_is_missed_once(warm):
     asked = query.parse("tea water")
 
     def work(cursor):
-        ranked.scored(cursor, asked, STEMMER, limit=20)
-        ranked.rarest(cursor, asked, STEMMER)
+        ranked.scored(cursor, asked, limit=20)
+        ranked.rarest(cursor, asked)
 
     warm.engine.read(work)
     assert warm.engine.holder._missed == 1

@@ -12,7 +12,6 @@ from qmd.operations.search import search
 from qmd.operations.semantic_search import query, vector_search
 from qmd.ranking import bm25
 from qmd.ranking.link_pages import Links, Name, is_meant, points_to, read_links
-from tests.library import STEMMER
 
 SUMMARY = """# Summary
 
@@ -83,7 +82,6 @@ def test_a_list_is_found_and_first_by_its_name(book):
 
 def test_postings_in_memory_give_the_same(book):
     warm = Index(book.engine.place, book.engine.models.machine, warm=True, stays=True)
-    warm.stemmer = STEMMER
     try:
         asked = ["brewing green tea", "coffee beans mate", "summary", "leaves water"]
         before = [[(each.file, each.score) for each in search(book.engine, one)] for one in asked]

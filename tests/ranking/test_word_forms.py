@@ -95,7 +95,7 @@ def test_words_before_a_hyphen_are_no_longer_words_of_their_beginning(library):
     library.update()
     parsed = query.parse("con")
     found = library.engine.read(
-        lambda cursor: bm25.bm25(cursor, parsed, library.engine.stemmer, limit=5)
+        lambda cursor: bm25.bm25(cursor, parsed, limit=5)
     )
     assert set(found.words) == {"con"}
 
@@ -159,7 +159,7 @@ def test_a_longer_word_with_accents_counts_once(library):
     library.update()
     assert sorted(library.found("strass")) == ["a.md", "b.md"]
     found = library.engine.read(
-        lambda cursor: bm25.bm25(cursor, query.parse("strass"), library.engine.stemmer, limit=5)
+        lambda cursor: bm25.bm25(cursor, query.parse("strass"), limit=5)
     )
     [one, other] = [score for _, score in found.scores]
     assert one == pytest.approx(other, rel=0.1)

@@ -14,7 +14,6 @@ import pytest
 from qmd.operations.index import Index
 from qmd.ranking import bm25, query
 from qmd.types import ALL, Filter
-from tests.library import STEMMER
 
 FIVE = {
     "a.md": "tea cup pot jug mug",
@@ -37,7 +36,7 @@ def of(engine):
         parsed = query.parse(text)
 
         def work(cursor):
-            rows = bm25.bm25(cursor, parsed, STEMMER, among=among, limit=limit)
+            rows = bm25.bm25(cursor, parsed, among=among, limit=limit)
             assert len(rows.scores) <= limit
             ordered = bm25.in_order(cursor, rows.scores, lambda row: row[1], limit)
             places = bm25.documents(cursor, [number for number, _ in ordered])
@@ -63,7 +62,6 @@ def index(library, request):
         library.engine.close()
         place, machine = library.engine.place, library.engine.models.machine
         engine = Index(place, machine, warm=True, stays=True)
-        engine.stemmer = STEMMER
         engines.append(engine)
         engine.read(lambda cursor: None)
         engine.holder.prepare()
@@ -241,7 +239,7 @@ def test_the_rarest_word_is_that_of_fewest_documents_that_have_any(library):
 
     def rarest(text):
         work = query.parse(text)
-        return library.engine.read(lambda cursor: bm25.rarest(cursor, work, STEMMER))
+        return library.engine.read(lambda cursor: bm25.rarest(cursor, work))
 
     assert rarest("tea lid cup") == "cup"
     assert rarest("tea pot lid beer") == "pot"  # pot and lid have two, and pot comes first

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.library import STEMMER, turned
+from tests.library import turned
 
 
 @pytest.fixture(autouse=True)

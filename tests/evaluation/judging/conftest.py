@@ -7,7 +7,6 @@ import tempfile
 
 import pytest
 
-from tests.library import STEMMER
 
 DOCUMENTS = {
     "Car/1": "The brake of the car is loud.",

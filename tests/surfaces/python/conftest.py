@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 import qmd
-from tests.library import STEMMER
 
 TEA = (
     "---\nstatus: open\ndate: 2025-03-14\n---\n# Green tea\n\nBrew it at 80 degrees.\nNever boil.\n"
