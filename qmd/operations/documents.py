@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from qmd.analytics.rows import Rows
 from qmd.declaration.operation import Parameter, operation
+from qmd.declaration.parameters import Day, selected
 from qmd.errors import Ambiguous, DocumentNotFound, UsageError
 from qmd.operations import document_parts
 from qmd.storage import catalog, document_lookup
@@ -37,7 +38,8 @@ _CURRENT = "Paths begin in the current folder."
 DocumentName = Annotated[
     str,
     Parameter(
-        help="collection/path, a docid, or a path; file:120:40 for lines.",
+        help="collection/path, a docid, or a path; file:120:40 for lines, file#Heading "
+        "for a section.",
         helps={
             "tool": "Path, #docid or qmd:// URI; an optional :line or :line:count suffix wins over "
             "fromLine/maxLines."
@@ -127,8 +129,20 @@ ListedPath = Annotated[
     str | None,
     Parameter(
         help="What to list; also a folder: ./drafts.",
+        helps={"tool": "Collection or folder in it: notes/journal; all without."},
         metavar="[COLLECTION[/PREFIX]]",
         complete="collections",
+        aliases=("folder", "directory", "dir", "file", "collection", "uri"),
+    ),
+]
+
+ChangedSince = Annotated[
+    Day,
+    Parameter(
+        help="Files changed on this day or later, newest first: 2025-03-14, 7d.",
+        helps={"tool": "2025-03-14, 7d."},
+        metavar="DATE",
+        kind="day",
     ),
 ]
 
@@ -178,13 +192,15 @@ class Document(NamedTuple):
     forwardable=True,
     sharded=True,
     description="Get one document by path, docid (#abc123) or qmd:// URI. 'file.md:120' starts at "
-    "line 120, 'file.md:120:40' reads 40 lines. Suggests similar files when not found.",
+    "line 120, 'file.md:120:40' reads 40 lines, 'file.md#Heading' a section. Suggests similar "
+    "files when not found; lists a folder.",
     examples=(
         ("Read a document", "qmd get notes/tea.md"),
         (
             "Three lines from line 5 on, with their numbers",
             "qmd get notes/tea.md:5:3 --line-numbers",
         ),
+        ("One section", "qmd get 'notes/coffee.md#Coffee'"),
         ("Several, as JSON", "qmd get notes/tea.md work/plan.md --json"),
     ),
 )
@@ -374,24 +390,76 @@ def folder_named(index: Index, name: str) -> tuple[str, str]:
     forwardable=True,
     sharded=True,
     aliases=("ls",),
-    absent={"tool": "`status` lists the collections, and `multi_get` takes globs."},
+    description="List collections, or folders (with counts) and documents of one. With `since`: "
+    "what changed, newest first.",
     examples=(
         ("List the collections", "qmd ls"),
         ("List the files of a folder in one", "qmd ls notes/journal"),
+        ("What has changed in the last week, newest first", "qmd ls notes --since 7d"),
         ("As JSON, with their dates and docids", "qmd ls notes --json"),
     ),
 )
-def documents(index: Index, path: ListedPath = None) -> Rows[Document]:
+def documents(
+    index: Index, path: ListedPath = None, *, since: ChangedSince = None
+) -> Rows[Document]:
     """List collections, or the files of one.
 
     Args:
         path: a collection, or one of its folders: `notes/work`; None: all documents.
+        since: only files that have changed on this day or later, the newest first.
 
     Raises:
         CollectionNotFound: no collection has this name.
+        InvalidArgument: the day cannot be read.
     """
     collection, _, prefix = (path or "").removeprefix(paths.SCHEME).strip("/").partition("/")
-    return Rows(Document, map(Document.of, below(index, collection or None, prefix)))
+    found = below(index, collection or None, prefix)
+    return Rows(Document, map(Document.of, changed(found, since)))
+
+
+def changed(found: Sequence[Indexed], since: Day) -> list[Indexed]:
+    """Choose the documents whose files have changed since a day, the newest first; None: all.
+
+    Raises:
+        InvalidArgument: the day cannot be read.
+    """
+    start = selected(since=since).since
+    if start is None:
+        return list(found)
+    kept = [each for each in found if each.modified >= start]
+    return sorted(kept, key=lambda each: (-each.modified.timestamp(), each.name))
+
+
+class Listing(NamedTuple):
+    """Folders and documents that are directly in a folder.
+
+    Attributes:
+        folders: `collection/folder/`, with the number of documents below it.
+    """
+
+    folders: tuple[tuple[str, int], ...]
+    documents: tuple[Document, ...]
+
+
+def listing(found: Sequence[Document], collection: str, prefix: str) -> Listing:
+    """Group documents below a folder by the folders in it.
+
+    Args:
+        prefix: of their paths; '' for all of the collection.
+    """
+    begin = f"{prefix.strip('/')}/" if prefix.strip("/") else ""
+    composed = paths.to_nfc(begin) or begin
+    folders: dict[str, int] = {}
+    documents = []
+    for each in found:
+        path = paths.to_nfc(each.path) or each.path
+        inside, more, _ = path.removeprefix(composed).partition("/")
+        if path.startswith(composed) and more:
+            name = f"{collection}/{composed}{inside}/"
+            folders[name] = folders.get(name, 0) + 1
+        else:
+            documents.append(each)
+    return Listing(tuple(folders.items()), tuple(documents))
 
 
 def below(index: Index, collection: str | None, prefix: str = "") -> list[Indexed]:
