@@ -48,6 +48,7 @@ DocumentName = Annotated[
         metavar="FILE",
         several=frozenset({"command"}),
         aliases=("path", "docid", "id", "name", "uri", "filename", "filePath", "document"),
+        bare=True,
     ),
 ]
 
@@ -61,6 +62,7 @@ FirstLine = Annotated[
         least=1,
         unbounded=frozenset({"command", "tool"}),
         aliases=("line", "start", "offset", "startLine", "from", "first"),
+        bare=True,
     ),
 ]
 
@@ -73,6 +75,7 @@ LineCount = Annotated[
         json="maxLines",
         least=1,
         aliases=LINE_COUNTS,
+        bare=True,
     ),
 ]
 
@@ -85,6 +88,7 @@ LinesOfEach = Annotated[
         json="maxLines",
         least=1,
         aliases=LINE_COUNTS[:2],
+        bare=True,
     ),
 ]
 
@@ -97,6 +101,7 @@ Pattern = Annotated[
         kind="text",
         several=frozenset({"command", "python", "tool"}),
         aliases=("files", "paths", "names", "docids", "ids", "glob", "file", "path"),
+        bare=True,
     ),
 ]
 
@@ -109,6 +114,7 @@ Largest = Annotated[
         json="maxBytes",
         least=1,
         aliases=("maxSize",),
+        bare=True,
     ),
 ]
 
@@ -129,7 +135,7 @@ ListedPath = Annotated[
     str | None,
     Parameter(
         help="What to list; also a folder: ./drafts.",
-        helps={"tool": "Collection or folder in it: notes/journal; all without."},
+        helps={"tool": "notes/journal"},
         metavar="[COLLECTION[/PREFIX]]",
         complete="collections",
         aliases=("folder", "directory", "dir", "file", "collection", "uri"),
@@ -191,9 +197,8 @@ class Document(NamedTuple):
     title="Get document",
     forwardable=True,
     sharded=True,
-    description="Get one document by path, docid (#abc123) or qmd:// URI. 'file.md:120' starts at "
-    "line 120, 'file.md:120:40' reads 40 lines, 'file.md#Heading' a section. Suggests similar "
-    "files when not found; lists a folder.",
+    description="Get one document by path, docid (#abc123) or qmd:// URI; 'file.md:120' from a "
+    "line, 'file.md:120:40' for 40 lines, 'file.md#Heading' for a section. A folder is listed.",
     examples=(
         ("Read a document", "qmd get notes/tea.md"),
         (
@@ -249,8 +254,8 @@ def _get(
     title="Get several documents",
     forwardable=True,
     sharded=True,
-    description="Get several documents by glob ('journals/2025-05*.md') or comma-separated list of "
-    "paths/docids. Files over maxBytes are skipped with a notice.",
+    description="Get several documents by glob ('journals/2025-05*.md') or comma-separated "
+    "paths/docids. Files over maxBytes are skipped.",
     examples=(
         ("All documents of a folder", "qmd multi-get 'notes/journal/*.md'"),
         ("Files that a shell names", "cd ~/notes && qmd multi-get *.md"),
@@ -390,8 +395,7 @@ def folder_named(index: Index, name: str) -> tuple[str, str]:
     forwardable=True,
     sharded=True,
     aliases=("ls",),
-    description="List collections, or folders (with counts) and documents of one. With `since`: "
-    "what changed, newest first.",
+    description="List collections, folders with counts, documents; with `since`, what changed.",
     examples=(
         ("List the collections", "qmd ls"),
         ("List the files of a folder in one", "qmd ls notes/journal"),

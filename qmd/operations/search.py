@@ -50,6 +50,7 @@ NO_FILES = (
 
 @operation(
     title="Keyword search (BM25)",
+    unlisted=("exact", "allCopies", "since", "before", "filter", "path"),
     forwardable=True,
     sharded=True,
     description='Fast BM25 keyword search. Supports "quoted phrases" and -negation. '

@@ -43,14 +43,18 @@ SimilarTo = Annotated[
         json="file",
         metavar="FILE",
         aliases=("docid", "id", "name", "uri", "document"),
+        bare=True,
     ),
 ]
 
 
 @operation(
     title="Similar documents",
-    description="Documents that are nearest to one of the index, by meaning and by words. No model "
-    "is loaded.",
+    unlisted=(
+        *("minScore", "allCopies", "collection", "collections"),
+        *("since", "before", "filter", "path"),
+    ),
+    description="Documents most like one that you have found.",
     examples=(
         ("What else there is about the subject of a note", "qmd similar notes/tea.md"),
         ("The three nearest of one collection, as JSON", "qmd similar tea.md -c notes -n 3 --json"),
