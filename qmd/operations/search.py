@@ -181,6 +181,7 @@ def _search(
         "\n".join(filter(None, notices)) or None,
         words=dict(found.words),
         below=len(hits) - len(results),
+        nearly=max((hit.score for _, hit in hits if hit.score < min_score), default=0.0),
         respelled=dict(found.respelled),
     )
 

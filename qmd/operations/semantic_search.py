@@ -227,7 +227,8 @@ def _nearest(
         if score >= min_score
     ]
     note(index, cursor, made, results)
-    return Results(results, words=words, below=len(near) - len(results))
+    nearly = max((score for score, _ in near.values() if score < min_score), default=0.0)
+    return Results(results, words=words, below=len(near) - len(results), nearly=nearly)
 
 
 def _document_of(hit: Nearest | Ranked) -> int:
@@ -395,6 +396,7 @@ async def query(
         words=told(ranking),
         steering=steering,
         below=len(results) - len(kept),
+        nearly=max((each.score for each in results if each.score < min_score), default=0.0),
         respelled=ranking.respelled,
     )
 

@@ -165,7 +165,9 @@ def _similar(
     ]
     reached = [result for result in results if result.score >= min_score]
     notice = NO_VECTORS if near is None else None
-    return Results(reached, notice, words=words, below=len(results) - len(reached))
+    nearly = max((each.score for each in results if each.score < min_score), default=0.0)
+    below = len(results) - len(reached)
+    return Results(reached, notice, words=words, below=below, nearly=nearly)
 
 
 def _number(each: Ranked) -> int:

@@ -32,6 +32,9 @@ class DocumentOutput(NamedTuple):
     line_numbers: Annotated[
         bool, Parameter(help="Number the lines.", flags=("--line-numbers",))
     ] = False
+    full: Annotated[
+        bool, Parameter(help="Whole documents, which is the default.", flags=("--full",))
+    ] = False
     form: FormatName = None
     as_json: Json = False
     as_csv: Annotated[bool, Parameter(help="Write CSV.", flags=("--csv",))] = False

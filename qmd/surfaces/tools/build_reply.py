@@ -69,6 +69,12 @@ def results(question: str, found: Results, least: float) -> Reply:
     records = [reply_text.record(each, match) for each in found if reaches(each.score, least)]
     kept = reply_text.fitting(records)
     notes = [found.notice] if found.notice else []
+    left = [each.score for each in found if not reaches(each.score, least)]
+    if not records and (below := found.below + len(left)):
+        best = max([found.nearly, *left])
+        notes.append(
+            f"{amount(below, 'result')} below minScore {least:g}; the best has {best:.2f}."
+        )
     if len(kept) < len(records):
         notes.append(f"{len(records) - len(kept)} more found; the answer is full.")
     told: dict[str, Any] = {"notice": "\n".join(notes)} if notes else {}

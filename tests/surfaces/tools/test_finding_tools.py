@@ -82,6 +82,32 @@ def test_a_section_is_got_by_its_heading_or_its_lines(toolbox, name):
     assert found.text == "## Brewing\n\nEighty degrees.\n"
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["qmd:notes/tea.md", "QMD:notes/tea.md:1:1", "qmd://notes%2Ftea.md", "qmd://notes%2ftea.md"],
+)
+def test_a_uri_is_understood_without_slashes_and_with_encoded_ones(toolbox, name):
+    [found] = call(toolbox, "get", file=name).content
+    assert found.uri == "qmd://notes/tea.md"
+
+
+@pytest.mark.parametrize("pattern", ["te[a,b].md", "nothing.md, te[!,b].md"])
+def test_a_comma_of_a_character_class_does_not_split(toolbox, pattern):
+    assert call(toolbox, "multi_get", pattern=pattern).content[-1].name == "notes/tea.md"
+
+
+@pytest.mark.parametrize("tool", ["search", "query"])
+def test_results_below_the_least_score_are_told_from_none(toolbox, tool):
+    [found] = call(toolbox, tool, query="eighty").structured["results"]
+    score = found["score"]
+    assert score < 1
+    none, *notices = call(toolbox, tool, query="eighty", minScore=1).content
+    assert none == 'No results found for "eighty"'
+    assert f"1 result below minScore 1; the best has {score:.2f}." in notices
+    others = call(toolbox, tool, query="zebra", minScore=1).content
+    assert not any("below minScore" in each for each in others)
+
+
 def test_a_section_of_a_docid_is_got_too(toolbox):
     docid = call(toolbox, "search", query="eighty").structured["results"][0]["docid"]
     [found] = call(toolbox, "get", file=f"{docid}#Storing").content
@@ -112,4 +138,5 @@ def test_the_command_lists_what_has_changed(qmd, tmp_path):
     assert qmd("ls", "--since", "2099-01-01")[1] == ""
     code, _, err = qmd("ls", "--since", "soon")
     assert (code, "--since takes a date" in err) == (1, True)
+    assert qmd("get", "--full", "tea.md")[1] == TEA
     assert qmd("get", "tea.md#Storing")[1] == "## Storing\n\nKeep it dark.\n"
