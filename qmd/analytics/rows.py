@@ -168,6 +168,7 @@ class Results(Rows["Result"]):
         words: of the index, that were looked for, each with the word of the query it answers.
         steering: words of the intent, which choose snippets as well.
         below: results that were left out for their scores.
+        nearly: best of these scores; 0.0 without any.
         respelled: words of the query that no document has, each with those that were looked for
             in its place; the notice says so, too.
     """
@@ -180,6 +181,7 @@ class Results(Rows["Result"]):
         words: Mapping[str, str] = MappingProxyType({}),
         steering: Mapping[str, str] = MappingProxyType({}),
         below: int = 0,
+        nearly: float = 0.0,
         respelled: Mapping[str, Sequence[str]] = MappingProxyType({}),
     ) -> None:
         from qmd.types import Result
@@ -189,6 +191,7 @@ class Results(Rows["Result"]):
         self.words = words
         self.steering = steering
         self.below = below
+        self.nearly = nearly
         self.respelled = respelled
 
     @property

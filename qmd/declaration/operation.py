@@ -87,6 +87,7 @@ class Parameter(NamedTuple):
         words: the command line takes it as several words, or from stdin for `-`.
         commas: names may stand in one value on the command line, with commas between.
         several: surfaces on which any number of values may be given.
+        bare: its name and type say it all to a model: lists of tools leave its description out.
         problem: returns what is wrong with a value of the right type, or None.
     """
 
@@ -111,6 +112,7 @@ class Parameter(NamedTuple):
     words: bool = False
     commas: bool = False
     several: frozenset[Surface] = frozenset()
+    bare: bool = False
     problem: Callable[[Any], str | None] | None = None
 
     def help_on(self, surface: Surface) -> str:
@@ -171,6 +173,8 @@ class _Recorded(NamedTuple):
         destructive: it may replace or remove what is there for good.
         sharded: it can be done over the shards of an index as well.
         tool_name: as a tool, where the command line has that name for something else.
+        unlisted: names in JSON of parameters that the tool takes, and that lists of tools leave
+            out to be short.
     """
 
     function: Callable[..., Any]
@@ -188,6 +192,7 @@ class _Recorded(NamedTuple):
     destructive: bool = False
     sharded: bool = False
     tool_name: str | None = None
+    unlisted: tuple[str, ...] = ()
 
 
 class Operation(_Recorded):
@@ -251,6 +256,7 @@ def operation(
     destructive: bool = False,
     sharded: bool = False,
     tool_name: str | None = None,
+    unlisted: tuple[str, ...] = (),
 ) -> Callable[[Function], Function]:
     """Record a function as an operation; see `Operation`. The function itself stays as it is."""
 
@@ -271,6 +277,7 @@ def operation(
             destructive,
             sharded,
             tool_name,
+            unlisted,
         )
         return function
 

@@ -51,6 +51,7 @@ Collections = Annotated[
         items=100,
         kind="names",
         complete="collections",
+        bare=True,
     ),
 ]
 
@@ -58,13 +59,14 @@ Since = Annotated[
     Day,
     Parameter(
         help="Documents of this day or later: 2025-03-14, 2025-03, 7d.",
+        helps={"tool": "2025-03-14, 2025-03, 7d."},
         metavar="DATE",
         kind="day",
     ),
 ]
 
 Before = Annotated[
-    Day, Parameter(help="Documents from before this day.", metavar="DATE", kind="day")
+    Day, Parameter(help="Documents from before this day.", metavar="DATE", kind="day", bare=True)
 ]
 
 FrontmatterFilter = Annotated[
@@ -75,6 +77,7 @@ PathGlob = Annotated[
     str | None,
     Parameter(
         help="Documents under a folder, or that a glob matches: docs/api, 'journal/2024-*'.",
+        helps={"tool": "Folder or glob: docs/api, 'journal/2024-*'."},
         metavar="GLOB",
     ),
 ]
@@ -166,6 +169,7 @@ Question = Annotated[
         words=True,
         longest=LONGEST_QUERY,
         aliases=("q", "text", "question", "search", "searchQuery"),
+        bare=True,
     ),
 ]
 
@@ -179,6 +183,7 @@ Limit = Annotated[
         json_most=500,
         defaults={"command": None},
         aliases=("topK", "k", "n", "count", "maxResults", "numResults", "size"),
+        bare=True,
     ),
 ]
 
@@ -192,6 +197,7 @@ MinScore = Annotated[
         unbounded=frozenset({"python"}),
         defaults={"command": None},
         aliases=("threshold", "minRelevance"),
+        bare=True,
     ),
 ]
 
@@ -246,6 +252,7 @@ QueryDocument = Annotated[
         words=True,
         longest=LONGEST_QUERY,
         aliases=("q", "text", "question", "search", "searchQuery"),
+        bare=True,
     ),
 ]
 
@@ -274,6 +281,7 @@ TypedQueries = Annotated[
             },
         },
         absent={"command": "A query of several lines `lex:`, `vec:`, `hyde:` says the same."},
+        bare=True,
     ),
 ]
 
@@ -305,7 +313,7 @@ Intent = Annotated[
     str | None,
     Parameter(
         help="What the question is about.",
-        helps={"tool": "Background that disambiguates the query. Not searched on its own."},
+        helps={"tool": "What an ambiguous query is about."},
         metavar="WORDS",
     ),
 ]
@@ -319,6 +327,7 @@ Candidates = Annotated[
         json="candidateLimit",
         least=1,
         json_most=200,
+        bare=True,
     ),
 ]
 
@@ -338,6 +347,7 @@ Rerank = Annotated[
         helps={"tool": "Rerank with the local model (default true)."},
         flags=("--no-rerank",),
         defaults={"tool": True},
+        bare=True,
     ),
 ]
 

@@ -1,6 +1,7 @@
 """Documents by names with lines or places, and the passages that they mean.
 
-report.pdf:p12    talk.vtt:00:12:31    notes/tea.md:120:40
+report.pdf:p12    talk.vtt:00:12:31    notes/tea.md:120:40    notes/tea.md:120-159
+notes/tea.md#Brewing
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ from pathlib import Path
 from qmd.errors import UsageError
 from qmd.quoting import line
 from qmd.storage import document_lookup
-from qmd.storage.cursor import Cursor
-from qmd.text import paths
+from qmd.storage.cursor import Cursor, as_json
+from qmd.text import headings, paths
 from qmd.types import Document, Passage
 from qmd.wording import on_one_line
+
+MOST_HEADINGS = 12
+"""Headings that are named where a document has not the one that is asked for."""
 
 MOST_COLONS = 3
 """Colons before and in a place: `talk.vtt:00:12:31`."""
@@ -52,9 +56,44 @@ def find(
     name, first, lines = paths.split_range(asked.name)
     document = None if first is None else document_lookup.found(cursor, name, folder)
     if document is None or first is None:
-        return _at_place(cursor, asked, folder)
+        return _at_heading(cursor, asked, folder) or _at_place(cursor, asked, folder)
     lines = lines if lines is not None else asked.lines
     return document, asked._replace(first=max(1, first), lines=lines)
+
+
+def _at_heading(
+    cursor: Cursor, asked: paths.Range, folder: Path | None
+) -> tuple[Document, paths.Range] | None:
+    """Find a document and the lines of a section of it, as in `notes/tea.md#Brewing`.
+
+    Raises:
+        UsageError: the document has no such heading.
+    """
+    name, _, heading = asked.name.strip().rpartition("#")
+    if not name.strip("# ") or not heading.strip():
+        return None
+    document = document_lookup.found(cursor, name, folder)
+    if document is None:
+        return None
+    known = headings_of(cursor, document)
+    lines = headings.section(known, heading) or headings.section(known, paths.decoded(heading))
+    if lines is None:
+        there = ", ".join(on_one_line(each.text) for each in known[:MOST_HEADINGS])
+        more = f" and {len(known) - MOST_HEADINGS} more" if len(known) > MOST_HEADINGS else ""
+        raise UsageError(
+            f"{on_one_line(document.name)} has no heading '{on_one_line(heading)}'.\n\n"
+            + (f"It has: {there}{more}." if there else "It has no headings.")
+        )
+    first, count = lines
+    if asked.lines is not None:
+        count = asked.lines if count is None else min(count, asked.lines)
+    return document, asked._replace(first=first, lines=count)
+
+
+def headings_of(cursor: Cursor, document: Document) -> list[headings.SectionHeading]:
+    """Return the headings of a document, in their order."""
+    rows = cursor.run("documents/outlines", hashes=as_json([document.hash]))
+    return [each for _, *stored in rows for each in headings.stored_headings(*stored)]
 
 
 def _at_place(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from qmd.analytics.rows import Rows
 from qmd.declaration.operation import Parameter, operation
+from qmd.declaration.parameters import Day, selected
 from qmd.errors import Ambiguous, DocumentNotFound, UsageError
 from qmd.operations import document_parts
 from qmd.storage import catalog, document_lookup
@@ -37,7 +38,8 @@ _CURRENT = "Paths begin in the current folder."
 DocumentName = Annotated[
     str,
     Parameter(
-        help="collection/path, a docid, or a path; file:120:40 for lines.",
+        help="collection/path, a docid, or a path; file:120:40 for lines, file#Heading "
+        "for a section.",
         helps={
             "tool": "Path, #docid or qmd:// URI; an optional :line or :line:count suffix wins over "
             "fromLine/maxLines."
@@ -46,6 +48,7 @@ DocumentName = Annotated[
         metavar="FILE",
         several=frozenset({"command"}),
         aliases=("path", "docid", "id", "name", "uri", "filename", "filePath", "document"),
+        bare=True,
     ),
 ]
 
@@ -59,6 +62,7 @@ FirstLine = Annotated[
         least=1,
         unbounded=frozenset({"command", "tool"}),
         aliases=("line", "start", "offset", "startLine", "from", "first"),
+        bare=True,
     ),
 ]
 
@@ -71,6 +75,7 @@ LineCount = Annotated[
         json="maxLines",
         least=1,
         aliases=LINE_COUNTS,
+        bare=True,
     ),
 ]
 
@@ -83,6 +88,7 @@ LinesOfEach = Annotated[
         json="maxLines",
         least=1,
         aliases=LINE_COUNTS[:2],
+        bare=True,
     ),
 ]
 
@@ -95,6 +101,7 @@ Pattern = Annotated[
         kind="text",
         several=frozenset({"command", "python", "tool"}),
         aliases=("files", "paths", "names", "docids", "ids", "glob", "file", "path"),
+        bare=True,
     ),
 ]
 
@@ -107,6 +114,7 @@ Largest = Annotated[
         json="maxBytes",
         least=1,
         aliases=("maxSize",),
+        bare=True,
     ),
 ]
 
@@ -127,8 +135,20 @@ ListedPath = Annotated[
     str | None,
     Parameter(
         help="What to list; also a folder: ./drafts.",
+        helps={"tool": "notes/journal"},
         metavar="[COLLECTION[/PREFIX]]",
         complete="collections",
+        aliases=("folder", "directory", "dir", "file", "collection", "uri"),
+    ),
+]
+
+ChangedSince = Annotated[
+    Day,
+    Parameter(
+        help="Files changed on this day or later, newest first: 2025-03-14, 7d.",
+        helps={"tool": "2025-03-14, 7d."},
+        metavar="DATE",
+        kind="day",
     ),
 ]
 
@@ -177,14 +197,15 @@ class Document(NamedTuple):
     title="Get document",
     forwardable=True,
     sharded=True,
-    description="Get one document by path, docid (#abc123) or qmd:// URI. 'file.md:120' starts at "
-    "line 120, 'file.md:120:40' reads 40 lines. Suggests similar files when not found.",
+    description="Get one document by path, docid (#abc123) or qmd:// URI; 'file.md:120' from a "
+    "line, 'file.md:120:40' for 40 lines, 'file.md#Heading' for a section. A folder is listed.",
     examples=(
         ("Read a document", "qmd get notes/tea.md"),
         (
             "Three lines from line 5 on, with their numbers",
             "qmd get notes/tea.md:5:3 --line-numbers",
         ),
+        ("One section", "qmd get 'notes/coffee.md#Coffee'"),
         ("Several, as JSON", "qmd get notes/tea.md work/plan.md --json"),
     ),
 )
@@ -233,8 +254,8 @@ def _get(
     title="Get several documents",
     forwardable=True,
     sharded=True,
-    description="Get several documents by glob ('journals/2025-05*.md') or comma-separated list of "
-    "paths/docids. Files over maxBytes are skipped with a notice.",
+    description="Get several documents by glob ('journals/2025-05*.md') or comma-separated "
+    "paths/docids. Files over maxBytes are skipped.",
     examples=(
         ("All documents of a folder", "qmd multi-get 'notes/journal/*.md'"),
         ("Files that a shell names", "cd ~/notes && qmd multi-get *.md"),
@@ -374,24 +395,75 @@ def folder_named(index: Index, name: str) -> tuple[str, str]:
     forwardable=True,
     sharded=True,
     aliases=("ls",),
-    absent={"tool": "`status` lists the collections, and `multi_get` takes globs."},
+    description="List collections, folders with counts, documents; with `since`, what changed.",
     examples=(
         ("List the collections", "qmd ls"),
         ("List the files of a folder in one", "qmd ls notes/journal"),
+        ("What has changed in the last week, newest first", "qmd ls notes --since 7d"),
         ("As JSON, with their dates and docids", "qmd ls notes --json"),
     ),
 )
-def documents(index: Index, path: ListedPath = None) -> Rows[Document]:
+def documents(
+    index: Index, path: ListedPath = None, *, since: ChangedSince = None
+) -> Rows[Document]:
     """List collections, or the files of one.
 
     Args:
         path: a collection, or one of its folders: `notes/work`; None: all documents.
+        since: only files that have changed on this day or later, the newest first.
 
     Raises:
         CollectionNotFound: no collection has this name.
+        InvalidArgument: the day cannot be read.
     """
     collection, _, prefix = (path or "").removeprefix(paths.SCHEME).strip("/").partition("/")
-    return Rows(Document, map(Document.of, below(index, collection or None, prefix)))
+    found = below(index, collection or None, prefix)
+    return Rows(Document, map(Document.of, changed(found, since)))
+
+
+def changed(found: Sequence[Indexed], since: Day) -> list[Indexed]:
+    """Choose the documents whose files have changed since a day, the newest first; None: all.
+
+    Raises:
+        InvalidArgument: the day cannot be read.
+    """
+    start = selected(since=since).since
+    if start is None:
+        return list(found)
+    kept = [each for each in found if each.modified >= start]
+    return sorted(kept, key=lambda each: (-each.modified.timestamp(), each.name))
+
+
+class Listing(NamedTuple):
+    """Folders and documents that are directly in a folder.
+
+    Attributes:
+        folders: `collection/folder/`, with the number of documents below it.
+    """
+
+    folders: tuple[tuple[str, int], ...]
+    documents: tuple[Document, ...]
+
+
+def listing(found: Sequence[Document], collection: str, prefix: str) -> Listing:
+    """Group documents below a folder by the folders in it.
+
+    Args:
+        prefix: of their paths; '' for all of the collection.
+    """
+    begin = f"{prefix.strip('/')}/" if prefix.strip("/") else ""
+    composed = paths.to_nfc(begin) or begin
+    folders: dict[str, int] = {}
+    documents = []
+    for each in found:
+        path = paths.to_nfc(each.path) or each.path
+        inside, more, _ = path.removeprefix(composed).partition("/")
+        if path.startswith(composed) and more:
+            name = f"{collection}/{composed}{inside}/"
+            folders[name] = folders.get(name, 0) + 1
+        else:
+            documents.append(each)
+    return Listing(tuple(folders.items()), tuple(documents))
 
 
 def below(index: Index, collection: str | None, prefix: str = "") -> list[Indexed]:

@@ -25,10 +25,10 @@ NAMELESS = {"tool": ""}
 _KEYWORD = {"type": "string", "minLength": 1, "maxLength": 100}
 
 RecordQuery = Annotated[
-    str, Parameter(help="Keywords or a question.", aliases=("query", "q", "text"))
+    str, Parameter(help="Keywords or a question.", aliases=("query", "q", "text"), bare=True)
 ]
-Page = Annotated[int, Parameter(help="1-50, default 10.", least=1, most=50)]
-Offset = Annotated[int, Parameter(help="Paging offset, default 0.", least=0)]
+Page = Annotated[int, Parameter(help="1-50, default 10.", least=1, most=50, bare=True)]
+Offset = Annotated[int, Parameter(help="Paging offset, default 0.", least=0, bare=True)]
 
 Title = Annotated[str, Parameter(help="Title of the record.", helps=NAMELESS, longest=500)]
 Problem = Annotated[str, Parameter(help="The problem.", helps=NAMELESS, json="problem_description")]

@@ -55,7 +55,10 @@ Places = Annotated[
 ]
 
 IgnoreCase = Annotated[
-    bool, Parameter(help="Match in any case.", flags=("-i", "--ignore-case"), json="ignoreCase")
+    bool,
+    Parameter(
+        help="Match in any case.", flags=("-i", "--ignore-case"), json="ignoreCase", bare=True
+    ),
 ]
 WholeWord = Annotated[bool, Parameter(help="Match whole words.", flags=("-w", "--word-regexp"))]
 Fixed = Annotated[
@@ -64,6 +67,7 @@ Fixed = Annotated[
         help="Take REGEX as text.",
         helps={"tool": "The pattern is text."},
         flags=("-F", "--fixed-strings"),
+        bare=True,
     ),
 ]
 Inverted = Annotated[
@@ -105,6 +109,7 @@ LinesBefore = Annotated[
         least=0,
         json_most=20,
         defaults={"command": None},
+        bare=True,
     ),
 ]
 LinesAfter = Annotated[
@@ -115,6 +120,7 @@ LinesAfter = Annotated[
         least=0,
         json_most=20,
         defaults={"command": None},
+        bare=True,
     ),
 ]
 OfEach = Annotated[
@@ -135,6 +141,7 @@ MostLines = Annotated[
         least=1,
         json_most=1000,
         defaults={"tool": 50},
+        bare=True,
     ),
 ]
 
@@ -186,9 +193,10 @@ class Line:
 
 
 @operation(
+    unlisted=("word", "maxCount", "collections", "before", "after"),
     title="Find lines (regular expression)",
     sharded=True,
-    description="Lines of the indexed texts that a regular expression matches, like grep.",
+    description="Lines that a regular expression matches, like grep.",
     examples=(
         ("Lines with a word, in any case", "qmd grep -i tea"),
         ("Text as it is, of a folder", "qmd grep -F 'a.b(c)' notes/journal"),

@@ -57,7 +57,7 @@ TokenBudget = Annotated[
     int,
     Parameter(
         help="Tokens of the answer at most; a token counts as four bytes.",
-        helps={"tool": "Size of the answer (4 bytes a token)."},
+        helps={"tool": "4 bytes a token."},
         flags=("-t", "--max-tokens"),
         json="maxTokens",
         least=LEAST,
@@ -121,8 +121,9 @@ def _remainder(left_out: Sequence[Excerpt], budget: str) -> str:
 
 @operation(
     title="Passages for a question",
+    unlisted=("mode", "exact", "before", "filter", "collections"),
     tool_name="context",
-    description="Answer a question in one call: the best passages with their text, file:lines and "
+    description="Answer a question in one call: the best passages with text, file:lines and "
     "headings, up to maxTokens. Try it first.",
     asks_models=True,
     forwardable=True,

@@ -50,6 +50,7 @@ NO_FILES = (
 
 @operation(
     title="Keyword search (BM25)",
+    unlisted=("exact", "allCopies", "since", "before", "filter", "path"),
     forwardable=True,
     sharded=True,
     description='Fast BM25 keyword search. Supports "quoted phrases" and -negation. '
@@ -180,6 +181,7 @@ def _search(
         "\n".join(filter(None, notices)) or None,
         words=dict(found.words),
         below=len(hits) - len(results),
+        nearly=max((hit.score for _, hit in hits if hit.score < min_score), default=0.0),
         respelled=dict(found.respelled),
     )
 

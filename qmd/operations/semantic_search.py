@@ -68,9 +68,10 @@ if TYPE_CHECKING:
 @operation(
     name="vsearch",
     title="Semantic search (vectors)",
+    unlisted=("perFile", "allCopies", "since", "before", "filter", "path"),
     forwardable=True,
     sharded=True,
-    description="Semantic similarity search over embeddings. Needs `qmd embed` to have been run.",
+    description="Semantic search over embeddings: other words for the same. Needs `qmd embed`.",
     asks_models=True,
     aliases=("vsearch",),
     examples=(
@@ -226,7 +227,8 @@ def _nearest(
         if score >= min_score
     ]
     note(index, cursor, made, results)
-    return Results(results, words=words, below=len(near) - len(results))
+    nearly = max((score for score, _ in near.values() if score < min_score), default=0.0)
+    return Results(results, words=words, below=len(near) - len(results), nearly=nearly)
 
 
 def _document_of(hit: Nearest | Ranked) -> int:
@@ -238,12 +240,14 @@ def _document_of(hit: Nearest | Ranked) -> int:
 
 @operation(
     title="Hybrid search",
+    unlisted=(
+        *("mode", "perFile", "fusion", "exact", "recent", "allCopies"),
+        *("since", "before", "filter", "path"),
+    ),
     forwardable=True,
     sharded=True,
-    description="Best-quality search: BM25 and vectors, fused by scores (or by RRF), with query "
-    "expansion and reranking where a model for them is fast. Give either `query` (plain text, "
-    "expanded automatically) or `searches` (1-10 typed sub-queries lex/vec/hyde; the first counts "
-    "double), not both.",
+    description="Best search: keywords and meaning, fused by scores (or by RRF). Give `query`, or "
+    "typed `searches` of which the first counts double.",
     asks_models=True,
     examples=(
         ("Ask in your own words", "qmd query 'how hot should tea water be'"),
@@ -391,6 +395,7 @@ async def query(
         words=told(ranking),
         steering=steering,
         below=len(results) - len(kept),
+        nearly=max((each.score for each in results if each.score < min_score), default=0.0),
         respelled=ranking.respelled,
     )
 

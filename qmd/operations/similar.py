@@ -43,14 +43,18 @@ SimilarTo = Annotated[
         json="file",
         metavar="FILE",
         aliases=("docid", "id", "name", "uri", "document"),
+        bare=True,
     ),
 ]
 
 
 @operation(
     title="Similar documents",
-    description="Documents that are nearest to one of the index, by meaning and by words. No model "
-    "is loaded.",
+    unlisted=(
+        *("minScore", "allCopies", "collection", "collections"),
+        *("since", "before", "filter", "path"),
+    ),
+    description="Documents most like one that you have found.",
     examples=(
         ("What else there is about the subject of a note", "qmd similar notes/tea.md"),
         ("The three nearest of one collection, as JSON", "qmd similar tea.md -c notes -n 3 --json"),
@@ -161,7 +165,9 @@ def _similar(
     ]
     reached = [result for result in results if result.score >= min_score]
     notice = NO_VECTORS if near is None else None
-    return Results(reached, notice, words=words, below=len(results) - len(reached))
+    nearly = max((each.score for each in results if each.score < min_score), default=0.0)
+    below = len(results) - len(reached)
+    return Results(reached, notice, words=words, below=below, nearly=nearly)
 
 
 def _number(each: Ranked) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
 
 MAX_NAME_LENGTH = 20_000
 """Characters of a name: the longest path there is (4,096 bytes), each byte as `%2F`, and more."""
+
+
+_SLASH = re.compile("%2f", re.I)
+_ONE_WORD = re.compile(r"qmd:[^/]", re.I)
+"""Begin of a virtual path without slashes: `qmd:notes/tea.md`."""
 
 
 def found(cursor: Cursor, name: str, folder: Path | None = None) -> Document | None:
@@ -56,6 +62,7 @@ def _found(cursor: Cursor, name: str, folder: Path | None) -> Document | None:
         or _named(cursor, name, folder)
         or (at_place(cursor, str(folder / name)) if folder is not None else None)
         or (_with_docid(cursor, name, digits) if digits else None)
+        or (_virtual(cursor, paths.SCHEME + name[4:]) if _ONE_WORD.match(name) else None)
     )
 
 
@@ -97,6 +104,8 @@ def _virtual(cursor: Cursor, name: str) -> Document | None:
     virtual = paths.parse_virtual(name)
     if virtual is None:
         return None
+    if not virtual.path and "%2f" in virtual.collection.lower():
+        return _virtual(cursor, paths.SCHEME + _SLASH.sub("/", virtual.collection, count=1))
     whole = paths.normalise(name).removeprefix(paths.SCHEME).partition("/")[2]
     for path in dict.fromkeys((whole, virtual.path, paths.decoded(virtual.path))):
         collection = paths.decoded(virtual.collection)

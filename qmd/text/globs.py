@@ -22,11 +22,20 @@ More may take minutes.
 Matches = Callable[[str], bool]
 
 
+_CLASS = re.compile(r"\[[!^]?\]?[^\]\[/{}]*\]")
+"""Characters of which one matches, as in `[a,b]`."""
+
+
 def split_mask(mask: str) -> list[str]:
-    """Split a comma list of globs; commas in braces do not split."""
-    parts, depth, start = [], 0, 0
+    """Split a comma list of globs; commas in braces and in `[…]` do not split."""
+    parts, depth, start, inside = [], 0, 0, 0
     for at, character in enumerate(mask):
-        if character == "{":
+        if at < inside:
+            continue
+        if character == "[":
+            found = _CLASS.match(mask, at)
+            inside = found.end() if found else at
+        elif character == "{":
             depth += 1
         elif character == "}":
             depth = max(0, depth - 1)

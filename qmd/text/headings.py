@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple
+
+_MARKUP = re.compile(r"!\[[^\]]*\]\([^)]*\)|<[^>]*>|\{#[^}]*\}\s*$")
+_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+_ANCHOR = re.compile(r"\{#([^}\s]+)[^}]*\}\s*$")
+_NUMBERED = re.compile(r"(.+)-([0-9]{1,4})")
+
+BELOW = " > "
+"""Between a heading and one below it, in a name of a section."""
 
 
 class SectionHeading(NamedTuple):
@@ -39,3 +49,52 @@ def path_at(headings: Sequence[SectionHeading], line: int) -> tuple[str, ...]:
         way.append(each)
     at = next((each for each in headings if each.line == line), None)
     return tuple(each.text for each in way if at is None or each.level < at.level)
+
+
+def slug(text: str) -> str:
+    """Return the name that a link has for a heading. Source: GitHub; see sql/views/headings.sql."""
+    anchor = _ANCHOR.search(text)
+    bare = anchor[1] if anchor else _LINK.sub(r"\1", _MARKUP.sub("", text)).strip()
+    kept = (
+        mark
+        for mark in bare.lower()
+        if mark in " -" or unicodedata.category(mark)[:1] in "LMN" or mark == "_"
+    )
+    return "".join(kept).replace(" ", "-")
+
+
+def section(headings: Sequence[SectionHeading], name: str) -> tuple[int, int | None] | None:
+    """Find the section of a heading, with the sections below it.
+
+    Args:
+        name: text or slug of the heading, in any case; `slug-1` for the second that has it, and
+            `Brewing > Pots` for one below another.
+
+    Returns:
+        Its first line, and how many there are; None: as far as the text goes. None without one.
+    """
+    way = [slug(part) for part in name.split(BELOW)]
+    found = _matching(headings, way)
+    numbered = _NUMBERED.fullmatch(way[-1])
+    if not found and numbered:
+        found = _matching(headings, [*way[:-1], numbered[1]])[int(numbered[2]) :]
+    if not found:
+        return None
+    heading = found[0]
+    after = (
+        each.line for each in headings if each.line > heading.line and each.level <= heading.level
+    )
+    end = next(after, None)
+    return heading.line, None if end is None else end - heading.line
+
+
+def _matching(headings: Sequence[SectionHeading], way: Sequence[str]) -> list[SectionHeading]:
+    """List the headings with a name, and with the others of a way above them, in their order."""
+    found = []
+    for each in headings:
+        if not way[-1] or slug(each.text) != way[-1]:
+            continue
+        above = iter(map(slug, path_at(headings, each.line)))
+        if all(part in above for part in way[:-1]):
+            found.append(each)
+    return found

@@ -9,8 +9,12 @@ from typing import NamedTuple
 
 SCHEME = "qmd://"
 
-_INDEX = re.compile(r"\?(?:[^?]*&)?index=(?P<index>[^&:]*)(?:&[^?:]*)?(?=(?::[0-9]+){0,2}$)", re.S)
-_RANGE = re.compile(r"(?P<name>.+?):(?P<first>[0-9]{1,9})(?::(?P<count>[0-9]{1,9}))?", re.S)
+_INDEX = re.compile(r"\?(?:[^?]*&)?index=(?P<index>[^&:]*)(?:&[^?:]*)?(?=(?::[0-9-]+){0,2}$)", re.S)
+_RANGE = re.compile(
+    r"(?P<name>.+?)(?::|#L)(?P<first>[0-9]{1,9})"
+    r"(?::(?P<count>[0-9]{1,9})|-L?(?P<last>[0-9]{1,9}))?",
+    re.S,
+)
 
 
 OUTSIDE = (
@@ -137,9 +141,15 @@ class Range(NamedTuple):
 
 
 def split_range(name: str) -> Range:
-    """Split `notes/tea.md:120:40` into a name, a first line and a count."""
+    """Split `notes/tea.md:120:40` into a name, a first line and a count.
+
+    `:120-159`, as passages are named, and `#L120-L159`, as GitHub does, say the same.
+    """
     found = _RANGE.fullmatch(name.strip())
     if found is None:
         return Range(name)
-    count = found["count"]
-    return Range(found["name"], int(found["first"]), int(count) if count is not None else None)
+    first, count = int(found["first"]), found["count"]
+    if found["last"] is not None:
+        first, last = sorted((first, int(found["last"])))
+        return Range(found["name"], first, last - first + 1)
+    return Range(found["name"], first, int(count) if count is not None else None)

@@ -26,8 +26,16 @@ written as (
     from links
 ),
 
+-- An anchor has the letters and digits of its heading; programs differ in what they write between them.
 slugs as (
-    select file, unnest([slug, lower(text)]) as name
+    select
+        file,
+        unnest([
+            slug,
+            lower(text),
+            trim(regexp_replace(slug, '[^\p{L}\p{M}\p{N}_]+', '-', 'g'), '-'),
+            trim(regexp_replace(lower(text), '[^\p{L}\p{M}\p{N}_]+', '-', 'g'), '-')
+        ]) as name
     from headings
 ),
 
@@ -44,7 +52,7 @@ anchored as (
                 ' ',
                 '-'
             )
-            else slug
+            else trim(regexp_replace(slug, '[^\p{L}\p{M}\p{N}_]+', '-', 'g'), '-')
         end as bare
     from links
     where anchor[1] <> '^' and not contains(anchor, '#^') and anchor <> 'top'
@@ -77,6 +85,7 @@ missed as (
         and (to_file, slug) not in (select (file, name) from slugs)
         and (to_file, bare) not in (select (file, name) from slugs)
         and not contains(there.body, '"' || anchor || '"')  -- <a name="anchor">
+        and not contains(there.body, '{{%')  -- a program adds headings
 )
 
 select file, line, kind, text, target, missing, document_id

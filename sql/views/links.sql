@@ -2,9 +2,12 @@
 --
 -- A path leads to the document that has it, below the folder of the one that links or, with / in front, of
 -- the collection, or of a folder in it; also without .md or .mdx, and to the README.md, index.md or _index.md
--- of a folder. A wiki link leads to the document of that name or path, however its letters are written: in
+-- of a folder. An address of a site, without a suffix, may have other capitals, be what `url`, `permalink`
+-- or `slug` says, begin at the page as at a folder, or name a language in which the page is not there.
+-- A wiki link leads to the document of that name or path, however its letters are written: in
 -- the same folder, else in the same collection, else in any, there to that of the shortest path; else to one
--- that has it as an alias or as its title. `A___B.md` is A/B. One that begins with ./ or ../ is a path.
+-- that has it as an alias, as its id or as its title, or to the first page of a folder. `A___B.md` is A/B.
+-- One that begins with ./ or ../ is a path; id:x leads to the document that says `id: x`.
 --
 -- needs  marks
 -- out  file         text       of `documents`
@@ -23,8 +26,10 @@ with written as (
         regexp_extract(path, '^(.*/)?', 1) as folder,
         kind in ('wiki', 'embed') as doubled,
         regexp_replace(regexp_extract(target, '^[^#?]*'), '\\([[:punct:]])', '\1', 'g') as pointed,
-        doubled and not regexp_matches(target, '^\.\.?/') as named,
-        not doubled and regexp_matches(target, '^(//|[A-Za-z][A-Za-z0-9+.-]+:)') as external
+        target like 'id:_%' or doubled and not regexp_matches(target, '^\.\.?/') as named,
+        not doubled
+        and not named
+        and regexp_matches(target, '^(//|[A-Za-z][A-Za-z0-9+.-]+:)') as external
     from marks
     where kind in ('inline', 'reference', 'wiki', 'autolink', 'image', 'embed')
 ),
@@ -34,8 +39,11 @@ split as (
     select
         *,
         nullif(regexp_extract(target, '#(.*)$', 1), '') as anchor,
-        case when named then trim(regexp_extract(target, '^[^#]*')) end as name,
         case
+            when named then trim(regexp_extract(regexp_replace(target, '^id:', ''), '^[^#]*'))
+        end as name,
+        case
+            when named and not doubled then null
             when doubled and not named then trim(regexp_extract(target, '^[^#]*'))
             when not doubled and not external then coalesce(try(url_decode(pointed)), pointed)
         end as address
@@ -49,35 +57,108 @@ places as (
     where address <> ''
 ),
 
-resolved as (
+-- A page is a folder, too, in the address of a site, which ends with /: beside guide/a, ../b/ is guide/b.
+ways as (
+    select *, address as way, 0 as nth
+    from places
+    union all
+    select *, address[4:], 1
+    from places
+    where address like '../%/'
+),
+
+placed as (
+    select
+        collection,
+        folder,
+        address,
+        nth,
+        nfc_normalize(
+            array_to_string(
+                list_reduce(
+                    list_transform(
+                        list_filter(
+                            string_split(
+                                case when way[1] = '/' then '' else folder end || way, '/'
+                            ),
+                            lambda part: part not in ('', '.')
+                        ),
+                        lambda part: [part]
+                    ),
+                    lambda way, part: case
+                        when part[1] = '..' and len(way) > 0 and way[-1] <> '..' then way[:-2]
+                        else way || part
+                    end,
+                    []::text[]
+                ),
+                '/'
+            )
+        ) as place
+    from ways
+),
+
+-- A site shows the page in its main language where /de/page is not there: beside the folder de, in en or in none.
+languages as (
     select
         *,
-        array_to_string(
-            list_reduce(
-                list_transform(
-                    list_filter(
-                        string_split(
-                            case when address[1] = '/' then '' else folder end || address, '/'
-                        ),
-                        lambda part: part not in ('', '.')
-                    ),
-                    lambda part: [part]
-                ),
-                lambda way, part: case
-                    when part[1] = '..' and len(way) > 0 and way[-1] <> '..' then way[:-2]
-                    else way || part
-                end,
-                []::text[]
-            ),
-            '/'
-        ) as place
-    from places
+        regexp_extract(place, '^([a-z]{2,3}(?:-[A-Za-z]{2,4})?)/', 1) as language,
+        instr('/' || folder, '/' || language || '/') as begins
+    from placed
+    where address[1] = '/'
+),
+
+resolved as (
+    select * from placed
+    union all
+    select
+        collection,
+        folder,
+        address,
+        mains.nth,
+        left(folder, begins - 1) || main || substr(place, length(language) + 2)
+    from languages, (values ('en/', 2), ('', 3)) as mains (main, nth)
+    where language <> '' and begins > 0
+),
+
+-- What front matter says of the address of a page.
+addresses as (
+    select
+        collection,
+        path,
+        unnest([
+            metadata ->> '$.url',
+            metadata ->> '$.permalink',
+            case
+                when slug like '/%' then slug
+                else regexp_extract(path, '^(.*/)?', 1) || slug
+            end
+        ]) as given
+    from (
+        select collection, path, metadata, metadata ->> '$.slug' as slug
+        from qmd_index.documents
+        where
+            contains(metadata, '"slug"')
+            or contains(metadata, '"url"')
+            or contains(metadata, '"permalink"')
+    )
+    union all
+    -- addresses that a page had before
+    select collection, path, alias
+    from (select collection, path, unnest(aliases) as alias from qmd_index.documents)
+    where alias like '/_%'
 ),
 
 -- Of the ways in which a path says the same, the one that is whole comes first.
 reached as (
     select
-        resolved.collection, folder, address, min_by(path, {'rank': rank, 'path': path}) as path
+        resolved.collection,
+        folder,
+        address,
+        min_by(
+            path,
+            {'nth': nth, 'differs': resolved.place <> known.place, 'rank': rank, 'path': path}
+        ) as path,
+        min(nth) as nth
     from resolved
     join (
         select collection, path, nfc_normalize(path) as place, 0 as rank
@@ -99,23 +180,33 @@ reached as (
         from qmd_index.documents
         where regexp_matches(path, '(^|/)(README|_?index)\.(md|mdx|markdown)$')
         union all
-        -- addresses that a page had before
-        select collection, path, nfc_normalize(trim(alias, '/')), 4
-        from (select collection, path, unnest(aliases) as alias from qmd_index.documents)
-        where alias like '/_%'
+        select collection, path, nfc_normalize(trim(given, '/')), 4
+        from addresses
+        where given <> ''
     ) as known
-        on resolved.collection = known.collection and nfc_normalize(resolved.place) = known.place
+        on resolved.collection = known.collection
+        and lower(resolved.place) = lower(known.place)
+        and (resolved.place = known.place or not regexp_matches(resolved.place, '\.\w+$'))
     group by resolved.collection, folder, address
 ),
 
--- A path from the top of a site may begin in any folder of the collection.
+-- A path from the top of a site may begin in any folder of the collection: in one that the document is in,
+-- before others.
 ended as (
     select
-        resolved.collection,
+        placed.collection,
         folder,
         address,
-        min_by(path, {'rank': rank, 'length': length(path), 'path': path}) as path
-    from resolved
+        min_by(
+            path,
+            {
+                'apart': not starts_with(folder, left(whole, length(whole) - length(place))),
+                'rank': rank,
+                'length': length(path),
+                'path': path
+            }
+        ) as path
+    from placed
     join (
         select
             collection,
@@ -127,12 +218,16 @@ ended as (
             ) as whole,
             case when regexp_matches(path, '/_?index\.') then 0 else 1 end as rank
         from qmd_index.documents
+        union all
+        select collection, path, nfc_normalize(trim(given, '/')), 2
+        from addresses
+        where given <> ''
     ) as known
-        on resolved.collection = known.collection
-        and regexp_extract(nfc_normalize(place), '[^/]*$') = regexp_extract(whole, '[^/]*$')
-        and ends_with('/' || whole, '/' || nfc_normalize(place))
+        on placed.collection = known.collection
+        and lower(regexp_extract(place, '[^/]*$')) = lower(regexp_extract(whole, '[^/]*$'))
+        and ends_with('/' || lower(whole), '/' || lower(place))
     where address[1] = '/' and place <> '' and not regexp_matches(place, '\.\w+$')
-    group by resolved.collection, folder, address
+    group by placed.collection, folder, address
 ),
 
 -- By name: of `a/b/Tea.md`, `tea`, `tea.md`, `b/tea` and `a/b/tea`.
@@ -165,6 +260,10 @@ spelled as (
     select collection, path, folder, replace(replace(whole, '___', '/'), '%2f', '/'), 1
     from known
     where contains(whole, '___') or contains(whole, '%2f')
+    union all
+    select collection, path, folder, regexp_replace(whole, '/(readme|_?index)$', ''), 4
+    from known
+    where regexp_matches(whole, '/(readme|_?index)$')
 ),
 
 called as (
@@ -173,6 +272,10 @@ called as (
     union all
     select collection, path, lower(nfc_normalize(title)), 3
     from qmd_index.documents
+    union all
+    select collection, path, lower(nfc_normalize(metadata ->> '$.id')), 2
+    from qmd_index.documents
+    where contains(metadata, '"id"')
 ),
 
 candidates as (
@@ -220,8 +323,9 @@ select
         when '' in (split.name, split.address) then file
         else coalesce(
             named.to_file,
-            split.collection || '/' || reached.path,
-            split.collection || '/' || ended.path
+            case when reached.nth < 2 then split.collection || '/' || reached.path end,
+            split.collection || '/' || ended.path,
+            split.collection || '/' || reached.path  -- in the main language
         )
     end as to_file,
     document_id

@@ -24,6 +24,12 @@ def vault(library):
     library.write("tea.md", "---\ntitle: The Tea Book\naliases: [Chai, /old/tea/]\n---\nText\n")
     library.write("content/en/guide/_index.md", "# Guide\n")
     library.write("content/en/guide/start.mdx", "# Start\n")
+    library.write("content/en/Format.md", "# Format\n")
+    library.write("content/en/two.md", "# Two\n")
+    library.write("content/fr/two.md", "# Deux\n")
+    library.write("content/en/long-name.md", "---\nslug: short\n---\nText\n")
+    library.write("content/en/moved.md", "---\nurl: /elsewhere/page/\n---\nText\n")
+    library.write("note.md", "---\nid: 20240517\n---\nText\n")
     return library
 
 
@@ -48,6 +54,28 @@ LINKS = [
     ("up:: [[Chai]]\n\nText", "tea.md"),
     ("- item\n\n    [x](b)", "b.mdx"),
     ("<Steps>\n\n    [x](b)\n", "b.mdx"),
+]
+SITES = [
+    ("content/en/x.md", "[x](/format/)", "content/en/Format.md"),
+    ("x.md", "[x](B.md)", None),
+    ("content/fr/x.md", "[x](/two/)", "content/fr/two.md"),
+    ("content/en/x.md", "[x](/two/)", "content/en/two.md"),
+    ("content/fr/x.md", "[x](/fr/format/)", "content/en/Format.md"),
+    ("content/fr/x.md", "[x](/fr/two/)", "content/fr/two.md"),
+    ("content/en/x.md", "[x](/fr/format/)", None),
+    ("content/en/guide/x.md", "[x](../start/)", "content/en/guide/start.mdx"),
+    ("content/en/x.md", "[x](/short/)", "content/en/long-name.md"),
+    ("x.md", "[x](/elsewhere/page)", "content/en/moved.md"),
+    ("x.md", "[[20240517]]", "note.md"),
+    ("x.md", "[x](id:20240517)", "note.md"),
+    ("x.md", "[[en/guide]]", "content/en/guide/_index.md"),
+]
+ANCHORS = [
+    ("tools.md#--mode-string", True),
+    ("tools.md#Aside:-Big-O", True),
+    ("tools.md#image-", True),
+    ("tools.md#big-p", False),
+    ("filled.md#anything", True),
 ]
 NO_LINKS = [
     "<!-- [x](b) [[b]] #tag -->",
@@ -114,3 +142,21 @@ def test_links_of_a_page_survive_an_export(vault, tmp_path):
         assert found == before
     finally:
         engine.close()
+
+
+@pytest.mark.parametrize(("path", "text", "to_file"), SITES)
+def test_addresses_of_sites_lead_to_the_pages_that_they_show(vault, path, text, to_file):
+    vault.write(path, text)
+    vault.update()
+    found = asked(vault, f"select to_file from links where file = 'notes/{path}'")
+    assert found == [(to_file and f"notes/{to_file}",)]
+
+
+def test_an_anchor_is_found_by_the_letters_of_its_heading(vault):
+    vault.write("tools.md", "# `--mode <string>`\n\n## Aside: Big O\n\n## `<Image />`\n")
+    vault.write("filled.md", "# Filled\n\n{{% include more.md %}}\n")
+    for number, (target, _) in enumerate(ANCHORS):
+        vault.write(f"x{number}.md", f"[x]({target})")
+    vault.update()
+    broken = asked(vault, "select target from broken_links where file like 'notes/x%'")
+    assert broken == [(target,) for target, is_found in ANCHORS if not is_found]

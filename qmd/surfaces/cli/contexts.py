@@ -32,11 +32,13 @@ def add(here: State, arguments: dict[str, Any], _: object) -> None:
         raise UsageError('Put the text in quotes: qmd context add PATH "TEXT".')
     path, text = words if len(words) == 2 else (".", words[0])
     with here.engine(new=path == "/") as engine:
+        known = engine.settings().contexts
         added = operations.add_context(engine, path, text)
         name = added.collection
         empty = name is not None and not below(engine, name, added.prefix)
     place = shown(place_of(name, added.prefix))
-    say(f"Added context to {place}.")
+    replaces = any((each.collection, each.prefix) == (name, added.prefix) for each in known)
+    say(f"{'Replaced' if replaces else 'Added'} context {'of' if replaces else 'to'} {place}.")
     if empty and name is not None:
         others = quoted("qmd", "ls", name)
         notice(f"No document is in {place} yet. {others} shows those that there are.")

@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from qmd.declaration.operation import Parameter
-from qmd.errors import Ambiguous, DocumentNotFound, UsageError
+from qmd.errors import Ambiguous, DocumentNotFound, InvalidArgument, UsageError
 from qmd.operations import documents as operations
 from qmd.operations.documents import Document
 from qmd.surfaces import formats, render, wording
@@ -31,6 +31,9 @@ class DocumentOutput(NamedTuple):
 
     line_numbers: Annotated[
         bool, Parameter(help="Number the lines.", flags=("--line-numbers",))
+    ] = False
+    full: Annotated[
+        bool, Parameter(help="Whole documents, which is the default.", flags=("--full",))
     ] = False
     form: FormatName = None
     as_json: Json = False
@@ -137,14 +140,22 @@ def ls(at: State, arguments: dict[str, Any], options: ListOutput) -> None:
         if options.left_out:
             _list_left_out(engine, path, as_json=options.as_json)
             return
-        if path is None:
+        since = arguments.get("since")
+        if path is None and since is None:
             _list_collections(engine.overview(), as_json=options.as_json)
             return
-        documents = operations.below(engine, *_listed(engine, path))
+        collection, prefix = (None, "") if path is None else _listed(engine, path)
+        found = operations.below(engine, collection, prefix)
+        try:
+            documents = operations.changed(found, since)
+        except InvalidArgument as error:
+            raise error.named("--since") from error
     if options.as_json:
         say(formats.as_json([_record(Document.of(each)) for each in documents]))
         return
-    if not documents:
+    if not documents and since is not None:
+        notice("No file has changed since then.")
+    elif not documents and path is not None:
         notice(f"No files below {shown(path)}.\n\n'qmd ls' lists the collections.")
     rows = [(wording.size(d.size), wording.day(d.modified), on_one_line(d.name)) for d in documents]
     say(formats.table(rows, right=frozenset({0})))

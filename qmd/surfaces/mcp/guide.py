@@ -12,10 +12,11 @@ qmd searches the user's own notes, documents and code on this machine.
 
 `context` answers most questions in one call: the best passages with their text, within \
 `maxTokens`. Else search first, then read: a result names a file, its docid and the line that \
-matches; `get` reads it from there ('file.md:120:40' or '#abc123'), `multi_get` reads several. \
-`search` finds exact words, names and phrases; `vsearch` finds what means the same in other words; \
-`query` does both and is the best choice when unsure. `status` lists the collections. \
-`query_experiences` finds solved problems that agents have recorded, unreviewed"""
+matches; `get` reads it from there ('file.md:120:40', 'file.md#Heading' or '#abc123'), \
+`multi_get` reads several. `search` finds exact words, names and phrases; `vsearch` finds what \
+means the same in other words; `query` does both and is the best choice when unsure. `ls` lists \
+collections and folders. `query_experiences` finds solved problems that agents have recorded, \
+unreviewed"""
 
 _SUBMIT = "; record yours with `submit_experience`"
 
@@ -31,6 +32,7 @@ _BEST_FOR = {
     "similar": "more on the subject of a document that you have found",
     "get": "reading one document, or some of its lines: `file.md:120:40`",
     "grep": "lines that a regular expression matches, such as all uses of an identifier",
+    "ls": "finding your way: collections, folders, documents, and what has changed of late",
     "multi_get": "reading several at once, by glob or by a list of paths and docids",
     "status": "seeing which collections there are, and whether vectors are up to date",
     "query_experiences": "problems that were solved before, with their causes and solutions",
@@ -74,6 +76,8 @@ reranks, only where one is at hand.
 - `collection` narrows a search; `status` names the collections.
 - `intent` tells `query` what an ambiguous question is about; it is not searched itself.
 - Large documents: read on with `fromLine` and `maxLines`.
+- Several at once: `multi_get` with `pattern` 'journals/2025-05*.md'; `maxBytes` 50000 also brings \
+those that are larger than 10,240 bytes.
 - Say which file and line an answer is from.
 """
 

@@ -18,6 +18,7 @@ from qmd.surfaces.tools import schemas
 from qmd.surfaces.tools.build_reply import UnknownTool, code_of
 from qmd.surfaces.tools.dispatch import Toolbox
 from qmd.surfaces.tools.reply import MARKDOWN, Code, Reply, Resource
+from qmd.surfaces.tools.schemas.listing import listed
 from qmd.surfaces.tools.schemas.tool import Tool
 from qmd.text import paths
 from qmd.version import __version__
@@ -105,7 +106,7 @@ class _Served:
                     output_schema=tool.output,
                     annotations=types.ToolAnnotations.model_validate(tool.annotations),
                 )
-                for name, tool in self._listed.items()
+                for name, tool in zip(self._listed, map(listed, self._listed.values()), strict=True)
             ]
         )
 

@@ -33,15 +33,17 @@ from qmd.surfaces.tools.schemas.experiences import QUERY_EXPERIENCES, SUBMIT_EXP
 from qmd.surfaces.tools.schemas.tool import Tool
 from qmd.text import paths
 from qmd.types import Kept, Passage
-from qmd.wording import on_one_line, reaches
+from qmd.wording import amount, on_one_line, reaches, size
 
 if TYPE_CHECKING:
     from qmd.analytics.rows import Results
+    from qmd.operations.documents import Document
     from qmd.operations.grep import Line
     from qmd.operations.passages import Excerpts
     from qmd.operations.put import Put
     from qmd.operations.status import Status
     from qmd.reports import Embedded, Report
+    from qmd.storage.catalog import Overview
 
 _OF_CONTRACT = {"DATABASE_ERROR": Code.DATABASE_BUSY, "TIMEOUT": Code.TIMEOUT}
 
@@ -67,6 +69,12 @@ def results(question: str, found: Results, least: float) -> Reply:
     records = [reply_text.record(each, match) for each in found if reaches(each.score, least)]
     kept = reply_text.fitting(records)
     notes = [found.notice] if found.notice else []
+    left = [each.score for each in found if not reaches(each.score, least)]
+    if not records and (below := found.below + len(left)):
+        best = max([found.nearly, *left])
+        notes.append(
+            f"{amount(below, 'result')} below minScore {least:g}; the best has {best:.2f}."
+        )
     if len(kept) < len(records):
         notes.append(f"{len(records) - len(kept)} more found; the answer is full.")
     told: dict[str, Any] = {"notice": "\n".join(notes)} if notes else {}
@@ -135,6 +143,34 @@ def documents(pattern: str, passages: Sequence[Passage], *, numbered: bool) -> R
         found.append(resource)
         room -= resource.size
     return Reply((*told, *reply_text.fitting_notices(unsent, reply_text.MORE_LEFT_OUT), *found))
+
+
+def collections(known: Sequence[Overview], offset: int, limit: int) -> Reply:
+    """Build the reply of `ls` without a path: the collections."""
+    return listed([(f"{each.name}/", each.documents) for each in known], (), offset, limit)
+
+
+def listed(
+    folders: Sequence[tuple[str, int]], found: Sequence[Document], offset: int, limit: int
+) -> Reply:
+    """Build the reply of `ls`: folders with counts, then documents with date, size and title."""
+    lines = [f"{on_one_line(name)} {amount(count, 'document')}" for name, count in folders]
+    lines += [
+        f"{on_one_line(each.file)} {each.modified:%Y-%m-%d} {size(each.size)} "
+        + on_one_line(reply_text.cut_at(" ".join(each.title.split()), reply_text.LISTED_TITLE))
+        for each in found
+    ]
+    shown = reply_text.fitting_lines(lines[offset : offset + limit])
+    end = offset + len(shown)
+    rest = [f"[{len(lines) - end} more; go on with offset={end}]"] if end < len(lines) else []
+    records = [
+        {"file": each.file, "title": each.title, "docid": each.docid}
+        | {"size": each.size, "modified": reply_text.moment(each.modified)}
+        for each in found[max(0, offset - len(folders)) : max(0, end - len(folders))]
+    ]
+    counts = [{"folder": name, "documents": count} for name, count in folders[offset:end]]
+    told = "\n".join([*shown, *rest]) or "Nothing there."
+    return Reply((told,), {"folders": counts, "documents": records, "total": len(lines)})
 
 
 def _none_matched(pattern: str, missing: Sequence[str]) -> str:

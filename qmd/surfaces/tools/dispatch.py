@@ -14,8 +14,8 @@ import anyio
 from anyio import CapacityLimiter, to_thread
 
 from qmd.declaration import operation as declaration
-from qmd.errors import InvalidArgument, QmdError
-from qmd.operations.documents import get, multi_get
+from qmd.errors import InvalidArgument, NotFound, QmdError
+from qmd.operations.documents import documents, folder_named, get, listing, multi_get
 from qmd.operations.embed import embed
 from qmd.operations.grep import grep
 from qmd.operations.passages import passages
@@ -312,8 +312,38 @@ class Toolbox:
         asked = read(tool, given)
         if asked.get("fromLine") is not None:
             asked["fromLine"] = max(1, asked["fromLine"])
-        passage = await self._run(get, asked)
+        try:
+            passage = await self._run(get, asked)
+        except NotFound:
+            reply = await self._folder(asked["file"])
+            if reply is None:
+                raise
+            return reply
         return Reply((reply_text.document(passage, numbered=asked["lineNumbers"]),))
+
+    async def _folder(self, name: str) -> Reply | None:
+        """List a folder that is asked for like a document; None: there is none of this name."""
+        try:
+            reply = await self._ls(self.tool("ls"), {"path": name})
+        except QmdError:
+            return None
+        return reply if reply.error is None else None
+
+    async def _ls(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
+        asked = read(tool, given)
+        page = asked["offset"], asked["limit"]
+        if asked.get("path") is None and asked.get("since") is None:
+            return build_reply.collections(await self._read(self.engine.overview), *page)
+        folder = ("", "")
+        if asked.get("path") is not None:
+            folder = await self._read(folder_named, self.engine, asked["path"])
+            asked["path"] = "/".join(folder)
+        found = await self._run(documents, asked)
+        if asked.get("since") is not None:
+            return build_reply.listed((), found, *page)
+        if not found:
+            return refusal(Code.NOT_FOUND, f"No documents below {asked['path']}.")
+        return build_reply.listed(*listing(found, *folder), *page)
 
     async def _multi_get(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
         asked = read(tool, given)

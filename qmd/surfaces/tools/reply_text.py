@@ -29,6 +29,9 @@ MORE_LEFT_OUT = (
 LONGEST_TITLE = 1000
 """Characters of a title: the first line of a file may be all of it."""
 
+LISTED_TITLE = 80
+"""Characters of a title in a listing."""
+
 SNIPPET = 300
 """Characters of a snippet with its line numbers. Source: tobi/qmd (MIT), MCP server."""
 
@@ -192,6 +195,17 @@ def fitting_notices(notices: Iterable[str], others: str, *, most: int = NOTICES)
         kept.append(notice)
         room -= size
     return [*kept, others.format(left)] if left else kept
+
+
+def fitting_lines(lines: Iterable[str], *, most: int = MOST_BYTES // 4) -> list[str]:
+    """Select the first lines that have room together, in bytes; programs get them as well."""
+    kept: list[str] = []
+    for line in lines:
+        most -= len(line.encode(errors="replace")) + 1
+        if most < 0 and kept:
+            break
+        kept.append(line)
+    return kept
 
 
 def cut_at(text: str, most: int) -> str:

@@ -46,9 +46,12 @@ def test_a_context_of_a_folder_without_documents_is_kept_and_told(indexed, notes
     for place in ("/", "qmd://notes", "qmd://notes/work", "qmd://notes/tea.md", notes / "work"):
         assert indexed("context", "add", place, "Said")[2] == ""
     (notes / "wrok").mkdir()
-    for place in ("qmd://notes/wrok", notes / "wrok"):
+    for place, done in (
+        ("qmd://notes/wrok", "Added context to"),
+        (notes / "wrok", "Replaced context of"),
+    ):
         code, out, err = indexed("context", "add", place, "Plans")
-        assert (code, out) == (0, "Added context to qmd://notes/wrok.\n")
+        assert (code, out) == (0, f"{done} qmd://notes/wrok.\n")
         assert err == (
             "No document is in qmd://notes/wrok yet. 'qmd ls notes' shows those that there are.\n"
         )

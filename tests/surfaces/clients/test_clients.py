@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from qmd.surfaces.tools import schemas
+from qmd.surfaces.tools.dispatch import without_fresh
+from qmd.surfaces.tools.schemas.listing import listed
 from tests.surfaces.clients.trial import Trial
 
 CLIENTS = os.environ.get("QMD_CLIENTS")
@@ -49,7 +51,7 @@ def over_http(request):
     return request.param == "http"
 
 
-def declared():
+def declared(tools=schemas.TOOLS):
     """The tools, as they should be listed when all are allowed."""
     return [
         {
@@ -60,7 +62,7 @@ def declared():
             **({"outputSchema": tool.output} if tool.output else {}),
             "annotations": tool.annotations,
         }
-        for tool in schemas.TOOLS
+        for tool in map(listed, tools)
     ]
 
 
@@ -75,6 +77,7 @@ def facts(trial, url, **more):
         "env": trial.environ,
         "url": url,
         "tools": declared(),
+        "reads": [tool.name for tool in schemas.TOOLS if not tool.writes],
         "started": str(trial.started),
         "ended": str(ended),
         **more,
@@ -152,8 +155,8 @@ def inspect(request, trial, scripts, over_http):
 def test_the_inspector_finds_no_fault_in_the_schemas(inspect):
     code, result, said = inspect("tools/list", "--strict")
     assert (code, said) == (0, "")
-    offered = [tool for tool in declared() if tool["name"] not in ("update", "embed")]
-    assert result["tools"] == offered
+    unwritten = [without_fresh(tool) for tool in schemas.TOOLS if not tool.optional]
+    assert result["tools"] == declared(unwritten)
 
 
 def test_the_inspector_calls_tools_and_reads_documents(inspect):

@@ -14,6 +14,7 @@ from qmd.storage.cancellation import Stopped
 from qmd.surfaces.http.app import Options
 from qmd.surfaces.tools import schemas
 from qmd.surfaces.tools.dispatch import Toolbox
+from qmd.surfaces.tools.schemas.listing import listed
 from tests.surfaces.service import service
 
 LONG = 40
@@ -85,8 +86,8 @@ def test_a_client_is_greeted_and_told_what_there_is(talk, request):
 
 def test_tools_are_listed_as_they_are_declared(talk):
     async def work(client):
-        listed = (await client.list_tools()).tools
-        for tool, declared in zip(listed, schemas.TOOLS, strict=True):
+        offered = (await client.list_tools()).tools
+        for tool, declared in zip(offered, map(listed, schemas.TOOLS), strict=True):
             assert tool.name == declared.name
             assert tool.description == declared.description
             assert tool.input_schema == declared.input

@@ -12,6 +12,8 @@ import pytest
 from qmd.surfaces.tools import schemas
 from qmd.surfaces.tools.build_reply import UnknownTool
 from qmd.surfaces.tools.dispatch import Toolbox
+from qmd.surfaces.tools.schemas.listing import listed
+from qmd.text.tokens import estimated_tokens
 from tests.surfaces.tools.calling import call, text
 
 CONTRACT = Path(__file__).parents[4] / "shared" / "spec" / "mcp_tools.json"
@@ -25,7 +27,7 @@ def test_the_tools_keep_the_contract():
     contract = json.loads(CONTRACT.read_text(encoding="utf-8"))
     assert [tool["name"] for tool in contract] == list(offered)[: len(contract)]
     for promised in contract:
-        tool = offered[promised["name"]]
+        tool = listed(offered[promised["name"]])
         declared = {
             "name": tool.name,
             "title": tool.title,
@@ -34,6 +36,37 @@ def test_the_tools_keep_the_contract():
             "annotations": tool.annotations,
         }
         assert list(broken(promised, declared, tool.name)) == []
+
+
+def test_what_a_model_reads_of_all_tools_is_short(faked):
+    """Name, description and input schema, which hosts hand to their model in each conversation."""
+    read = [
+        json.dumps(
+            {"name": tool.name, "description": tool.description, "inputSchema": tool.input},
+            separators=(",", ":"),
+            ensure_ascii=False,
+        )
+        for tool in map(listed, Toolbox(faked.engine).tools)
+    ]
+    assert sum(map(estimated_tokens, read)) <= 1600
+
+
+def test_a_list_leaves_out_only_what_a_tool_takes(faked):
+    for tool in Toolbox(faked.engine, allow_write=True).tools:
+        shown = listed(tool)
+        assert tool.unlisted <= tool.input["properties"].keys()
+        assert not tool.unlisted & shown.input["properties"].keys()
+        assert not set(tool.input.get("required", ())) & tool.unlisted
+        for name, schema in shown.input["properties"].items():
+            whole = tool.input["properties"][name]
+            left_out = {"description"} if name in tool.bare else set()
+            assert schema == {key: whole[key] for key in whole if key not in left_out}
+        assert '"description": "' not in json.dumps(shown.output)
+
+
+def test_what_is_not_listed_is_taken_and_named_where_a_name_is_wrong(toolbox):
+    assert call(toolbox, "search", query="tea", since="2000", allCopies=True).error is None
+    assert "allCopies" in text(call(toolbox, "search", query="tea", nothing=1))
 
 
 def broken(promised: Any, declared: Any, place: str) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qmd.surfaces.tools.schemas.experiences import QUERY_EXPERIENCES, SUBMIT_EXPERIENCE
-from qmd.surfaces.tools.schemas.reading import GET, MULTI_GET, STATUS
+from qmd.surfaces.tools.schemas.reading import GET, LS, MULTI_GET, STATUS
 from qmd.surfaces.tools.schemas.searching import (
     CONTEXT,
     GREP,
@@ -26,6 +26,7 @@ TOOLS = (
     GREP,
     SIMILAR,
     CONTEXT,
+    LS,
     UPDATE,
     EMBED,
     PUT,

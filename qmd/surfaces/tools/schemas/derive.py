@@ -59,6 +59,15 @@ def tool_of(
         asks_models=operation.asks_models,
         destructive=operation.destructive,
         aliases={alias: each.json for each in declared for alias in each.about.aliases},
+        bare=frozenset(
+            name
+            for each in declared
+            if each.about.bare
+            for name in (each.json, each.about.single)
+            if name
+        )
+        | (extras or {}).keys(),
+        unlisted=frozenset(operation.unlisted),
         several=frozenset(
             each.json for each in declared if each.kind == "text" and "tool" in each.about.several
         ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qmd.operations.documents import get, multi_get
+from qmd.operations.documents import documents, get, multi_get
 from qmd.operations.status import status
 from qmd.surfaces.tools.schemas.derive import tool_of
 from qmd.surfaces.tools.schemas.tool import KEPT, array, flag, integer, record, text
@@ -13,6 +13,14 @@ _NUMBERED = {
 
 GET = tool_of(get, extras=_NUMBERED)
 MULTI_GET = tool_of(multi_get, extras=_NUMBERED)
+
+LS = tool_of(
+    documents,
+    extras={
+        "limit": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100},
+        "offset": {"type": "integer", "minimum": 0, "default": 0},
+    },
+)
 
 STATUS = tool_of(
     status,

@@ -51,17 +51,6 @@ _RESULTS = record(
 SEARCH = tool_of(search, _RESULTS)
 VSEARCH = tool_of(vector_search, _RESULTS)
 QUERY = tool_of(query, _RESULTS)
-GREP = tool_of(
-    grep,
-    record(
-        {
-            "matches": array(
-                record({"file": text(), "line": integer(), "text": text()}, "file", "line", "text")
-            ),
-            "more": {"type": "boolean", "description": "Further lines match."},
-        },
-        *("matches", "more"),
-    ),
-)
-SIMILAR = tool_of(similar, _RESULTS)
+GREP = tool_of(grep)
+SIMILAR = tool_of(similar)
 CONTEXT = tool_of(passages)

@@ -21,6 +21,8 @@ class Tool(NamedTuple):
         destructive: it may replace or remove what is there for good.
         aliases: other names that models send, each with the parameter that it means; not listed.
         several: parameters of text that take a list of texts as well.
+        bare: parameters whose description lists of tools leave out.
+        unlisted: parameters that lists of tools leave out.
     """
 
     name: str
@@ -35,6 +37,8 @@ class Tool(NamedTuple):
     destructive: bool = False
     aliases: Mapping[str, str] = _NOTHING
     several: frozenset[str] = frozenset()
+    bare: frozenset[str] = frozenset()
+    unlisted: frozenset[str] = frozenset()
 
     @property
     def annotations(self) -> dict[str, bool]:
