@@ -37,7 +37,7 @@ from qmd.ranking.nearest import Faster
 from qmd.ranking.vector_matrix import Matrix
 from qmd.storage.cursor import Cursor, as_json
 from qmd.storage.database import Database
-from qmd.storage.stemmer import extension
+from qmd.storage.extensions import load
 
 Vectors = NDArray[np.float32]
 Timed = tuple[float, float, list[list[int]]]
@@ -164,7 +164,7 @@ def hnsw(path: Path, count: int, queries: Vectors) -> tuple[float, float, Timed]
     """Seconds to load the extension and to build, and the search."""
     connection = _duckdb.connect(config={"threads": "2", "memory_limit": "12GB"})
     began = time.perf_counter()
-    connection.execute(f"load '{extension('vss')}'")
+    load(connection, "vss")
     loading = time.perf_counter() - began
     connection.execute(f"attach '{path}' as kept (read_only)")
     began = time.perf_counter()

@@ -20,17 +20,12 @@ from qmd.operations.semantic_search import vector_search
 from qmd.operations.update import run_update
 from qmd.reports import Embedded, Report
 from qmd.settings.environment import Machine, Place
-from qmd.storage.stemmer import Stemmer
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from qmd.types import Result
-
-
-STEMMER = Stemmer()
-"""Of all libraries: to load it takes longer than most tests."""
 
 
 class Library:

@@ -48,7 +48,6 @@ def blocks() -> list[str]:
 def test_all_that_the_page_shows_runs(home, fake, monkeypatch, capsys):
     (home / "fake.gguf").write_bytes(b"GGUF")
     monkeypatch.setenv("QMD_EMBED_MODEL", str(home / "fake.gguf"))
-    monkeypatch.setattr("qmd.operations.index.Stemmer", lambda: STEMMER)
     names: dict[str, object] = {"__name__": "page"}
     for block in blocks():
         code = compile(block, str(PAGE), "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)

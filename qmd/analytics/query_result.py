@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from qmd.analytics.heading import Heading
 from qmd.errors import SqlError
 from qmd.errors.usage import MORE_MEMORY
+from qmd.storage.arrow import load_arrow
 from qmd.storage.cursor import Connection, Cursor
 from qmd.storage.statements import statement
 
@@ -103,6 +104,7 @@ class Kept:
                     f"Arrow has no type for the {found[0]} of column {name}.\n\n"
                     "Cast the column to text in the query: column::text."
                 )
+        load_arrow()
         with self._told():
             batches = self._all(limit).to_arrow_reader(BATCH_ROWS)
             with pa.ipc.new_stream(_Sink(write), batches.schema) as sink:

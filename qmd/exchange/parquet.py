@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import _duckdb
 
+from qmd.storage.arrow import load_arrow
 from qmd.storage.cursor import Cursor, as_json
 from qmd.storage.statements import data_folder, given, statement, without_header
 
@@ -295,6 +296,7 @@ def load_table(cursor: Cursor, name: str, files: Sequence[Path], *, shift: NextI
 
 def load_vectors(cursor: Cursor, file: Path, *, shift: NextIds) -> None:
     """Add the vectors of a file, with their signs."""
+    load_arrow()
     other = cursor.connection.cursor()
     found = other.execute(
         statement("import/vectors"), {"path": str(file), "chunks": shift.chunk_id}

@@ -14,9 +14,7 @@ from qmd.reports import Report
 from qmd.storage.database import Database
 
 
-def carry_out(
-    database: Database, comparison: Comparison, readers: Readers
-) -> Report:
+def carry_out(database: Database, comparison: Comparison, readers: Readers) -> Report:
     """Update one collection, whose comparison has just been made.
 
     Args:

@@ -17,6 +17,7 @@ from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
 from qmd.text import paths
 from qmd.text.hashes import checksum, content_hash
+from qmd.text.stems import terms
 from qmd.types import Document
 
 
@@ -71,9 +72,7 @@ def _put(cursor: Cursor, *, collection: str, batch: Batch) -> bool:
     return bool(commit.put(cursor, batch._replace(learnt=new)))
 
 
-def _batch(
-    collection: str, path: str, text: str, before: Document | None
-) -> Batch:
+def _batch(collection: str, path: str, text: str, before: Document | None) -> Batch:
     data = text.encode()
     number = before.document_id if before is not None else None
     file = File(

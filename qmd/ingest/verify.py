@@ -21,6 +21,7 @@ from qmd.storage.database import Database
 from qmd.text import labels, markdown
 from qmd.text.hashes import content_hash
 from qmd.text.languages import stemmed_in
+from qmd.text.stems import terms
 from qmd.types import EXPERIENCES
 
 if TYPE_CHECKING:

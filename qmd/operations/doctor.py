@@ -20,7 +20,6 @@ from qmd.operations import left_out
 from qmd.quoting import command
 from qmd.settings import trust
 from qmd.storage import catalog, maintenance, scratch
-from qmd.storage.stemmer import extension
 from qmd.text.globs import matches_nothing
 from qmd.types import EXPERIENCES
 from qmd.visible import shown
@@ -335,12 +334,6 @@ def _installed() -> Iterator[Finding]:
         )
     else:
         yield Finding("compiled", "ok", "postings and outlines")
-    try:
-        path = extension("fts")
-    except ModuleNotFoundError as error:
-        yield Finding("stems", "problem", str(error), f"Run: {extras.command(None, again=True)}")
-        return
-    yield Finding("stems", "ok", path.name)
 
 
 def _models(index: Index) -> Iterator[Finding]:

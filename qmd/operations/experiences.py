@@ -24,6 +24,7 @@ from qmd.operations.index import Index
 from qmd.ranking.query import plain_words
 from qmd.storage import cancellation
 from qmd.storage.cursor import Cursor
+from qmd.text.stems import terms as stem_terms
 
 if TYPE_CHECKING:
     import numpy as np

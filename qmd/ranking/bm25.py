@@ -78,9 +78,7 @@ class Scored(NamedTuple):
     respelled: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
-def bm25(
-    cursor: Cursor, query: Query, *, among: Filter = ALL, limit: int
-) -> Scored:
+def bm25(cursor: Cursor, query: Query, *, among: Filter = ALL, limit: int) -> Scored:
     """Find documents with any word of the query, and all of its quoted phrases.
 
     Those that score the same are in no order; where not all of them are given, it is those whose
@@ -138,9 +136,7 @@ def _places(cursor: Cursor, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
     return cursor.each("places", ids, read)
 
 
-def scored(
-    cursor: Cursor, query: Query, *, among: Filter = ALL, limit: int
-) -> Scored:
+def scored(cursor: Cursor, query: Query, *, among: Filter = ALL, limit: int) -> Scored:
     """Score the documents that match a query; all that tie with the last one are included."""
 
     def read(keys: list[tuple[Query, Filter, int]]) -> dict[tuple[Query, Filter, int], Scored]:

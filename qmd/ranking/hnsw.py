@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.errors import IndexUnreadable, JobRunning, QmdError
+from qmd.storage.arrow import load_arrow
 from qmd.storage.attachment import check_files
 from qmd.storage.cursor import Connection, Cursor, DatabaseError, connected
+from qmd.storage.extensions import UNCHECKED, load
 from qmd.storage.file_lock import errand
 from qmd.storage.scratch import workplace
 from qmd.storage.statements import filled, statement
-from qmd.storage.stemmer import UNCHECKED, load
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -223,13 +224,18 @@ class Shortcut:
 
 def _part(cursor: Cursor, *, model_id: int, after: int) -> pa.Table:
     """Load vectors as an Arrow table: chunk_id, vector."""
+    load_arrow()
     return cursor.connection.execute(
         statement("embeddings/part"), {"model_id": model_id, "after": after, "limit": STEP}
     ).to_arrow_table()
 
 
 def _connected() -> Connection:
-    """Open an engine of its own with the extension loaded."""
+    """Open an engine of its own with the extension loaded.
+
+    Raises:
+        ExtensionUnusable: the extension cannot be loaded, or is no longer installed.
+    """
     connection = connected(UNCHECKED)
     load(connection, "vss")
     return connection

@@ -309,9 +309,7 @@ class _Run:
                 if plain and (number or not alone):
                     continue
                 raise
-            result = bm25.scored(
-                cursor, parsed, among=self._among, limit=self._depth
-            )
+            result = bm25.scored(cursor, parsed, among=self._among, limit=self._depth)
             if plain and number == 0:
                 self._banned |= result.banned
             for word, stands_for in result.words.items():

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from qmd.ranking.postings import Postings, Tally, Term
 from qmd.ranking.query import Query
 from qmd.ranking.query_parts import Phrase, Prefix
-from qmd.text.stems import terms
 from qmd.text import tokenizer
 from qmd.text.hashes import accented_id, joined_id
+from qmd.text.stems import terms
 from qmd.types import Clause
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ class Asked:
     def _may_have_stem(self, form: str) -> bool:
         """Return whether the index can have the stem of a form that it does not have.
 
-        To load the stemmer takes longer than most searches.
+        Most forms end here, before PyStemmer is loaded.
         """
         start = form[: max(3, len(form) - LONGEST_SUFFIX)]
         return any(other.startswith(start) for other, _ in self._near[form])

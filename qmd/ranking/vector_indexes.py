@@ -50,10 +50,14 @@ class VectorIndexes:
         return Faster(held)
 
     def _hnsw(self, space: Space, model_id: int, vectors: int, dimensions: int) -> Shortcut | None:
-        """Return an HNSW index that is up to date; else None, and one is made in the background."""
-        from qmd.ranking import hnsw
+        """Return an HNSW index that is up to date; else None, and one is made in the background.
 
-        if not self._stays or vectors < hnsw.WORTH:
+        None is made without DuckDB's vss extension: all vectors are compared.
+        """
+        from qmd.ranking import hnsw
+        from qmd.storage.extensions import binary
+
+        if not self._stays or vectors < hnsw.WORTH or binary("vss") is None:
             return None
         with self._making:
             if self._shortcut is None or self._shortcut[0] != space.fingerprint:

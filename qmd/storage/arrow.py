@@ -11,7 +11,19 @@ from itertools import accumulate
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import _duckdb
+
 Buffer = bytes | memoryview | array  # type: ignore[type-arg]
+
+
+def load_arrow() -> None:
+    """Make DuckDB read and return objects of Arrow.
+
+    The engine of DuckDB 1 does so by itself. That of DuckDB 2 leaves it to its Python package,
+    which takes three times as long to load as the engine.
+    """
+    if hasattr(_duckdb, "_set_arrow_sources"):
+        import duckdb  # noqa: F401
 
 
 class Column(NamedTuple):

@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 
 import _duckdb
 
-from qmd.storage.arrow import Relation
+from qmd.storage.arrow import Relation, load_arrow
 from qmd.storage.prepared import PreparedStatements
 from qmd.storage.statements import given, statement
 
-# `import duckdb` reads package metadata and costs as much again as the engine itself;
-# the wheel's native module is all that is needed, and its version is pinned.
+# `import duckdb` reads package metadata and costs as much again as the engine itself, or more;
+# the wheel's native module is nearly all that is needed (`load_arrow`).
 Connection = _duckdb.DuckDBPyConnection
 DatabaseError = _duckdb.Error
 NoSuchTable = _duckdb.CatalogException
@@ -164,6 +164,7 @@ class Cursor:
 
         An Arrow table or a dictionary of numpy arrays can be read often, a `Relation` once.
         """
+        load_arrow()
         for name, relation in relations.items():
             given = relation.stream() if isinstance(relation, Relation) else relation
             self.connection.register(name, given)

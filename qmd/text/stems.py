@@ -1,21 +1,49 @@
-"""Snowball stems of languages other than English, by PyStemmer.
-
-English stems come from DuckDB's fts extension (`storage/stemmer.py`).
-"""
+"""Terms of words: stems by PyStemmer, numbers by MD5."""
 
 from __future__ import annotations
 
+import re
 import threading
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from qmd.text.hashes import accented_id, joined_id, term_id
 from qmd.text.languages import STEMMED
-from qmd.text.tokenizer import fold
+from qmd.text.tokenizer import fold, is_folded, is_joined
 
 if TYPE_CHECKING:
     import Stemmer
 
 _own = threading.local()
 """Stemmers of each thread: one must not be used by two at once."""
+
+_has_stem = re.compile("[a-z]+").fullmatch
+
+Term = tuple[int, str]
+"""term_id and term."""
+
+
+def terms(words: Sequence[str]) -> list[Term]:
+    """Return (term_id, term) of each folded word, in order, with English stems.
+
+    A word that has more than a to z, such as a number, is its own term. The term of two words
+    joined by a hyphen is numbered after the word that they make, and that of a word with accents
+    after the word without them.
+    """
+    stem_of = _stemmer("english").stemWord
+
+    def stemmed(word: str) -> str:
+        return stem_of(word) if _has_stem(word) else word
+
+    def numbered(word: str) -> Term:
+        if "-" in word and is_joined(word):
+            return joined_id(term_id(stemmed(word.replace("-", "")))), word
+        if not is_folded(word):
+            return accented_id(term_id(stemmed(fold(word)))), word
+        term = stemmed(word)
+        return term_id(term), term
+
+    return [numbered(word) for word in words]
 
 
 def stem(spelt: str, code: str) -> str | None:

@@ -76,7 +76,7 @@ def opened(library: Library, built: Built, *, in_memory: bool = False) -> Sharde
     shards = ShardsHere(folder, built.manifest, in_memory=in_memory)
     if in_memory:
         shards.load()
-    index = ShardedIndex(
+    return ShardedIndex(
         library.engine.place,
         machine(library),
         manifest=folder / NAME,
@@ -84,4 +84,3 @@ def opened(library: Library, built: Built, *, in_memory: bool = False) -> Sharde
         close_shards=shards.close,
         size=built.manifest.bytes,
     )
-    return index

@@ -79,8 +79,7 @@ def empty(folder: Path, machine: Machine | None = None) -> Index:
     place = Place(
         "index", folder / "index.yml", folder / "index.duckdb", None, folder / "trusted.json"
     )
-    engine = Index(place, machine or Machine(hub=folder / "hub"))
-    return engine
+    return Index(place, machine or Machine(hub=folder / "hub"))
 
 
 def said(engine: Index) -> list[object]:

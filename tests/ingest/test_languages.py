@@ -8,7 +8,7 @@ from qmd.ingest import inversion, retokenizer, verify
 from qmd.ingest.inversion import tokenise
 from qmd.ingest.vocabulary import Vocabulary
 from qmd.text.languages import code_of, language
-from qmd.text.stems import stem
+from qmd.text.stems import stem, terms
 
 GERMAN = "Die Häuser der Stadt sind nicht für den Verkauf, und das Buch ist in einem Regal."
 FRENCH = "Les maisons de la ville ne sont pas dans les jardins, et le cheval est sur une table."

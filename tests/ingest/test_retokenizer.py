@@ -6,6 +6,7 @@ import pytest
 
 from qmd.ingest import commit, retokenizer, verify
 from qmd.ingest.retokenizer import needs_new_postings, retokenize
+from qmd.text.hashes import term_id
 from tests.library import Library
 
 
@@ -95,3 +96,28 @@ def test_a_new_index_has_nothing_to_make_anew(library):
 def test_the_path_of_a_record_is_not_indexed():
     stale = retokenizer.Stale(1, "experiences", "123.md", "Title", "Body", 0, None)
     assert stale.fields == ("Title", "", "Body")
+
+
+def test_words_with_stems_of_the_fts_extension_are_learnt_again(library):
+    """`internal` had the stem of `intern` there, `added` that of `add`."""
+    library.write("one.md", "# One\nInternal affairs, added late\n")
+    library.write("two.md", "# Two\nAn intern can add it\n")
+    library.update()
+    old = {"internal": term_id("intern"), "added": term_id("ad"), "affairs": term_id("affair")}
+
+    def undo(cursor):
+        run = cursor.connection.execute
+        for word, term in old.items():
+            [(now,)] = run("select term_id from words where word = ?", [word]).fetchall()
+            run("update postings set term_id = ? where term_id = ?", [term, now])
+            run("update words set term_id = ? where word = ?", [term, word])
+        run("delete from schema_migrations where version >= 17")
+
+    library.engine.database.write(undo)
+    library.engine.close()
+    reopened = Library(library.folder)
+    assert reopened.update().unchanged == 2
+    assert reopened.found("internal") == ["one.md"]
+    assert reopened.found("add") == reopened.found("added") == ["one.md", "two.md"]
+    assert verified_ok(reopened)
+    reopened.engine.close()

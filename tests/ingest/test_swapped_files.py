@@ -32,9 +32,7 @@ def swapped(library, request):
         reports = []
         readers = Readers(Extractor(library.engine.database.path))
         done = threading.Thread(
-            target=lambda: reports.append(
-                carry_out(library.engine.database, comparison, readers)
-            ),
+            target=lambda: reports.append(carry_out(library.engine.database, comparison, readers)),
             daemon=True,
         )
         done.start()

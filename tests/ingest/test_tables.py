@@ -25,6 +25,7 @@ from qmd.operations import collections
 from qmd.operations.collections import rename_collection
 from qmd.operations.update import compare_folders, update_small
 from qmd.storage.cursor import Cursor
+from qmd.text.stems import terms
 from qmd.types import Collection
 from tests.library import Library
 

@@ -16,12 +16,10 @@ from qmd.operations.index import Index
 from qmd.operations.search import search
 from qmd.ranking import query
 from qmd.ranking.query_terms import ACCENTED, COMMON, PREFIX_WEIGHT
-from qmd.storage.stemmer import Stemmer
 from qmd.text import tokenizer as words
 from qmd.text.hashes import accented_id
+from qmd.text.stems import terms
 from tests.library import Library
-
-STEMMER = Stemmer()
 
 VOCABULARY = (
     "error errors handling handle handler config configuration parse_json parseJson tea "
@@ -38,7 +36,7 @@ steps = st.one_of(
 )
 
 
-def terms(text: str) -> list[int]:
+def terms_in(text: str) -> list[int]:
     """Terms of a text, as often as they occur."""
     folded = [piece for raw in words.split(text) for piece, _ in words.pieces(raw)[1]]
     distinct = list(dict.fromkeys(folded))
@@ -50,7 +48,7 @@ def reference(files: dict[str, str], text: str) -> dict[str, float]:
     """The share that each file has of all BM25 that a query of plain words can have."""
     title = {path: Path(path).stem for path in files}
     counted = {
-        path: [Counter(terms(field)) for field in (title[path], path, body)]
+        path: [Counter(terms_in(field)) for field in (title[path], path, body)]
         for path, body in files.items()
     }
     weights = (4, 1.5, 1)
@@ -63,7 +61,7 @@ def reference(files: dict[str, str], text: str) -> dict[str, float]:
     asked = query.parse(text)
     wanted = Counter[int]()
     for word in asked.words:
-        wanted[terms(word)[0]] += 1
+        wanted[terms_in(word)[0]] += 1
     met = {
         piece
         for path, body in files.items()
@@ -74,9 +72,9 @@ def reference(files: dict[str, str], text: str) -> dict[str, float]:
     # Each word of the query, and the longer words that start with a rare one as one more.
     clauses = [({term}, float(times)) for term, times in wanted.items()]
     for word in dict.fromkeys(asked.words):
-        if word in asked.grams or len(word) < 3 or holders[terms(word)[0]] >= COMMON:
+        if word in asked.grams or len(word) < 3 or holders[terms_in(word)[0]] >= COMMON:
             continue
-        longer = {terms(other)[0] for other in met if other.startswith(word)} - wanted.keys()
+        longer = {terms_in(other)[0] for other in met if other.startswith(word)} - wanted.keys()
         clauses.append((longer, PREFIX_WEIGHT))
     scores = Counter[str]()
     most = 0.0
@@ -160,14 +158,14 @@ def test_scores_are_those_of_the_fts_extension_where_both_mean_the_same(library)
     """The extension is an oracle of its own: same words, one field, no stems, k1 and b equal."""
     import duckdb
 
-    from qmd.storage.stemmer import extension
+    from qmd.storage.extensions import UNCHECKED, load
 
     bodies = {f"{n}.md": " ".join(["tea"] * n + ["water"] * (7 - n) + ["cup"]) for n in range(1, 7)}
     for path, body in bodies.items():
         library.write(path, body)
     library.update()
-    connection = duckdb.connect()
-    connection.execute(f"load '{extension('fts')}'")
+    connection = duckdb.connect(config=UNCHECKED)
+    load(connection, "fts")
     connection.execute("create table documents (path text, body text)")
     rows = [(path, f"{Path(path).stem} {path} {body}") for path, body in bodies.items()]
     connection.executemany("insert into documents values (?, ?)", rows)

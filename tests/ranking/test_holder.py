@@ -54,8 +54,7 @@ def rested(library):
 
 def engine_of(library):
     """An engine that stays."""
-    made = Index(library.engine.place, library.engine.models.machine, warm=True, stays=True)
-    return made
+    return Index(library.engine.place, library.engine.models.machine, warm=True, stays=True)
 
 
 def hold(engine):

@@ -94,9 +94,7 @@ def test_words_before_a_hyphen_are_no_longer_words_of_their_beginning(library):
     library.write("b.md", "Nothing.")
     library.update()
     parsed = query.parse("con")
-    found = library.engine.read(
-        lambda cursor: bm25.bm25(cursor, parsed, limit=5)
-    )
+    found = library.engine.read(lambda cursor: bm25.bm25(cursor, parsed, limit=5))
     assert set(found.words) == {"con"}
 
 
@@ -158,8 +156,6 @@ def test_a_longer_word_with_accents_counts_once(library):
     library.write("b.md", "Strassenbahn")
     library.update()
     assert sorted(library.found("strass")) == ["a.md", "b.md"]
-    found = library.engine.read(
-        lambda cursor: bm25.bm25(cursor, query.parse("strass"), limit=5)
-    )
+    found = library.engine.read(lambda cursor: bm25.bm25(cursor, query.parse("strass"), limit=5))
     [one, other] = [score for _, score in found.scores]
     assert one == pytest.approx(other, rel=0.1)

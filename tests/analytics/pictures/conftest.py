@@ -7,12 +7,6 @@ import pytest
 from tests.library import turned
 
 
-@pytest.fixture(autouse=True)
-def _one_stemmer(monkeypatch):
-    """To load it takes longer than all the rest."""
-    monkeypatch.setattr("qmd.operations.index.Stemmer", lambda: STEMMER)
-
-
 @pytest.fixture
 def many(library):
     """A library with two collections; its notes are from two months."""

@@ -7,7 +7,6 @@ import tempfile
 
 import pytest
 
-
 DOCUMENTS = {
     "Car/1": "The brake of the car is loud.",
     "car/1": "A doctor on holiday.",
@@ -15,12 +14,6 @@ DOCUMENTS = {
     "tea": "Green tea in the garden.",
 }
 """Texts by id: with a slash, in letters that differ in case alone, with a number that is asked."""
-
-
-@pytest.fixture(autouse=True)
-def _one_stemmer(monkeypatch):
-    """To load it takes longer than all the rest."""
-    monkeypatch.setattr("qmd.operations.index.Stemmer", lambda: STEMMER)
 
 
 @pytest.fixture

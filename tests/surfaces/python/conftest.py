@@ -18,7 +18,6 @@ def _user(tmp_path, cache, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
-    monkeypatch.setattr("qmd.operations.index.Stemmer", lambda: STEMMER)
     monkeypatch.chdir(tmp_path)
 
 
