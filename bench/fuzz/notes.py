@@ -70,6 +70,8 @@ def composed() -> Iterator[Target]:
             whole = with_metadata(text, title=title or None, tags=tags)
         except UsageError:
             return
+        if text.lstrip().startswith("---") and frontmatter(text.lstrip()).block:
+            text = text.lstrip()  # blank lines before a block do not keep it from being one
         before, after = frontmatter(text), frontmatter(whole)
         assert whole.endswith(text[before.block :])
         if title.strip() and not before.problem and not is_template(title):

@@ -90,6 +90,11 @@ def _with_fields(text: str, title: str | None, tags: Sequence[str]) -> str:
     lines = [f"{key}: {_quoted(value)}" for key, value in given.items()]
     before = frontmatter(text)
     end = before.block
+    below = text.lstrip()
+    if not end and below.startswith("---") and frontmatter(below).block:
+        # Below a new block this one would count as its second part, with the keys it has.
+        text, before = below, frontmatter(below)
+        end = before.block
     if not end:
         return "\n".join(["---", *lines, "---", "", text])
     rule, *rest = text[:end].split("\n")

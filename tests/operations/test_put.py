@@ -106,6 +106,12 @@ def test_other_spellings_of_title_and_tags_give_way_and_no_other_keys():
     assert matter.metadata == {"title": "New", "tags": ["n"], "title:x": "b", "tags:": "c"}
 
 
+def test_front_matter_below_blank_lines_is_kept_as_the_only_block():
+    whole = with_metadata("\n \n---\ntitle: Old\nx: 1\n---\nHot.\n", title="New")
+    assert whole == '---\ntitle: "New"\nx: 1\n---\nHot.\n'
+    assert with_metadata("\n---\nHot.\n", title="New") == '---\ntitle: "New"\n---\n\n\n---\nHot.\n'
+
+
 @pytest.mark.parametrize(
     "name",
     ["", " ", "/a", "a/", "../a", "a/../b", "./a", ".a", "a//b", "a\nb", "a\x1b[1m", "a\\b", " a",
