@@ -206,7 +206,8 @@ def _legend(keys: Sequence[LegendEntry]) -> list[str]:
     lines = ['<g class="legend">']
     for number, key in enumerate(keys):
         y = TOP + 20 + number * 26
-        label = f"{cut_to(key.name, LEGEND_COLUMNS) if key.name else 'other collections'} ({key.documents})"
+        name = cut_to(key.name, LEGEND_COLUMNS) if key.name else "other collections"
+        label = f"{name} ({key.documents})"
         lines.append(
             f'<g class="key" data-number="{number}" fill="{key.colour}">'
             + _mark(key, Position(x, y - 5), 6)
