@@ -19,7 +19,7 @@ from qmd.storage.cursor import Cursor
 from qmd.text import globs, paths
 from qmd.types import Document as Indexed
 from qmd.types import Passage
-from qmd.wording import on_one_line
+from qmd.wording import on_one_line, readable
 
 if TYPE_CHECKING:
     from qmd.operations.index import Index
@@ -327,7 +327,7 @@ def _multi_get(
                 everything = document_lookup.below(cursor, None)
             found = document_parts.globbed(cursor, whole, folder, everything)
             if not found:
-                missing.append(Passage.missing(part, f"No documents match: {part}"))
+                missing.append(Passage.missing(part, readable(f"No documents match: {part}")))
         for document, asked in found:
             chosen[document.document_id, asked.first, asked.lines] = document, asked
     wanted = [d.hash for d, asked in chosen.values() if asked.first or d.size <= largest]
