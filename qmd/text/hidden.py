@@ -51,7 +51,12 @@ def hidden(data: bytes, start: int = 0) -> list[Hidden]:
     Args:
         start: where its front matter ends.
     """
-    return list(_hidden(data, start, _MARK))
+    return list(hidden_parts(data, start))
+
+
+def hidden_parts(data: bytes, start: int = 0) -> Iterator[Hidden]:
+    """Find the parts of a text that are not shown, one by one. See `hidden`."""
+    return _hidden(data, start, _MARK)
 
 
 def hints(data: bytes, start: int = 0) -> int:
