@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from qmd.ingest.columns import documents
 from qmd.ingest.commit import Batch, Made
-from qmd.ingest.inversion import FIELDS, Document, Postings, tokenise
+from qmd.ingest.inversion import FIELDS, Document, tokenise
 from qmd.ingest.link_shares import link_percents
+from qmd.ingest.merging import Postings
 from qmd.ingest.outlines import Outline, of_document
 from qmd.ingest.searched_text import searched, without_data
 from qmd.ingest.sketches import sketches

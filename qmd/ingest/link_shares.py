@@ -23,5 +23,5 @@ def link_percents(texts: Sequence[tuple[str, int]]) -> Column:
     Args:
         texts: each with the characters of its front matter. See `link_lists.link_percent`.
     """
-    percent = _compiled or link_lists.link_percent
+    percent = link_lists.link_percent if _compiled is None else _compiled
     return numbers("uint8", [percent(text, start=start) for text, start in texts])

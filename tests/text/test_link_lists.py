@@ -62,7 +62,7 @@ def test_hostile_texts_take_no_long_time(mark):
 LINES = st.sampled_from(
     [
         "- [Tea](tea.md)",
-        "* [Tool](https://t.example/x_(y) \"A title\") - does a thing",
+        '* [Tool](https://t.example/x_(y) "A title") - does a thing',
         "1. **[Tea](tea.md)**\u2014how",
         "1234567890. [a](b)",
         "\u0661) [a](b)",
@@ -81,11 +81,13 @@ LINES = st.sampled_from(
         "words that are read",
         "",
         "- [a](b",
-        "- [a](b \"\") [c]( d )[e](f\u00a0)",
+        '- [a](b "") [c]( d )[e](f\u00a0)',
         "[[a] [[b]] ![c](d) <x https:// http://e>",
     ]
 )
-NOISE = st.text(alphabet="[]()!<>|-*+_~`#:;.,\"= \t\nxX19h\u0663\u2010\u00a0\u3000\x85\r\0é", max_size=60)
+NOISE = st.text(
+    alphabet='[]()!<>|-*+_~`#:;.,"= \t\nxX19h\u0663\u2010\u00a0\u3000\x85\r\0é', max_size=60
+)
 LISTS = st.lists(LINES | NOISE, max_size=8).map("\n".join)
 
 
