@@ -258,7 +258,9 @@ def _fused_order(row: Row) -> Any:
 def _totals(shards: Shards, name: str, parameters: Parameters) -> list[Row]:
     """Add up totals. A word that several shards have is counted once."""
     [row] = added(range(6))(shards, name, parameters)
-    words = {word for rows in on_all(shards, "held/words", {}).values() for word, *_ in rows}
+    words = {
+        word for rows in on_all(shards, "held/words", {"after": None}).values() for word, *_ in rows
+    }
     return [(*row[:4], len(words), *row[5:])]
 
 

@@ -176,6 +176,7 @@ async def run_update(
     merge = partial(maintenance.merge, index.database, always=replaced > 0)
     await to_thread.run_sync(merge)
     await to_thread.run_sync(settle, index.database)
+    await to_thread.run_sync(index.holder.renew)
     return reports
 
 

@@ -51,7 +51,9 @@ class Memory:
         missed: callback for each search that postings in memory would have answered.
     """
 
-    def __init__(self, file: int | None = None, missed: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self, file: int | None = None, missed: Callable[[Cursor], None] | None = None
+    ) -> None:
         self.file = file
         self.stands_for_file = False
         self.held: dict[str, object] = {}
