@@ -258,19 +258,20 @@ class Holder:
             postings_reader.pack(cursor, file, goes_on=self._check)
 
         try:
-            with errand(self._database.path, LOCK):
-                packed = postings_file.save(self._path, part_path(self._database.path), write)
+            try:
+                with errand(self._database.path, LOCK):
+                    packed = postings_file.save(self._path, part_path(self._database.path), write)
+            except (OSError, IndexNotWritable) as error:
+                if not unsaved:
+                    raise
+                _note(error)
+                packed = postings_file.unsaved(write)
         except JobRunning:
             return None
         except postings_reader.NotWhole:
             if cursor.memory is not None:
                 cursor.memory.missed = None
             return None
-        except (OSError, IndexNotWritable) as error:
-            if not unsaved:
-                raise
-            _note(error)
-            packed = postings_file.unsaved(write)
         known = packed and postings_reader.unpacked(packed)
         self._known = self._stamp(), known  # also if it is in no file: until there is another one
         return known
