@@ -180,6 +180,7 @@ class Holder:
             return False
         bm25.hold(cursor, postings)
         memory.stands_for_file |= postings.occurrences > MUCH
+        memory.shed = known.release
         return True
 
     # -- a new one ----------------------------------------------------------------------

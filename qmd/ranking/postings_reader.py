@@ -51,11 +51,13 @@ class Mapped(NamedTuple):
 
     Attributes:
         digests: uint64, of each document.
+        release: releases the memory of what was read of the file, which later reads load again.
     """
 
     state: State
     segment: Segment
     digests: NDArray[np.uint64]
+    release: Callable[[], None]
 
 
 class Compared(NamedTuple):
@@ -105,7 +107,7 @@ def unpacked(packed: Packed) -> Mapped | None:
         segment = _segment(arrays, note["parts"])
         if len(digests) == len(segment.documents.ids) and segment_check.is_whole(segment):
             packed.release()
-            return Mapped(state, segment, digests)
+            return Mapped(state, segment, digests, packed.release)
     except (KeyError, TypeError, ValueError, IndexError):
         pass  # another program made it
     return None

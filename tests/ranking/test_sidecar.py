@@ -540,3 +540,21 @@ def test_a_cleanup_leaves_a_sidecar_that_is_being_made(warm):
 def test_a_sidecar_is_for_the_user_alone(warm):
     hold(warm.engine)
     assert sidecar(warm).stat().st_mode & 0o777 == 0o600
+
+
+def test_pages_of_the_sidecar_are_released_after_some_searches_and_read_again(warm, monkeypatch):
+    monkeypatch.setattr(postings_loader, "MUCH", 1)
+    monkeypatch.setattr("qmd.storage.thread_lock.SHED_READS", 3)
+    hold(warm.engine)
+    warm.engine.database.close()
+    expected = answers(warm.engine)
+    released = []
+    memory = warm.engine.database.read(lambda cursor: cursor.memory)
+    real = memory.shed
+    assert real is not None
+    memory.shed = lambda: released.append(real())
+    for number in range(9):
+        search(warm.engine, f"tea {number}")
+    assert len(released) >= 2
+    warm.engine.database.close()
+    assert answers(warm.engine) == expected
