@@ -36,3 +36,12 @@ def family(process: int) -> Iterator[int]:
     for each in Path(f"/proc/{process}/task").glob("*/children"):
         for child in each.read_text(encoding="ascii").split():
             yield from family(int(child))
+
+
+def pss(process: int | None = None) -> float:
+    """Megabytes of memory of a process, with its part of what it shares; None: this one."""
+    try:
+        rollup = Path(f"/proc/{process or 'self'}/smaps_rollup").read_text(encoding="ascii")
+    except OSError:
+        return NOBODY_SAYS
+    return int(rollup.partition("\nPss:")[2].split()[0]) / 1024

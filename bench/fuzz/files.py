@@ -23,12 +23,16 @@ def _all_bytes(source: Bytes) -> Input:
 
 def locks() -> Iterator[Target]:
     """Lock files: what they say of a holder is short, and the locks hold whatever they say."""
+    from qmd import lock_signature, processes
     from qmd.errors import IndexBusy
     from qmd.storage.file_lock import FileLock
 
     with tempfile.TemporaryDirectory() as name:
         index = Path(name) / "index.duckdb"
         door = index.with_name(f"{index.name}.lock")
+        one = processes.MAX_COMMAND_LENGTH + len(", process 999999999 (suspended) on ") + 64
+        longest = lock_signature.MAX_NAMED * (one + len(" and ")) + len("64 more")
+        ours = processes.named(os.getpid(), processes.current_command())
 
         def check(data: bytes) -> None:
             door.write_bytes(data)
@@ -36,19 +40,26 @@ def locks() -> Iterator[Target]:
             holder = gate.holder()
             if holder is not None:
                 assert holder.isprintable()
-                assert len(holder) < 100
+                assert len(holder) <= longest
             gate.enter_to_read()
             gate.leave()
             gate.shut()
             try:
-                assert door.read_text() == f"process {os.getpid()}"
+                assert other.holder() == ours
                 with suppress(IndexBusy):
                     other.enter_to_read()
                     raise AssertionError("two are in")
             finally:
                 gate.open()
 
-        examples = (b"process 12", b"\x1b]0;x\x07", b"process 99999999999\n", b"x" * 2000)
+        entry = f"{os.getppid()} - {os.uname().nodename} qmd update".ljust(255).encode() + b"\n"
+        examples = (
+            entry,
+            entry * 5,
+            b"12 7 elsewhere qmd \x1b]0;x\x07",
+            b"9" * 2000,
+            b"x y z " * 99,
+        )
         yield Target(_all_bytes, check, (), examples, linear=False)
 
 

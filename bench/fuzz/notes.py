@@ -70,11 +70,15 @@ def composed() -> Iterator[Target]:
             whole = with_metadata(text, title=title or None, tags=tags)
         except UsageError:
             return
+        if whole == text:
+            return
+        if text.lstrip().startswith("---") and frontmatter(text.lstrip()).block:
+            text = text.lstrip()  # blank lines before a block do not keep it from being one
         before, after = frontmatter(text), frontmatter(whole)
         assert whole.endswith(text[before.block :])
         if title.strip() and not before.problem and not is_template(title):
             assert markdown.title(whole, "a.md", after) == " ".join(title.split())
-        if any(tags) and not before.problem:
+        if any(map(str.strip, tags)) and not before.problem:
             wanted = labels.tags({"tags": list(tags)})
             assert labels.tags(labels.folded(after.metadata)) == wanted
         for key, value in {} if before.problem else before.metadata.items():

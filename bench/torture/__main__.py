@@ -3,7 +3,8 @@
     python -m bench.torture [--minutes 10] [--rounds 500] [--only NAME…] [--seed 1] [--files 200000]
 
 crowd    processes of every kind on one index, for so many minutes: see `bench.torture.crowd`
-kill     rounds of kill -9: see `bench.crash`, `bench.embed_crash` and `bench.torture.kills`
+kill     rounds of kill -9: see `bench.crash`, `bench.embed_crash`,
+         `bench.torture.kills` and `bench.torture.sidecars`
 full     a full disk: what writes says so, and goes on when there is room
 clock    clocks and times of files that jump: nothing is lost, nothing goes on for ever
 media    an index that cannot be written: it is searched, and updates say why they do nothing
@@ -40,6 +41,7 @@ from bench.torture.limits import limits
 from bench.torture.many import processes, tiny
 from bench.torture.media import media
 from bench.torture.outcome import Options, Outcome
+from bench.torture.sidecars import Sidecars
 from bench.torture.signals import signals
 from bench.torture.still import still
 from bench.torture.through import through
@@ -58,6 +60,7 @@ SHARES: dict[str, tuple[Callable[[Path, int], crash.Rounds], float]] = {
     "cleanup": (Cleanups, 0.15),
     "exchange": (Exchanges, 0.15),
     "submit": (Submissions, 0.15),
+    "postings": (Sidecars, 0.15),
 }
 """What is killed, and in what share of the rounds."""
 

@@ -13,7 +13,10 @@ from bench.processes import append, generate, letters, named
 from bench.torture.outcome import Options, Outcome
 from bench.torture.proof import PARTLY, Home
 
-HARMLESS = ("lock", "readers", "words", "embed", "cleanup", "compared", "searches.jsonl")
+HARMLESS = (
+    *("lock", "readers", "words", "embed", "cleanup", "compared", "searches.jsonl"),
+    *("postings", "postings.part", "postings.lock"),
+)
 """Files beside the index: with any bytes in them, all goes on as if they were new."""
 
 

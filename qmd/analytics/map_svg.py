@@ -9,7 +9,7 @@ from html import escape
 from typing import NamedTuple, Protocol
 
 from qmd.analytics.picture_files import COLOURS, OTHERS
-from qmd.text.display_width import columns_of
+from qmd.text.display_width import columns_of, cut_to
 
 WIDTH, HEIGHT = 1200, 800
 LEFT, RIGHT, TOP, BOTTOM = 24, 250, 84, 24
@@ -206,22 +206,14 @@ def _legend(keys: Sequence[LegendEntry]) -> list[str]:
     lines = ['<g class="legend">']
     for number, key in enumerate(keys):
         y = TOP + 20 + number * 26
-        label = f"{_cut(key.name) if key.name else 'other collections'} ({key.documents})"
+        name = cut_to(key.name, LEGEND_COLUMNS) if key.name else "other collections"
+        label = f"{name} ({key.documents})"
         lines.append(
             f'<g class="key" data-number="{number}" fill="{key.colour}">'
             + _mark(key, Position(x, y - 5), 6)
             + f'<text x="{x + 14}" y="{y}">{_text(label)}</text></g>'
         )
     return [*lines, "</g>"]
-
-
-def _cut(text: str) -> str:
-    """Shorten a name to the room there is."""
-    if columns_of(text) <= LEGEND_COLUMNS:
-        return text
-    while columns_of(text) > LEGEND_COLUMNS - 1:
-        text = text[:-1]
-    return text + "…"
 
 
 def _labels(labels: Sequence[ClusterLabel], points: Sequence[MapPoint]) -> list[str]:

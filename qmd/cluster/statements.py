@@ -258,7 +258,9 @@ def _fused_order(row: Row) -> Any:
 def _totals(shards: Shards, name: str, parameters: Parameters) -> list[Row]:
     """Add up totals. A word that several shards have is counted once."""
     [row] = added(range(6))(shards, name, parameters)
-    words = {word for rows in on_all(shards, "held/words", {}).values() for word, *_ in rows}
+    words = {
+        word for rows in on_all(shards, "held/words", {"after": None}).values() for word, *_ in rows
+    }
     return [(*row[:4], len(words), *row[5:])]
 
 
@@ -277,6 +279,7 @@ RULES: Mapping[str, Rule] = {
     "documents/at": _DOCUMENT(),
     "documents/below": _DOCUMENT(order=lambda row: (row[1], row[2])),
     "documents/bodies": Gathered(is_distinct=True),
+    "documents/encoded": Gathered(is_distinct=True),
     "documents/is_empty": _all_true,
     "documents/named": Gathered(numbers=(1,), order=lambda row: (row[0], row[2], row[3])),
     "documents/places": _DOCUMENT(only="ids"),
@@ -303,6 +306,7 @@ RULES: Mapping[str, Rule] = {
     "search/fuse_ranks": _DOCUMENT(
         only="documents", beside=("lists", "ranks", "weights"), order=_fused_order, limit="limit"
     ),
+    "search/large": _none,  # whole texts come from the shards
     "search/links_of": _DOCUMENT(only="ids"),
     "search/named": _DOCUMENT(only="ids"),
     "search/near_duplicates": _DOCUMENT(order=lambda row: row[0]),

@@ -35,7 +35,7 @@ class QmdError(Exception):
     def told(self, surface: str) -> str:
         """Return the message for a user of a surface: what happened, then what to do."""
         advice = self._advice.get(surface) if self._advice else None
-        return f"{self.message}\n\n{advice}" if advice else self.message
+        return f"{self.message}\n\n{readable(advice)}" if advice else self.message
 
     @property
     def message(self) -> str:

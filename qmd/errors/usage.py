@@ -115,6 +115,10 @@ class CommandRefused(UsageError):
         self.config = config
 
 
+LONGEST_SUGGESTED = 120
+"""Characters of a query that a message suggests; a query that was cut would find nothing."""
+
+
 class NotFound(QmdError):
     """A name without a match."""
 
@@ -157,7 +161,7 @@ def _searched(name: str) -> str:
     import re
 
     words = re.findall(r"\w+", re.sub(r"\.\w+$", "", name.rpartition("/")[2]))
-    if name.startswith("#") or not words:
+    if name.startswith("#") or not words or len("".join(words)) > LONGEST_SUGGESTED:
         words = ["WORDS"]
     return (
         f"See what there is with 'qmd ls', or look for it with {command('qmd', 'search', *words)}."

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 
 from qmd.ingest.columns import documents
 from qmd.ingest.commit import Batch, Made
-from qmd.ingest.inversion import FIELDS, Document, Postings, tokenise
+from qmd.ingest.inversion import FIELDS, Document, tokenise
+from qmd.ingest.link_shares import link_percents
+from qmd.ingest.merging import Postings
 from qmd.ingest.outlines import Outline, of_document
 from qmd.ingest.searched_text import searched, without_data
 from qmd.ingest.sketches import sketches
 from qmd.storage.arrow import Column, Relation, lists, numbers, struct, texts
 from qmd.text import markdown
 from qmd.text.languages import language, stemmed_in
-from qmd.text.link_lists import link_percent
 from qmd.types import EXPERIENCES
 
 if TYPE_CHECKING:
@@ -64,10 +65,7 @@ def batch(
             aliases=_lists([item.aliases for item in parsed]),
             links=_lists([item.links for item in parsed]),
             lang=texts(codes),
-            link_percent=numbers(
-                "uint8",
-                [link_percent(item.file.text or "", start=item.matter) for item in parsed],
-            ),
+            link_percent=link_percents([(item.file.text or "", item.matter) for item in parsed]),
         ),
         texts=Relation(
             hash=texts([*contents]),

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 import stat
+import warnings
 from collections.abc import Container, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,9 +19,13 @@ if TYPE_CHECKING:
     import pathspec
 
 _STAR = re.compile(
-    r"\[\^/\]\*(?P<fixed>(?:\\.|\[\^?\]?(?:\\.|[^\]\\])*\](?!\*)|[^\\\[/()])*?)(?=\[\^/\]\*)", re.S
+    r"\[\^/\]\*(?P<fixed>(?>\\.|\[\^?+\]?+(?:\\.|[^\]\\])*+\](?!\*)|[^\\\[/()])*?)(?=\[\^/\]\*)",
+    re.S,
 )
 """Pattern of a star in a rule of pathspec, and the text up to the next star of the same name."""
+
+_FOLDERS, _FIRST_FOLDERS = "(?:/.+)?", "^(?:.+/)?"
+"""Patterns of `**` in a rule of pathspec, and of one at its beginning."""
 
 
 _LARGEST = 4_000_000
@@ -118,6 +124,7 @@ def _parsed(line: str) -> list[_Rule]:
     """Read a line of a .gitignore: one rule or none."""
     import pathspec
 
+    _keep_quiet()
     line = line.removesuffix("\r")
     text = line.rstrip(" ")
     if (len(text) - len(text.rstrip("\\"))) % 2:
@@ -133,17 +140,32 @@ def _parsed(line: str) -> list[_Rule]:
     return []
 
 
+@cache
+def _keep_quiet() -> None:
+    """Leave out warnings of `re` about sets such as `[[:alpha:]]`, as git does."""
+    for module in ("pathspec", "qmd.ingest.gitignore"):
+        warnings.filterwarnings("ignore", "Possible (nested )?set", FutureWarning, module)
+
+
 def _bounded_rule(rule: Any) -> Any:
-    """Rewrite a rule so that its time is linear in the path, however many `*` it has.
+    """Rewrite a rule so that its time is linear in the path, however many `*` or `**` it has.
 
     Of `*a*b`, the first `a` will do for the first star: it need not be looked for again if no `b`
-    comes after it. pathspec does look again, which takes hours for a dozen stars.
+    comes after it. pathspec does look again, which takes hours for a dozen stars. The same holds
+    for the folders between two `**`.
     """
     import pathspec
 
     if rule.include is None:
         return rule
     regex = _STAR.sub(r"(?>[^/]*?\g<fixed>)", rule.regex.pattern)
+    first, *between = regex.split(_FOLDERS)
+    if between:
+        if first.startswith(_FIRST_FOLDERS):
+            first = f"^(?>(?:.+?/)??{first.removeprefix(_FIRST_FOLDERS)}(?=/))"
+        *between, last = between
+        between = [f"(?>(?:/.+?)??{part}(?=/))" for part in between]
+        regex = "".join([first, *between, _FOLDERS, last])
     return pathspec.RegexPattern(re.compile(regex), include=rule.include)
 
 

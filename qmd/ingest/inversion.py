@@ -10,8 +10,8 @@ from array import array
 from collections.abc import Sequence
 from functools import partial
 from itertools import chain
-from typing import Literal, NamedTuple
 
+from qmd.ingest.merging import CODES, Postings, together
 from qmd.ingest.vocabulary import Vocabulary, pieces_in
 from qmd.text import tokenizer
 
@@ -28,36 +28,6 @@ FIELDS = ("title", "path", "body")
 
 Document = tuple[str, str, str | bytes]
 """Title, path and body. An ASCII body may be bytes."""
-
-
-class Postings(NamedTuple):
-    """Postings of a batch, sorted by (term, document): columns of numbers.
-
-    Attributes:
-        term_id: int64.
-        number: uint32, the document's within the batch.
-        title_frequency, path_frequency, body_frequency: uint32, occurrences in a field.
-        length: uint32, occurrences of all terms in the document.
-        offsets: int32, one more than there are postings, into `positions`.
-        positions: uint32, ascending within a posting.
-        lengths: uint32, three to a document: occurrences of all terms in each field.
-        starts: uint32, three to a document: the position at which each field begins.
-    """
-
-    term_id: memoryview
-    number: memoryview
-    title_frequency: memoryview
-    path_frequency: memoryview
-    body_frequency: memoryview
-    length: memoryview
-    offsets: memoryview
-    positions: memoryview
-    lengths: memoryview
-    starts: memoryview
-
-
-CODES: tuple[Literal["q", "I", "i"], ...] = ("q", *"IIIII", "i", *"III")
-"""Type codes of these columns for `array`."""
 
 
 def tokenise(
@@ -78,10 +48,13 @@ def tokenise(
     if len(groups) < 2:
         return _in_one_language(documents, vocabulary, next(iter(groups), ""))
     made = [
-        (numbers, _in_one_language([documents[number] for number in numbers], vocabulary, code))
+        (
+            array("I", numbers),
+            _in_one_language([documents[number] for number in numbers], vocabulary, code),
+        )
         for code, numbers in groups.items()
     ]
-    return _together(made, len(documents))
+    return together(made, len(documents))
 
 
 def _in_one_language(documents: Sequence[Document], vocabulary: Vocabulary, code: str) -> Postings:
@@ -100,38 +73,6 @@ def _in_one_language(documents: Sequence[Document], vocabulary: Vocabulary, code
     known.resolve(vocabulary.term_ids(folded))
     made = zip(known.postings(), CODES, strict=True)
     return Postings._make(memoryview(column).cast(code) for column, code in made)
-
-
-def _together(made: Sequence[tuple[list[int], Postings]], documents: int) -> Postings:
-    """Merge the postings of parts of a batch.
-
-    Args:
-        made: numbers of the documents of each part, and their postings.
-        documents: in all.
-    """
-    order = sorted(
-        (term_id, numbers[number], part, row)
-        for part, (numbers, found) in enumerate(made)
-        for row, (term_id, number) in enumerate(zip(found.term_id, found.number, strict=True))
-    )
-    columns: list[list[int]] = [[] for _ in range(6)]
-    offsets, positions = [0], array("I")
-    for term_id, number, part, row in order:
-        found = made[part][1]
-        values = (term_id, number, *(column[row] for column in found[2:6]))
-        for column, value in zip(columns, values, strict=True):
-            column.append(value)
-        positions.extend(found.positions[found.offsets[row] : found.offsets[row + 1]])
-        offsets.append(len(positions))
-    of_fields = [array("I", bytes(4 * len(FIELDS) * documents)) for _ in range(2)]
-    for numbers, found in made:
-        for place, number in enumerate(numbers):
-            for to, own in zip(of_fields, (found.lengths, found.starts), strict=True):
-                to[3 * number : 3 * number + 3] = array("I", own[3 * place : 3 * place + 3])
-    filled = (*columns, offsets, positions, *of_fields)
-    return Postings._make(
-        memoryview(array(code, column)) for code, column in zip(CODES, filled, strict=True)
-    )
 
 
 def plainly_tokenised(

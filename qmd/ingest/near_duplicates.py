@@ -16,7 +16,7 @@ from qmd.ingest.sketches import near_pairs, sketches
 from qmd.storage.cursor import as_json
 
 if TYPE_CHECKING:
-    from qmd.ingest.inversion import Postings
+    from qmd.ingest.merging import Postings
     from qmd.storage.cursor import Cursor
     from qmd.storage.database import Database
 
@@ -81,7 +81,7 @@ def _fill(cursor: Cursor, rows: Sequence[tuple[Any, ...]]) -> None:
 
 def _postings(rows: Sequence[tuple[Any, ...]]) -> tuple[Postings, list[str]]:
     """Make columns of postings of rows of documents/unsketched."""
-    from qmd.ingest.inversion import Postings
+    from qmd.ingest.merging import Postings
 
     hashes: dict[int, str] = {}
     starts = array("I")

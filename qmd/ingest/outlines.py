@@ -17,7 +17,7 @@ from qmd.text.outline import AUTOLINK, BETWEEN, TAG, outline
 MARK = BETWEEN.decode()
 
 _compiled: Callable[[bytes, int], tuple[str, str, str, str]] | None
-hints: Callable[[bytes], int]
+hints: Callable[[bytes, int], int]
 try:
     from qmd.ingest.compiled.outlines import hints
     from qmd.ingest.compiled.outlines import outlined as _compiled
@@ -96,10 +96,12 @@ def of_document(data: bytes, start: int) -> Outline:
         data: in UTF-8.
         start: where its front matter ends.
     """
-    may_have = hints(data)
+    may_have = hints(data, start)
     visible = hidden.shown(data, start, may_have) if may_have else data
     found = outlined(visible, start)
-    further = [*further_links.in_properties(data[:start])] if start else []
+    further: list[Link] = []
+    if may_have & hidden.PROPERTIES:
+        further += further_links.in_properties(data[:start])
     if may_have & hidden.HTML:
         further += further_links.in_html(visible, start)
     return found.with_further(further, data) if further else found

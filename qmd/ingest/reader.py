@@ -15,6 +15,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qmd.ingest.commit import Change, Made
+from qmd.ingest.front_matters import front_matter_of
 from qmd.ingest.readers import registry
 from qmd.ingest.readers.registry import Choice
 from qmd.ingest.walk import Found, stays_inside
@@ -239,7 +240,7 @@ def parsed(file: File) -> Parsed:
         return _read(file, reading, modified)
     is_converted = file.reader is not None and file.reader.startswith(kinds.CONVERTED)
     path = _as_markdown(file) if is_converted else file.path
-    matter = markdown.of_document(text, path)
+    matter = front_matter_of(text, path)
     begins = matter.text_begins(text)
     remarks = (file.remark, matter.problem, markdown.undated(matter))
     return Parsed(

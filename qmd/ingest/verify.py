@@ -25,7 +25,8 @@ from qmd.text.stems import terms
 from qmd.types import EXPERIENCES
 
 if TYPE_CHECKING:
-    from qmd.ingest.inversion import Document, Postings
+    from qmd.ingest.inversion import Document
+    from qmd.ingest.merging import Postings
     from qmd.ingest.vocabulary import Vocabulary
 
 PART = 500

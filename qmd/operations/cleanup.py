@@ -12,6 +12,7 @@ from qmd.declaration.operation import Parameter, operation
 from qmd.embedding import vectors
 from qmd.embedding.vector_status import active_fingerprint
 from qmd.errors import IndexFailure
+from qmd.ranking.postings_sidecar import discard_sidecar
 from qmd.storage import compaction, maintenance, scratch
 from qmd.storage.cursor import Cursor
 from qmd.storage.file_lock import errand, is_at_work
@@ -33,6 +34,7 @@ class Cleaned:
         before: bytes of the DuckDB file.
         after: of it now.
         notice: why that is not as small as it could be, or None.
+        postings: bytes of the file of mapped postings, which is made again when it is needed.
     """
 
     waste: Waste
@@ -40,6 +42,7 @@ class Cleaned:
     before: int
     after: int
     notice: str | None = None
+    postings: int = 0
 
 
 @operation(
@@ -67,7 +70,8 @@ def cleanup(index: Index, *, dry_run: DryRun = False) -> Cleaned:
     if dry_run:
         unused = partial(_unused_models, path=path, space=active_fingerprint(index))
         waste = index.read(lambda cursor: maintenance.waste(cursor, unused_models=unused(cursor)))
-        return Cleaned(waste, leftovers, before, before)
+        postings = discard_sidecar(path, dry_run=True)
+        return Cleaned(waste, leftovers, before, before, postings=postings)
     with errand(path, "cleanup"):
         waste, notice = remove_waste(index), None
         try:
@@ -75,7 +79,8 @@ def cleanup(index: Index, *, dry_run: DryRun = False) -> Cleaned:
                 notice = "Other processes write, so that the file stays as it is: try again."
         except IndexFailure as error:
             notice = f"What it had is removed, but the file stays as it is. {error}"
-    return Cleaned(waste, leftovers, before, path.stat().st_size, notice)
+    postings = discard_sidecar(path)
+    return Cleaned(waste, leftovers, before, path.stat().st_size, notice, postings)
 
 
 def remove_waste(index: Index) -> Waste:

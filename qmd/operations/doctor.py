@@ -17,6 +17,7 @@ from qmd.embedding.vector_status import vector_status
 from qmd.errors import NOT_REBUILT, IndexFailure, ModelError, QmdError, RuntimeMissing, extras
 from qmd.models.registry import can_run, runtime
 from qmd.operations import left_out
+from qmd.operations.mapped_postings import mapped_postings
 from qmd.quoting import command
 from qmd.settings import trust
 from qmd.storage import catalog, maintenance, scratch
@@ -95,6 +96,7 @@ def examine(index: Index) -> list[Finding]:
         *_place(index),
         *_left_behind(index),
         *_index(index),
+        *_mapped(index),
         *_folders(index),
         *_ignored(index),
         *_remarks(index),
@@ -235,6 +237,16 @@ def _index(index: Index) -> Iterator[Finding]:
             f"{texts} texts are kept that no document has any more ({size(taken)})",
             "Run 'qmd cleanup'.",
         )
+
+
+def _mapped(index: Index) -> Iterator[Finding]:
+    """Look at the sidecar of postings, which a search can do without."""
+    try:
+        found = mapped_postings(index)
+    except QmdError:
+        return  # told of as a problem of the index
+    if found is not None:
+        yield Finding("mapped postings", *found)
 
 
 def _folders(index: Index) -> Iterator[Finding]:

@@ -20,6 +20,9 @@ from qmd.wording import on_one_line
 MOST_HEADINGS = 12
 """Headings that are named where a document has not the one that is asked for."""
 
+COUNTED = 1 << 20
+"""Bytes whose line ends are counted at once."""
+
 MOST_COLONS = 3
 """Colons before and in a place: `talk.vtt:00:12:31`."""
 
@@ -168,32 +171,87 @@ def too_large(
     )
 
 
+class _Lines:
+    """Lines of a text.
+
+    Attributes:
+        total: number of them.
+    """
+
+    def __init__(self, body: str) -> None:
+        self.body = body
+        self._lines = body.split("\n")
+        if self._lines and not self._lines[-1]:
+            self._lines.pop()
+        self.total = len(self._lines)
+
+    def text(self, first: int, last: int) -> str:
+        """Join some lines as in the file, without the line ending of the last one."""
+        text = "\n".join(self._lines[first - 1 : last])
+        is_ended = last < self.total or self.body.endswith("\n")
+        return text.removesuffix("\r") if is_ended else text
+
+
+class _EncodedLines:
+    """Lines of a large text, of which few are wanted. See `_Lines`.
+
+    Args:
+        data: the text in UTF-8.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self.total = data.count(b"\n") + (data[-1:] not in (b"", b"\n"))
+
+    @property
+    def body(self) -> str:
+        """The whole text."""
+        return self._data.decode(errors="replace")
+
+    def text(self, first: int, last: int) -> str:
+        """See `_Lines`."""
+        begin = self._start(first - 1)
+        is_ended = last < self.total or self._data.endswith(b"\n")
+        end = self._start(last) - 1 if is_ended else len(self._data)
+        text = self._data[begin:end].decode(errors="replace")
+        return text.removesuffix("\r") if is_ended else text
+
+    def _start(self, before: int) -> int:
+        """Find where a line starts that has so many before it."""
+        at = 0
+        while (ended := self._data.count(b"\n", at, at + COUNTED)) < before:
+            at, before = at + COUNTED, before - ended
+        for _ in range(before):
+            at = self._data.index(b"\n", at) + 1
+        return at
+
+
 def passage(
-    document: Document, body: str, context: str | None, first: int | None, count: int | None
+    document: Document, body: str | bytes, context: str | None, first: int | None, count: int | None
 ) -> Passage:
     """Take some lines of a document.
 
     Args:
+        body: as bytes in UTF-8 if it is large, and few lines are wanted.
         first: line to begin with, from 1; None: the first.
         count: lines at most; None: all.
 
     Raises:
         UsageError: there are no such lines.
     """
-    lines = body.split("\n")
-    if lines and not lines[-1]:
-        lines.pop()
+    lines = _Lines(body) if isinstance(body, str) else _EncodedLines(body)
+    total = lines.total
     start = 1 if first is None else first
     if start < 1:
         raise UsageError(f"Line {start} does not exist; lines are counted from 1.")
     if count is not None and count < 1:
         raise UsageError(f"{count} lines cannot be shown; ask for at least 1.")
-    if first is not None and first > len(lines):
-        many = "1 line" if len(lines) == 1 else f"{len(lines)} lines"
+    if first is not None and first > total:
+        many = "1 line" if total == 1 else f"{total} lines"
         name = on_one_line(document.name)
         raise UsageError(f"{name} has {many}; line {first} is past its end.")
-    end = len(lines) if count is None else min(len(lines), start - 1 + count)
-    whole = start == 1 and end == len(lines)
+    end = total if count is None else min(total, start - 1 + count)
+    whole = start == 1 and end == total
     return Passage(
         docid=document.docid,
         file=document.name,
@@ -201,16 +259,6 @@ def passage(
         context=context,
         uri=paths.uri(document.collection, document.path),
         first=start,
-        total=len(lines),
-        body=body if whole else _range(lines, start, end, is_ended=body.endswith("\n")),
+        total=total,
+        body=lines.body if whole else lines.text(start, end),
     )
-
-
-def _range(lines: list[str], first: int, last: int, *, is_ended: bool) -> str:
-    """Join some lines as in the file, without the line ending of the last one.
-
-    Args:
-        is_ended: whether the last line of the file has one.
-    """
-    text = "\n".join(lines[first - 1 : last])
-    return text.removesuffix("\r") if last < len(lines) or is_ended else text

@@ -19,13 +19,16 @@ from qmd.storage.cursor import Cursor
 from qmd.text import globs, paths
 from qmd.types import Document as Indexed
 from qmd.types import Passage
-from qmd.wording import on_one_line
+from qmd.wording import on_one_line, readable
 
 if TYPE_CHECKING:
     from qmd.operations.index import Index
 
 LARGEST_OF_SEVERAL = 10_240
 """Bytes from which on a document is left out of several. Source: tobi/qmd (MIT), multi-get."""
+
+LARGE_BYTES = 4_000_000
+"""Bytes of a file from which on some of its lines are taken from the encoded text."""
 
 SUGGESTED = 5
 """Missing documents of several for which names that are like theirs are looked for."""
@@ -245,9 +248,18 @@ def _get(
     folder: Path | None,
 ) -> Passage:
     document, asked = document_parts.resolved(cursor, paths.Range(name, first, count), folder)
-    body = document_lookup.bodies(cursor, [document.hash])[document.hash]
+    body = _body(cursor, document, some=asked.first is not None or asked.lines is not None)
     context = index.context_of(cursor, document)
     return document_parts.passage(document, body, context, asked.first, asked.lines)
+
+
+def _body(cursor: Cursor, document: Indexed, *, some: bool) -> str | bytes:
+    """Load a text; as bytes if it is large and some lines are wanted."""
+    if some and document.size > LARGE_BYTES:
+        rows = cursor.run("documents/encoded", hash=document.hash)
+        data: bytes = rows[0][0]
+        return data
+    return document_lookup.bodies(cursor, [document.hash])[document.hash]
 
 
 @operation(
@@ -327,7 +339,7 @@ def _multi_get(
                 everything = document_lookup.below(cursor, None)
             found = document_parts.globbed(cursor, whole, folder, everything)
             if not found:
-                missing.append(Passage.missing(part, f"No documents match: {part}"))
+                missing.append(Passage.missing(part, readable(f"No documents match: {part}")))
         for document, asked in found:
             chosen[document.document_id, asked.first, asked.lines] = document, asked
     wanted = [d.hash for d, asked in chosen.values() if asked.first or d.size <= largest]

@@ -42,8 +42,8 @@ def marked(index: Index, cursor: Cursor, shown: Mapping[Match, Result]) -> dict[
     """
 
     def read(ids: list[int]) -> dict[int, Recorded]:
-        rows = cursor.rows(Recorded, "documents/recorded", ids=ids)
-        return {each.document_id: each for each in rows}
+        rows = cursor.again("documents/recorded", ids=ids)
+        return {row[0]: Recorded(*row) for row in rows}
 
     ids = [match.document_id for match in shown]
     recorded = cursor.each("recorded", ids, read, most=MAX_RECORDS)

@@ -26,6 +26,9 @@ _WORD = r"(?:^|[^\pL\pN_])(?:{})(?:$|[^\pL\pN_])"
 _ANCHOR = re.compile(r"\\[Az]|\$")
 """Anchors that may hold in a line and not in its text, where a carriage return can follow."""
 
+_BYTE = re.compile(r"(?<!\\)(?:\\\\)*\\C")
+"""RE2's byte of a character: DuckDB raises where what it matches is no UTF-8."""
+
 _IN_TEXT = "An answer to a model is a text of fixed shape."
 
 Expression = Annotated[
@@ -279,13 +282,18 @@ def expression(pattern: str, *, ignore_case: bool, word: bool, fixed: bool) -> s
     """Return the regular expression for a line.
 
     Raises:
-        QueryError: the pattern is empty or spans lines.
+        QueryError: the pattern is empty, spans lines, or asks for a single byte.
     """
     if not pattern or "\n" in pattern or (not fixed and re.search(r"(?<!\\)(?:\\\\)*\\n", pattern)):
         raise QueryError(
             "The pattern is empty.\n\nGive a regular expression, such as 'tea|coffee'."
             if not pattern
             else "The pattern spans lines.\n\nEach line is matched by itself: leave out the \\n."
+        )
+    if not fixed and _BYTE.search(pattern):
+        raise QueryError(
+            "The pattern has \\C, a single byte: texts are not cut within a character.\n\n"
+            "Write '.' for any character."
         )
     text = re.escape(pattern) if fixed else pattern
     text = _WORD.format(text) if word else text

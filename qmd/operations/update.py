@@ -137,6 +137,7 @@ async def run_update(
     from qmd.ingest.near_duplicates import settle
     from qmd.ingest.retokenizer import retokenize
     from qmd.storage import maintenance
+    from qmd.storage.old_texts import free_old_texts
 
     chosen = await to_thread.run_sync(index.folders, names)
     reports = []
@@ -175,6 +176,8 @@ async def run_update(
     merge = partial(maintenance.merge, index.database, always=replaced > 0)
     await to_thread.run_sync(merge)
     await to_thread.run_sync(settle, index.database)
+    await to_thread.run_sync(free_old_texts, index.database)
+    await to_thread.run_sync(index.holder.renew)
     return reports
 
 
@@ -201,6 +204,7 @@ def update_small(
     from qmd.errors import CannotUpdate, CollectionNotFound
     from qmd.ingest.near_duplicates import settle
     from qmd.storage import maintenance
+    from qmd.storage.old_texts import free_old_texts
 
     reports, others = [], list[str]()
     for comparison in compared.values():
@@ -226,6 +230,7 @@ def update_small(
     if any(comparison.changes for comparison in compared.values()):
         settle(index.database)
         maintenance.merge(index.database)
+        free_old_texts(index.database)
     return reports, others
 
 

@@ -258,7 +258,7 @@ def postings_of(cursor: Cursor) -> Postings:
     if found is not None:
         return found
     if memory is not None and memory.missed is not None:
-        memory.missed()
+        memory.missed(cursor)
     return held(cursor) or Filed(cursor)
 
 

@@ -1,8 +1,8 @@
-"""Inverted index in memory, for long-running processes.
+"""Inverted index outside of DuckDB: arrays that are mapped into memory.
 
 A search takes a tenth of the time that DuckDB takes, half of which is planning.
 
-All postings are loaded once while the index stays attached, as numbers of two bytes where possible.
+The index has one or two segments: the mapped one, and documents that have been added since.
 Results equal those of the statements sql/search/{frequencies,any_of,phrases,bm25}: sums are
 computed in the same order.
 """
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from qmd.ranking.lexicon import Lexicon
+from qmd.ranking.lexicon import Lexicon, Strings, near
 from qmd.ranking.postings import Near, Tally, Wanted
 from qmd.storage import document_lookup
 from qmd.storage.cursor import Cursor
@@ -23,23 +23,22 @@ from qmd.types import Text
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-PARTS = 8
-"""Parts that are loaded one after the other, by the highest bits of the term."""
-
-SHIFT = 64 - PARTS.bit_length()
-"""Bits of a term below those of the part."""
+TERM_BITS = 63
+"""Bits of the number of a term."""
 
 _START = (1 << 32) - 1
 
+_Run = tuple[int, "Part", int]
+"""First slot of a segment, a part of it, and the place of a term there."""
+
 
 class Part(NamedTuple):
-    """Postings of some terms, in the order of the table.
+    """Postings of some terms.
 
     Attributes:
-        terms: int64[n], ascending: of each run of postings with the same term.
-        starts: of each run among the postings.
-        ends: of each run: after its last posting.
-        places: where the positions of each run start.
+        terms: int64[n], ascending.
+        bounds: int64[n + 1]: where the postings of each term start, and where the last ones end.
+        places: int64[n]: where the positions of each term start.
         slots: of each posting: its document.
         doubled: frequency in it, weighted by field, twice.
         counts: positions of it.
@@ -49,8 +48,7 @@ class Part(NamedTuple):
     """
 
     terms: NDArray[np.int64]
-    starts: NDArray[np.uint32]
-    ends: NDArray[np.uint32]
+    bounds: NDArray[np.int64]
     places: NDArray[np.int64]
     slots: NDArray[Any]
     doubled: NDArray[Any]
@@ -59,88 +57,182 @@ class Part(NamedTuple):
     wide: NDArray[np.int64]
     beyond: NDArray[np.uint32]
 
-    def runs(self, term: int) -> Iterator[int]:
-        """Yield the runs of a term."""
-        first = int(self.terms.searchsorted(term))
-        while first < len(self.terms) and self.terms[first] == term:
-            yield first
-            first += 1
+    def find(self, term: int) -> int | None:
+        """Find a term among all; None if it has no postings."""
+        at = int(self.terms.searchsorted(term))
+        return at if at < len(self.terms) and self.terms[at] == term else None
 
     def unpacked(
-        self, run: int, chosen: NDArray[np.bool_]
+        self, at: int, chosen: NDArray[np.bool_]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Expand a run to slots and positions of chosen slots, one for each position.
+        """Expand the postings of a term to slots and positions of chosen slots, one for each.
 
         Args:
             chosen: bool[slots]
         """
-        inside = slice(self.starts[run], self.ends[run])
+        inside = slice(self.bounds[at], self.bounds[at + 1])
         slots, counts = self.slots[inside], self.counts[inside].astype(np.int64)
         after = counts.cumsum()
-        places = after - counts + self.places[run]
+        places = after - counts + self.places[at]
         taken = chosen[slots]
         slots, counts, places = slots[taken], counts[taken], places[taken]
         shift = places - (counts.cumsum() - counts)
-        at = shift.repeat(counts) + np.arange(counts.sum())
-        positions = self.positions[at].astype(np.int64)
+        at_each = shift.repeat(counts) + np.arange(counts.sum())
+        positions = self.positions[at_each].astype(np.int64)
         if len(self.wide):
-            beyond = np.minimum(self.wide.searchsorted(at), len(self.wide) - 1)
-            positions += np.where(self.wide[beyond] == at, self.beyond[beyond], 0)
+            beyond = np.minimum(self.wide.searchsorted(at_each), len(self.wide) - 1)
+            positions += np.where(self.wide[beyond] == at_each, self.beyond[beyond], 0)
         return slots.astype(np.int64).repeat(counts), positions
 
 
+class Names(NamedTuple):
+    """Names of documents, by slot."""
+
+    collection: Strings
+    path: Strings
+    title: Strings
+    hash: Strings
+
+
 class Documents(NamedTuple):
-    """Columns of all documents, by slot: ascending by number.
+    """Columns of documents, by slot: ascending by number.
 
     Attributes:
+        ids: of all documents.
         lengths: weighted by field.
-        known: of each by number: collection, path, title, hash and characters of front matter.
+        matter: characters of front matter.
     """
 
     ids: NDArray[np.uint32]
     lengths: NDArray[np.float64]
     path_starts: NDArray[np.int64]
     body_starts: NDArray[np.int64]
-    known: Mapping[int, tuple[str, str, str, str, int]]
+    matter: NDArray[np.int64]
+    names: Names
+
+    def text(self, slot: int, body: str) -> Text:
+        """Return the document in a slot, with its text."""
+        names = self.names
+        return Text(
+            int(self.ids[slot]),
+            names.collection[slot],
+            names.path[slot],
+            names.title[slot],
+            names.hash[slot],
+            body,
+            int(self.matter[slot]),
+        )
+
+
+class Segment(NamedTuple):
+    """Postings, words and columns of some documents.
+
+    Attributes:
+        parts: by the highest bits of the term; their number is a power of two.
+    """
+
+    documents: Documents
+    lexicon: Lexicon
+    parts: Sequence[Part]
+
+    def find(self, term: int) -> tuple[Part, int] | None:
+        """Find a term; None if no document of this segment has it."""
+        part = self.parts[term >> (TERM_BITS + 1 - len(self.parts).bit_length())]
+        at = part.find(term)
+        return None if at is None else (part, at)
+
+
+class Shelf:
+    """Columns of all documents of an index.
+
+    Args:
+        gone: slots whose documents are not in the index any more.
+    """
+
+    def __init__(self, segments: Sequence[Documents], gone: NDArray[np.intp]) -> None:
+        self._segments = segments
+        self._second = len(segments[0].ids)
+        self._gone = frozenset(gone.tolist())
+        self.ids = _joined([each.ids for each in segments])
+        self.lengths = _joined([each.lengths for each in segments])
+        self.path_starts = _joined([each.path_starts for each in segments])
+        self.body_starts = _joined([each.body_starts for each in segments])
 
     def places(self, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
         """Return (collection, path) of documents, by number, without deleted ones."""
-        return {number: self.known[number][:2] for number in ids if number in self.known}
+        found = self._found(ids)
+        return {
+            number: (columns.names.collection[slot], columns.names.path[slot])
+            for number, columns, slot in found
+        }
 
     def named(self, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
         """Return (path, title) of documents, by number, without deleted ones."""
-        return {number: self.known[number][1:3] for number in ids if number in self.known}
+        found = self._found(ids)
+        return {
+            number: (columns.names.path[slot], columns.names.title[slot])
+            for number, columns, slot in found
+        }
 
     def texts(self, cursor: Cursor, ids: Iterable[int]) -> dict[int, Text]:
         """Load documents with their texts, by number, without deleted ones."""
-        facts = {number: self.known[number] for number in ids if number in self.known}
-        bodies = document_lookup.bodies(cursor, [hashed for _, _, _, hashed, _ in facts.values()])
+        found = [(*each, each[1].names.hash[each[2]]) for each in self._found(ids)]
+        bodies = document_lookup.bodies(cursor, [hashed for *_, hashed in found])
         return {
-            number: Text(number, *each[:4], bodies[each[3]], each[4])
-            for number, each in facts.items()
-            if each[3] in bodies
+            number: columns.text(slot, bodies[hashed])
+            for number, columns, slot, hashed in found
+            if hashed in bodies
         }
+
+    def _found(self, ids: Iterable[int]) -> Iterator[tuple[int, Documents, int]]:
+        """Yield numbers with the segments and the slots there."""
+        numbers = np.fromiter(ids, np.int64)
+        slots = self.ids.searchsorted(numbers)
+        for number, slot in zip(numbers.tolist(), slots.tolist(), strict=True):
+            if slot == len(self.ids) or self.ids[slot] != number or slot in self._gone:
+                continue
+            if slot < self._second:
+                yield number, self._segments[0], slot
+            else:
+                yield number, self._segments[1], slot - self._second
+
+
+def _joined(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
 
 class Inverted:
-    """Postings of an index in one state; see `Postings`."""
+    """Postings of an index in one state; see `Postings`.
 
-    def __init__(self, documents: Documents, parts: Sequence[Part], lexicon: Lexicon) -> None:
-        self.shelf = documents
-        self._parts = parts
-        self._lexicon = lexicon
+    Args:
+        segments: one, or another one with documents of higher numbers.
+        gone: slots whose documents are not in the index any more.
+    """
+
+    def __init__(self, segments: Sequence[Segment], gone: NDArray[np.intp]) -> None:
+        self.shelf = Shelf([each.documents for each in segments], gone)
+        self.segments = segments
+        self._gone = gone
         self._norms: dict[float, NDArray[np.float64]] = {}
+
+    @property
+    def occurrences(self) -> int:
+        """Occurrences of all terms in all documents."""
+        return sum(len(part.positions) for each in self.segments for part in each.parts)
 
     def near(self, words: Sequence[str]) -> Mapping[str, Near]:
         """See `Postings`."""
-        return {word: self._lexicon.near(word) for word in words}
+        lexicons = [each.lexicon for each in self.segments]
+        return {word: near(lexicons, word) for word in words}
 
     def documents(self, terms: Sequence[int]) -> Mapping[int, int]:
         """See `Postings`."""
-        return {
-            term: sum(int(part.ends[run] - part.starts[run]) for part, run in self._runs(term))
-            for term in terms
-        }
+        return {term: self._count(term) for term in terms}
+
+    def _count(self, term: int) -> int:
+        slots = [slots for slots, _ in self._frequencies(term)]
+        gone = sum(int(np.isin(self._gone, each).sum()) for each in slots) if len(self._gone) else 0
+        return sum(map(len, slots)) - gone
 
     def any_of(self, clauses: Sequence[Sequence[int]]) -> Mapping[int, Tally]:
         """See `Postings`."""
@@ -152,6 +244,7 @@ class Inverted:
             for term in terms:
                 for slots, each in self._frequencies(term):
                     frequencies[slots] += each
+            frequencies[self._gone] = 0
             slots = frequencies.nonzero()[0]
             if len(slots):
                 found[number] = self._tally(slots, frequencies[slots])
@@ -179,6 +272,7 @@ class Inverted:
             scores[:] = 0
             scores[slots] = kept
         scores[self._slots(wanted.banned)] = 0
+        scores[self._gone] = 0
         slots = scores.nonzero()[0]
         return self._first(slots, _rounded(scores[slots]), limit)
 
@@ -204,15 +298,21 @@ class Inverted:
 
     # -- terms -------------------------------------------------------------------
 
-    def _runs(self, term: int) -> Iterator[tuple[Part, int]]:
-        part = self._parts[term >> SHIFT]
-        return ((part, run) for run in part.runs(term))
+    def _found(self, term: int) -> Iterator[tuple[int, Part, int]]:
+        """Yield where the postings of a term are, each with the first slot of its segment."""
+        first = 0
+        for segment in self.segments:
+            found = segment.find(term)
+            if found is not None:
+                yield first, *found
+            first += len(segment.documents.ids)
 
     def _frequencies(self, term: int) -> Iterator[tuple[NDArray[Any], NDArray[np.float64]]]:
-        """Return the slots with a term, each once, and its frequencies."""
-        for part, run in self._runs(term):
-            inside = slice(part.starts[run], part.ends[run])
-            yield part.slots[inside], part.doubled[inside] * 0.5
+        """Yield slots with a term, each once, and its frequencies."""
+        for first, part, at in self._found(term):
+            inside = slice(part.bounds[at], part.bounds[at + 1])
+            slots = part.slots[inside]
+            yield slots + np.intp(first) if first else slots, part.doubled[inside] * 0.5
 
     def _frequencies_of(
         self, term: int, counted: Mapping[int, Tally]
@@ -229,12 +329,12 @@ class Inverted:
 
     def _phrase(self, phrase: Sequence[tuple[int, int]]) -> Tally | None:
         """Count the documents with a phrase; None if there is none."""
-        runs = {term: list(self._runs(term)) for term, _ in phrase}
+        runs = {term: list(self._found(term)) for term, _ in phrase}
         chosen = self._with_all(list(runs.values()))
         if chosen is None:
             return None
         starts = None
-        rarest = sorted(phrase, key=lambda each: self._size(runs[each[0]]))
+        rarest = sorted(phrase, key=lambda each: _size(runs[each[0]]))
         for term, place in rarest:
             other = _starts(runs[term], place, chosen)
             starts = other if starts is None else _in_both(starts, other)
@@ -243,15 +343,13 @@ class Inverted:
         assert starts is not None
         return self._occurrences(starts)
 
-    def _size(self, runs: Iterable[tuple[Part, int]]) -> int:
-        return sum(int(part.ends[run] - part.starts[run]) for part, run in runs)
-
-    def _with_all(self, terms: Sequence[Sequence[tuple[Part, int]]]) -> NDArray[np.bool_] | None:
+    def _with_all(self, terms: Sequence[Sequence[_Run]]) -> NDArray[np.bool_] | None:
         """Mark the documents, by slot, that have all of some terms; None if no document does."""
         having = np.zeros(len(self.shelf.ids), np.uint32)
         for runs in terms:
-            for part, run in runs:
-                having[part.slots[part.starts[run] : part.ends[run]]] += 1
+            for first, part, at in runs:
+                having[first:][part.slots[part.bounds[at] : part.bounds[at + 1]]] += 1
+        having[self._gone] = 0
         chosen: NDArray[np.bool_] = having == len(terms)
         return chosen if chosen.any() else None
 
@@ -271,14 +369,16 @@ class Inverted:
         return self._tally(slots[first], np.add.reduceat(weights, first))
 
 
-def _starts(
-    runs: Sequence[tuple[Part, int]], place: int, chosen: NDArray[np.bool_]
-) -> NDArray[np.int64]:
+def _size(runs: Iterable[_Run]) -> int:
+    return sum(int(part.bounds[at + 1] - part.bounds[at]) for _, part, at in runs)
+
+
+def _starts(runs: Sequence[_Run], place: int, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Find the starts of a phrase by one of its terms: slot and position, ascending, distinct."""
     found = []
-    for part, run in runs:
-        slots, positions = part.unpacked(run, chosen)
-        starts = (slots << 32) + positions - place
+    for first, part, at in runs:
+        slots, positions = part.unpacked(at, chosen[first:])
+        starts = ((slots + first) << 32) + positions - place
         found.append(starts if not place else starts[positions >= place])
     starts = found[0] if len(found) == 1 else np.concatenate(found)
     steps = np.diff(starts)

@@ -260,7 +260,7 @@ def _links(cursor: Cursor, ids: Iterable[int]) -> Mapping[int, Links]:
     """Load the links of documents, by number."""
 
     def read(unknown: list[int]) -> dict[int, Links]:
-        rows = cursor.run("search/links_of", ids=unknown)
+        rows = cursor.again("search/links_of", ids=unknown)
         return {number: read_links(texts, targets) for number, texts, targets in rows}
 
     return cursor.each("links", ids, read, most=CACHED, size=lambda each: 1 + len(each.places))

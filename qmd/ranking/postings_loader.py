@@ -1,48 +1,68 @@
-"""Loader of postings into memory, in the background of a long-running process.
+"""Loader of postings: maps the sidecar of the index, and makes it in the background.
 
-Searches do not wait for it: its own thread loads while statements answer, and stops as soon as a
-writer waits. The loaded postings are discarded when the index changes.
+The first search of a process maps a sidecar that is there. Where there is none, or one that does
+not fit, searches do not wait: a thread makes it while statements answer, and stops as soon as a
+writer waits. What is mapped fits one state of the index, and is discarded when that changes.
 """
 
 from __future__ import annotations
 
+import os
 import threading
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
 
-from qmd.errors import QmdError
+from qmd.errors import IndexNotWritable, JobRunning, QmdError
 from qmd.storage import cancellation
 from qmd.storage.cancellation import CURRENT, Stop, Stopped
 from qmd.storage.cursor import Cursor, DatabaseError
 from qmd.storage.file_version import version_of
 
 if TYPE_CHECKING:
+    from qmd.ranking.postings_reader import Mapped
     from qmd.storage.database import Database
 
-MOST = 300_000_000
-"""Bytes up to which postings are held in memory."""
-
-OCCURRENCE, WORD, DOCUMENT = 5, 150, 500
-"""Bytes of an occurrence, a word and a document.
-
-Measured: a million words take 150 MB, 200,000 documents 100.
-"""
+LOCK = "postings.lock"
+"""Lock of the process that makes the sidecar."""
 
 WORTH = 500_000
-"""Occurrences that are loaded in the time that one search takes longer without them."""
+"""Occurrences that are read from the tables in the time that one search takes longer without."""
 
 MUCH = 4_000_000
 """Occurrences from which on DuckDB need not keep its pages of them as well."""
 
+UNSAVED = 60_000_000
+"""Occurrences up to which postings are held by a process that cannot save them for all."""
+
+Stamp = tuple[int, ...]
+"""Device, inode, size and times of a sidecar."""
+
+NO_FILE: Stamp = ()
+"""Stamp where there is no sidecar."""
+
+TRIED = "sidecar"
+"""Kind of the stamp of the last sidecar that was compared with the state of the index."""
 
 QUIET_NS = 500_000_000
-"""Nanoseconds after a write before postings are loaded: a process that writes all the time makes
-them useless at once. Measured with two such writers and four readers: a search takes a third less
+"""Nanoseconds after a write before a sidecar is made: a process that writes all the time changes
+much of it at once. Measured with two such writers and four readers: a search takes a third less
 without such loads."""
 
 
+def sidecar_path(index: Path) -> Path:
+    """Return the path of the sidecar of an index."""
+    return index.with_name(f"{index.name}.postings")
+
+
+def part_path(index: Path) -> Path:
+    """Return the path of a new sidecar until it is complete."""
+    return index.with_name(f"{index.name}.postings.part")
+
+
 class Holder:
-    """Loader that keeps the postings of an index in memory while that pays."""
+    """Loader that has the postings of an index mapped while that pays."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -51,9 +71,17 @@ class Holder:
         self._stop = Stop()
         self._missed = 0
         self._price = 1  # searches that reading is worth: at first as little as possible
+        self._path = sidecar_path(database.path)
+        self._known: tuple[Stamp, Mapped | None] | None = None
+        self._mapping = threading.Lock()
 
-    def missed(self) -> None:
-        """Count a search without postings in memory; several make loading worthwhile."""
+    def missed(self, cursor: Cursor) -> None:
+        """Map the sidecar for a search; count the search if that is not possible.
+
+        Several such searches make it worthwhile to read all from the tables.
+        """
+        if self._map(cursor):
+            return
         self._missed += 1
         if self._missed > self._price and self._is_quiet():
             self.prepare()
@@ -69,7 +97,7 @@ class Holder:
             if self._reader is not None:
                 return
             self._missed = 0
-            self._reader = threading.Thread(target=self._read, name="qmd-postings")
+            self._reader = threading.Thread(target=self._read_aside, name="qmd-postings")
             try:
                 self._reader.start()
             except RuntimeError as error:  # there are too many, or the process ends
@@ -94,38 +122,160 @@ class Holder:
         self.settle()
         self._stop = Stop()
 
-    def _read(self) -> None:
+    # -- the sidecar that is there ------------------------------------------------------
+
+    def _map(self, cursor: Cursor) -> bool:
+        """Hold the postings of the sidecar if it fits; return whether some are held."""
+        from qmd.ranking import bm25
+
+        memory = cursor.memory
+        if memory is None:
+            return False
+        with self._mapping:
+            if bm25.held(cursor) is not None:
+                return True
+            stamp = self._stamp()
+            if memory.held.get(TRIED) == stamp:
+                return False
+            memory.held[TRIED] = stamp
+            known = self._sidecar(stamp)
+            return known is not None and self._hold(cursor, known)
+
+    def _stamp(self) -> Stamp:
+        """Return what tells the sidecar from others in its place."""
+        try:
+            info = os.stat(self._path)
+        except OSError:
+            return NO_FILE
+        return info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns
+
+    def _sidecar(self, stamp: Stamp) -> Mapped | None:
+        """Map the sidecar, once as long as it is the same file; None if it is none."""
+        from qmd.ranking import postings_file, postings_reader
+
+        if self._known is None or self._known[0] != stamp:
+            try:
+                with postings_file.opened(self._path) as descriptor:
+                    packed = postings_file.mapped(descriptor)
+            except OSError as error:
+                _note(error)
+                packed = None
+            self._known = stamp, packed and postings_reader.unpacked(packed)
+        return self._known[1]
+
+    def _hold(self, cursor: Cursor, known: Mapped) -> bool:
+        """Hold the postings of a sidecar with what was added since; False if it does not fit."""
+        from qmd.ranking import bm25, postings_reader
+
+        memory = cursor.memory
+        compared = postings_reader.compared(cursor, known)
+        if memory is None or compared is None:
+            return False
+        if postings_reader.is_much(known, compared):
+            return False
+        try:
+            postings = postings_reader.joined(cursor, known, compared)
+        except postings_reader.NotWhole:
+            memory.missed = None
+            return False
+        bm25.hold(cursor, postings)
+        memory.stands_for_file |= postings.occurrences > MUCH
+        memory.shed = known.release
+        return True
+
+    # -- a new one ----------------------------------------------------------------------
+
+    def renew(self) -> None:
+        """Make the sidecar of a large index, if there is none or much has changed.
+
+        This takes a tenth of the time that it takes to index the texts. It is left to others if a
+        writer waits.
+
+        Raises:
+            Stopped: the caller has cancelled.
+        """
+        self._read(self._renew)
+        cancellation.check()
+
+    def _renew(self, cursor: Cursor) -> None:
+        [(documents, occurrences, _)] = cursor.run("held/size")
+        if documents and occurrences >= MUCH and not self._fits(cursor):
+            self._made(cursor)
+
+    def _fits(self, cursor: Cursor) -> bool:
+        from qmd.ranking import postings_reader
+
+        known = self._sidecar(self._stamp())
+        compared = known and postings_reader.compared(cursor, known)
+        return bool(known and compared and not postings_reader.is_much(known, compared))
+
+    def _read_aside(self) -> None:
         token = CURRENT.set(self._stop)
         try:
-            self._database.read(self._hold, aside=True)
-        except Stopped:
-            pass
-        except (QmdError, DatabaseError, MemoryError) as error:
-            _note(error)
+            self._read(self._load)
         finally:
             CURRENT.reset(token)
             self._reader = None
 
-    def _hold(self, cursor: Cursor) -> None:
-        from qmd.ranking import bm25
+    def _read(self, work: Callable[[Cursor], None]) -> None:
+        try:
+            self._database.read(work, aside=True)
+        except Stopped:
+            pass
+        except (QmdError, DatabaseError, MemoryError, OSError) as error:
+            _note(error)
 
+    def _load(self, cursor: Cursor) -> None:
+        """Hold the postings of the sidecar, or make one that fits."""
         memory = cursor.memory
-        [(documents, occurrences, words)] = cursor.run("held/size")
+        [(documents, occurrences, _)] = cursor.run("held/size")
         self._price = 1 + occurrences // WORTH
-        if memory is None or bm25.held(cursor) is not None:
+        if memory is None or self._map(cursor):
             return
-        size = occurrences * OCCURRENCE + words * WORD + documents * DOCUMENT
-        if not documents or size > MOST:
+        if not documents:
             memory.missed = None
             return
-        from qmd.ranking import postings_reader
+        known = self._made(cursor, unsaved=occurrences <= UNSAVED)
+        if known is not None:
+            with self._mapping:
+                self._hold(cursor, known)
+
+    def _made(self, cursor: Cursor, *, unsaved: bool = False) -> Mapped | None:
+        """Make the sidecar.
+
+        Args:
+            unsaved: where no file can be saved, make it for this process alone.
+
+        Returns:
+            None if another process is at it, or it cannot be held.
+
+        Raises:
+            OSError: no file can be written.
+        """
+        from qmd.ranking import postings_file, postings_reader
+        from qmd.storage.file_lock import errand
+
+        def write(file: IO[bytes]) -> None:
+            postings_reader.pack(cursor, file, goes_on=self._check)
 
         try:
-            bm25.hold(cursor, postings_reader.read(cursor, goes_on=self._check))
+            try:
+                with errand(self._database.path, LOCK):
+                    packed = postings_file.save(self._path, part_path(self._database.path), write)
+            except (OSError, IndexNotWritable) as error:
+                if not unsaved:
+                    raise
+                _note(error)
+                packed = postings_file.unsaved(write)
+        except JobRunning:
+            return None
         except postings_reader.NotWhole:
-            memory.missed = None
-            return
-        memory.stands_for_file |= occurrences > MUCH
+            if cursor.memory is not None:
+                cursor.memory.missed = None
+            return None
+        known = packed and postings_reader.unpacked(packed)
+        self._known = self._stamp(), known  # also if it is in no file: until there is another one
+        return known
 
     def _check(self) -> None:
         """Stop if a writer waits or the process ends.

@@ -1,20 +1,29 @@
-"""Reader of all postings of the index into memory; see `inverted_index`."""
+"""Builder of the segments of an `inverted_index`, from the tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from qmd.ranking import bm25
-from qmd.ranking.inverted_index import PARTS, SHIFT, Documents, Inverted, Part
-from qmd.ranking.lexicon import Lexicon
+from qmd.ranking import bm25, segment_check
+from qmd.ranking.inverted_index import TERM_BITS, Documents, Inverted, Names, Part, Segment
+from qmd.ranking.lexicon import Lexicon, Strings
+from qmd.ranking.postings_file import Packed, Packer
 from qmd.storage.cursor import Cursor
 from qmd.storage.statements import given
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+PARTS, LARGE_PART = 8, 4_000_000
+"""Parts of a whole index, which are read one after the other: a power of two; twice as many for an
+index with more occurrences than these for each part."""
+
+CHANGED, FEW = 0.1, 500
+"""Share of new and removed documents from which on the sidecar is made anew, and the count that is
+too small for that: until then, what is new is read from the tables, in that share of the time."""
 
 _WIDE = 1 << 16
 
@@ -23,8 +32,52 @@ class NotWhole(Exception):
     """Postings exist of documents that the index does not have."""
 
 
-def read(cursor: Cursor, *, goes_on: Callable[[], None]) -> Inverted:
-    """Load all postings and words of the index.
+class State(NamedTuple):
+    """State of the tables that a segment was made of.
+
+    Attributes:
+        rules: by which its postings were made.
+        bound: rows of the table of words that it has: those before this one.
+        digest: of these words.
+    """
+
+    rules: str
+    bound: int
+    digest: str
+
+
+class Mapped(NamedTuple):
+    """Segment of a sidecar, with what tells whether it is that of an index.
+
+    Attributes:
+        digests: uint64, of each document.
+        release: releases the memory of what was read of the file, which later reads load again.
+    """
+
+    state: State
+    segment: Segment
+    digests: NDArray[np.uint64]
+    release: Callable[[], None]
+
+
+class Compared(NamedTuple):
+    """Difference between a sidecar and the tables.
+
+    Attributes:
+        gone: slots whose documents are not in the index any more.
+        since: number of the first document that is new; None: there is none.
+        new: number of new documents.
+        has_new_words: the index has words that the sidecar lacks.
+    """
+
+    gone: NDArray[np.intp]
+    since: int | None
+    new: int
+    has_new_words: bool
+
+
+def pack(cursor: Cursor, file: IO[bytes], *, goes_on: Callable[[], None]) -> None:
+    """Write the postings, words and columns of all documents of the index into a file.
 
     Args:
         goes_on: is called again and again, and may raise to end it.
@@ -32,57 +85,196 @@ def read(cursor: Cursor, *, goes_on: Callable[[], None]) -> Inverted:
     Raises:
         NotWhole: they cannot be what they should be.
     """
-    documents = _documents(cursor)
-    _, _, buried = bm25.statistics(cursor)
-    goes_on()
-    words = _columns(cursor, "held/words", {})
-    lexicon = Lexicon(words["word"].tolist(), words["term_id"])
-    parts = []
-    for number in range(PARTS):
+    packer = Packer(file)
+    digests = _digests(cursor)
+    packer.add(digests=digests["digest"])
+    state = _state(cursor, _state(cursor, 0).bound)
+    [(_, occurrences, _)] = cursor.run("held/size")
+    parts = PARTS
+    while occurrences > parts * LARGE_PART:
+        parts *= 2
+    for arrays in _arrays(cursor, since=None, after=None, parts=parts):
+        packer.add(**arrays)
         goes_on()
-        parts.append(_part(cursor, documents, number, buried=buried))
-    return Inverted(documents, parts, lexicon)
+    packer.finish({"state": state, "parts": parts})
 
 
-def _documents(cursor: Cursor) -> Documents:
-    rows = cursor.run("held/documents")
-    columns = list(zip(*rows, strict=True)) or [()] * 9
-    return Documents(
-        np.array(columns[0], np.uint32),
-        np.array(columns[6], np.float64),
-        np.array(columns[7], np.int64),
-        np.array(columns[8], np.int64),
-        {row[0]: row[1:6] for row in rows},
+def unpacked(packed: Packed) -> Mapped | None:
+    """Return the segment of a sidecar; None if its arrays do not fit each other."""
+    try:
+        arrays, note = packed.arrays, packed.note
+        state, digests = State(*note["state"]), arrays["digests"]
+        segment = _segment(arrays, note["parts"])
+        if len(digests) == len(segment.documents.ids) and segment_check.is_whole(segment):
+            packed.release()
+            return Mapped(state, segment, digests, packed.release)
+    except (KeyError, TypeError, ValueError, IndexError):
+        pass  # another program made it
+    return None
+
+
+def compared(cursor: Cursor, known: Mapped) -> Compared | None:
+    """Compare a sidecar with the tables.
+
+    Returns:
+        None if it was made of another index, or of what has been changed since.
+    """
+    state = _state(cursor, known.state.bound)
+    if state._replace(bound=known.state.bound) != known.state or state.bound < known.state.bound:
+        return None
+    now = _digests(cursor)
+    ids, own = now["document_id"], known.segment.documents.ids
+    slots = own.searchsorted(ids)
+    old = int(slots.searchsorted(len(own)))  # documents up to the last one of the sidecar
+    slots = slots[:old]
+    is_same = (own[slots] == ids[:old]) & (known.digests[slots] == now["digest"][:old])
+    if not is_same.all():
+        return None
+    gone = np.ones(len(own), np.bool_)
+    gone[slots] = False
+    since = int(ids[old]) if old < len(ids) else None
+    has_new_words = state.bound > known.state.bound
+    return Compared(gone.nonzero()[0], since, len(ids) - old, has_new_words)
+
+
+def is_much(known: Mapped, since: Compared) -> bool:
+    """Check that so much is new or gone that a new sidecar is better."""
+    return since.new + len(since.gone) > max(FEW, CHANGED * len(known.digests))
+
+
+def joined(cursor: Cursor, known: Mapped, since: Compared) -> Inverted:
+    """Return the postings of an index: those of a sidecar, and of all that was added since.
+
+    Raises:
+        NotWhole: they cannot be what they should be.
+    """
+    segments = [known.segment]
+    if since.new or since.has_new_words:
+        first = int(known.segment.documents.ids[-1]) + 1 if since.since is None else since.since
+        segments.append(whole(cursor, since=first, after=known.state.bound))
+    return Inverted(segments, since.gone)
+
+
+def whole(cursor: Cursor, *, since: int | None = None, after: int | None = None) -> Segment:
+    """Load a segment from the tables.
+
+    Args:
+        since: number of the first document; None: of all.
+        after: words of the index to leave out; None: none.
+
+    Raises:
+        NotWhole: it cannot be what it should be.
+    """
+    read: dict[str, NDArray[Any]] = {}
+    for arrays in _arrays(cursor, since=since, after=after, parts=1):
+        read |= arrays
+    return _segment(read, 1)
+
+
+def _state(cursor: Cursor, bound: int) -> State:
+    [row] = cursor.run("held/state", bound=bound)
+    return State(*row)
+
+
+def _digests(cursor: Cursor) -> dict[str, NDArray[Any]]:
+    return _columns(cursor, "held/digests", {})
+
+
+def _segment(arrays: Mapping[str, NDArray[Any]], parts: int) -> Segment:
+    """Put a segment together from its arrays."""
+
+    def strings(name: str) -> Strings:
+        return Strings(arrays[name], arrays[f"{name}_bounds"])
+
+    documents = Documents(
+        arrays["ids"],
+        arrays["lengths"],
+        arrays["path_starts"],
+        arrays["body_starts"],
+        arrays["matter"],
+        Names(*map(strings, Names._fields)),
+    )
+    lexicon = Lexicon(strings("words"), arrays["word_terms"])
+    return Segment(
+        documents,
+        lexicon,
+        [Part(*(arrays[f"{name}_{at}"] for name in Part._fields)) for at in range(parts)],
     )
 
 
-def _part(cursor: Cursor, documents: Documents, number: int, *, buried: bool) -> Part:
-    """Load a part of the postings, in the order of the table."""
-    first, last = number << SHIFT, ((number + 1) << SHIFT) - 1
-    asked = {"first": first, "last": last, "buried": buried or None}
+def _arrays(
+    cursor: Cursor, *, since: int | None, after: int | None, parts: int
+) -> Iterator[dict[str, NDArray[Any]]]:
+    """Yield the arrays of a segment, some at a time.
+
+    Args:
+        since: number of the first document; None: of all.
+        after: words of the index to leave out; None: none.
+
+    Raises:
+        NotWhole: they cannot be what they should be.
+    """
+    rows = cursor.run("held/documents", since=since)
+    columns = list(zip(*rows, strict=True)) or [()] * 9
+    ids = np.array(columns[0], np.uint32)
+    yield {
+        "ids": ids,
+        "matter": np.array(columns[5], np.int64),
+        "lengths": np.array(columns[6], np.float64),
+        "path_starts": np.array(columns[7], np.int64),
+        "body_starts": np.array(columns[8], np.int64),
+    }
+    for name, column in zip(Names._fields, columns[1:5], strict=True):
+        yield _strings(name, column)
+    del rows, columns
+    found = _columns(cursor, "held/words", {"after": after})
+    yield _strings("words", found["word"].tolist()) | {"word_terms": found["term_id"]}
+    _, _, buried = bm25.statistics(cursor)
+    for number in range(parts):
+        part = _part(cursor, ids, number, parts=parts, since=since, buried=buried)
+        yield {f"{name}_{number}": array for name, array in part._asdict().items()}
+
+
+def _strings(name: str, texts: Any) -> dict[str, NDArray[Any]]:
+    data, bounds = Strings.packed(texts)
+    return {name: data, f"{name}_bounds": bounds}
+
+
+def _part(
+    cursor: Cursor,
+    ids: NDArray[np.uint32],
+    number: int,
+    *,
+    parts: int,
+    since: int | None,
+    buried: bool,
+) -> Part:
+    """Load a part of the postings, sorted by term."""
+    shift = TERM_BITS + 1 - parts.bit_length()
+    first, last = number << shift, ((number + 1) << shift) - 1
+    asked = {"first": first, "last": last, "since": since, "buried": buried or None}
     found = _columns(cursor, "held/postings", asked)
-    terms = found["term_id"]
-    holders = found["document_id"]
-    slots = documents.ids.searchsorted(holders)
-    if (documents.ids.take(slots, mode="clip") != holders).any():
+    terms, holders, counts = found["term_id"], found["document_id"], found["occurrences"]
+    slots = ids.searchsorted(holders)
+    if (ids.take(slots, mode="clip") != holders).any() if len(ids) else len(holders):
         raise NotWhole
-    counts = found["occurrences"]
-    # Where runs begin, and these in the order of their terms.
-    begins = np.flatnonzero(np.diff(terms, prepend=-1))
-    ends = np.append(begins[1:], len(terms))
-    order = np.argsort(terms[begins], kind="stable")
-    places = (counts.cumsum() - counts)[begins]
+    doubled = found["frequency"]
     positions = _columns(cursor, "held/positions", asked)["position"]
     if len(positions) != counts.sum():
         raise NotWhole
+    if (np.diff(terms) < 0).any():
+        order = terms.argsort(kind="stable")
+        places = (counts.cumsum() - counts)[order]
+        terms, slots, doubled, counts = (each[order] for each in (terms, slots, doubled, counts))
+        positions = positions[_ranges(places, counts)]
+    begins = np.flatnonzero(np.diff(terms, prepend=-1))
     wide = np.flatnonzero(positions >= _WIDE)
     return Part(
-        terms[begins][order],
-        begins[order].astype(np.uint32),
-        ends[order].astype(np.uint32),
-        places[order],
+        terms[begins],
+        np.append(begins, len(terms)),
+        (counts.cumsum() - counts)[begins],
         _narrow(slots),
-        _narrow(found["frequency"]),
+        _narrow(doubled),
         _narrow(counts),
         positions.astype(np.uint16),
         wide,
@@ -90,9 +282,19 @@ def _part(cursor: Cursor, documents: Documents, number: int, *, buried: bool) ->
     )
 
 
+def _ranges(starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the numbers of some ranges, one range after the other."""
+    counts = sizes.astype(np.int64)
+    shifts: NDArray[Any] = starts - (counts.cumsum() - counts)
+    ranges: NDArray[Any] = shifts.repeat(counts)
+    ranges += np.arange(len(ranges))
+    return ranges
+
+
 def _narrow(numbers: NDArray[Any]) -> NDArray[Any]:
-    """Narrow numbers to two bytes each if possible, else to four."""
-    return numbers.astype(np.uint16 if numbers.max(initial=0) < _WIDE else np.uint32)
+    """Narrow numbers to one or two bytes each if possible, else to four."""
+    most = numbers.max(initial=0)
+    return numbers.astype(np.uint8 if most < 256 else np.uint16 if most < _WIDE else np.uint32)
 
 
 def _columns(cursor: Cursor, name: str, asked: Mapping[str, object]) -> dict[str, NDArray[Any]]:

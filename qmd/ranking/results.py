@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from qmd.ranking import bm25, snippets
+from qmd.ranking import bm25, large_texts, snippets
 from qmd.ranking.snippets import Matcher, Snippet
 from qmd.storage import catalog, document_lookup
 from qmd.text import kinds, paths
@@ -63,9 +63,11 @@ def results(
 
     def read(unknown: list[_Wanted]) -> dict[_Wanted, Result]:
         presenter = Presenter(form, described)
-        texts = bm25.documents(cursor, [each.match.document_id for each in unknown])
-        there = [each for each in unknown if each.match.document_id in texts]
-        shown = {
+        shown = _of_large(cursor, presenter, unknown)
+        others = [each for each in unknown if each not in shown]
+        texts = bm25.documents(cursor, [each.match.document_id for each in others])
+        there = [each for each in others if each.match.document_id in texts]
+        shown |= {
             each: presenter.result(texts[each.match.document_id], each.match) for each in there
         }
         parted = [each for each in shown if kinds.may_have_places(shown[each].file)]
@@ -83,6 +85,24 @@ def results(
     asked = [_Wanted(match, words, form.length, bool(form.full)) for match in matches]
     shown = cursor.each("results", asked, read, most=SHOWN, size=size)
     return {each.match: result for each, result in shown.items()}
+
+
+def _of_large(
+    cursor: Cursor, presenter: Presenter, wanted: Iterable[_Wanted]
+) -> dict[_Wanted, Result]:
+    """Build results whose texts are large, one after the other.
+
+    Not those with a whole body, or a passage that is near in meaning.
+    """
+    large = large_texts.large(cursor)
+    shown = {}
+    for each in wanted:
+        document = large.get(each.match.document_id)
+        if document is not None and not each.full and each.match.near is None:
+            data = large_texts.encoded(cursor, document.hash)
+            if data is not None:
+                shown[each] = presenter.large_result(document, data)
+    return shown
 
 
 class _Wanted(NamedTuple):
@@ -110,7 +130,19 @@ class Presenter:
     def result(self, document: Text, match: Match) -> Result:
         """Build the result of a document without a score. See `passage_of`."""
         passage = passage_of(document, match.near, self._match, by_words=match.by_words)
-        shown = self._snippet(document, passage)
+        return self._result(document, self._snippet(document, passage))
+
+    def large_result(self, document: Text, data: bytes) -> Result:
+        """Build the result of a document by its words.
+
+        Args:
+            document: without its text.
+            data: the text in UTF-8.
+        """
+        parts = large_texts.pieces(data, document.matter)
+        return self._result(document, self._chosen(parts, large_texts.large_snippet))
+
+    def _result(self, document: Text, shown: Snippet) -> Result:
         return Result(
             docid=document.docid,
             score=0.0,
@@ -132,11 +164,11 @@ class Presenter:
         else:
             before = body.count("\n", 0, matter)
             body = body[matter:]
-        form = self._form
-        shown = snippets.snippet(
-            body, self._match, length=form.length, choice=CHOICE, distinct=self._distinct
-        )
-        return shown.shifted(before)
+        return self._chosen(body, snippets.snippet).shifted(before)
+
+    def _chosen(self, text: object, choose: Callable[..., Snippet]) -> Snippet:
+        length = self._form.length
+        return choose(text, self._match, length=length, choice=CHOICE, distinct=self._distinct)
 
 
 def passage_of(

@@ -47,13 +47,17 @@ class Memory:
     Attributes:
         file: its inode.
         stands_for_file: much of the file is held here now, and need not be held by DuckDB, too.
+        shed: callback that releases memory of what is held, to be loaded again; None: nothing.
         held: objects loaded from the whole file, by kind; their modules know the types.
         missed: callback for each search that postings in memory would have answered.
     """
 
-    def __init__(self, file: int | None = None, missed: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self, file: int | None = None, missed: Callable[[Cursor], None] | None = None
+    ) -> None:
         self.file = file
         self.stands_for_file = False
+        self.shed: Callable[[], None] | None = None
         self.held: dict[str, object] = {}
         self.missed = missed
         self._known: dict[str, dict[Any, Any]] = {}

@@ -169,6 +169,15 @@ def orphans(cursor: Cursor) -> tuple[int, int]:
     return texts, taken
 
 
+def remove_orphans(cursor: Cursor) -> None:
+    """Remove texts without a document, and all that was made of them."""
+    cursor.run("maintenance/remove_orphan_chunks")
+    cursor.run("embeddings/remove_embeddings")
+    cursor.run("maintenance/remove_orphans")
+    cursor.run("maintenance/remove_orphan_places")
+    cursor.run("maintenance/remove_orphan_readings")
+
+
 def merge(database: Database, *, always: bool = False, at_leisure: bool = False) -> bool:
     """Sort the postings and remove those of deleted documents.
 
@@ -246,11 +255,7 @@ def clean(
             removed = removed._replace(words=0)
         for model_id in unused:
             remove_model(cursor, model_id)
-        cursor.run("maintenance/remove_orphan_chunks")
-        cursor.run("embeddings/remove_embeddings")
-        cursor.run("maintenance/remove_orphans")
-        cursor.run("maintenance/remove_orphan_places")
-        cursor.run("maintenance/remove_orphan_readings")
+        remove_orphans(cursor)
         if forgets:
             cursor.run("maintenance/remove_unused_words")
         cursor.run("maintenance/remove_repeated_words")

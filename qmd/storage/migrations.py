@@ -1,11 +1,13 @@
 """Schema migrations: numbered SQL files and their ledger.
 
-A migration and its row in the ledger are one transaction. A migration that was edited after it
-ran is refused, and so is an index with migrations of a later qmd.
+A migration and its row in the ledger are one transaction; all those of a new index are, too. A
+migration that was edited after it ran is refused, and so is an index with migrations of a later
+qmd.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -66,12 +68,20 @@ def migrate(cursor: Cursor, path: Path, *, last: int | None = None) -> None:
     Raises:
         IndexTooNew, IndexUnreadable, MigrationEdited: see `is_current`.
     """
-    for migration in _missing(cursor, path):
-        if last is not None and migration.version > last:
-            return
-        cursor.connection.begin()
-        try:
-            cursor.run("store/ledger")
+    missing = [each for each in _missing(cursor, path) if last is None or each.version <= last]
+    if len(missing) == len(migrations()):
+        _run(cursor, missing)  # of a new index in one transaction, which takes half of the time
+    else:
+        for migration in missing:
+            _run(cursor, [migration])
+
+
+def _run(cursor: Cursor, together: Sequence[Migration]) -> None:
+    """Run migrations in one transaction."""
+    cursor.connection.begin()
+    try:
+        cursor.run("store/ledger")
+        for migration in together:
             cursor.connection.execute(migration.text)
             cursor.run(
                 "store/record",
@@ -80,11 +90,11 @@ def migrate(cursor: Cursor, path: Path, *, last: int | None = None) -> None:
                 digest=migration.digest,
                 qmd_version=__version__,
             )
-            cursor.connection.commit()
-        except BaseException:
-            with suppress(DatabaseError):  # after a fatal error, of no transaction
-                cursor.connection.rollback()
-            raise
+        cursor.connection.commit()
+    except BaseException:
+        with suppress(DatabaseError):  # after a fatal error, of no transaction
+            cursor.connection.rollback()
+        raise
 
 
 def _missing(cursor: Cursor, path: Path) -> list[Migration]:

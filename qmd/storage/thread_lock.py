@@ -34,6 +34,10 @@ Result = TypeVar("Result")
 WATCH_SECONDS = 0.03
 """Seconds between two checks of an idle reader for a waiting writer."""
 
+SHED_READS = 32
+"""Reads after which DuckDB's pages are released where postings outside of it stand for them: what
+it keeps then is the texts of earlier results."""
+
 MIN_WAIT_SECONDS = 0.2
 """Seconds that a use waits for other processes at least, within its timeout."""
 
@@ -71,7 +75,8 @@ class ThreadLock:
         self._active = 0
         self._attached: Version | None = None  # the file as it was then
         self._seen = Memory()  # of what is attached
-        self.missed: Callable[[], None] | None = None
+        self._unshed = 0  # reads since DuckDB's pages were released
+        self.missed: Callable[[Cursor], None] | None = None
         self._writing = False
         self._began = 0.0  # start of the writer's wait
         self._last_in = 0.0  # when one of this process had the file
@@ -142,9 +147,12 @@ class ThreadLock:
                     watcher.start()  # it waits for this turn to end
                     self._watcher = watcher
             self._turn.notify_all()
-            if self._seen.stands_for_file and not self._active:
-                self._seen.stands_for_file = False
+            self._unshed += 1
+            if self._seen.stands_for_file and not self._active and self._unshed >= SHED_READS:
+                self._unshed = 0
                 self._attachment.shed()
+                if self._seen.shed is not None:
+                    self._seen.shed()
 
     def _watch(self) -> None:
         """Release the file when a writer waits and no read runs here."""
@@ -189,6 +197,7 @@ class ThreadLock:
                     self._attached = seen
                     self._last_in = time.monotonic()
                     self._seen = Memory(seen.inode or None, self.missed)
+                    self._unshed = SHED_READS
                     self._asleep.notify_all()
                     with translating(self.path):
                         if migrations.is_current(Cursor(self._attachment.connection()), self.path):

@@ -8,7 +8,7 @@ from collections.abc import Container, Sequence
 from pathlib import PurePosixPath
 
 from qmd.errors import UsageError
-from qmd.text.front_matter import frontmatter
+from qmd.text.front_matter import Frontmatter, frontmatter
 from qmd.text.labels import TAGS
 from qmd.text.paths import is_below
 from qmd.visible import one_line
@@ -25,7 +25,7 @@ SUFFIXES = (".md", ".markdown", ".txt")
 _SAME = {"title": ("title",), "tags": TAGS}
 """Keys of the front matter that say the same, in small letters."""
 
-_NOT_IN_YAML = re.compile(r"[\x7f-\x9f\ufffe\uffff]")
+_NOT_IN_YAML = re.compile(r"[\x7f-\x9f\u2028\u2029\ufffe\uffff]")
 _KEY = re.compile(
     r"(?:\"(?P<double>[^\"\n]*)\"|'(?P<single>[^'\n]*)'|(?P<plain>[^\s\"'][^\n]*?))"
     r"[ \t]*:(?=[ \t\r]|$)"
@@ -90,17 +90,30 @@ def _with_fields(text: str, title: str | None, tags: Sequence[str]) -> str:
     lines = [f"{key}: {_quoted(value)}" for key, value in given.items()]
     before = frontmatter(text)
     end = before.block
+    below = text.lstrip()
+    if not end and below.startswith("---") and frontmatter(below).block:
+        # Below a new block this one would count as its second part, with the keys it has.
+        text, before = below, frontmatter(below)
+        end = before.block
     if not end:
         return "\n".join(["---", *lines, "---", "", text])
     rule, *rest = text[:end].split("\n")
     keys = {key for name in given for key in _SAME[name]}
     whole = "\n".join([rule, *lines, *_without(rest, keys)]) + text[end:]
-    if not text.startswith("---") or (frontmatter(whole).problem and not before.problem):
+    after = frontmatter(whole)
+    if not text.startswith("---") or (
+        not before.problem and (after.problem or _others(after, keys) != _others(before, keys))
+    ):
         raise UsageError(
             "The text has front matter that is not YAML with a line for each key.\n\n"
             "Put title and tags there."
         )
     return whole
+
+
+def _others(matter: Frontmatter, keys: Container[str]) -> dict[str, str]:
+    """Return what front matter says besides some keys; the values can be compared."""
+    return {key: repr(value) for key, value in matter.metadata.items() if key.lower() not in keys}
 
 
 def _quoted(value: object) -> str:

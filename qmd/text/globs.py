@@ -13,6 +13,9 @@ _ANY_WITH_SUFFIX = re.compile(r"\*\*/\*(?P<suffix>\.[A-Za-z0-9_]+)")
 
 _SET = re.compile(r"\[[!^]?+\]?+(?:\\.|[^\]\\/])*\]")
 
+_FOLDERS = r"(?:(?!(?:[/]|^)\.).)*?(?:^|[/]+)"
+"""Pattern of `**/` in a glob of wcmatch."""
+
 MOST, MOST_DEPTHS, LONGEST = 200, 6, 4096
 """Alternatives of braces, `**` in a glob, and characters of a glob, at most.
 
@@ -131,7 +134,7 @@ def matcher(patterns: Sequence[str]) -> Matches:
             positive, _ = glob.translate(globs, flags=flags, limit=MOST)
         except PatternLimitException as error:
             raise _too_many(patterns, f"braces that stand for more than {MOST} globs") from error
-        each = [re.compile(pattern) for pattern in positive]
+        each = [re.compile(_bounded(pattern)) for pattern in positive]
         return lambda path: any(pattern.fullmatch(path) for pattern in each)
 
     exact = compiled([_with_low_suffix(pattern) for pattern in patterns])
@@ -145,6 +148,18 @@ def matcher(patterns: Sequence[str]) -> Matches:
         return exact(path) or (not path.isascii() and composed(unicodedata.normalize("NFC", path)))
 
     return matches
+
+
+def _bounded(pattern: str) -> str:
+    """Rewrite a pattern of wcmatch so that many `**` take no longer than one.
+
+    Of `**/a/**/b`, the first folder `a` will do: no other one needs to be tried if no `b` is below
+    it.
+    """
+    first, *between, last = pattern.split(_FOLDERS) if _FOLDERS in pattern else ("", pattern)
+    if not between:
+        return pattern
+    return "".join([first, *(f"(?>{_FOLDERS}{part})" for part in between), _FOLDERS, last])
 
 
 def _with_low_suffix(path: str) -> str:

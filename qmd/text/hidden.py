@@ -20,14 +20,11 @@ _BACKTICKS = re.compile(rb"```++")  # which is found six times as fast
 _COMMENT_MARK = re.compile(rb"<!--")  # by its first byte: twice as fast as `bytes.find`
 _BEFORE_FENCE = re.compile(rb"(?:[ \t>]|(?:[-*+]|\d{1,9}[.)])[ \t])*+")
 _PAIRS = {b"<!--": (b"-->", COMMENT), b"%%": (b"%%", COMMENT), b"$$": (b"$$", FORMULA)}
-HIDING, INDENTED, HTML = 1, 2, 4
-"""Hints, as bits: a comment or a formula, an indented line after a blank one, an attribute."""
+HIDING, INDENTED, HTML, PROPERTIES = 1, 2, 4, 8
+"""Hints, as bits: a comment or a formula that may hide a mark, indented code that may have one, an
+attribute that may be a link, front matter that may have one."""
 
-_HINTS = (
-    (HIDING, re.compile(rb"<!--|%%|\$\$")),
-    (INDENTED, re.compile(rb"\n\r?\n(?: {4}|\t)")),
-    (HTML, re.compile(rb"<[A-Za-z][^<>=]*+=")),
-)
+_ATTRIBUTE = re.compile(rb"<[A-Za-z][^<>]*?\s(?:href|src)\s*+=", re.I)
 _MOST_LINES = 500
 """Lines before indented ones that are looked at."""
 
@@ -54,16 +51,30 @@ def hidden(data: bytes, start: int = 0) -> list[Hidden]:
     Args:
         start: where its front matter ends.
     """
-    return list(_hidden(data, start, _MARK))
+    return list(hidden_parts(data, start))
 
 
-def hints(data: bytes) -> int:
+def hidden_parts(data: bytes, start: int = 0) -> Iterator[Hidden]:
+    """Find the parts of a text that are not shown, one by one. See `hidden`."""
+    return _hidden(data, start, _MARK)
+
+
+def hints(data: bytes, start: int = 0) -> int:
     """Return hints at what a text may have; `ingest/compiled/outlines.pyx` has the same.
 
     Without `HIDING` and `INDENTED`, `shown` returns the text as it is; without `HTML`, no tag has a
-    link.
+    link, and without `PROPERTIES`, front matter has none.
+
+    Args:
+        start: where the front matter ends.
     """
-    return sum(hint for hint, pattern in _HINTS if pattern.search(data))
+    links = (data.find(part, 0, start) >= 0 for part in (b"[[", b"](", b"://"))
+    return (
+        HIDING * _may_hide_marks(data)
+        | INDENTED * _may_indent_marks(data)
+        | HTML * (_ATTRIBUTE.search(data) is not None)
+        | PROPERTIES * any(links)
+    )
 
 
 def covers(parts: Sequence[Hidden], place: int) -> bool:
@@ -139,15 +150,15 @@ def _closing(mark: bytes) -> re.Pattern[bytes]:
 _CONTAINER = re.compile(rb"[ \t]{0,3}(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)|\[\^[^\]\n]+\]:|<)")
 
 
-def shown(data: bytes, start: int = 0, may_have: int = HIDING | INDENTED) -> bytes:
-    """Blank out comments, formulas and indented code; all else stays in its place.
+def shown(data: bytes, start: int = 0, may_have: int | None = None) -> bytes:
+    """Blank out comments, formulas and indented code with marks; all else stays in its place.
 
     Args:
         start: where the front matter ends.
-        may_have: hints of the text.
+        may_have: hints of the text, or None: they are looked for.
     """
-    is_indented = bool(may_have & INDENTED) and _may_indent_marks(data)
-    is_hidden = bool(may_have & HIDING) and _may_hide_marks(data)
+    may_have = hints(data, start) if may_have is None else may_have
+    is_indented, is_hidden = bool(may_have & INDENTED), bool(may_have & HIDING)
     if not is_indented and not is_hidden:
         return data
     fences = _FENCE_MARK if b"~~~" in data else _BACKTICKS

@@ -59,13 +59,18 @@ def aliases(known: Mapping[str, object]) -> list[str]:
 def described(known: Mapping[str, object]) -> str:
     """Join the values of the metadata that are searched."""
     texts: dict[str, None] = {}
-    for key in DESCRIBING:
-        if key in known:
-            value = known[key]
-            for item in value[:_MOST] if isinstance(value, list) else (value,):
-                texts[_text(item)] = None
+    for key in _describing(tuple(known)):
+        value = known[key]
+        for item in value[:_MOST] if isinstance(value, list) else (value,):
+            texts[_text(item)] = None
     texts.pop("", None)
     return "\n".join(texts)
+
+
+@lru_cache(100)
+def _describing(keys: tuple[str, ...]) -> tuple[str, ...]:
+    """Select the keys whose values are searched, in their order. Many files have the same keys."""
+    return tuple(key for key in DESCRIBING if key in keys)
 
 
 _lower = lru_cache(1000)(str.lower)

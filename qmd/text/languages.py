@@ -68,6 +68,9 @@ _SCRIPTS = (
 """Languages told by their script, and the letters: the first of which a text has enough."""
 
 ENGLISH = frozenset("the of and to that is for with was are this from you by".split())
+_SURELY = tuple(f" {word} " for word in "the of and to is for this that with".split())
+"""Some of them between blanks: to look for these takes a third of the time of a split."""
+
 AT_SIGHT, AT_LEAST, SAMPLE = 400, 3, 1500
 """Characters in which so many words tell English at sight, and of the sample for all others."""
 
@@ -98,6 +101,11 @@ def language(text: str, metadata: str | None = None, *, start: int = 0) -> str |
         if said is not None:
             return said
     sample = text[start : start + AT_SIGHT]
+    seen = 0
+    for word in _SURELY:
+        seen += word in sample
+        if seen == AT_LEAST:
+            return "en"
     if len(ENGLISH.intersection(sample.split())) >= AT_LEAST:
         return "en"
     return detected(text[start : start + SAMPLE])
@@ -139,10 +147,10 @@ def detected(sample: str) -> str | None:
                 return code
     counts: dict[str, int] = {}
     distinct: dict[str, int] = {}
-    table, times = _frequent(), Counter(words)
-    for word in table.keys() & times.keys():
+    table = _frequent()
+    for word, times in Counter(filter(table.__contains__, words)).items():
         for code in table[word]:
-            counts[code] = counts.get(code, 0) + times[word]
+            counts[code] = counts.get(code, 0) + times
             distinct[code] = distinct.get(code, 0) + 1
     best, second = (*sorted(counts, key=lambda code: -counts[code]), None, None)[:2]
     if best is None or (best in ACCENTED and sample.isascii()):

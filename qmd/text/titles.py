@@ -63,13 +63,15 @@ def first_heading(text: str, start: int) -> str | None:
 class _Hiding:
     """Code and comments of a text, which are looked for when there may be some.
 
-    Places are asked for in order, so that each part of the text is looked at once.
+    Places are asked for in order, so that each part of the text is looked at once, and none behind
+    the last place.
     """
 
     def __init__(self, text: str, start: int) -> None:
         self._text = text
         self._start = self._seen = start
-        self._parts: list[hidden.Hidden] | None = None
+        self._parts: Iterator[hidden.Hidden] | None = None
+        self._part: hidden.Hidden | None = None
         self._bytes = 0
 
     def covers(self, at: int) -> bool:
@@ -80,10 +82,13 @@ class _Hiding:
             if not any(text.find(mark, seen, at) >= 0 for mark in _HIDING):
                 return False
             self._bytes = len(text[: self._start].encode(errors="replace"))
-            self._parts = hidden.hidden(text.encode(errors="replace"), self._bytes)
+            self._parts = hidden.hidden_parts(text.encode(errors="replace"), self._bytes)
+            self._part = next(self._parts, None)
             seen = self._start
         self._bytes += len(text[seen:at].encode(errors="replace"))
-        return hidden.covers(self._parts, self._bytes)
+        while self._part is not None and self._part.end <= self._bytes:
+            self._part = next(self._parts, None)
+        return self._part is not None and self._part.start <= self._bytes
 
 
 def _candidates(text: str, start: int) -> Iterator[int]:

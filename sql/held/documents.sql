@@ -1,5 +1,6 @@
--- All documents, but for their texts.
+-- Documents, but for their texts.
 --
+-- in   $since       integer? lowest document_id; null: all
 -- out  document_id  integer
 -- out  collection   text
 -- out  path         text
@@ -20,4 +21,7 @@ select
     path_start,
     body_start
 from documents
+-- if $since
+where document_id >= $since
+-- end
 order by document_id

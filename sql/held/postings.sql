@@ -2,6 +2,7 @@
 --
 -- in   $first       bigint    a term_id
 -- in   $last        bigint    the highest of the terms
+-- in   $since       integer?  lowest document_id; null: all
 -- in   $buried      boolean?  null: there are no tombstones
 -- out  term_id      bigint
 -- out  document_id  integer
@@ -17,3 +18,6 @@ from postings
 anti join tombstones on postings.document_id = tombstones.document_id and $buried
 -- end
 where term_id between $first and $last
+-- if $since
+and postings.document_id >= $since
+-- end

@@ -71,3 +71,13 @@ def test_python_is_told_of_its_parameters(tmp_path):
         with pytest.raises(qmd.SqlError) as raised:
             kb.sql("from read_csv('a.csv')")
         assert str(raised.value).endswith("Allow it to read files with files=True.")
+
+
+def test_a_query_that_would_be_long_is_not_suggested():
+    assert "qmd search WORDS" in DocumentNotFound("notes/" + 4000 * "a").told("command")
+    assert "qmd search WORDS" in DocumentNotFound("a " * 2000).told("command")
+
+
+def test_a_long_value_is_cut_in_advice_as_in_the_message():
+    error = QmdError(4000 * "a", advice={"command": f"See {4000 * 'b'}."})
+    assert len(error.told("command")) < 1000

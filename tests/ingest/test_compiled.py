@@ -11,7 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from qmd.ingest import inversion, outlines, searched_text, sketches
+from qmd.ingest import (
+    front_matters,
+    inversion,
+    link_shares,
+    merging,
+    outlines,
+    searched_text,
+    sketches,
+)
 from qmd.operations.doctor import _installed
 from qmd.storage.statements import data_folder
 from tools.compiling import put
@@ -25,6 +33,9 @@ def test_what_was_compiled_is_used():
     assert outlines._compiled is not None
     assert sketches._compiled is not None
     assert searched_text._kinds_of_data is not None
+    assert front_matters._compiled is not None
+    assert link_shares._compiled is not None
+    assert merging._compiled is not None
 
 
 def compiled(into, **variables):
@@ -43,9 +54,9 @@ def compiled(into, **variables):
 @pytest.mark.skipif(not shutil.which("c++"), reason="there is no compiler")
 def test_it_is_put_where_it_belongs(tmp_path):
     made = compiled(tmp_path)
-    assert [file.parent for file in made] == [tmp_path / "qmd/ingest/compiled"] * 4
+    assert [file.parent for file in made] == [tmp_path / "qmd/ingest/compiled"] * 7
     assert [file.name.partition(".")[0] for file in made] == [
-        *("machine_data", "outlines", "sketches", "words")
+        *("front_matters", "link_lists", "machine_data", "merged", "outlines", "sketches", "words")
     ]
     assert all(file.exists() for file in made)
 

@@ -114,8 +114,10 @@ def test_and_also_of_texts_that_make_no_sense(text):
 HIDDEN = st.lists(
     st.sampled_from(
         [
-            *"< > = <!-- --> % %% $ $$ a [b](c) href= src <a <p <A é -".split(),
-            *["\n", "\n\n", "\r\n", "\t", " ", "   ", "    ", '<a href="x.md">'],
+            *"< > = <!-- --> <!--> % %% $ $$ a [b](c) href= HREF src <a <p <A é -".split(),
+            *["#", "http:/", "/x"],
+            *["\n", "\n\n", "\n\n    ", "\n\r\n\t", "\r\n", "\t", " ", "   ", "    "],
+            *['<a href="x.md">', "<img\nSrc =", "https://e", "]("],
         ]
     ),
     max_size=12,
@@ -123,15 +125,17 @@ HIDDEN = st.lists(
 
 
 @settings(max_examples=1500)
-@given(HIDDEN)
-def test_hints_are_those_of_the_patterns_and_leave_nothing_out(text):
+@given(HIDDEN, st.integers(0, 30))
+def test_hints_are_those_of_the_patterns_and_leave_nothing_out(text, start):
     data = text.encode()
-    found = hints(data)
-    assert found == hidden.hints(data)
+    found = hints(data, start)
+    assert found == hidden.hints(data, start)
     if not found & (hidden.HIDING | hidden.INDENTED):
         assert hidden.shown(data) == data
     if not found & hidden.HTML:
         assert not list(further_links.in_html(data, 0))
+    if not found & hidden.PROPERTIES:
+        assert not list(further_links.in_properties(data[:start]))
 
 
 @settings(max_examples=200)

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from qmd.ingest import inversion as rules
+from qmd.ingest import merging
 from qmd.ingest.inversion import FIELDS, plainly_tokenised, tokenise
 from qmd.ingest.vocabulary import Vocabulary
 from qmd.text import tokenizer
@@ -300,3 +301,19 @@ def test_very_many_words_are_told_apart():
     assert set(made.body_frequency) == {2}
     again = tokenise([("", "", " ".join(words_[::1000]))], known)
     assert sorted(again.term_id) == sorted(number(word) for word in words_[::1000])
+
+
+@pytest.mark.skipif(merging._compiled is None, reason="nothing was compiled")
+@given(DOCUMENTS, st.lists(st.sampled_from(["", "de", "fr"]), min_size=1, max_size=6))
+@example([("a b", "b", "b a")] * 3, ["de", "", "de"])
+@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+def test_postings_of_languages_are_merged_in_the_same_order_either_way(documents, codes):
+    number = numbering(b"k")
+    codes = [codes[at % len(codes)] for at in range(len(documents))]
+    compiled = tokenise(documents, vocabulary(number), codes)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(merging, "_compiled", None)
+        plain = tokenise(documents, vocabulary(number), codes)
+    assert listed(compiled) == listed(plain)
+    assert compiled.number.tolist() == plain.number.tolist()
+    assert compiled.offsets.tolist() == plain.offsets.tolist()

@@ -107,6 +107,14 @@ def test_a_hostile_expression_ends(shelf):
     assert found(shelf, "^(a|aa|a*)*$") == found(shelf, "^$")
 
 
+@pytest.mark.parametrize("pattern", [r"\C", r"t\Ce", r"\\\C"])
+def test_a_single_byte_of_a_character_cannot_be_matched(shelf, pattern):
+    with pytest.raises(QueryError, match="a single byte"):
+        found(shelf, pattern)
+    assert found(shelf, pattern, fixed=True) == []
+    assert found(shelf, r"\\C") == []
+
+
 @pytest.mark.parametrize("pattern", ["", "a\nb", r"a\nb"])
 def test_a_pattern_is_for_one_line(shelf, pattern):
     with pytest.raises(QueryError):

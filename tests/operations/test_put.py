@@ -81,13 +81,18 @@ def test_title_and_tags_go_into_the_front_matter(library):
     assert with_metadata(kept, title="New", tags=["n"]) == (
         '---\ntitle: "New"\ntags: ["n"]\nstatus: open # yes\ntitles: no\n---\nHot.\n'
     )
-    for other in ("+++\ntitle = 1\n+++\n", "---\n{title: Old, a: 1}\n---\n"):
+    for other in (
+        "+++\ntitle = 1\n+++\n",
+        "---\n{title: Old, a: 1}\n---\n",
+        "---\ntitle: Old\u2028x: 1\n---\n",
+    ):
         with pytest.raises(UsageError, match="not YAML"):
             with_metadata(other, title="New")
 
 
 @pytest.mark.parametrize(
-    "title", ["a\x7fb", "a\x80b\x9f", "\ufffe", "\ufeffa", '\U0001ffff 🍵 \\ "']
+    "title",
+    ["a\x7fb", "a\x80b\x9f", "a\u2028b\u2029 c\x85", "\ufffe", "\ufeffa", '\U0001ffff 🍵 \\ "'],
 )
 def test_a_title_and_tags_of_any_characters_are_read_back(title):
     matter = frontmatter(with_metadata("---\na: 1\n---\nHot.\n", title=title, tags=[title]))
@@ -104,6 +109,12 @@ def test_other_spellings_of_title_and_tags_give_way_and_no_other_keys():
     kept = "---\nTitle: Old\ntag: a\ntitle:x: b\n'tags:': c\n\"tags\": [d]\n---\nHot.\n"
     matter = frontmatter(with_metadata(kept, title="New", tags=["n", " "]))
     assert matter.metadata == {"title": "New", "tags": ["n"], "title:x": "b", "tags:": "c"}
+
+
+def test_front_matter_below_blank_lines_is_kept_as_the_only_block():
+    whole = with_metadata("\n \n---\ntitle: Old\nx: 1\n---\nHot.\n", title="New")
+    assert whole == '---\ntitle: "New"\nx: 1\n---\nHot.\n'
+    assert with_metadata("\n---\nHot.\n", title="New") == '---\ntitle: "New"\n---\n\n\n---\nHot.\n'
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,8 @@ def drawn(cursor, name, chance):
         },
         "documents/bodies": {"hashes": chance.sample(hashes, 2)},
         "search/passages": {"chunks": ids},
+        "search/links_of": {"ids": ids},
+        "documents/recorded": {"ids": ids},
     }
     if name in asked:
         return asked[name]

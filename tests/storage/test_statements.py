@@ -48,6 +48,7 @@ SAMPLE = {
     "integer": 1,
     "integer?": None,
     "bigint": 1,
+    "bigint?": None,
     "double": 0.5,
     "double?": None,
     "boolean": False,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from itertools import product
 
 import pytest
 from hypothesis import example, given, settings
@@ -51,6 +52,36 @@ def test_a_mask_below_the_folder_is_accepted(mask):
 def test_a_mask_that_stands_for_too_many_is_refused_at_once(mask):
     with pytest.raises(UsageError, match=r"^The glob .* has .*\n\nWrite a simpler one"):
         matcher([mask])
+
+
+@pytest.mark.parametrize("mask", ["**/a/" * 6 + "b.md", "{a,b}/**/a/**/*a*/**/a/**/[ab]/**/a/b.md"])
+def test_a_mask_with_folders_at_any_depth_ends(mask):
+    is_one = matcher([mask])
+    assert is_one("a/" * 60 + "b.md")
+    assert not is_one("a/" * 60 + "c.md")
+
+
+@given(
+    st.lists(
+        st.sampled_from(["**/", "/**/", "**", "*", "a/", "b", ".a/", "[ab.]", "?"]), max_size=8
+    ),
+    st.lists(st.text("ab.", min_size=1, max_size=3), min_size=1, max_size=9).map("/".join),
+)
+@settings(deadline=None)
+def test_a_mask_with_many_stars_means_what_the_library_means(parts, path):
+    mask = "".join(parts)
+    if mask.count("**") <= 6 and mask:
+        assert matcher([mask])(path) == reference(path, [mask])
+
+
+@pytest.mark.parametrize("mask", ["**/a/**/b/**/c", "a/**/b/**/c", "**/a*/**/.a/**/b", "**/*/**/a"])
+def test_folders_at_any_depth_are_matched_as_by_the_library(mask):
+    is_one = matcher([mask])
+    names = ["a", "b", "c", ".a"]
+    paths = ["/".join(parts) for size in range(1, 6) for parts in product(names, repeat=size)]
+    expected = [path for path in paths if reference(path, [mask])]
+    assert expected
+    assert [path for path in paths if is_one(path)] == expected
 
 
 @pytest.mark.parametrize("mask", ["", "  ", ",,"])

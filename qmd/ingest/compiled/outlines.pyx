@@ -25,6 +25,7 @@ cdef enum:
 
 cdef uint8_t INLINE = rules.INLINE, AUTOLINK = rules.AUTOLINK, IMAGE = rules.IMAGE
 cdef int HIDING = hidden_rules.HIDING, INDENTED = hidden_rules.INDENTED, HTML = hidden_rules.HTML
+cdef int PROPERTIES = hidden_rules.PROPERTIES
 cdef uint8_t EMBED = rules.EMBED, TAG = rules.TAG
 cdef bytes BETWEEN = rules.BETWEEN
 
@@ -75,33 +76,166 @@ def outlined(bytes data not None, Place start):
     return written(text, found)
 
 
-def hints(bytes data not None):
-    """What a text may have: `HIDING`, `INDENTED` and `HTML` of `text/hidden.py`, by bits.
+def hints(bytes data not None, Place start):
+    """What a text may have: bits of `hidden.hints` of `text/hidden.py`.
 
     Args:
         data: in UTF-8.
+        start: where its front matter ends.
     """
     cdef Text text = <Text> PyBytes_AS_STRING(data)
-    cdef Place size = PyBytes_GET_SIZE(data), at
-    cdef int found = 0
-    if has_pair(text, size, ord("%")) or has_pair(text, size, ord("$")):
-        found |= HIDING
-    at = next_of(text, 0, size, ord("<"))
-    while at < size and found & (HIDING | HTML) != HIDING | HTML:
-        if size - at > 3 and memcmp(text + at, b"<!--", 4) == 0:
+    cdef Place size = PyBytes_GET_SIZE(data)
+    cdef int found
+    with nogil:
+        found = hints_of_tags(text, size)
+        if not found & HIDING and (
+            may_hide_marks(text, size, ord("%")) or may_hide_marks(text, size, ord("$"))
+        ):
             found |= HIDING
-        elif at + 1 < size and CLASS[text[at + 1]] & LETTER and has_attribute(text, at + 1, size):
+        if may_indent_marks(text, size):
+            found |= INDENTED
+        if has_links(text, min(start, size)):
+            found |= PROPERTIES
+    return found
+
+
+cdef int hints_of_tags(Text text, Place size) noexcept nogil:
+    """Comments that may hide a mark, and tags with a link."""
+    cdef Place at = next_of(text, 0, size, ord("<")), end
+    cdef Place closed = 0  # where comments are not looked for before
+    cdef int found = 0
+    while at < size and found != HIDING | HTML:
+        if size - at > 3 and memcmp(text + at, b"<!--", 4) == 0 and at >= closed:
+            end = comment_end(text, at, size)
+            if end < size and has_mark(text, at, end):
+                found |= HIDING
+            closed = end
+        elif at + 1 < size and CLASS[text[at + 1]] & LETTER and has_target(text, at + 2, size):
             found |= HTML
         at = next_of(text, at + 1, size, ord("<"))
-    at = next_of(text, 0, size, ord("\n"))
+    return found
+
+
+cdef Place comment_end(Text text, Place at, Place size) noexcept nogil:
+    """Where `-->` stands next; the size of the text: nowhere."""
+    at = next_of(text, at, size, ord(">"))
+    while at < size:
+        if at > 1 and text[at - 1] == ord("-") and text[at - 2] == ord("-"):
+            return at - 2
+        at = next_of(text, at + 1, size, ord(">"))
+    return size
+
+
+cdef bint has_mark(Text text, Place at, Place end) noexcept nogil:
+    """Whether a part of a link, a tag or a heading is there. _OF_MARKS."""
+    while at < end:
+        if text[at] == ord("[") or text[at] == ord("#"):
+            return True
+        if text[at] == ord("h"):
+            if end - at > 3 and memcmp(text + at, b"href", 4) == 0:
+                return True
+            if end - at > 6 and memcmp(text + at, b"http://", 7) == 0:
+                return True
+            if end - at > 7 and memcmp(text + at, b"https://", 8) == 0:
+                return True
+        elif text[at] == ord("s") and end - at > 2 and memcmp(text + at, b"src", 3) == 0:
+            return True
+        at += 1
+    return False
+
+
+cdef bint may_hide_marks(Text text, Place size, uint8_t byte) noexcept nogil:
+    """Whether a mark is between the first and the last pair of a byte."""
+    cdef Place first = after_pair(text, 0, size, byte), last = size
+    if not first:
+        return False
+    while last - 2 > first and (text[last - 1] != byte or text[last - 2] != byte):
+        last -= 1
+    return has_mark(text, first, last - 2)
+
+
+cdef Place after_pair(Text text, Place at, Place size, uint8_t byte) noexcept nogil:
+    """Where a byte that stands twice in a row ends; 0: it does not."""
+    at = next_of(text, at, size, byte)
+    while at + 1 < size:
+        if text[at + 1] == byte:
+            return at + 2
+        at = next_of(text, at + 1, size, byte)
+    return 0
+
+
+cdef bint has_target(Text text, Place at, Place size) noexcept nogil:
+    """Whether `href=` or `src=` comes before `<` and `>`."""
+    cdef Place end
+    while at < size and text[at] != ord("<") and text[at] != ord(">"):
+        if CLASS[text[at]] & WHITE:
+            end = after_name(text, at + 1, size)
+            while end and end < size and CLASS[text[end]] & WHITE:
+                end += 1
+            if end and end < size and text[end] == ord("="):
+                return True
+        at += 1
+    return False
+
+
+cdef Place after_name(Text text, Place at, Place size) noexcept nogil:
+    """Where `href` or `src` ends, in any case; 0: it is not there."""
+    if size - at > 3 and (
+        text[at] | 32 == ord("h")
+        and text[at + 1] | 32 == ord("r")
+        and text[at + 2] | 32 == ord("e")
+        and text[at + 3] | 32 == ord("f")
+    ):
+        return at + 4
+    if size - at > 2 and (
+        text[at] | 32 == ord("s") and text[at + 1] | 32 == ord("r") and text[at + 2] | 32 == ord("c")
+    ):
+        return at + 3
+    return 0
+
+
+cdef bint may_indent_marks(Text text, Place size) noexcept nogil:
+    """Whether an indented line after a blank one, or one that follows it, has a mark."""
+    cdef Place at = next_of(text, 0, size, ord("\n")), end
     while at < size:
         at += 1
         if at < size and text[at] == ord("\r"):
             at += 1
         if at < size and text[at] == ord("\n") and is_indented(text, at + 1, size):
-            return found | INDENTED
+            end = indented_end(text, at + 1, size)
+            if has_mark(text, at, end):
+                return True
+            at = end
         at = next_of(text, at, size, ord("\n"))
-    return found
+    return False
+
+
+cdef Place indented_end(Text text, Place at, Place size) noexcept nogil:
+    """Where the lines end that are indented or blank. The last one is as long as the text."""
+    cdef Place end = next_of(text, at, size, ord("\n")), place
+    while end < size:
+        place = end + 1
+        if not is_indented(text, place, size):
+            while place < size and CLASS[text[place]] & BLANK:
+                place += 1
+            if place == size or text[place] != ord("\n"):
+                return end
+        end = next_of(text, place, size, ord("\n"))
+    return end
+
+
+cdef bint has_links(Text text, Place end) noexcept nogil:
+    """Whether front matter may have a link: `[[`, `](` or `://`."""
+    cdef Place at
+    for at in range(end - 1):
+        if text[at] == ord("[") and text[at + 1] == ord("["):
+            return True
+        if text[at] == ord("]") and text[at + 1] == ord("("):
+            return True
+        if text[at] == ord(":") and text[at + 1] == ord("/") and at + 2 < end:
+            if text[at + 2] == ord("/"):
+                return True
+    return False
 
 
 cdef Place next_of(Text text, Place at, Place size, uint8_t byte) noexcept nogil:
@@ -111,25 +245,6 @@ cdef Place next_of(Text text, Place at, Place size, uint8_t byte) noexcept nogil
         return size
     found = memchr(text + at, byte, size - at)
     return size if found == NULL else <Place> (<Text> found - text)
-
-
-cdef bint has_pair(Text text, Place size, uint8_t byte) noexcept nogil:
-    """Whether a byte stands twice in a row."""
-    cdef Place at = next_of(text, 0, size, byte)
-    while at + 1 < size:
-        if text[at + 1] == byte:
-            return True
-        at = next_of(text, at + 1, size, byte)
-    return False
-
-
-cdef bint has_attribute(Text text, Place at, Place size) noexcept nogil:
-    """Whether `=` comes before `<` and `>`."""
-    while at < size and text[at] != ord("<") and text[at] != ord(">"):
-        if text[at] == ord("="):
-            return True
-        at += 1
-    return False
 
 
 cdef bint is_indented(Text text, Place at, Place size) noexcept nogil:

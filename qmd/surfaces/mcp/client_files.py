@@ -6,6 +6,7 @@ Sources: the documentation of each program, for the place of its file.
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Mapping
@@ -17,15 +18,36 @@ from qmd.errors import UsageError
 from qmd.surfaces.mcp import client_config
 from qmd.surfaces.mcp.client_config import NAME, Client, Entry
 
+LARGEST = 16_000_000
+"""Bytes of a settings file."""
+
+_MARK = "\ufeff"
+
 
 def place(client: Client, *, environ: Mapping[str, str], home: Path, project: Path | None) -> Path:
     """Return the settings file of a client for all projects; that of Claude Code, of this project.
 
+    A link in the place of a file is followed, but for one that leads out of a project, which may
+    come from elsewhere.
+
     Args:
         project: the folder of the index, if it is that of a project.
+
+    Raises:
+        UsageError: the file of a project is a link that leads out of it.
     """
+    return Path(os.path.realpath(_named(client, environ, home, project)))
+
+
+def _named(client: Client, environ: Mapping[str, str], home: Path, project: Path | None) -> Path:
+    if client is Client.CLAUDE and project:
+        file = project / ".mcp.json"
+        real = Path(os.path.realpath(file))
+        if not real.is_relative_to(os.path.realpath(project)):
+            raise UsageError(f"{file} is a link to {real}, outside of the project: not followed.")
+        return file
     if client is Client.CLAUDE:
-        return project / ".mcp.json" if project else home / ".claude.json"
+        return home / ".claude.json"
     config = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
     programs = {
         "darwin": home / "Library" / "Application Support",
@@ -42,28 +64,43 @@ def place(client: Client, *, environ: Mapping[str, str], home: Path, project: Pa
 
 
 def read(path: Path) -> str:
-    """Read a settings file; one that is not there is empty.
+    """Read a settings file, with its mark and line ends; one that is not there is empty.
 
     Raises:
-        UsageError: it cannot be read.
+        UsageError: it cannot be read, is no regular file, or is too large.
     """
     try:
-        return path.read_text(encoding="utf-8")
+        with open(safe_open.opened(path, os.O_RDONLY), "rb") as file:
+            data = file.read(LARGEST + 1)
+        if len(data) > LARGEST:
+            raise UsageError(f"{path} cannot be read: it has more than {LARGEST:,} bytes.")
+        return data.decode()
     except FileNotFoundError:
         return ""
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from error
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} cannot be read: it is not UTF-8.") from error
 
 
 def merged(client: Client, entry: Entry, text: str, path: Path) -> str:
     """Return the text of a settings file with qmd's server in it; all else stays.
 
+    So do a byte order mark, and line ends of Windows.
+
     Raises:
         UsageError: it has something that would be lost, such as comments in JSON, or cannot be
             read.
     """
+    mark = _MARK if text.startswith(_MARK) else ""
+    is_of_windows = "\r\n" in text and text.count("\n") == text.count("\r\n")
+    bare = text.removeprefix(mark)
+    if is_of_windows:
+        bare = bare.replace("\r\n", "\n")
     try:
-        return _in_toml(entry, text) if client is Client.CODEX else _in_json(entry, text)
+        whole = _in_toml(entry, bare) if client is Client.CODEX else _in_json(entry, bare)
+        whole.encode()  # halves of characters, which JSON can name, cannot be written
+        return mark + (whole.replace("\n", "\r\n") if is_of_windows else whole)
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         lines = client_config.written(client, entry).rstrip()
         raise UsageError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -12,6 +13,7 @@ from qmd.analytics import document_map as maps
 from qmd.analytics import map_svg
 from qmd.analytics.rows import Rows
 from qmd.errors import NotEmbedded, UsageError
+from qmd.text.display_width import columns_of
 from tests.library import turned
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -219,3 +221,12 @@ def test_what_was_there_stays_if_a_picture_cannot_be_written(turning, tmp_path, 
         maps.make(turning.engine).save(tmp_path / "x.svg")
     assert (tmp_path / "x.svg").read_text() == "before"
     assert list(tmp_path.glob(".*")) == []
+
+
+@pytest.mark.parametrize("letter", ["a", "é", "界"])
+def test_a_long_name_is_cut_in_the_legend(letter):
+    [key] = map_svg._keys([map_svg.MapPoint("#a", "n/a.md", "A", letter * 100_000, 0, 0, 0)])
+    [label] = re.findall(">([^<]+)</text>", "".join(map_svg._legend([key])))
+    name = label.removesuffix(" (1)")
+    assert name.rstrip("…").strip(letter) == ""
+    assert map_svg.LEGEND_COLUMNS - 1 <= columns_of(name) <= map_svg.LEGEND_COLUMNS

@@ -384,3 +384,39 @@ def test_an_import_that_has_no_room_replaces_nothing(qmd, notes, disk, tmp_path)
     ballast.unlink()
     assert qmd("import", str(tmp_path / "export"), "--replace").code == 0
     assert files(qmd, "celadon") == ["notes/cup.md"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("get", 4000 * "a"),
+        ("get", "notes/" + "/".join(20 * [200 * "b"])),
+        ("get", f"notes/tea.md:{4000 * 'a'}"),
+        ("multi-get", 4000 * "a" + "*"),
+        ("multi-get", 4000 * "a" + ",x"),
+        ("ls", 4000 * "a"),
+        ("search", "tea", "-c", 4000 * "a"),
+        ("search", "tea", "--since", 4000 * "a"),
+        ("search", "tea", "--filter", 4000 * "a"),
+        ("search", f"path:{4000 * 'a'} ("),
+        ("grep", "(" + 4000 * "a"),
+        ("sql", "select * from " + 4000 * "a"),
+        ("sql", f"select '{4000 * 'a'}'::integer"),
+        ("collection", "add", "/" + "/".join(20 * [200 * "b"])),
+        ("collection", "remove", 4000 * "a"),
+        ("context", "add", 4000 * "a", "x"),
+        ("put", 4000 * "a"),
+        ("import", "/tmp/" + 4000 * "a"),
+        ("export", "/tmp/" + 4000 * "a"),
+        ("similar", 4000 * "a"),
+        ("embed", "--model", 4000 * "a"),
+        (4000 * "a",),
+        ("--" + 4000 * "a",),
+    ],
+)
+def test_a_value_of_4000_characters_does_not_fill_the_screen(qmd, indexed, words):
+    code, out, err = qmd(*words)
+    assert code in (0, 1, 2)
+    assert len(out + err) < 2500
+    assert "Traceback" not in err
+    assert "mistake" not in err

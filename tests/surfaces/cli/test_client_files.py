@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tomllib
 from pathlib import Path
 
@@ -116,6 +117,7 @@ def test_comments_and_tables_in_toml_stay():
         (Client.CURSOR, '{"a": 1, "a": 2}'),
         (Client.CURSOR, '{"a": 12345678901234567890.5}'),
         (Client.CURSOR, "[" * 100_000),
+        (Client.CURSOR, '{"a": "\\ud800"}'),
         (Client.VSCODE, '{"inputs": 3}'),
         (Client.CODEX, "x = "),
         (Client.CODEX, "mcp_servers = 3"),
@@ -151,6 +153,58 @@ def test_a_file_that_cannot_be_read_or_written_is_told(tmp_path):
             client_files.read(tmp_path / name)
     with pytest.raises(UsageError, match="cannot be written"):
         client_files.write(tmp_path / "latin" / "x.json", "{}")
+
+
+def test_a_pipe_and_what_is_too_large_are_not_read(tmp_path, monkeypatch):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "large").write_text(" " * 11)
+    monkeypatch.setattr(client_files, "LARGEST", 10)
+    with pytest.raises(UsageError, match="it is a link, a pipe or a folder"):
+        client_files.read(tmp_path / "pipe")
+    with pytest.raises(UsageError, match="more than 10 bytes"):
+        client_files.read(tmp_path / "large")
+
+
+@pytest.mark.parametrize(
+    ("client", "name", "text"),
+    [
+        (Client.CURSOR, ".cursor/mcp.json", '{\n    "mcpServers": {\n        "a": 1\n    }\n}\n'),
+        (Client.CODEX, ".codex/config.toml", "# mine\nmodel = 'o'\n"),
+    ],
+)
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("end", [b"\r\n", b"\n"])
+def test_a_byte_order_mark_and_line_ends_stay(qmd, home, client, name, text, mark, end):
+    file = home / name
+    file.parent.mkdir()
+    file.write_bytes(mark + text.encode().replace(b"\n", end))
+    assert qmd("mcp", "--install", client, "--yes")[0] == 0
+    data = file.read_bytes()
+    assert data.startswith(mark + text[:6].encode().replace(b"\n", end))
+    assert data.count(end) == data.count(b"\n")
+    assert server(client, data.decode("utf-8-sig"))["args"] == ["mcp"]
+
+
+def test_a_link_out_of_a_project_is_not_followed(qmd, home, monkeypatch):
+    project = home / "project"
+    (project / ".qmd").mkdir(parents=True)
+    (project / ".qmd" / "index.yml").write_text("collections: {}\n")
+    (home / ".claude.json").write_text("{}")
+    (project / ".mcp.json").symlink_to("../.claude.json")
+    monkeypatch.chdir(project)
+    for name in ("INDEX_PATH", "QMD_CONFIG_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    code, _, err = qmd("mcp", "--install", "claude", "--yes")
+    assert code == 1
+    assert f"is a link to {home / '.claude.json'}, outside of the project" in err
+    assert (home / ".claude.json").read_text() == "{}"
+
+
+def test_the_file_that_a_link_leads_to_is_shown_and_written(qmd, home):
+    (home / "dot").mkdir()
+    (home / ".cursor").symlink_to("dot")
+    assert f"+++ {home / 'dot' / 'mcp.json'}" in qmd("mcp", "--install", "cursor", "--yes")[1]
+    assert server("cursor", (home / "dot" / "mcp.json").read_text())["args"] == ["mcp"]
 
 
 def test_clients_that_cannot_are_told_so():

@@ -1,0 +1,54 @@
+"""Finding of `doctor` about the sidecar of postings."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING, Literal
+
+from qmd.ranking.postings_loader import sidecar_path
+from qmd.ranking.postings_sidecar import SidecarState, sidecar_state
+from qmd.wording import amount, size
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from qmd.operations.index import Index
+
+Told = tuple[Literal["ok", "warning"], str, str | None]
+"""Status, detail, and the command that mends it, in words."""
+
+
+def mapped_postings(index: Index) -> Told | None:
+    """Say whether the sidecar of postings is used, and if not, why; None: there is no need of it.
+
+    Raises:
+        IndexFailure: the index cannot be read.
+    """
+    path = index.place.database
+    state = index.read(lambda cursor: sidecar_state(cursor, path))
+    if state.kind == "fits":
+        more = f"; {amount(state.added, 'document')} came later" if state.added else ""
+        return "ok", f"{size(state.size)}{more}", None
+    problem = _unsaved(path.parent, state)
+    if problem is not None and state.is_large:
+        reason, mend = problem
+        detail = f"cannot be saved, so that each process reads them from the tables: {reason}"
+        return "warning", detail, mend
+    if state.kind == "damaged":
+        detail = f"{sidecar_path(path).name} is damaged, or of another program, and not used"
+        return "warning", detail, "Run 'qmd cleanup'."
+    if not state.is_large:
+        return None
+    found = "of an earlier state" if state.kind == "stale" else "not made yet"
+    return "ok", f"{found}: the next server or update makes them", None
+
+
+def _unsaved(folder: Path, state: SidecarState) -> tuple[str, str] | None:
+    """Return why a new sidecar cannot be saved and what to do about it; None if it can be."""
+    if not os.access(folder, os.W_OK):
+        return "the folder cannot be changed", "Check the permissions."
+    free = shutil.disk_usage(folder).free
+    if free < state.needed:
+        return f"they take {size(state.needed)}, and {size(free)} are free", "Make room."
+    return None
