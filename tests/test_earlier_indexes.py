@@ -1,4 +1,4 @@
-"""An index that an earlier version wrote opens, answers, and becomes one of today."""
+"""An index of an earlier version, or of another DuckDB, opens, answers, and becomes one of today."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ import pytest
 DATA = Path(__file__).parent / "data"
 
 INDEXES = sorted(DATA.glob("indexes/*.xz"))
+
+WRITTEN_BY_2 = DATA / "indexes" / "schema-17-by-duckdb-2.duckdb.xz"
+"""Written on DuckDB 2.0.1; all others on 1.5."""
 
 MIGRATIONS = sorted(path.name[:4] for path in DATA.parents[1].glob("migrations/*.sql"))
 
@@ -35,7 +38,8 @@ def found(qmd, *words):
 
 
 def test_there_is_one_of_each_schema_but_the_newest():
-    assert MIGRATIONS[2:-1] == [f"00{path.name[7:9]}" for path in INDEXES]
+    by_1 = [path for path in INDEXES if path != WRITTEN_BY_2]
+    assert MIGRATIONS[2:-1] == [f"00{path.name[7:9]}" for path in by_1]
 
 
 def test_it_answers_at_once(earlier):
