@@ -1,4 +1,4 @@
-"""An index of an earlier version, or of another DuckDB, opens, answers, and becomes one of today."""
+"""An index of an earlier version, or of another DuckDB, opens, answers, and is made anew."""
 
 from __future__ import annotations
 

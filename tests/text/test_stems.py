@@ -16,7 +16,7 @@ from qmd.text.hashes import accented_id, joined_id, term_id
 from qmd.text.stems import terms
 
 CHANGED = re.compile(
-    "[a-z]*(ogist|past)|(inter|organ|univers|later|emerg|even)|[a-z]*ceedly|.yings?$|"
+    "[a-z]*(?:ogist|past)|(?:inter|organ|univers|later|emerg|even)|[a-z]*ceedly|.yings?$|"
     r"[aeiouy]([b-df-hj-np-tv-z])\1"
 )
 """Words whose stem is another one in DuckDB's fts extension, an older Snowball."""
