@@ -19,7 +19,9 @@ from bench.fuzz import (
     models,
     notes,
     output,
+    pages,
     places,
+    programs,
     queries,
     retrieval,
     sessions,
@@ -50,6 +52,7 @@ TARGETS: dict[str, Callable[[], Iterator[Target]]] = {
         *(files.locks, files.compared, files.searched, files.pidfile),
         *(judged.judged, judged.runs),
         *READERS,
+        *(pages.rendered, pages.addresses, programs.shards, programs.installed, programs.units),
         *(output.widths, output.terminal, output.formats, output.sql_answers, output.pictures),
     )
 }

@@ -16,6 +16,7 @@ from qmd import safe_open
 from qmd.errors import NotAManifest, ShardDamaged
 from qmd.storage.migrations import migrations
 from qmd.version import __version__
+from qmd.visible import hidden
 
 NAME = "manifest.json"
 
@@ -167,6 +168,8 @@ def _shard(number: int, record: Mapping[str, Any]) -> ShardFile:
     parts = Path(found.file).parts
     if Path(found.file).is_absolute() or ".." in parts or not parts:
         raise ValueError(f"shard {number} lies outside of its folder")
+    if hidden(found.file):
+        raise ValueError(f"the name of shard {number} has characters that cannot be seen")
     return found
 
 

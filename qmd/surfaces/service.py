@@ -25,6 +25,10 @@ SECONDS = 60
 """Time limit for a command of the manager."""
 
 
+_NO_XML = frozenset("\ufffe\uffff")
+"""Characters that a property list cannot have, besides those that cannot be seen."""
+
+
 class Service(NamedTuple):
     """A service, as its manager is told.
 
@@ -56,9 +60,8 @@ def of(place: Place, words: Sequence[str], environ: Mapping[str, str], home: Pat
     Raises:
         UsageError: there is no manager, or a path cannot be written into its file.
     """
-    strange = [
-        each for each in (*words, *environ.values(), str(place.project or "")) if hidden(each)
-    ]
+    given = (*words, *environ.values(), str(place.project or ""))
+    strange = [each for each in given if hidden(each) or _NO_XML & set(each)]
     if strange:
         raise UsageError(
             f"{shown(strange[0])} has invisible characters, and cannot be in a service."

@@ -164,6 +164,11 @@ def test_a_manifest_leads_to_no_file_outside_of_its_folder(library: Library) -> 
         path.write_text(json.dumps(record))
         with pytest.raises(NotAManifest, match="outside of its folder"):
             manifests.read(path.parent)
+    for stray in ("a\0b", "a\n.duckdb", "\ud800.duckdb"):
+        record["shards"][0]["file"] = stray
+        path.write_text(json.dumps(record))
+        with pytest.raises(NotAManifest, match="characters that cannot be seen"):
+            manifests.read(path.parent)
 
 
 def test_the_commands_build_show_check_and_search(qmd: Qmd, tmp_path: Path) -> None:

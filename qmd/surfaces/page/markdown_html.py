@@ -44,9 +44,20 @@ _WIKI = re.compile(r"(!?)\[\[([^\[\]\n]{1,400})\]\]")
 _PICTURE = re.compile(r"\.(?:png|jpe?g|gif|webp|avif|svg)$", re.I)
 _OUTSIDE = re.compile(r"(?:[a-z][a-z0-9+.-]*:|//)", re.I)
 _WITHOUT_LABEL = re.compile(r"<img(?![^>]* alt=)")
-_OUR_ID = re.compile(r"L[0-9]+|hit|h-.+")
+_OUR_ID = re.compile(r"L[0-9]+|hit|h-.*")
 _OUR_CLASSES = ("hit", "outside")
 _DIRECTED = ("p", "h1", "h2", "h3", "h4", "h5", "h6", "li", "td", "th", "blockquote", "dd", "dt")
+
+
+_ELEMENT = re.compile(r"<(/?)([a-z][a-z0-9-]*)", re.I)
+_UNCOUNTED = frozenset("p li dt dd tr td th thead tbody tfoot br hr img input wbr".split())
+"""Elements that are empty, or that the next of their kind ends."""
+
+DEEPEST = 500
+"""Elements inside one another at most; further tags are shown as text.
+
+The time that nh3 takes grows with the square of the depth. Source: browsers end at 512
+(kMaximumHTMLParserDOMTreeDepth in Chromium)."""
 
 
 class OutlineEntry(NamedTuple):
@@ -90,7 +101,31 @@ def render_markdown(
     _number(tokens, before, hit)
     outline = _headings(tokens)
     html = _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, env)
-    return Rendered(_cleaned(html, file), outline)
+    return Rendered(_cleaned(_flattened(html), file), outline)
+
+
+def _flattened(html: str) -> str:
+    """Make text of tags that open more than `DEEPEST` elements inside one another."""
+    opened: dict[str, int] = {}
+    depth = 0
+
+    def tag(found: re.Match[str]) -> str:
+        nonlocal depth
+        name = found[2].lower()
+        if name in _UNCOUNTED:
+            return found[0]
+        now = opened.get(name, 0)
+        if not found[1]:
+            if depth >= DEEPEST:
+                return f"&lt;{found[2]}"
+            opened[name] = now + 1
+            depth += 1
+        elif now:
+            opened[name] = now - 1
+            depth -= 1
+        return found[0]
+
+    return _ELEMENT.sub(tag, html) if html.count("<") > DEEPEST else html
 
 
 def _cleaned(html: str, file: str) -> str:

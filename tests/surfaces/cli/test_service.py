@@ -95,11 +95,12 @@ def test_names_reach_the_program_as_they_are(qmd, manager, tmp_path, name, monke
 
 
 def test_what_cannot_be_seen_is_in_no_service(qmd, manager, tmp_path, monkeypatch):
-    monkeypatch.setenv("INDEX_PATH", str(tmp_path / "a\nExecStartPre=rm.duckdb"))
-    code, _, err = qmd("service", "install", "--yes")
-    assert code == 1
-    assert "invisible characters" in err
-    assert units(tmp_path) == []
+    for name in ("a\nExecStartPre=rm.duckdb", "a\uffff.duckdb"):
+        monkeypatch.setenv("INDEX_PATH", str(tmp_path / name))
+        code, _, err = qmd("service", "install", "--yes")
+        assert code == 1
+        assert "invisible characters" in err
+        assert units(tmp_path) == []
 
 
 def test_what_the_manager_refuses_is_told(indexed, manager, monkeypatch):

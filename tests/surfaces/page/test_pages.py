@@ -11,6 +11,7 @@ import pytest
 
 from qmd.analytics.views import views
 from qmd.surfaces.http.app import Options
+from qmd.surfaces.page.markdown_html import DEEPEST, render_markdown
 from qmd.surfaces.page.routes import STATIC
 from qmd.surfaces.tools.dispatch import Toolbox
 from tests.surfaces.service import LONG, service
@@ -178,6 +179,25 @@ def test_hostile_notes_run_nothing_and_load_nothing(pages):
     assert "<title>&lt;script&gt;" in answer.text
     assert r"\u202e" in answer.text
     assert "<script>window" not in asked(pages, q="poison").text
+
+
+@pytest.mark.parametrize("tag", ["<ul><li>", "<div>\n", "<q>", "<DIV x='a'></span>"])
+def test_elements_are_nested_as_deeply_as_a_browser_has_them(tag):
+    html = render_markdown(2 * DEEPEST * tag, "notes/a.md").html
+    name = re.search("[a-z]+", tag, re.I)[0].lower()
+    assert html.count(f"<{name}") == DEEPEST
+    assert html.lower().count(f"&lt;{name}") == DEEPEST
+    apart = render_markdown(2 * DEEPEST * "<div>tea</div>\n\n", "notes/a.md").html
+    assert apart.count("<div") == 2 * DEEPEST
+
+
+@pytest.mark.parametrize("heading", ["茶", "!", "Tea & pot"])
+def test_the_outline_leads_to_each_heading(heading):
+    (entry,), html = (
+        (made := render_markdown(f"# {heading}\n\ntext", "notes/a.md")).outline,
+        made.html,
+    )
+    assert f'id="{entry.id}"' in html
 
 
 def test_long_documents_come_page_by_page(pages):
