@@ -97,6 +97,9 @@ def installed() -> Iterator[Target]:
             return
         assert client_files.merged(client, entry, whole, Path("settings")) == whole
         assert whole.startswith("\ufeff") == text.startswith("\ufeff")
+        if client is Client.CODEX and '"""' not in text and "'''" not in text:
+            comments = [line for line in text.splitlines() if line.startswith("#")]
+            assert set(comments) <= set(whole.splitlines())
         before, after = read(client, text), read(client, whole)
         assert after[entry.table].pop(NAME) == json.loads(json.dumps(entry.server))
         before.get(entry.table, {}).pop(NAME, None)

@@ -27,6 +27,7 @@ from bench.fuzz import (
     sessions,
     settings,
     shell,
+    sidecars,
     texts,
 )
 from bench.fuzz.http import http
@@ -49,7 +50,7 @@ TARGETS: dict[str, Callable[[], Iterator[Target]]] = {
         *(settings.settings, settings.edits, settings.approvals, settings.environment),
         *(settings.ignores, exchange.manifest, exchange.imported),
         *(models.hub, models.gguf, models.endpoint),
-        *(files.locks, files.compared, files.searched, files.pidfile),
+        *(files.locks, files.compared, files.searched, files.pidfile, sidecars.sidecar),
         *(judged.judged, judged.runs),
         *READERS,
         *(pages.rendered, pages.addresses, programs.shards, programs.installed, programs.units),

@@ -94,9 +94,9 @@ class Lexicon:
 
     @property
     def is_whole(self) -> bool:
-        """True if each word has a term."""
+        """True if each word has a term, which is never below 0."""
         is_each = self._terms.dtype == np.int64 and len(self._words) == len(self._terms)
-        return is_each and self._words.is_whole
+        return is_each and self._words.is_whole and bool((self._terms >= 0).all())
 
     def term_of(self, word: str) -> int | None:
         """Return the term of a word; None: it is not here."""

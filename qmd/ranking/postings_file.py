@@ -120,7 +120,7 @@ def mapped(descriptor: int) -> Packed | None:
             for name, (kind, start, count) in found["arrays"].items()
         }
         return Packed(found["note"], arrays, file)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
         return None  # the checksum fits: another program made it
 
 

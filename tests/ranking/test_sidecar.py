@@ -27,7 +27,7 @@ from qmd.operations.search import search
 from qmd.ranking import postings_file, postings_loader, postings_reader
 from qmd.ranking.postings_loader import part_path
 from qmd.storage.file_lock import errand
-from tests.library import STEMMER, Library
+from tests.library import Library
 from tests.ranking.test_holder import (
     QUESTIONS,
     answer,
@@ -58,7 +58,6 @@ def warm(library):
 def another(library, *, stays=True):
     """An engine as another process would have it."""
     made = Index(library.engine.place, library.engine.models.machine, warm=True, stays=stays)
-    made.stemmer = STEMMER
     try:
         yield made
     finally:
@@ -270,6 +269,22 @@ def test_arrays_that_do_not_fit_each_other_are_not_searched(warm, name, change):
         sidecar(warm).write_bytes(whole)
 
 
+def test_a_term_below_0_is_not_believed(warm):
+    """Such a number stands for what was counted during a search."""
+    hold(warm.engine)
+    with postings_file.opened(sidecar(warm)) as descriptor:
+        packed = postings_file.mapped(descriptor)
+    assert packed is not None
+    arrays = dict(packed.arrays)
+    arrays["word_terms"] = -arrays["word_terms"] - 1
+    sidecar(warm).unlink()
+    with sidecar(warm).open("wb") as file:
+        packer = postings_file.Packer(file)
+        packer.add(**arrays)
+        packer.finish(packed.note)
+    assert not mapped(warm)
+
+
 @pytest.mark.parametrize(
     "contents",
     [
@@ -280,6 +295,7 @@ def test_arrays_that_do_not_fit_each_other_are_not_searched(warm, name, change):
         {"note": {"state": [], "parts": 8}, "arrays": {"ids": ["|u1", 0, 10**12]}},
         {"note": 1, "arrays": {"ids": ["|O", 0, 1]}},
         {"note": 1, "arrays": {"ids": ["<f8", -8, 1]}},
+        {"note": 1, "arrays": {"ids": ["<u4", 0, 2**70]}},
         {"note": 1, "arrays": []},
         "[" * 100_000,
     ],

@@ -9,7 +9,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 from typing import Any
 
@@ -160,5 +160,15 @@ def _in_toml(entry: Entry, text: str) -> str:
     document = tomlkit.parse(text)
     if entry.table not in document:
         document[entry.table] = tomlkit.table(is_super_table=True)
-    document[entry.table][NAME] = entry.server
+    servers = document[entry.table]
+    known = servers.get(NAME)
+    if not isinstance(known, MutableMapping):
+        servers[NAME] = entry.server
+        return tomlkit.dumps(document)
+    # Comments up to the next table count as part of this one: it is changed, not replaced.
+    for key in known.keys() - entry.server.keys():
+        del known[key]
+    for key, value in entry.server.items():
+        if known.get(key) != value:
+            known[key] = value
     return tomlkit.dumps(document)
