@@ -131,7 +131,7 @@ def links() -> Iterator[Target]:
     def check(text: str) -> None:
         data = text.encode()
         start = len(text[: frontmatter(text).end].encode())
-        assert outlines.hints(data) == hidden.hints(data)
+        assert outlines.hints(data, start) == hidden.hints(data, start)
         parts = hidden.hidden(data, start)
         ends = [place for part in parts for place in (part.start, part.end)]
         assert ends == sorted(ends)

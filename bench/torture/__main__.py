@@ -4,7 +4,7 @@
 
 crowd    processes of every kind on one index, for so many minutes: see `bench.torture.crowd`
 kill     rounds of kill -9: see `bench.crash`, `bench.embed_crash`,
-         `bench.torture.kills` and `bench.torture.sidecars`
+         `bench.torture.kills`, `bench.torture.stored` and `bench.torture.sidecars`
 full     a full disk: what writes says so, and goes on when there is room
 clock    clocks and times of files that jump: nothing is lost, nothing goes on for ever
 media    an index that cannot be written: it is searched, and updates say why they do nothing
@@ -44,6 +44,7 @@ from bench.torture.outcome import Options, Outcome
 from bench.torture.sidecars import Sidecars
 from bench.torture.signals import signals
 from bench.torture.still import still
+from bench.torture.stored import Puts, Shards
 from bench.torture.through import through
 
 
@@ -55,11 +56,13 @@ def crowd(work: Path, options: Options) -> Outcome:
 
 
 SHARES: dict[str, tuple[Callable[[Path, int], crash.Rounds], float]] = {
-    "update": (crash.Trial, 0.4),
+    "update": (crash.Trial, 0.3),
     "embed": (embed_crash.Trial, 0.15),
     "cleanup": (Cleanups, 0.15),
     "exchange": (Exchanges, 0.15),
-    "submit": (Submissions, 0.15),
+    "submit": (Submissions, 0.1),
+    "put": (Puts, 0.1),
+    "shards": (Shards, 0.05),
     "postings": (Sidecars, 0.15),
 }
 """What is killed, and in what share of the rounds."""
