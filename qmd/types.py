@@ -46,7 +46,7 @@ class Context(NamedTuple):
     body: str
 
 
-class Document(NamedTuple):
+class DocumentRow(NamedTuple):
     """A document of the index, without its text.
 
     Attributes:

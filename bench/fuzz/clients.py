@@ -83,7 +83,7 @@ def experience() -> Iterator[Target]:
                 assert asked.keywords.strip()
                 return
             found = experience.submission(given)
-        except experience.Refused as refusal:
+        except experience.ContractViolations as refusal:
             json.dumps([str(refusal), refusal.violations, refusal.findings]).encode()
             return
         assert experience.heading(found.title).strip()

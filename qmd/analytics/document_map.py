@@ -12,7 +12,7 @@ from qmd.analytics import statistics
 from qmd.analytics.map_svg import ClusterLabel, MapPoint, to_html, to_svg
 from qmd.analytics.picture_files import check, write
 from qmd.analytics.rows import Rows
-from qmd.embedding.vector_status import Index, other_vectors_notice, vector_status
+from qmd.embedding.vector_status import IndexWithModels, other_vectors_notice, vector_status
 from qmd.errors import NotEmbedded, UsageError, extras
 from qmd.errors.base import advised
 from qmd.quoting import command
@@ -97,7 +97,7 @@ def check_method(method: str) -> None:
         extras.check("scikit-learn", "sklearn", "computes t-SNE", extra="plots")
 
 
-def make(index: Index, names: Sequence[str] = (), *, method: Method = "pca") -> Map:
+def make(index: IndexWithModels, names: Sequence[str] = (), *, method: Method = "pca") -> Map:
     """Build the map of some collections, or of all.
 
     A document lies where the mean of the vectors of its passages does.

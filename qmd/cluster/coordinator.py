@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from qmd.cluster.numbers import joined, split
-from qmd.cluster.shard import Request
+from qmd.cluster.shard import ShardRequest
 from qmd.cluster.statements import HERE, RULES, Shards
 from qmd.errors import NotOverShards, ShardsReadOnly
 from qmd.ranking import bm25
@@ -77,7 +77,7 @@ class ShardedPostings:
                 None if allowed is None else allowed[shard],
                 frozenset(banned[shard]),
             )
-            requests[shard] = Request("ranked", (own, limit))
+            requests[shard] = ShardRequest("ranked", (own, limit))
         answers = self._shards.ask(requests) if requests else {}
         rows = [
             (joined(number, shard, count), score)
@@ -91,13 +91,13 @@ class ShardedPostings:
         return rows
 
     def _ask_all(self, kind: str, *arguments: Any) -> list[Any]:
-        request = Request(kind, arguments)
+        request = ShardRequest(kind, arguments)
         return list(self._shards.ask(dict.fromkeys(range(self._shards.count), request)).values())
 
     def _tallies(self, kind: str, asked: Sequence[Sequence[Any]]) -> dict[int, Tally]:
         """Join the counts of all shards, in the order of the numbers of documents."""
         count = self._shards.count
-        request = Request(kind, ([list(each) for each in asked],))
+        request = ShardRequest(kind, ([list(each) for each in asked],))
         pairs: dict[int, list[tuple[int, float]]] = {}
         for shard, found in self._shards.ask(dict.fromkeys(range(count), request)).items():
             for number, tally in found.items():

@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from qmd.cluster.numbers import joined, split
-from qmd.cluster.shard import ROWS, Request
+from qmd.cluster.shard import ROWS, ShardRequest
 from qmd.errors import ShardsDisagree
 from qmd.storage.cursor import as_json
 
@@ -37,7 +37,7 @@ class Shards(Protocol):
         """Shards of the index."""
         ...
 
-    def ask(self, requests: Mapping[int, Request]) -> Mapping[int, Any]:
+    def ask(self, requests: Mapping[int, ShardRequest]) -> Mapping[int, Any]:
         """Ask shards all at once; give the answer of each.
 
         Raises:
@@ -52,7 +52,7 @@ def rows_of(
     shards: Shards, name: str, parameters: Mapping[int, Parameters]
 ) -> dict[int, list[Row]]:
     """Run a statement on some shards, and return the rows of each, by number of the shard."""
-    requests = {shard: Request(ROWS, (name, dict(each))) for shard, each in parameters.items()}
+    requests = {shard: ShardRequest(ROWS, (name, dict(each))) for shard, each in parameters.items()}
     answers = shards.ask(requests) if requests else {}
     return {shard: answers[shard] for shard in sorted(answers)}
 

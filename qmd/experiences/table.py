@@ -40,7 +40,7 @@ class Record(NamedTuple):
         return f"{self.id}.md"
 
 
-class Found(NamedTuple):
+class RankedRecord(NamedTuple):
     """A record that matches a query.
 
     Attributes:
@@ -57,7 +57,7 @@ class Page(NamedTuple):
     """A page of matching records, best first, and their total."""
 
     total: int
-    found: list[Found]
+    found: list[RankedRecord]
 
 
 def add(cursor: Cursor, records: Sequence[Record], batch: Batch) -> None:
@@ -125,7 +125,7 @@ def ranked(
         offset=offset,
     )
     found = [
-        Found(
+        RankedRecord(
             Record(id_, Submission._make([*texts, tuple(keywords)]), created_at),
             query_count,
             relevance,

@@ -11,7 +11,7 @@ from qmd.ingest.columns import documents
 from qmd.ingest.commit import Batch, Made
 from qmd.ingest.inversion import FIELDS, Document, tokenise
 from qmd.ingest.link_shares import link_percents
-from qmd.ingest.merging import Postings
+from qmd.ingest.merging import PostingColumns
 from qmd.ingest.outlines import Outline, of_document
 from qmd.ingest.searched_text import searched, without_data
 from qmd.ingest.sketches import sketches
@@ -133,7 +133,7 @@ def stored_fields(
     return title, path, searched(body, body.encode(), size, described)[0]
 
 
-def of_postings(found: Postings) -> dict[str, Column]:
+def of_postings(found: PostingColumns) -> dict[str, Column]:
     """Make the columns of postings, except for the document."""
     return {
         "term_id": numbers("int64", found.term_id),
@@ -145,7 +145,7 @@ def of_postings(found: Postings) -> dict[str, Column]:
     }
 
 
-def of_lengths(found: Postings) -> dict[str, Column]:
+def of_lengths(found: PostingColumns) -> dict[str, Column]:
     """Make the columns of the fields of documents: their lengths and starts."""
     return {
         f"{field}_{kind}": numbers("uint32", list(of_all[at::3]))

@@ -16,7 +16,7 @@ from qmd.ingest.sketches import near_pairs, sketches
 from qmd.storage.cursor import as_json
 
 if TYPE_CHECKING:
-    from qmd.ingest.merging import Postings
+    from qmd.ingest.merging import PostingColumns
     from qmd.storage.cursor import Cursor
     from qmd.storage.database import Database
 
@@ -79,9 +79,9 @@ def _fill(cursor: Cursor, rows: Sequence[tuple[Any, ...]]) -> None:
         cursor.run("documents/fill_sketches")
 
 
-def _postings(rows: Sequence[tuple[Any, ...]]) -> tuple[Postings, list[str]]:
+def _postings(rows: Sequence[tuple[Any, ...]]) -> tuple[PostingColumns, list[str]]:
     """Make columns of postings of rows of documents/unsketched."""
-    from qmd.ingest.merging import Postings
+    from qmd.ingest.merging import PostingColumns
 
     hashes: dict[int, str] = {}
     starts = array("I")
@@ -96,7 +96,7 @@ def _postings(rows: Sequence[tuple[Any, ...]]) -> tuple[Postings, list[str]]:
             positions.extend(places)
             offsets.append(len(positions))
     none = memoryview(array("I"))
-    found = Postings(
+    found = PostingColumns(
         memoryview(terms), memoryview(numbers), none, none, none, none,
         memoryview(offsets), memoryview(positions), none, memoryview(starts),
     )  # fmt: skip

@@ -18,7 +18,7 @@ from qmd.ingest.commit import Change, Made
 from qmd.ingest.front_matters import front_matter_of
 from qmd.ingest.readers import registry
 from qmd.ingest.readers.registry import Choice
-from qmd.ingest.walk import Found, stays_inside
+from qmd.ingest.walk import FileTable, stays_inside
 from qmd.text import kinds, labels, markdown, paths
 from qmd.text.hashes import checksum, content_hash
 from qmd.types import Collection
@@ -111,7 +111,7 @@ class Parsed(NamedTuple):
 
 def opened(
     change: Change,
-    found: Found,
+    found: FileTable,
     collection: Collection,
     *,
     began: int,

@@ -86,7 +86,7 @@ def uses_gpu() -> bool:
     return bool(library().llama_supports_gpu_offload())
 
 
-class Context:
+class InferenceContext:
     """Inference context, for one thread at a time."""
 
     def __init__(self, lib: Any, pointer: Any, tokens: int, sequences: int, outputs: int) -> None:
@@ -190,13 +190,13 @@ class Context:
 class Pool:
     """Pool of contexts, each made on demand and used by one thread at a time."""
 
-    def __init__(self, make: Callable[[], Context], most: int) -> None:
+    def __init__(self, make: Callable[[], InferenceContext], most: int) -> None:
         self._make = make
         self._free = threading.Semaphore(most)
         self._turn = threading.Lock()
-        self._idle: list[Context] = []
+        self._idle: list[InferenceContext] = []
 
-    def take(self) -> Context:
+    def take(self) -> InferenceContext:
         """Take a free context, or wait for one."""
         self._free.acquire()
         try:
@@ -206,7 +206,7 @@ class Pool:
             self._free.release()
             raise
 
-    def give(self, context: Context) -> None:
+    def give(self, context: InferenceContext) -> None:
         """Return a context to the pool."""
         with self._turn:
             self._idle.append(context)

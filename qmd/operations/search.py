@@ -132,7 +132,7 @@ def search(
 def _search(
     index: Index,
     asked: Query,
-    made: search_log.Search,
+    made: search_log.LoggedSearch,
     cursor: Cursor,
     *,
     among: Filter,
@@ -280,7 +280,9 @@ def near_duplicates(index: Index, cursor: Cursor) -> Copies:
     return index.database.remembered("near_duplicates", copies.load, cursor=cursor)
 
 
-def note(index: Index, cursor: Cursor, made: search_log.Search, results: Sequence[Result]) -> None:
+def note(
+    index: Index, cursor: Cursor, made: search_log.LoggedSearch, results: Sequence[Result]
+) -> None:
     """Write a search into the log, if the user keeps one."""
     kept = index.log if search_log.WANTED.get() else None
     if kept and index.database.remembered("log", search_log.is_kept, cursor=cursor):

@@ -168,7 +168,7 @@ def vector_search(
 def _nearest(
     index: Index,
     vector: NDArray[np.float32],
-    made: searches.Search,
+    made: searches.LoggedSearch,
     cursor: Cursor,
     *,
     space: Space,
@@ -429,7 +429,7 @@ def _document(
 
 def _shown(
     index: Index,
-    made: searches.Search,
+    made: searches.LoggedSearch,
     cursor: Cursor,
     *,
     ranking: Ranking,

@@ -55,7 +55,7 @@ def test_a_build_goes_on_where_it_was_interrupted(
 ) -> None:
     _write(library)
 
-    def some(tasks: list[shard_builder.Task], progress: object) -> None:
+    def some(tasks: list[shard_builder.ShardTask], progress: object) -> None:
         one_by_one(tasks[:2], lambda step, done, total: None)
         raise KeyboardInterrupt
 

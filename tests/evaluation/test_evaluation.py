@@ -13,7 +13,7 @@ from qmd.errors import UsageError, extras
 from qmd.evaluation import charts, fixtures, metrics, runs, tobi_bench
 from qmd.evaluation.fixtures import Fixture, JudgedQuery
 from qmd.evaluation.runner import strip_query_syntax
-from qmd.evaluation.runs import Asked, Run, RunEntry, Spread
+from qmd.evaluation.runs import QueryRun, Run, RunEntry, Spread
 from tests.test_cases import recorded
 
 
@@ -27,7 +27,7 @@ def folder_of(path, **files):
 
 def found(*documents):
     """What a question found, with scores that fall."""
-    return Asked(tuple(RunEntry(name, 1.0 - place / 10) for place, name in enumerate(documents)))
+    return QueryRun(tuple(RunEntry(name, 1.0 - place / 10) for place, name in enumerate(documents)))
 
 
 # -- as tobi/qmd counts ----------------------------------------------------------

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from qmd.ingest.readers.reading import Attachment, Place, PlaceKind, Reading, Unreadable
+from qmd.ingest.readers.reading import EmbeddedFile, NamedPart, PlaceKind, Reading, Unreadable
 
 MOST_CHARACTERS = 50_000_000
 """Characters of one text. A file of some kilobytes may ask for terabytes of repeated cells."""
@@ -77,14 +77,14 @@ class Builder:
     def __init__(self, kind: str, *, most: int | None = None) -> None:
         self.kind = kind
         self.links: list[str] = []
-        self.attachments: list[Attachment] = []
+        self.attachments: list[EmbeddedFile] = []
         self.remark: str | None = None
         self._heading: str | None = None
         self._most = MOST_CHARACTERS if most is None else most
         self._parts: list[str] = []
         self._size = 0
         self._lines = 0
-        self._places: list[Place] = []
+        self._places: list[NamedPart] = []
         self._pending: tuple[PlaceKind, str] | None = None
 
     @property
@@ -225,7 +225,7 @@ class Builder:
             self._lines += 1
         if self._pending is not None:
             if len(self._places) < MOST_PLACES:
-                self._places.append(Place(*self._pending, self._lines + 1))
+                self._places.append(NamedPart(*self._pending, self._lines + 1))
             self._pending = None
         room = self._most - self._size
         self._parts.append(text[:room])

@@ -14,7 +14,7 @@ from qmd.ingest.readers import trees
 from qmd.ingest.readers.building import Builder, one_line
 from qmd.ingest.readers.dates import mailed
 from qmd.ingest.readers.html_blocks import blocks
-from qmd.ingest.readers.reading import Attachment, Reading, Unreadable
+from qmd.ingest.readers.reading import EmbeddedFile, Reading, Unreadable
 
 MOST_PARTS = 1000
 _MOST_HEADER = 20_000
@@ -78,7 +78,7 @@ def add(out: Builder, message: Message, folder: str = "") -> None:
         if content:
             name = _free(folder, _name(part, number), taken)
             taken.add(name)
-            out.attachments.append(Attachment(name, content))
+            out.attachments.append(EmbeddedFile(name, content))
 
 
 def _parts(message: Message) -> Iterator[Message]:

@@ -30,7 +30,7 @@ NAMED = 5
 """Names that a notice lists at most."""
 
 
-class Options(NamedTuple):
+class BenchOptions(NamedTuple):
     """The options of a run, besides the fixture."""
 
     backends: Sequence[Backend]
@@ -130,7 +130,7 @@ def bench(
     if queries is not None:
         judged = judged.sampled(queries)
     depth = min(depth or judged.depth, UNLIMITED)
-    options = Options(backend or (), collection or (), depth, not no_search, run)
+    options = BenchOptions(backend or (), collection or (), depth, not no_search, run)
     others = [runs.read(path, judged, depth=options.depth) for path in score or ()]
     with state(context).engine(warm=True, gpu=not no_gpu) as engine, bars("shares") as of:
         outcome = _measured(engine, judged, options, others, of)
@@ -142,7 +142,7 @@ def bench(
 
 
 def _measured(
-    engine: Index, fixture: Fixture, options: Options, others: list[Run], progress: Progress
+    engine: Index, fixture: Fixture, options: BenchOptions, others: list[Run], progress: Progress
 ) -> Outcome:
     """All runs and their figures."""
     import anyio

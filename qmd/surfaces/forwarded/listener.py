@@ -52,7 +52,7 @@ CLOSE_SECONDS = 2.0
 """Seconds that commands have to end when the server does."""
 
 
-class Code:
+class CodeFingerprint:
     """Fingerprint of the code on disk, as it was when the server began."""
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class Listener:
         self._carry_out = carry_out
         self.path = forward.socket_of(os.environ, str(index.place.database))
         self._index = index
-        self._code = Code()
+        self._code = CodeFingerprint()
         self._lock: int | None = None
         self._socket: socket.socket | None = None
         self._number = 0
