@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qmd.cluster import manifest as manifests
 from qmd.cluster import routing, shard_builder
 from qmd.cluster.manifest import BuildManifest, ShardFile
-from qmd.cluster.settle import Measured, settle
+from qmd.cluster.settle import Measured, settle_shards
 from qmd.errors import IndexNotWritable, NotAManifest, UsageError
 from qmd.storage.file_lock import errand
 from qmd.text import hashes
@@ -147,12 +147,12 @@ def _built(plan: Plan, progress: Progress, carry: Carry) -> Built:
     paths = [folder / _name(number) for number in range(plan.shards)]
     progress("comparing texts", 0, 1)
     with _measured(plan) as measured:
-        settle(paths, measured)
+        settle_shards(paths, measured)
     progress("comparing texts", 1, 1)
     shards = []
     for number, path in enumerate(paths):
         progress("checksums", number, plan.shards)
-        documents, vectors = shard_builder.counted(path)
+        documents, vectors = shard_builder.count_shard(path)
         shards.append(
             ShardFile(
                 number,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from qmd.cluster.numbers import joined, split
+from qmd.cluster.numbers import numbers_by_shard, overall_number
 from qmd.cluster.shard import ShardRequest
 from qmd.cluster.statements import HERE, RULES, Shards
 from qmd.errors import NotOverShards, ShardsReadOnly
@@ -63,8 +63,8 @@ class ShardedPostings:
     def ranked(self, wanted: Wanted, limit: int) -> list[tuple[int, float]]:
         """See `Postings`."""
         count = self._shards.count
-        banned = split(wanted.banned, count)
-        allowed = None if wanted.allowed is None else split(wanted.allowed, count)
+        banned = numbers_by_shard(wanted.banned, count)
+        allowed = None if wanted.allowed is None else numbers_by_shard(wanted.allowed, count)
         counted = {term: _split(tally, count) for term, tally in wanted.counted.items()}
         requests = {}
         for shard in range(count):
@@ -80,7 +80,7 @@ class ShardedPostings:
             requests[shard] = ShardRequest("ranked", (own, limit))
         answers = self._shards.ask(requests) if requests else {}
         rows = [
-            (joined(number, shard, count), score)
+            (overall_number(number, shard, count), score)
             for shard, found in answers.items()
             for number, score in found
         ]
@@ -101,7 +101,7 @@ class ShardedPostings:
         pairs: dict[int, list[tuple[int, float]]] = {}
         for shard, found in self._shards.ask(dict.fromkeys(range(count), request)).items():
             for number, tally in found.items():
-                documents = (joined(each, shard, count) for each in tally.documents)
+                documents = (overall_number(each, shard, count) for each in tally.documents)
                 pairs.setdefault(number, []).extend(zip(documents, tally.frequencies, strict=True))
         tallies = {}
         for number, rows in sorted(pairs.items()):

@@ -80,7 +80,7 @@ class ShardsOfRay:
     """
 
     def __init__(self, folder: Path, manifest: BuildManifest, engine: Engine) -> None:
-        extras.check("Ray", "ray", "holds the shards on a cluster", extra="ray")
+        extras.require_extra("Ray", "ray", "holds the shards on a cluster", extra="ray")
         import ray
 
         self._ray = ray

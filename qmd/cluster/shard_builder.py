@@ -48,7 +48,7 @@ def settings_text(collection: Collection) -> str:
     return json.dumps({"collections": {collection.name: entry}, "query_log": False})
 
 
-def place_of(folder: Path) -> Place:
+def work_paths(folder: Path) -> Place:
     """Return the paths of the index in the folder of the work on a shard."""
     return Place("index", folder / "index.yml", folder / "index.duckdb", None, folder / "trusted")
 
@@ -63,7 +63,7 @@ def build(task: ShardTask, progress: Callable[[int, int], object] | None = None)
         QmdError: the files cannot be read, the disk is full, or the model cannot be used.
     """
     task.folder.mkdir(parents=True, exist_ok=True)
-    place = place_of(task.folder)
+    place = work_paths(task.folder)
     if task.begin is not None and not place.database.exists():
         part = task.folder / "begin.part"
         files.copy_file(task.begin, part)
@@ -144,7 +144,7 @@ def _embed(index: Index) -> None:
     anyio.run(partial(run_embed, index))
 
 
-def counted(path: Path) -> tuple[int, int]:
+def count_shard(path: Path) -> tuple[int, int]:
     """Count the documents and the vectors of a shard."""
     database = Database(path)
     try:

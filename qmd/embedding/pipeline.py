@@ -355,7 +355,7 @@ class _Run:
         """Run a write, unless another process has removed the model."""
 
         def checked(cursor: Cursor) -> Value:
-            embeddings.check(cursor, self._space, self._model_id)
+            embeddings.check_vector_space(cursor, self._space, self._model_id)
             return work(cursor)
 
         return self._database.write(checked)

@@ -161,7 +161,7 @@ def texts(cursor: Cursor, hashes: Sequence[str]) -> dict[str, TextToChunk]:
     return {text.hash: text for text in rows}
 
 
-def check(cursor: Cursor, space: Space, number: int) -> None:
+def check_vector_space(cursor: Cursor, space: Space, number: int) -> None:
     """Refuse a model number that may belong to another space by now.
 
     Raises:

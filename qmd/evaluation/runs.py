@@ -99,7 +99,7 @@ def break_ties(documents: Iterable[str], scores: Iterable[float]) -> tuple[RunEn
     return tuple(found)
 
 
-def check(path: Path, names: Iterable[str], *, force: bool) -> None:
+def check_run_files(path: Path, names: Iterable[str], *, force: bool) -> None:
     """Refuse to begin, if runs could not be written at the end.
 
     Args:

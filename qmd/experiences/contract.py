@@ -245,7 +245,7 @@ class RenderedRecord(NamedTuple):
     parts: dict[str, tuple[int, int]]
 
 
-def render_markdown(submitted: Submission) -> RenderedRecord:
+def record_markdown(submitted: Submission) -> RenderedRecord:
     """Render a submission as Markdown that contains each of its texts unchanged."""
     text = f"# {heading(submitted.title)}\n"
     parts = {}

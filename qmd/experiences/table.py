@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from qmd.experiences.contract import Submission, render_markdown
+from qmd.experiences.contract import Submission, record_markdown
 from qmd.ingest import commit
 from qmd.storage.catalog import collections
 from qmd.storage.cursor import Cursor, as_json
@@ -78,7 +78,7 @@ def add(cursor: Cursor, records: Sequence[Record], batch: Batch) -> None:
 
 def _row(record: Record) -> dict[str, object]:
     submitted = record.submission
-    parts = render_markdown(submitted).parts
+    parts = record_markdown(submitted).parts
     return {
         "id": record.id,
         "title": submitted.title,

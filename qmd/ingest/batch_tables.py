@@ -13,7 +13,7 @@ from qmd.ingest.inversion import FIELDS, Document, tokenise
 from qmd.ingest.link_shares import link_percents
 from qmd.ingest.merging import PostingColumns
 from qmd.ingest.outlines import Outline, of_document
-from qmd.ingest.searched_text import searched, without_data
+from qmd.ingest.searched_text import data_blanked, searched
 from qmd.ingest.sketches import sketches
 from qmd.storage.arrow import Column, Relation, lists, numbers, struct, texts
 from qmd.text import markdown
@@ -128,7 +128,7 @@ def stored_fields(
         described: values of the metadata that are searched, too.
     """
     if collection == EXPERIENCES:
-        return title, "", without_data(body.encode())[0].decode()
+        return title, "", data_blanked(body.encode())[0].decode()
     size = len(body[:matter].encode())
     return title, path, searched(body, body.encode(), size, described)[0]
 

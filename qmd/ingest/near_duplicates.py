@@ -130,7 +130,7 @@ def groups_of(texts: Sequence[Signed], copied: Iterable[str]) -> list[Grouped]:
         for one, other, similarity in near_pairs([each.bins for each in texts], THRESHOLD, CROWD)
         if similarity >= ALIKE or not differ(texts[one], texts[other])
     ]
-    groups = [Grouped(*each) for each in grouped(pairs)]
+    groups = [Grouped(*each) for each in around_leaders(pairs)]
     known = {each.hash for each in groups}
     return groups + [Grouped(each, each, 1.0) for each in copied if each not in known]
 
@@ -159,7 +159,7 @@ def _subject(name: str) -> set[str]:
     return {word for word in words if not _COUNTED.fullmatch(word)}
 
 
-def grouped(pairs: Iterable[tuple[str, str, float]]) -> list[tuple[str, str, float]]:
+def around_leaders(pairs: Iterable[tuple[str, str, float]]) -> list[tuple[str, str, float]]:
     """Group texts around leaders, so that each is nearly the same as its leader.
 
     A chain of small changes does not join its ends: the text with the most near ones leads, then

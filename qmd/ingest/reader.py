@@ -173,7 +173,7 @@ def understood(file: File, converters: Converters | None = None) -> File:
         if isinstance(converter, str):
             return file._replace(data=b"", problem=converter)
         return file._replace(task=converter)
-    choice = registry.chosen(path, data)
+    choice = registry.chosen_reader(path, data)
     if choice.problem:
         return file._replace(data=b"", problem=choice.problem, empty=True)
     if choice.kind is not None:

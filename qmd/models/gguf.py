@@ -20,7 +20,7 @@ from qmd.models.llama_bindings import (
     processor_flags,
     uses_gpu,
 )
-from qmd.models.registry import Model, Pooling, check_file
+from qmd.models.registry import Model, Pooling, check_gguf
 
 _POOLING: dict[Pooling, int] = {"mean": 1, "cls": 2, "last": 3}  # llama.h, llama_pooling_type
 
@@ -48,7 +48,7 @@ class Weights:
     """
 
     def __init__(self, model: Model, *, gpu: bool, tiles: bool) -> None:
-        check_file(model)
+        check_gguf(model)
         try:
             lib = self.lib = library()
         except ModuleNotFoundError as error:

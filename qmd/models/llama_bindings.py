@@ -133,7 +133,7 @@ class InferenceContext:
             code = lib.llama_decode(self._pointer, self._batch)
         else:
             code = lib.llama_encode(self._pointer, self._batch)
-        check(code)
+        check_code(code)
         rows = np.empty((len(sequences), self.outputs), np.float32)
         for number in range(len(sequences)):
             row = lib.llama_get_embeddings_seq(self._pointer, number)
@@ -171,7 +171,7 @@ class InferenceContext:
             self._wanted[:count] = 0
             self._wanted[count - 1] = 1
             self._batch.n_tokens = count
-            check(lib.llama_decode(self._pointer, self._batch))
+            check_code(lib.llama_decode(self._pointer, self._batch))
             self._read += count
         vocabulary = lib.llama_vocab_n_tokens(
             lib.llama_model_get_vocab(lib.llama_get_model(self._pointer))
@@ -279,7 +279,7 @@ def processor_flags() -> frozenset[str]:
     return frozenset(text.partition("flags")[2].partition("\n")[0].split())
 
 
-def check(code: int) -> None:
+def check_code(code: int) -> None:
     """Raise an error for a return code of llama.cpp other than 0."""
     if code:
         problem, journal.problem = journal.problem, ""

@@ -59,8 +59,8 @@ class Passes:
                 self._pool.give(context)
 
         lengths = [len(sequence) for sequence in sequences]
-        batches = batching.packed(lengths, self._budget, most=SEQUENCES)
-        batching.spread(run, batches, self._workers, between)
+        batches = batching.packed_batches(lengths, self._budget, most=SEQUENCES)
+        batching.run_batches(run, batches, self._workers, between)
         return rows
 
     def _context(self) -> InferenceContext:

@@ -335,7 +335,7 @@ def _multi_get(
         found = [one] if one else []
         if not found:
             if everything is None:
-                everything = document_lookup.below(cursor, None)
+                everything = document_lookup.documents_below(cursor, None)
             found = document_parts.globbed(cursor, whole, folder, everything)
             if not found:
                 missing.append(Passage.missing(part, readable(f"No documents match: {part}")))
@@ -479,4 +479,6 @@ def listing(found: Sequence[Document], collection: str, prefix: str) -> Listing:
 
 def below(index: Index, collection: str | None, prefix: str = "") -> list[DocumentRow]:
     """Return the documents of a collection, or below one of its folders; None: all."""
-    return index.read(partial(document_lookup.below, collection=collection, prefix=prefix))
+    return index.read(
+        partial(document_lookup.documents_below, collection=collection, prefix=prefix)
+    )

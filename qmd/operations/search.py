@@ -143,7 +143,7 @@ def _search(
     copies: bool,
 ) -> Results:
     from qmd.ranking import bm25 as ranked
-    from qmd.ranking.copies import depth, folded
+    from qmd.ranking.copies import depth, without_copies
     from qmd.ranking.link_pages import behind
     from qmd.ranking.results import Form, Match
     from qmd.ranking.scale import attained
@@ -154,7 +154,7 @@ def _search(
     known = near_duplicates(index, cursor) if copies else {}
     pages = ranked.link_pages(cursor)
     most = depth(limit, known or pages)
-    fold = partial(folded, copies=known, question=made.query, limit=limit)
+    fold = partial(without_copies, copies=known, question=made.query, limit=limit)
     while True:
         found = ranked.bm25(cursor, asked, among=narrowed, limit=most)
         scores = behind(cursor, found.scores, pages, question=made.query)

@@ -153,7 +153,7 @@ def _similar(
     ranked = fused(
         cursor, lists, "scores", banned={document.document_id}, half_life=None, limit=most
     )
-    kept = groups.folded(ranked, _number, known, question="", limit=limit)
+    kept = groups.without_copies(ranked, _number, known, question="", limit=limit)
     matches = {Match(each.document_id, each.near, each.by_words): each for each, _ in kept}
     files = {each.document_id: others for each, others in kept}
     words = dict(found.words) if found is not None else {}

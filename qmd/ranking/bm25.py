@@ -157,9 +157,9 @@ def _scored(cursor: Cursor, query: Query, *, among: Filter, limit: int) -> Score
     total, average, _ = statistics(cursor)
 
     def respell(word: str) -> tuple[Alike, ...]:
-        from qmd.ranking.spelling import nearest  # of no use to most searches
+        from qmd.ranking.spelling import plausible_words  # of no use to most searches
 
-        return () if query.exact else nearest(cursor, postings, word)
+        return () if query.exact else plausible_words(cursor, postings, word)
 
     containing = partial(contained, cursor)
     asked = ResolvedQuery(

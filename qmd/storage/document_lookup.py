@@ -280,7 +280,7 @@ def _with_docid(cursor: Cursor, name: str, digits: str) -> DocumentRow | None:
     return rows[0] if rows else None
 
 
-def below(cursor: Cursor, collection: str | None, prefix: str = "") -> list[DocumentRow]:
+def documents_below(cursor: Cursor, collection: str | None, prefix: str = "") -> list[DocumentRow]:
     """List the documents of a collection, or of one of its folders, by path.
 
     Raises:

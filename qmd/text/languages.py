@@ -112,11 +112,11 @@ def _said(metadata: object) -> str | None:
     values = metadata.items() if isinstance(metadata, dict) else ()
     for key, value in values:
         if str(key).lower() in ("lang", "language") and isinstance(value, str):
-            return code_of(value)
+            return language_code(value)
     return None
 
 
-def code_of(name: str) -> str | None:
+def language_code(name: str) -> str | None:
     """Return the code of a language: `de` of `de-AT`, `ger` or `German`; None: it is none."""
     name = name.strip().lower().replace("_", "-").partition("-")[0]
     if name in _NAMES:

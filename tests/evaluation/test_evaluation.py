@@ -395,9 +395,9 @@ def test_a_chart_names_every_row(tmp_path):
 
 def test_a_chart_that_cannot_be_drawn_is_refused_at_once(tmp_path, monkeypatch):
     with pytest.raises(UsageError, match=r"ending in .png or .svg, not a.pdf"):
-        charts.check(tmp_path / "a.pdf")
+        charts.check_drawable(tmp_path / "a.pdf")
     with pytest.raises(UsageError, match="there is no folder"):
-        charts.check(tmp_path / "absent" / "a.png")
+        charts.check_drawable(tmp_path / "absent" / "a.png")
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
     with pytest.raises(UsageError, match=re.escape(extras.command("bench"))):
-        charts.check(tmp_path / "a.png")
+        charts.check_drawable(tmp_path / "a.png")

@@ -6,7 +6,7 @@ import csv
 import io
 
 from qmd.ingest.readers.reading import NamedPart, Reading, Unreadable
-from qmd.ingest.readers.text import decoded
+from qmd.ingest.readers.text import decoded_text
 
 BLOCK = 40
 """Rows below one head: a passage of a large table has it too."""
@@ -19,7 +19,7 @@ _SEPARATORS = ",;\t|"
 
 def read(data: bytes, name: str) -> Reading:
     """Read a table."""
-    text, remark = decoded(data)
+    text, remark = decoded_text(data)
     csv.field_size_limit(LONGEST)
     separator = "\t" if name.lower().endswith(".tsv") else _separator(text)
     try:

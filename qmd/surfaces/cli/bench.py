@@ -14,7 +14,7 @@ from qmd.declaration.parameters import UNLIMITED
 from qmd.errors import UsageError, extras
 from qmd.evaluation import Backend
 from qmd.surfaces import formats, wording
-from qmd.surfaces.cli.bench_report import Outcome, amount_of_queries, record, report
+from qmd.surfaces.cli.bench_report import Outcome, amount_of_queries, report, report_json
 from qmd.surfaces.cli.common import PARTLY, Ended, Json, examples, notice, say, state
 from qmd.surfaces.cli.framework import READ, WRITTEN, Collections, Whole
 from qmd.surfaces.cli.progress import bars
@@ -112,13 +112,13 @@ def bench(
     from qmd.evaluation import charts, fixtures, runs
 
     gc.enable()  # thousands of queries leave much behind
-    extras.check("ir-measures", "ir_measures", "computes the figures", extra="bench")
+    extras.require_extra("ir-measures", "ir_measures", "computes the figures", extra="bench")
     if chart is not None:
-        charts.check(chart, force=force)
+        charts.check_drawable(chart, force=force)
     if no_search and not score:
         raise UsageError("There is nothing to do: --no-search goes with --score RUN.")
     if run is not None:
-        runs.check(run, backend or list(Backend), force=force)
+        runs.check_run_files(run, backend or list(Backend), force=force)
     judged = fixtures.read(fixture)
     if judged.corpus is not None and collection:
         raise UsageError(
@@ -136,7 +136,7 @@ def bench(
         outcome = _measured(engine, judged, options, others, of)
     if chart is not None:
         _draw(outcome, chart)
-    say(formats.as_json(record(outcome)) if as_json else report(outcome))
+    say(formats.as_json(report_json(outcome)) if as_json else report(outcome))
     if _tell_failures(outcome):
         raise Ended(PARTLY)
 
@@ -190,7 +190,7 @@ def _measured(
 def _tell_missing(bench: Bench) -> None:
     from qmd.evaluation import index_under_test
 
-    missing = index_under_test.missing(bench)
+    missing = index_under_test.missing_documents(bench)
     if missing:
         documents = wording.amount(len(missing), "judged document")
         notice(f"{documents} cannot be found, since the index has none such: {_listed(missing)}")

@@ -130,7 +130,7 @@ def _hits(outcome: Outcome) -> str:
 # -- for programs --------------------------------------------------------------------
 
 
-def record(outcome: Outcome) -> dict[str, object]:
+def report_json(outcome: Outcome) -> dict[str, object]:
     """All figures, and what each query found."""
     return {
         "fixture": outcome.fixture.name,

@@ -26,7 +26,7 @@ from qmd import forward
 from qmd.settings import config
 from qmd.storage import statements
 from qmd.surfaces.forwarded import command
-from qmd.surfaces.forwarded.request import Request, parsed
+from qmd.surfaces.forwarded.request import Request, parse_request
 from qmd.surfaces.forwarded.session import Session
 from qmd.version import __version__
 
@@ -254,7 +254,7 @@ class Listener:
     def _accepted(self, content: bytes) -> Request | None:
         """Read a request; None if it is not for this index, these settings, or this code."""
         try:
-            request = parsed(content)
+            request = parse_request(content)
         except ValueError:
             return None
         code = (__version__, sys.prefix, forward.PACKAGE)

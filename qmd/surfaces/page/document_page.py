@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qmd.operations import reading
 from qmd.surfaces.page.address import AddressedSearch, document_url
-from qmd.surfaces.page.marks import NumberedLine, marked
+from qmd.surfaces.page.marks import NumberedLine, highlighted
 from qmd.surfaces.page.search_page import kind_name
 from qmd.text import kinds
 
@@ -156,7 +156,7 @@ def _as_text(shown: DocumentView, lines: list[str], is_match: IsMatch | None) ->
     part = lines[at : at + LINES]
     return shown._replace(
         lines=[
-            NumberedLine(number, marked(_cut(text), is_match))
+            NumberedLine(number, highlighted(_cut(text), is_match))
             for number, text in enumerate(part, at + 1)
         ],
         first=at + 1 if part else 0,
