@@ -80,7 +80,9 @@ def main() -> None:
         print(f"chunks, all in one text: {rate([one], options.rounds, chunker.chunks):.1f} MB/s")
         print(f"counted: {counter.seen / options.rounds / size:.2f} times")
     programs = defaultdict[str, list[str]](list)
-    for path, text in read(options.folder, lambda name: bool(code_chunker.language(name))).items():
+    for path, text in read(
+        options.folder, lambda name: bool(code_chunker.grammar_of(name))
+    ).items():
         programs[PurePath(path).suffix].append(text)
     for suffix, found in sorted(programs.items()):
 

@@ -42,7 +42,7 @@ class _Entry(NamedTuple):
     def name(self) -> str:
         """Name of the holder for messages."""
         if self.machine == os.uname().nodename:
-            return processes.named(self.process, self.command)
+            return processes.process_name(self.process, self.command)
         return f"{self.command}, process {self.process} on {self.machine}"
 
 

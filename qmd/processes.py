@@ -32,10 +32,10 @@ def current_command() -> str:
         return _own
     # A worker of `multiprocessing` has the program of its parent in `argv`.
     worker = "--multiprocessing-fork" in sys.orig_argv
-    return described([sys.executable, *sys.argv] if worker else sys.orig_argv)
+    return short_command([sys.executable, *sys.argv] if worker else sys.orig_argv)
 
 
-def described(arguments: Sequence[str]) -> str:
+def short_command(arguments: Sequence[str]) -> str:
     """Shorten a command line to its interpreter and program, without arguments."""
     program = Path(arguments[0]).name if arguments else "python"
     if not program.startswith("python"):
@@ -97,7 +97,7 @@ def command_of(process: int) -> str | None:
         line = Path(f"/proc/{process}/cmdline").read_bytes().decode(errors="replace")
     except OSError:
         return None
-    return described(line.rstrip("\0").split("\0")) or None
+    return short_command(line.rstrip("\0").split("\0")) or None
 
 
 def lockers(file: os.stat_result) -> list[int]:
@@ -114,7 +114,7 @@ def lockers(file: os.stat_result) -> list[int]:
     return [int(each[4]) for each in words if each[5] == place and int(each[4]) > 0]
 
 
-def named(process: int, text: str) -> str:
+def process_name(process: int, text: str) -> str:
     """Format a process for messages: `qmd update, process 13630`.
 
     Args:

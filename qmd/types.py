@@ -46,7 +46,7 @@ class Context(NamedTuple):
     body: str
 
 
-class Document(NamedTuple):
+class DocumentRow(NamedTuple):
     """A document of the index, without its text.
 
     Attributes:
@@ -165,7 +165,7 @@ class Filter(NamedTuple):
     """Restrictions on the documents of a search. None means no restriction.
 
     Attributes:
-        path: regular expression for `collection/path`; see `globs.below`.
+        path: regular expression for `collection/path`; see `globs.under_folder`.
         overlaps: of the collections that are searched; of a file that two have, the document of
             the inner one is the result.
         title: regular expression for a part of the title in lower case, without accents.

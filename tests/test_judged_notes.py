@@ -16,7 +16,7 @@ import pytest
 
 from bench.relevance import engine_over
 from qmd.evaluation import Backend, fixtures
-from qmd.evaluation.index_under_test import Bench, missing
+from qmd.evaluation.index_under_test import Bench, missing_documents
 from qmd.evaluation.metrics import score
 from qmd.evaluation.runner import ask
 from qmd.operations.documents import below
@@ -58,7 +58,7 @@ def ndcg(bench, backend):
 
 
 def test_every_judged_note_is_there_and_every_note_is_judged(bench):
-    assert missing(bench) == []
+    assert missing_documents(bench) == []
     judged = {name for question in bench.fixture.questions for name in question.judged}
     assert len(judged) == len(below(bench.engine, None)) == 50
 

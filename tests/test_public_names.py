@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from importlib import import_module
 from pathlib import Path
 
@@ -33,3 +34,13 @@ def test_documents_that_are_listed_are_of_the_public_class(library):
     with qmd.connect(library.engine.place.database) as kb:
         [document] = kb.documents()
     assert isinstance(document, qmd.Document)
+
+
+def test_a_class_has_a_name_of_its_own():
+    """Functions may share a verb, which their module completes: `trust.revoke`."""
+    modules = defaultdict(list)
+    for path in sorted(Path(qmd.__file__).parent.rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                modules[node.name].append(path.stem)
+    assert {name: stems for name, stems in modules.items() if len(stems) > 1} == {}

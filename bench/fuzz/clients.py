@@ -39,7 +39,7 @@ def lines() -> Iterator[Target]:
     from mcp_types import jsonrpc_message_adapter
     from pydantic import ValidationError
 
-    from qmd.surfaces.mcp.json_lines import problem_of, split
+    from qmd.surfaces.mcp.json_lines import line_problem, split_lines
 
     def made(source: Bytes) -> Input:
         size = source.number(1, 200)
@@ -47,13 +47,13 @@ def lines() -> Iterator[Target]:
 
     def check(data: bytes, size: int) -> None:
         pieces = iter([data[at : at + size] for at in range(0, len(data), size)])
-        found = list(split(lambda: next(pieces, b"")))
+        found = list(split_lines(lambda: next(pieces, b"")))
         assert b"\n".join(found) == data.removesuffix(b"\n")
         for line in found:
             try:
                 jsonrpc_message_adapter.validate_json(line, by_name=False)
             except ValidationError:
-                problem = problem_of(line)
+                problem = line_problem(line)
                 json.dumps(problem._asdict(), ensure_ascii=False).encode()
 
     examples = (
@@ -83,7 +83,7 @@ def experience() -> Iterator[Target]:
                 assert asked.keywords.strip()
                 return
             found = experience.submission(given)
-        except experience.Refused as refusal:
+        except experience.ContractViolations as refusal:
             json.dumps([str(refusal), refusal.violations, refusal.findings]).encode()
             return
         assert experience.heading(found.title).strip()

@@ -32,7 +32,7 @@ def locks() -> Iterator[Target]:
         door = index.with_name(f"{index.name}.lock")
         one = processes.MAX_COMMAND_LENGTH + len(", process 999999999 (suspended) on ") + 64
         longest = lock_signature.MAX_NAMED * (one + len(" and ")) + len("64 more")
-        ours = processes.named(os.getpid(), processes.current_command())
+        ours = processes.process_name(os.getpid(), processes.current_command())
 
         def check(data: bytes) -> None:
             door.write_bytes(data)

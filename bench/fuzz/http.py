@@ -104,7 +104,7 @@ def _served():
     from anyio.from_thread import start_blocking_portal
 
     from qmd.surfaces.http.access_control import Policy
-    from qmd.surfaces.http.app import Options, Protocol, application
+    from qmd.surfaces.http.app import Options, Protocol, asgi_application
     from qmd.surfaces.tools.dispatch import Toolbox
 
     with library() as engine, start_blocking_portal() as portal:
@@ -112,7 +112,7 @@ def _served():
         toolbox = Toolbox(engine, read_only=True)
         protocol = Protocol(toolbox, "plain")
         running = portal.start_task_soon(protocol.run)
-        app = application(toolbox, protocol, Options(Policy()))
+        app = asgi_application(toolbox, protocol, Options(Policy()))
 
         async def answered(scope: dict[str, Any], parts: list[bytes], leaves: bool) -> list[Any]:
             said: list[Any] = []

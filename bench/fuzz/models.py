@@ -36,10 +36,10 @@ def hub() -> Iterator[Target]:
 
         def check(text: str, ref: bytes) -> None:
             with suppress(UsageError):
-                found = uri.parse(text)
+                found = uri.parse_uri(text)
                 again = f"hf:{found.repo}/{found.file}"
                 again += f"@{found.revision}" if found.revision else ""
-                assert uri.parse(again) == found
+                assert uri.parse_uri(again) == found
                 for part in (found.repo, found.file, found.revision or "x"):
                     assert not part.startswith("/")
                     assert ".." not in part.split("/")
@@ -63,7 +63,7 @@ def gguf() -> Iterator[Target]:
     """Files that should be models: what is none is refused before a library reads it."""
     from qmd.errors import ModelUnusable
     from qmd.models.hub.cache import is_foreign, problem_of_cached
-    from qmd.models.registry import Model, check_file
+    from qmd.models.registry import Model, check_gguf
 
     with tempfile.TemporaryDirectory() as name:
         file = Path(name) / "model.gguf"
@@ -74,7 +74,7 @@ def gguf() -> Iterator[Target]:
             assert is_foreign(file) != is_one
             assert (problem_of_cached(file) is None) == is_one
             try:
-                check_file(Model("m", "embed", str(file)))
+                check_gguf(Model("m", "embed", str(file)))
             except ModelUnusable:
                 assert not is_one
             else:

@@ -132,11 +132,11 @@ def links() -> Iterator[Target]:
         data = text.encode()
         start = len(text[: frontmatter(text).end].encode())
         assert outlines.hints(data, start) == hidden.hints(data, start)
-        parts = hidden.hidden(data, start)
+        parts = hidden.parts_not_shown(data, start)
         ends = [place for part in parts for place in (part.start, part.end)]
         assert ends == sorted(ends)
         assert all(part.start < part.end <= len(data) for part in parts)
-        visible = hidden.shown(data, start)
+        visible = hidden.shown_parts(data, start)
         assert [len(line) for line in visible.split(b"\n")] == [
             len(line) for line in data.split(b"\n")
         ]
@@ -181,9 +181,9 @@ def languages() -> Iterator[Target]:
     def check(text: str, word: str, code: str, values: dict[str, object]) -> None:
         said = ours.language(text, json.dumps(values))
         assert said is None or re.fullmatch("[a-z]{2,3}", said)
-        assert said is None or ours.code_of(said) == said
+        assert said is None or ours.language_code(said) == said
         told = ours.detected(text)
-        assert told is None or ours.code_of(told) == told
+        assert told is None or ours.language_code(told) == told
         assert ours.detected(f"{text} {text}") == told
         assert ours.stemmed_in(code) in ("", code)
         for raw in tokenizer.split(word)[:20]:

@@ -134,7 +134,9 @@ def misspelt() -> Iterator[Target]:
                 back = spelling.distance(other, one, most=most)
                 assert back is not None
             asked = tokenizer.fold(one)
-            found = engine.read(lambda cursor: spelling.nearest(cursor, Filed(cursor), asked))
+            found = engine.read(
+                lambda cursor: spelling.plausible_words(cursor, Filed(cursor), asked)
+            )
             assert len(found) <= spelling.MOST
             for each in found:
                 assert each.word not in STOP_WORDS
@@ -181,7 +183,7 @@ def copies() -> Iterator[Target]:
         for one, other, _ in near:
             assert one < other
         pairs = [(f"{one}", f"{other}", equal) for one, other, equal in near]
-        groups = near_duplicates.grouped(pairs)
+        groups = near_duplicates.around_leaders(pairs)
         members = [member for member, _, _ in groups]
         assert len(members) == len(set(members))
         joined = {frozenset(pair[:2]) for pair in pairs}

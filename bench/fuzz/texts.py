@@ -40,7 +40,7 @@ def chunks() -> Iterator[Target]:
 
 def data() -> Iterator[Target]:
     """Fuzz data in a text: lines and lengths stay, and the compiled test misses none."""
-    from qmd.ingest.searched_text import without_data
+    from qmd.ingest.searched_text import data_blanked
     from qmd.text import machine_data
 
     def made(source: Bytes) -> Input:
@@ -53,7 +53,7 @@ def data() -> Iterator[Target]:
         words = machine_data.blanked(text, found)
         assert len(words) == len(text)
         assert words.count("\n") == text.count("\n")
-        assert without_data(text.encode())[0].decode() == words
+        assert data_blanked(text.encode())[0].decode() == words
 
     words = "data:a/b;base64,¦-----BEGIN KEY-----\n¦-----END KEY-----\n¦aB3/¦0 1 ¦0x7f, ¦{a:1},"
     yield Target(made, check, words.split("¦"), (b"![](data:image/png;base64,iVBORw0KGgo=)\n",))

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Literal
 
 from qmd.analytics import statistics
 from qmd.analytics.map_svg import ClusterLabel, MapPoint, to_html, to_svg
-from qmd.analytics.picture_files import check, write
+from qmd.analytics.picture_files import check_picture, write
 from qmd.analytics.rows import Rows
-from qmd.embedding.vector_status import Index, other_vectors_notice, vector_status
+from qmd.embedding.vector_status import IndexWithModels, other_vectors_notice, vector_status
 from qmd.errors import NotEmbedded, UsageError, extras
 from qmd.errors.base import advised
 from qmd.quoting import command
@@ -77,7 +77,7 @@ class Map:
             UsageError: the file has another ending, or cannot be written.
         """
         path = Path(path)
-        check(path, FORMS)
+        check_picture(path, FORMS)
         text = self.svg() if path.suffix.lower() == ".svg" else self.html()
         write(path, text.encode())
 
@@ -94,10 +94,10 @@ def check_method(method: str) -> None:
     if method not in ("pca", "tsne"):
         raise UsageError(f"Unknown method: {method}. Valid: pca, tsne.")
     if method == "tsne":
-        extras.check("scikit-learn", "sklearn", "computes t-SNE", extra="plots")
+        extras.require_extra("scikit-learn", "sklearn", "computes t-SNE", extra="plots")
 
 
-def make(index: Index, names: Sequence[str] = (), *, method: Method = "pca") -> Map:
+def make(index: IndexWithModels, names: Sequence[str] = (), *, method: Method = "pca") -> Map:
     """Build the map of some collections, or of all.
 
     A document lies where the mean of the vectors of its passages does.

@@ -18,7 +18,7 @@ OTHERS = "#8C8C8C"
 """Colour of all without one of their own."""
 
 
-def check(path: Path, forms: Sequence[str]) -> None:
+def check_picture(path: Path, forms: Sequence[str]) -> None:
     """Refuse to begin, if the picture could not be written at the end.
 
     Args:

@@ -43,7 +43,7 @@ _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 """Names and values within a type."""
 
 
-class Kept:
+class SandboxRows:
     """Rows in the sandbox of their query.
 
     Args:

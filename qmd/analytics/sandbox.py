@@ -23,7 +23,7 @@ import _duckdb
 
 from qmd.analytics import statement_check
 from qmd.analytics.duckdb_messages import without_advice
-from qmd.analytics.query_result import Kept
+from qmd.analytics.query_result import SandboxRows
 from qmd.analytics.views import View, needed, views
 from qmd.errors import IndexFailure, SqlError, SqlOutOfMemory, UsageError
 from qmd.storage import scratch
@@ -98,7 +98,7 @@ class Outdated(Exception):
     """The tables of the index need an update by these settings or this version of qmd."""
 
 
-class Found(NamedTuple):
+class SearchRow(NamedTuple):
     """A search result as a row of SQL; its fields are the columns of `found`."""
 
     call: int
@@ -163,11 +163,11 @@ class Sandbox:
         self,
         request: CheckedStatement,
         parameters: Parameters,
-        found: Sequence[Found],
+        found: Sequence[SearchRow],
         log: Sequence[str],
         attach: Callable[[Connection], None],
         check: Callable[[Cursor], None],
-    ) -> Kept:
+    ) -> SandboxRows:
         """Run a statement and keep what it gives. Once only.
 
         Args:
@@ -193,10 +193,12 @@ class Sandbox:
                     self._run(request, parameters)
             finally:
                 self._cursor.run("store/detach")
-            return Kept(self._cursor, self._told, widest=memory_of(self._limits) // ROW_SHARE)
+            return SandboxRows(
+                self._cursor, self._told, widest=memory_of(self._limits) // ROW_SHARE
+            )
 
     def _furnish(
-        self, request: CheckedStatement, found: Sequence[Found], log: Sequence[str]
+        self, request: CheckedStatement, found: Sequence[SearchRow], log: Sequence[str]
     ) -> None:
         """Make the views, and put what searches found where they look for it."""
         for name in ("schema", "calls", "found", "searches"):

@@ -18,8 +18,8 @@ from qmd.workers import channel, serving
 
 if TYPE_CHECKING:
     from qmd.analytics.heading import Heading
-    from qmd.analytics.query_result import Kept
-    from qmd.analytics.sandbox import Found
+    from qmd.analytics.query_result import SandboxRows
+    from qmd.analytics.sandbox import SearchRow
     from qmd.analytics.search_calls import Parameters
     from qmd.analytics.statement_check import CheckedStatement
 
@@ -28,7 +28,7 @@ UNTOUCHED = 512 << 20
 than they use."""
 
 
-class Index(NamedTuple):
+class IndexFile(NamedTuple):
     """An index file to query.
 
     Attributes:
@@ -55,7 +55,7 @@ class _Session:
     def __init__(self, answers: int) -> None:
         self._answers = answers
         self._box: Sandbox | None = None
-        self._kept: Kept | None = None
+        self._kept: SandboxRows | None = None
 
     def read(
         self, index: Path, limits: Limits, spill: Path, folder: str, text: str, given: Parameters
@@ -70,10 +70,10 @@ class _Session:
 
     def answer(
         self,
-        index: Index,
+        index: IndexFile,
         request: CheckedStatement,
         parameters: Parameters,
-        found: Sequence[Found],
+        found: Sequence[SearchRow],
         log: Sequence[str],
     ) -> tuple[tuple[Heading, ...], int]:
         """Run the statement, and keep what it gives."""

@@ -24,12 +24,12 @@ from qmd.analytics.sandbox import memory_of
 from qmd.errors import SqlError, SqlOutOfMemory, SqlTimeout
 from qmd.storage import cancellation, scratch
 from qmd.workers import channel
-from qmd.workers.process import Ended, OverMemory, OverTime, Process, Start, forked, spawned
+from qmd.workers.process import OverMemory, OverTime, Process, ProcessEnded, Start, forked, spawned
 
 if TYPE_CHECKING:
     from qmd.analytics.heading import Heading
-    from qmd.analytics.sandbox import Found, Limits
-    from qmd.analytics.sandbox_worker import Index
+    from qmd.analytics.sandbox import Limits, SearchRow
+    from qmd.analytics.sandbox_worker import IndexFile
     from qmd.analytics.search_calls import Parameters
     from qmd.analytics.statement_check import CheckedStatement
 
@@ -105,10 +105,10 @@ class Worker(Process):
 
     def answer(
         self,
-        index: Index,
+        index: IndexFile,
         request: CheckedStatement,
         parameters: Parameters,
-        found: list[Found],
+        found: list[SearchRow],
         log: list[str],
         wanted: Callable[[], bool] = lambda: False,
     ) -> tuple[tuple[Heading, ...], int]:
@@ -160,7 +160,7 @@ class Worker(Process):
             self.ask(name, given)
         except channel.Unsendable as error:
             raise SqlError(f"A parameter is no value for a query: {error}") from error
-        except Ended as error:
+        except ProcessEnded as error:
             raise self._gone(error.signal) from error
 
     def _reply(self) -> tuple[str, Any]:
@@ -171,7 +171,7 @@ class Worker(Process):
             raise SqlTimeout(self._limits.timeout) from error
         except OverMemory as error:
             raise SqlOutOfMemory(self._limits.memory) from error
-        except Ended as error:
+        except ProcessEnded as error:
             raise self._gone(error.signal) from error
 
     def waited(self, now: float) -> None:

@@ -25,7 +25,7 @@ LARGEST_N = 1_000_000
 Parameters = Mapping[str, Any] | Sequence[Any]
 
 
-class Call(NamedTuple):
+class SearchCall(NamedTuple):
     """A call of a search function in a statement.
 
     Attributes:
@@ -49,7 +49,9 @@ class Call(NamedTuple):
         }
 
 
-def bind_call(search: str, arguments: Sequence[dict[str, Any]], parameters: Parameters) -> Call:
+def bind_call(
+    search: str, arguments: Sequence[dict[str, Any]], parameters: Parameters
+) -> SearchCall:
     """Bind the arguments of a search call.
 
     Args:
@@ -76,7 +78,7 @@ def bind_call(search: str, arguments: Sequence[dict[str, Any]], parameters: Para
         if value is not None and not isinstance(value, str):
             raise SqlError(f"{name} of {search} is a text.")
         among.append(value)
-    return Call(search, query, n, tuple(among))
+    return SearchCall(search, query, n, tuple(among))
 
 
 def _usage(search: str) -> str:

@@ -19,8 +19,8 @@ from qmd.analytics import lexer
 from qmd.analytics.duckdb_messages import without_advice
 from qmd.analytics.search_calls import (
     SEARCHES,
-    Call,
     Parameters,
+    SearchCall,
     bind_call,
     check_parameters,
     parameter,
@@ -89,7 +89,7 @@ class CheckedStatement(NamedTuple):
 
     query: str
     manner: str
-    calls: tuple[Call, ...]
+    calls: tuple[SearchCall, ...]
     names: frozenset[str]
     own: frozenset[str]
 
@@ -164,7 +164,7 @@ class StatementChecker:
             return SqlError(hint if first == "PIVOT" else without_advice(found["error_message"]))
         return SqlError(f"qmd sql only reads: {first} is no query. It takes {_FORMS}.")
 
-    def _calls(self, tree: dict[str, Any], parameters: Parameters) -> Iterator[Call]:
+    def _calls(self, tree: dict[str, Any], parameters: Parameters) -> Iterator[SearchCall]:
         """Yield the search calls; refuse what a query may not do."""
         nodes = list(_within(tree))
         giving_rows = {id(node["function"]) for node, _ in nodes if node.get("type") == _OF_ROWS}

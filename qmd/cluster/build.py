@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.cluster import manifest as manifests
 from qmd.cluster import routing, shard_builder
-from qmd.cluster.manifest import Manifest, ShardFile
-from qmd.cluster.settle import Measured, settle
+from qmd.cluster.manifest import BuildManifest, ShardFile
+from qmd.cluster.settle import Measured, settle_shards
 from qmd.errors import IndexNotWritable, NotAManifest, UsageError
 from qmd.storage.file_lock import errand
 from qmd.text import hashes
@@ -57,17 +57,17 @@ class Built(NamedTuple):
         skipped: (path, reason) of files that could not be read.
     """
 
-    manifest: Manifest
+    manifest: BuildManifest
     built: int
     kept: int
     skipped: list[tuple[str, str]]
 
 
-Carry = Callable[[Sequence[shard_builder.Task], Progress], None]
+Carry = Callable[[Sequence[shard_builder.ShardTask], Progress], None]
 """Builds shards: one after the other, or at the same time on several machines."""
 
 
-def one_by_one(tasks: Sequence[shard_builder.Task], progress: Progress) -> None:
+def one_by_one(tasks: Sequence[shard_builder.ShardTask], progress: Progress) -> None:
     """Build shards one after the other in this process."""
     for task in tasks:
         step = f"shard {task.number}"
@@ -147,12 +147,12 @@ def _built(plan: Plan, progress: Progress, carry: Carry) -> Built:
     paths = [folder / _name(number) for number in range(plan.shards)]
     progress("comparing texts", 0, 1)
     with _measured(plan) as measured:
-        settle(paths, measured)
+        settle_shards(paths, measured)
     progress("comparing texts", 1, 1)
     shards = []
     for number, path in enumerate(paths):
         progress("checksums", number, plan.shards)
-        documents, vectors = shard_builder.counted(path)
+        documents, vectors = shard_builder.count_shard(path)
         shards.append(
             ShardFile(
                 number,
@@ -165,7 +165,7 @@ def _built(plan: Plan, progress: Progress, carry: Carry) -> Built:
             )
         )
     collection = plan.collection
-    made = Manifest(
+    made = BuildManifest(
         build_id,
         manifests.schema(),
         __version__,
@@ -185,15 +185,15 @@ def _task(
     routes: routing.Routes,
     number: int,
     folder: Path,
-    before: Manifest | None,
+    before: BuildManifest | None,
     fingerprint: str | None,
-) -> shard_builder.Task:
+) -> shard_builder.ShardTask:
     begin = None
     if before is not None and len(before.shards) == plan.shards and before.model == fingerprint:
         same = (before.collection, before.root) == (plan.collection.name, plan.collection.root)
         old = plan.to / before.shards[number].file
         begin = old if same and old.exists() else None
-    return shard_builder.Task(
+    return shard_builder.ShardTask(
         number,
         folder / f"work-{number:04}",
         folder / _name(number),
@@ -249,7 +249,7 @@ def _measured(plan: Plan) -> Iterator[Measured | None]:
         models.close()
 
 
-def _before(folder: Path) -> Manifest | None:
+def _before(folder: Path) -> BuildManifest | None:
     """Return the manifest of the build before; None: there is none that this version reads."""
     try:
         return manifests.read(folder)
@@ -257,7 +257,7 @@ def _before(folder: Path) -> Manifest | None:
         return None
 
 
-def _is_whole(folder: Path, manifest: Manifest) -> bool:
+def _is_whole(folder: Path, manifest: BuildManifest) -> bool:
     return all(
         (folder / each.file).exists() and (folder / each.file).stat().st_size == each.bytes
         for each in manifest.shards

@@ -7,8 +7,8 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from qmd.cluster.numbers import joined, split
-from qmd.cluster.shard import Request
+from qmd.cluster.numbers import numbers_by_shard, overall_number
+from qmd.cluster.shard import ShardRequest
 from qmd.cluster.statements import HERE, RULES, Shards
 from qmd.errors import NotOverShards, ShardsReadOnly
 from qmd.ranking import bm25
@@ -63,8 +63,8 @@ class ShardedPostings:
     def ranked(self, wanted: Wanted, limit: int) -> list[tuple[int, float]]:
         """See `Postings`."""
         count = self._shards.count
-        banned = split(wanted.banned, count)
-        allowed = None if wanted.allowed is None else split(wanted.allowed, count)
+        banned = numbers_by_shard(wanted.banned, count)
+        allowed = None if wanted.allowed is None else numbers_by_shard(wanted.allowed, count)
         counted = {term: _split(tally, count) for term, tally in wanted.counted.items()}
         requests = {}
         for shard in range(count):
@@ -77,10 +77,10 @@ class ShardedPostings:
                 None if allowed is None else allowed[shard],
                 frozenset(banned[shard]),
             )
-            requests[shard] = Request("ranked", (own, limit))
+            requests[shard] = ShardRequest("ranked", (own, limit))
         answers = self._shards.ask(requests) if requests else {}
         rows = [
-            (joined(number, shard, count), score)
+            (overall_number(number, shard, count), score)
             for shard, found in answers.items()
             for number, score in found
         ]
@@ -91,17 +91,17 @@ class ShardedPostings:
         return rows
 
     def _ask_all(self, kind: str, *arguments: Any) -> list[Any]:
-        request = Request(kind, arguments)
+        request = ShardRequest(kind, arguments)
         return list(self._shards.ask(dict.fromkeys(range(self._shards.count), request)).values())
 
     def _tallies(self, kind: str, asked: Sequence[Sequence[Any]]) -> dict[int, Tally]:
         """Join the counts of all shards, in the order of the numbers of documents."""
         count = self._shards.count
-        request = Request(kind, ([list(each) for each in asked],))
+        request = ShardRequest(kind, ([list(each) for each in asked],))
         pairs: dict[int, list[tuple[int, float]]] = {}
         for shard, found in self._shards.ask(dict.fromkeys(range(count), request)).items():
             for number, tally in found.items():
-                documents = (joined(each, shard, count) for each in tally.documents)
+                documents = (overall_number(each, shard, count) for each in tally.documents)
                 pairs.setdefault(number, []).extend(zip(documents, tally.frequencies, strict=True))
         tallies = {}
         for number, rows in sorted(pairs.items()):

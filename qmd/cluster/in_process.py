@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from qmd.cluster.manifest import Manifest, check_file
-from qmd.cluster.shard import Request, Shard
+from qmd.cluster.manifest import BuildManifest, check_file
+from qmd.cluster.shard import Shard, ShardRequest
 
 
 class ShardsHere:
@@ -21,7 +21,7 @@ class ShardsHere:
         ShardDamaged: the file of one is missing or has another size.
     """
 
-    def __init__(self, folder: Path, manifest: Manifest, *, in_memory: bool = False) -> None:
+    def __init__(self, folder: Path, manifest: BuildManifest, *, in_memory: bool = False) -> None:
         paths = [check_file(folder, each) for each in manifest.shards]
         self._shards = [Shard(path, in_memory=in_memory) for path in paths]
 
@@ -30,7 +30,7 @@ class ShardsHere:
         """Shards of the index."""
         return len(self._shards)
 
-    def ask(self, requests: Mapping[int, Request]) -> Mapping[int, Any]:
+    def ask(self, requests: Mapping[int, ShardRequest]) -> Mapping[int, Any]:
         """Ask one shard after the other."""
         return {number: self._shards[number].answer(each) for number, each in requests.items()}
 

@@ -55,7 +55,7 @@ class ShardFile(NamedTuple):
     vectors: int
 
 
-class Manifest(NamedTuple):
+class BuildManifest(NamedTuple):
     """Description of one build.
 
     Attributes:
@@ -93,7 +93,7 @@ def schema() -> int:
     return migrations()[-1].version
 
 
-def write(folder: Path, manifest: Manifest) -> None:
+def write(folder: Path, manifest: BuildManifest) -> None:
     """Replace the manifest of a folder in one step.
 
     Raises:
@@ -108,7 +108,7 @@ def write(folder: Path, manifest: Manifest) -> None:
     safe_open.atomic_replace(folder / NAME, lambda file: file.write(text))
 
 
-def read(folder: Path) -> Manifest:
+def read(folder: Path) -> BuildManifest:
     """Read the manifest of a folder.
 
     Raises:
@@ -146,19 +146,19 @@ def read(folder: Path) -> Manifest:
     return found
 
 
-def _manifest(record: Mapping[str, Any]) -> Manifest:
+def _manifest(record: Mapping[str, Any]) -> BuildManifest:
     """Make a manifest of JSON.
 
     Raises:
         KeyError, TypeError, ValueError: it makes no sense.
     """
-    names = [name for name in Manifest._fields if name != "shards"]
+    names = [name for name in BuildManifest._fields if name != "shards"]
     fields = {name: _checked(record, name, None) for name in names}
     shards = tuple(_shard(number, each) for number, each in enumerate(record["shards"]))
     count = len(shards)
     if not 0 < count <= MOST_SHARDS or count & (count - 1):
         raise ValueError(f"it has {count} shards, which is no power of two up to {MOST_SHARDS}")
-    return Manifest(shards=shards, **fields)
+    return BuildManifest(shards=shards, **fields)
 
 
 def _shard(number: int, record: Mapping[str, Any]) -> ShardFile:

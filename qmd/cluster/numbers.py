@@ -26,7 +26,7 @@ def shard_of_digest(digest: str, shards: int) -> int:
     return (xxhash.xxh64_intdigest(digest.encode()) >> 1) % shards
 
 
-def split(numbers: Iterable[int], shards: int) -> list[list[int]]:
+def numbers_by_shard(numbers: Iterable[int], shards: int) -> list[list[int]]:
     """Give each shard its own of some numbers, as it counts them, in the same order."""
     found: list[list[int]] = [[] for _ in range(shards)]
     for number in numbers:
@@ -34,6 +34,6 @@ def split(numbers: Iterable[int], shards: int) -> list[list[int]]:
     return found
 
 
-def joined(local: int, shard: int, shards: int) -> int:
+def overall_number(local: int, shard: int, shards: int) -> int:
     """Return the number over all shards of a number of one."""
     return local * shards + shard

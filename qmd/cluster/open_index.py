@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Found = TypeVar("Found")
 
 
-def check(operation: Operation) -> None:
+def check_supported(operation: Operation) -> None:
     """Refuse an operation that shards cannot do together. See `ShardedIndex.check_operation`."""
     if operation.writes:
         raise ShardsReadOnly
@@ -83,7 +83,7 @@ class ShardedIndex(Index):
             ShardsReadOnly: it would change the index.
             NotOverShards: it needs all tables in one file.
         """
-        check(operation)
+        check_supported(operation)
 
     def folders(self, names: Sequence[str] = ()) -> list[Collection]:
         """Refuse to give folders to update or watch.

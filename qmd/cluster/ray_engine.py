@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from qmd.cluster.manifest import Manifest, ShardFile, check_file
-from qmd.cluster.shard import Request, Shard
+from qmd.cluster.manifest import BuildManifest, ShardFile, check_file
+from qmd.cluster.shard import Shard, ShardRequest
 from qmd.errors import ClusterFailure, IndexFailure, ShardFailed, ShardsMissing, UsageError, extras
 from qmd.settings.config import Engine
 from qmd.storage import cancellation
@@ -60,7 +60,7 @@ class _Holder:
         try:
             with self._opening:  # two engines must not have one file open
                 shard = self._shard = self._shard or Shard(check_file(self._folder, self._file))
-            return True, shard.answer(Request(*request))
+            return True, shard.answer(ShardRequest(*request))
         except IndexFailure as error:
             return False, str(error)
 
@@ -79,8 +79,8 @@ class ShardsOfRay:
         UsageError: Ray is not installed, or no address is given, or none answers there.
     """
 
-    def __init__(self, folder: Path, manifest: Manifest, engine: Engine) -> None:
-        extras.check("Ray", "ray", "holds the shards on a cluster", extra="ray")
+    def __init__(self, folder: Path, manifest: BuildManifest, engine: Engine) -> None:
+        extras.require_extra("Ray", "ray", "holds the shards on a cluster", extra="ray")
         import ray
 
         self._ray = ray
@@ -109,7 +109,7 @@ class ShardsOfRay:
         """Shards of the index."""
         return len(self._actors)
 
-    def ask(self, requests: Mapping[int, Request]) -> Mapping[int, Any]:
+    def ask(self, requests: Mapping[int, ShardRequest]) -> Mapping[int, Any]:
         """Ask shards all at once. An actor that died is started again, and asked again.
 
         Raises:

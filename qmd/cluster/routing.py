@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from qmd import safe_open
 from qmd.cluster.numbers import shard_of_digest
-from qmd.ingest.walk import Found, walk
+from qmd.ingest.walk import FileTable, walk
 from qmd.text import hashes
 from qmd.types import Collection
 
@@ -43,14 +43,14 @@ class Routes(NamedTuple):
         shards: files of each shard, by path.
     """
 
-    found: Found
+    found: FileTable
     shards: list[list[Routed]]
 
-    def of_shard(self, number: int) -> Found:
+    def of_shard(self, number: int) -> FileTable:
         """Return the files of one shard as a walk of its own."""
         chosen = [each.place for each in self.shards[number]]
         found = self.found
-        return Found(
+        return FileTable(
             paths=[found.paths[at] for at in chosen],
             sizes=[found.sizes[at] for at in chosen],
             mtimes=[found.mtimes[at] for at in chosen],

@@ -49,7 +49,7 @@ class Measured(NamedTuple):
     ask: Ask
 
 
-def settle(paths: Sequence[Path], measured: Measured | None) -> None:
+def settle_shards(paths: Sequence[Path], measured: Measured | None) -> None:
     """Compare the texts of all shards, and write into each what concerns its own.
 
     A shard that has it already is not written to.

@@ -22,7 +22,7 @@ POSTINGS = frozenset({"near", "documents", "any_of", "phrases", "ranked"})
 """Requests that are methods of the protocol `Postings`."""
 
 
-class Request(NamedTuple):
+class ShardRequest(NamedTuple):
     """Question of the coordinator to one shard.
 
     Attributes:
@@ -52,7 +52,7 @@ class Shard:
             self._database.missed = self._holder.missed
         self._matrices: dict[int, Matrix] = {}
 
-    def answer(self, request: Request) -> Any:
+    def answer(self, request: ShardRequest) -> Any:
         """Answer one request, about one state of the file.
 
         Raises:
@@ -60,7 +60,7 @@ class Shard:
         """
         return self._database.read(lambda cursor: self._answered(cursor, request))
 
-    def _answered(self, cursor: Cursor, request: Request) -> Any:
+    def _answered(self, cursor: Cursor, request: ShardRequest) -> Any:
         from qmd.ranking import bm25
 
         if request.kind in POSTINGS:

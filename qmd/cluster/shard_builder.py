@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 from qmd import files
 from qmd.errors import ShardDamaged
-from qmd.ingest.walk import Found
+from qmd.ingest.walk import FileTable
 from qmd.operations.index import Index
 from qmd.settings.environment import Machine, Place
 from qmd.storage.database import Database
 from qmd.types import Collection
 
 
-class Task(NamedTuple):
+class ShardTask(NamedTuple):
     """All that a worker needs to build a shard; it can be sent to another process.
 
     Attributes:
@@ -35,7 +35,7 @@ class Task(NamedTuple):
     target: Path
     begin: Path | None
     collection: Collection
-    found: Found
+    found: FileTable
     embeds: bool
     machine: Machine
 
@@ -48,12 +48,12 @@ def settings_text(collection: Collection) -> str:
     return json.dumps({"collections": {collection.name: entry}, "query_log": False})
 
 
-def place_of(folder: Path) -> Place:
+def work_paths(folder: Path) -> Place:
     """Return the paths of the index in the folder of the work on a shard."""
     return Place("index", folder / "index.yml", folder / "index.duckdb", None, folder / "trusted")
 
 
-def build(task: Task, progress: Callable[[int, int], object] | None = None) -> None:
+def build(task: ShardTask, progress: Callable[[int, int], object] | None = None) -> None:
     """Build a shard, or go on with one that was interrupted.
 
     Args:
@@ -63,7 +63,7 @@ def build(task: Task, progress: Callable[[int, int], object] | None = None) -> N
         QmdError: the files cannot be read, the disk is full, or the model cannot be used.
     """
     task.folder.mkdir(parents=True, exist_ok=True)
-    place = place_of(task.folder)
+    place = work_paths(task.folder)
     if task.begin is not None and not place.database.exists():
         part = task.folder / "begin.part"
         files.copy_file(task.begin, part)
@@ -84,7 +84,7 @@ def build(task: Task, progress: Callable[[int, int], object] | None = None) -> N
     shutil.rmtree(task.folder)
 
 
-def _update(index: Index, task: Task, progress: Callable[[int, int], object] | None) -> None:
+def _update(index: Index, task: ShardTask, progress: Callable[[int, int], object] | None) -> None:
     import anyio
 
     from qmd.ingest.compare import compare
@@ -119,7 +119,7 @@ def _update(index: Index, task: Task, progress: Callable[[int, int], object] | N
     _check(index, task)
 
 
-def _check(index: Index, task: Task) -> None:
+def _check(index: Index, task: ShardTask) -> None:
     """Check that the shard has no document of another one.
 
     Raises:
@@ -144,7 +144,7 @@ def _embed(index: Index) -> None:
     anyio.run(partial(run_embed, index))
 
 
-def counted(path: Path) -> tuple[int, int]:
+def count_shard(path: Path) -> tuple[int, int]:
     """Count the documents and the vectors of a shard."""
     database = Database(path)
     try:

@@ -13,8 +13,8 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from qmd.cluster.numbers import joined, split
-from qmd.cluster.shard import ROWS, Request
+from qmd.cluster.numbers import numbers_by_shard, overall_number
+from qmd.cluster.shard import ROWS, ShardRequest
 from qmd.errors import ShardsDisagree
 from qmd.storage.cursor import as_json
 
@@ -37,7 +37,7 @@ class Shards(Protocol):
         """Shards of the index."""
         ...
 
-    def ask(self, requests: Mapping[int, Request]) -> Mapping[int, Any]:
+    def ask(self, requests: Mapping[int, ShardRequest]) -> Mapping[int, Any]:
         """Ask shards all at once; give the answer of each.
 
         Raises:
@@ -52,7 +52,7 @@ def rows_of(
     shards: Shards, name: str, parameters: Mapping[int, Parameters]
 ) -> dict[int, list[Row]]:
     """Run a statement on some shards, and return the rows of each, by number of the shard."""
-    requests = {shard: Request(ROWS, (name, dict(each))) for shard, each in parameters.items()}
+    requests = {shard: ShardRequest(ROWS, (name, dict(each))) for shard, each in parameters.items()}
     answers = shards.ask(requests) if requests else {}
     return {shard: answers[shard] for shard in sorted(answers)}
 
@@ -111,11 +111,13 @@ class Gathered:
         own: list[dict[str, Value]] = [dict(parameters) for _ in range(count)]
         asked = set(range(count))
         if self.without is not None and parameters[self.without] is not None:
-            for shard, numbers in enumerate(split(_list(parameters[self.without]), count)):
+            for shard, numbers in enumerate(
+                numbers_by_shard(_list(parameters[self.without]), count)
+            ):
                 own[shard][self.without] = _as_given(parameters[self.without], numbers)
         if self.only is not None and parameters[self.only] is not None:
             numbers = _list(parameters[self.only])
-            for shard, each in enumerate(split(numbers, count)):
+            for shard, each in enumerate(numbers_by_shard(numbers, count)):
                 own[shard][self.only] = _as_given(parameters[self.only], each)
                 if not each:
                     asked.discard(shard)
@@ -133,7 +135,7 @@ class Gathered:
             return tuple(row)
         columns = list(row)
         for place in self.numbers:
-            columns[place] = joined(columns[place], shard, count)
+            columns[place] = overall_number(columns[place], shard, count)
         return tuple(columns)
 
 
@@ -205,7 +207,9 @@ def _statistics(shards: Shards, _: str, parameters: Parameters) -> list[Row]:
     found = on_all(shards, "cluster/statistics", parameters)
     rows = [rows[0] for rows in found.values()]
     pages = sorted(
-        joined(each, shard, shards.count) for shard, [row] in found.items() for each in row[4]
+        overall_number(each, shard, shards.count)
+        for shard, [row] in found.items()
+        for each in row[4]
     )
     total = sum(row[0] for row in rows)
     length = sum(row[1] for row in rows)
@@ -232,7 +236,7 @@ def _chunks_of(shards: Shards, name: str, parameters: Parameters) -> list[Row]:
     """List the chunks of documents, in one array of numbers over all shards."""
     found = rows_of(shards, name, Gathered(only="documents").split_up(shards.count, parameters))
     chunks = [
-        joined(each, shard, shards.count)
+        overall_number(each, shard, shards.count)
         for shard, [(own, _)] in found.items()
         for each in json.loads(own)
     ]
@@ -242,7 +246,7 @@ def _chunks_of(shards: Shards, name: str, parameters: Parameters) -> list[Row]:
 def _by_signs(shards: Shards, name: str, parameters: Parameters) -> list[Row]:
     found = rows_of(shards, name, Gathered(only="chunks").split_up(shards.count, parameters))
     chunks = [
-        joined(each, shard, shards.count)
+        overall_number(each, shard, shards.count)
         for shard, [(own,)] in found.items()
         for each in json.loads(own)
     ]

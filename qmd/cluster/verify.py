@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from qmd.cluster import manifest as manifests
-from qmd.cluster.shard_builder import counted
+from qmd.cluster.shard_builder import count_shard
 from qmd.errors import IndexFailure, ShardDamaged
 
 
@@ -50,7 +50,7 @@ def _problem(folder: Path, shard: manifests.ShardFile) -> str | None:
         path = manifests.check_file(folder, shard)
         if manifests.digest_of(path) != shard.sha256:
             return "its checksum differs."
-        documents, vectors = counted(path)
+        documents, vectors = count_shard(path)
     except OSError as error:
         return f"{error.strerror or error}."
     except (ShardDamaged, IndexFailure) as error:

@@ -118,7 +118,7 @@ def selected(
     if path is not None:
         from qmd.text import globs
 
-        chosen = chosen._replace(path=globs.below(path))
+        chosen = chosen._replace(path=globs.under_folder(path))
     return chosen
 
 

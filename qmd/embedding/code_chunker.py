@@ -122,14 +122,14 @@ _QUERIES = {
 }
 
 
-def language(path: str) -> str | None:
+def grammar_of(path: str) -> str | None:
     """Return the language of a program by its file extension; None without a grammar."""
     return _LANGUAGES.get(PurePosixPath(path).suffix.lower())
 
 
 def syntax_breaks(text: str, path: str) -> list[Break]:
     """List the starts of syntactic units, in order; none if the text cannot be parsed."""
-    name = language(path)
+    name = grammar_of(path)
     if name is None or len(text) > LONGEST:
         return []
     # Each character that UTF-8 has no bytes for is a question mark.

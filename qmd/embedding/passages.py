@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.embedding import chunker
-from qmd.embedding.vectors import Chunk, Text
+from qmd.embedding.vectors import Chunk, TextToChunk
 from qmd.text import machine_data
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Wordy(NamedTuple):
         ends: characters of the stored text before each of these places.
     """
 
-    text: Text
+    text: TextToChunk
     words: str
     begins: Sequence[int] = ()
     ends: Sequence[int] = ()
@@ -79,7 +79,7 @@ class Wordy(NamedTuple):
         return start, end
 
 
-def wordy(text: Text) -> Wordy:
+def wordy(text: TextToChunk) -> Wordy:
     """Take front matter and data out of a text."""
     body = text.body[text.matter :] if text.matter else text.body
     found = machine_data.spans(body)
@@ -152,7 +152,7 @@ class Passages:
             return own.body[: own.matter]
         return f"{own.title}\n{own.labels}"[:most] + "\n"
 
-    def _prompt(self, text: Text, passage: str) -> str:
+    def _prompt(self, text: TextToChunk, passage: str) -> str:
         title = text.title[: int(self._space.tokens * TITLE_SHARE)]
         return self._space.model.as_document(passage, title)
 

@@ -58,7 +58,7 @@ Value = TypeVar("Value")
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
-class Passage(NamedTuple):
+class PromptedChunk(NamedTuple):
     """A chunk with the text that the model gets.
 
     Attributes:
@@ -75,16 +75,16 @@ class Passage(NamedTuple):
     size: int
 
 
-class Batch(NamedTuple):
+class VectorBatch(NamedTuple):
     """Chunks with their vectors: (chunks, dimensions).
 
     Attributes:
         failed: passages that the model would not take, each with the reason.
     """
 
-    passages: list[Passage]
+    passages: list[PromptedChunk]
     vectors: NDArray[np.float32] | None
-    failed: list[tuple[Passage, str]]
+    failed: list[tuple[PromptedChunk, str]]
 
 
 async def embed(
@@ -211,7 +211,7 @@ class _Run:
             {chunk.hash for chunk in self._left} | {each[0] for each in self._uncut}
         )
 
-    def step(self, report: Embedded, batch: Batch | None) -> EmbedStep:
+    def step(self, report: Embedded, batch: VectorBatch | None) -> EmbedStep:
         """Describe how far the run is, after a batch or before the first."""
         passages = [*batch.passages, *(each for each, _ in batch.failed)] if batch else []
         self._seen |= {each.name: None for each in passages}
@@ -226,7 +226,7 @@ class _Run:
         known = None if anew else self._embedder.dimensions
         return known or self._vectors([PROBE]).shape[1]
 
-    async def passages(self) -> AsyncGenerator[list[Passage], None]:
+    async def passages(self) -> AsyncGenerator[list[PromptedChunk], None]:
         """Yield chunks left without a vector, then those of texts that are chunked now."""
         async for chunks in each(chunk_groups.by_text(self._left)):
             hashes = list(dict.fromkeys(chunk.hash for chunk in chunks))
@@ -276,21 +276,21 @@ class _Run:
             if (hash_, seq) in added
         ]
 
-    def _passage(self, text: Wordy, chunk: Chunk) -> Passage:
+    def _passage(self, text: Wordy, chunk: Chunk) -> PromptedChunk:
         body, prompt = self._passages.prompt_of(text, chunk)
         self.foreign += self._space.model.languages == "en" and bool(_CJK.search(body))
         size = len(body.encode())
-        return Passage(chunk.chunk_id, prompt, chunk.tokens, text.name, chunk.line, size)
+        return PromptedChunk(chunk.chunk_id, prompt, chunk.tokens, text.name, chunk.line, size)
 
     def ask(self, questions: Sequence[str]) -> NDArray[np.float32]:
         """Return the vectors of questions."""
         return self._embedder.embed([self._space.model.as_query(text) for text in questions])
 
     async def batched(
-        self, groups: AsyncIterator[list[Passage]]
-    ) -> AsyncGenerator[list[Passage], None]:
+        self, groups: AsyncIterator[list[PromptedChunk]]
+    ) -> AsyncGenerator[list[PromptedChunk], None]:
         """Group chunks into batches of about the same number of tokens."""
-        batch: list[Passage] = []
+        batch: list[PromptedChunk] = []
         size, most = 0, min(FIRST_TOKENS, self._batch_tokens)
         async for passages in groups:
             for passage in passages:
@@ -303,12 +303,14 @@ class _Run:
         if batch:
             yield batch
 
-    async def embedded(self, batches: AsyncIterator[list[Passage]]) -> AsyncGenerator[Batch, None]:
+    async def embedded(
+        self, batches: AsyncIterator[list[PromptedChunk]]
+    ) -> AsyncGenerator[VectorBatch, None]:
         """Yield each batch with its vectors."""
         async for passages in batches:
             yield await to_thread.run_sync(self._embed, passages)
 
-    def _embed(self, passages: list[Passage]) -> Batch:
+    def _embed(self, passages: list[PromptedChunk]) -> VectorBatch:
         """Embed equal texts once; if the model refuses the batch, embed one by one."""
         prompts = list(dict.fromkeys(passage.prompt for passage in passages))
         try:
@@ -316,14 +318,14 @@ class _Run:
         except ModelError:
             return self._one_by_one(passages)
         place = {prompt: at for at, prompt in enumerate(prompts)}
-        return Batch(passages, rows[[place[p.prompt] for p in passages]], [])
+        return VectorBatch(passages, rows[[place[p.prompt] for p in passages]], [])
 
-    def _one_by_one(self, passages: list[Passage]) -> Batch:
+    def _one_by_one(self, passages: list[PromptedChunk]) -> VectorBatch:
         import numpy as np
 
-        done: list[Passage] = []
+        done: list[PromptedChunk] = []
         rows = []
-        failed: list[tuple[Passage, str]] = []
+        failed: list[tuple[PromptedChunk, str]] = []
         for passage in passages:
             try:
                 rows.append(self._vectors([passage.prompt]))
@@ -331,12 +333,12 @@ class _Run:
             except ModelError as error:
                 self._vectors([self._space.model.as_document(PROBE)])
                 failed.append((passage, str(error).split("\n")[0]))
-        return Batch(done, np.concatenate(rows) if rows else None, failed)
+        return VectorBatch(done, np.concatenate(rows) if rows else None, failed)
 
     def _vectors(self, prompts: list[str]) -> NDArray[np.float32]:
         return self._embedder.embed(prompts, between=from_thread.check_cancelled)
 
-    async def commit(self, batch: Batch) -> None:
+    async def commit(self, batch: VectorBatch) -> None:
         """Commit the vectors of a batch."""
         assert batch.vectors is not None
         await to_thread.run_sync(
@@ -353,7 +355,7 @@ class _Run:
         """Run a write, unless another process has removed the model."""
 
         def checked(cursor: Cursor) -> Value:
-            embeddings.check(cursor, self._space, self._model_id)
+            embeddings.check_vector_space(cursor, self._space, self._model_id)
             return work(cursor)
 
         return self._database.write(checked)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Found = TypeVar("Found")
 
 
-class Index(Protocol):
+class IndexWithModels(Protocol):
     """Open index with the models that are used with it."""
 
     @property
@@ -30,7 +30,7 @@ class Index(Protocol):
 
 
 def vector_status(
-    index: Index, collections: tuple[str, ...] | None = None
+    index: IndexWithModels, collections: tuple[str, ...] | None = None
 ) -> tuple[Space, vectors.Pending]:
     """Return the vector space that is searched, and how much has no vectors in it.
 
@@ -47,7 +47,7 @@ def vector_status(
     return space, index.read(work, key=("pending", space.fingerprint, collections))
 
 
-def active_fingerprint(index: Index) -> str | None:
+def active_fingerprint(index: IndexWithModels) -> str | None:
     """Return the fingerprint of the vectors that are searched; None: their model is not here."""
     try:
         return index.models.space().fingerprint
@@ -55,7 +55,7 @@ def active_fingerprint(index: Index) -> str | None:
         return None
 
 
-def other_vectors_notice(index: Index) -> str:
+def other_vectors_notice(index: IndexWithModels) -> str:
     """Say whose vectors the index has, where those of the model in use are missing."""
     from qmd.embedding import vectors
 

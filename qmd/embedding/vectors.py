@@ -19,7 +19,7 @@ DRAFT = ".draft"
 """Suffix of the fingerprint of draft vectors."""
 
 
-class Stored(NamedTuple):
+class StoredModel(NamedTuple):
     """A model with vectors in the index."""
 
     model_id: int
@@ -55,7 +55,7 @@ class Pending(NamedTuple):
         return f"Documents that lack vectors: {self.lacking} of {self.documents}. Run 'qmd embed'."
 
 
-class Text(NamedTuple):
+class TextToChunk(NamedTuple):
     """A text to be chunked and embedded, with its title and path.
 
     Attributes:
@@ -88,9 +88,9 @@ class Chunk(NamedTuple):
     tokens: int
 
 
-def models(cursor: Cursor) -> list[Stored]:
+def models(cursor: Cursor) -> list[StoredModel]:
     """List the models with vectors in the index, the newest first."""
-    return cursor.rows(Stored, "embeddings/models")
+    return cursor.rows(StoredModel, "embeddings/models")
 
 
 def model_id(cursor: Cursor, fingerprint: str, *, dimensions: int | None = None) -> int | None:
@@ -155,13 +155,13 @@ def uncut(
     return cursor.run("embeddings/uncut", model_id=model_id, collections=_names(collections))
 
 
-def texts(cursor: Cursor, hashes: Sequence[str]) -> dict[str, Text]:
+def texts(cursor: Cursor, hashes: Sequence[str]) -> dict[str, TextToChunk]:
     """Load texts by hash, without those that no document has any more."""
-    rows = cursor.rows(Text, "embeddings/texts", hashes=as_json(list(hashes)))
+    rows = cursor.rows(TextToChunk, "embeddings/texts", hashes=as_json(list(hashes)))
     return {text.hash: text for text in rows}
 
 
-def check(cursor: Cursor, space: Space, number: int) -> None:
+def check_vector_space(cursor: Cursor, space: Space, number: int) -> None:
     """Refuse a model number that may belong to another space by now.
 
     Raises:

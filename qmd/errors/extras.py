@@ -57,7 +57,7 @@ def _source(extra: str) -> str:
     return shlex.quote(f"{name} @ {url}" if url else name)
 
 
-def check(package: str, module: str, purpose: str, *, extra: str) -> None:
+def require_extra(package: str, module: str, purpose: str, *, extra: str) -> None:
     """Check that an optional package is installed.
 
     Args:

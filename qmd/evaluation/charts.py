@@ -32,7 +32,7 @@ class Point(NamedTuple):
     milliseconds: float | None
 
 
-def check(path: Path, *, force: bool = False) -> None:
+def check_drawable(path: Path, *, force: bool = False) -> None:
     """Refuse to begin, if the picture could not be drawn at the end.
 
     Args:
@@ -47,7 +47,7 @@ def check(path: Path, *, force: bool = False) -> None:
     files.check_writable(path)
     if not force:
         picture_files.check_replaceable(path)
-    extras.check("matplotlib", "matplotlib", "draws the chart", extra="bench")
+    extras.require_extra("matplotlib", "matplotlib", "draws the chart", extra="bench")
 
 
 def draw(points: Sequence[Point], path: Path, *, title: str, quality: str) -> None:

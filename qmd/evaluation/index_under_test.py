@@ -145,7 +145,7 @@ def _written(corpus: Path, folder: Path) -> dict[str, str]:
     return ids
 
 
-def missing(bench: Bench) -> list[str]:
+def missing_documents(bench: Bench) -> list[str]:
     """List the judged documents that are not in the index."""
     among = bench.among.collections
     return bench.fixture.unknown(

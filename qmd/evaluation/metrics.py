@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from qmd.evaluation import tobi_bench as peer
 from qmd.evaluation.fixtures import FOLDER_DEPTH, Fixture, JudgedQuery
-from qmd.evaluation.runs import Asked, Run
+from qmd.evaluation.runs import QueryRun, Run
 from qmd.evaluation.tobi_bench import TobiScores
 
 QUALITY = "nDCG@10"
@@ -93,7 +93,7 @@ def score(run: Run, fixture: Fixture, *, depth: int) -> Scores:
 
 
 def _peer(run: Run, question: JudgedQuery) -> TobiScores:
-    found = run.asked.get(question.id, Asked()).found
+    found = run.asked.get(question.id, QueryRun()).found
     return peer.scores([each.document for each in found], list(question.judged), question.k)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qmd.embedding.vector_status import vector_status
 from qmd.errors import IndexFailure, ModelError, NotEmbedded, QmdError, UsageError
 from qmd.evaluation import Backend
-from qmd.evaluation.runs import Asked, Run, break_ties
+from qmd.evaluation.runs import QueryRun, Run, break_ties
 from qmd.operations.embed import run_embed
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query, vector_search
@@ -199,14 +199,14 @@ def _ways(bench: Bench, *, meaning: bool, depth: int) -> dict[Backend, Way]:
 
 async def _asked(
     bench: Bench, way: Way, question: JudgedQuery, notices: Counter[str], depth: int
-) -> Asked:
+) -> QueryRun:
     began = time.perf_counter()
     try:
         answers = await way(question)
     except IndexFailure:
         raise
     except QmdError as error:
-        return Asked(problem=_first_line(error))
+        return QueryRun(problem=_first_line(error))
     milliseconds = (time.perf_counter() - began) * 1000
     notices.update(answer.notice for answer in answers if answer.notice)
     results: dict[str, Result] = {}
@@ -216,7 +216,7 @@ async def _asked(
     best = list(results.values())[:depth]
     known_as = (bench.names(result.file, result.docid) for result in best)
     names = bench.fixture.named(question.judged, known_as)
-    return Asked(break_ties(names, (result.score for result in best)), milliseconds)
+    return QueryRun(break_ties(names, (result.score for result in best)), milliseconds)
 
 
 def strip_query_syntax(question: str) -> str:

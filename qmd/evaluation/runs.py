@@ -32,7 +32,7 @@ class RunEntry(NamedTuple):
     score: float
 
 
-class Asked(NamedTuple):
+class QueryRun(NamedTuple):
     """Results of one query.
 
     Attributes:
@@ -55,7 +55,7 @@ class Run(NamedTuple):
     """
 
     name: str
-    asked: Mapping[str, Asked]
+    asked: Mapping[str, QueryRun]
     notices: Mapping[str, int] = MappingProxyType({})
 
     @property
@@ -99,7 +99,7 @@ def break_ties(documents: Iterable[str], scores: Iterable[float]) -> tuple[RunEn
     return tuple(found)
 
 
-def check(path: Path, names: Iterable[str], *, force: bool) -> None:
+def check_run_files(path: Path, names: Iterable[str], *, force: bool) -> None:
     """Refuse to begin, if runs could not be written at the end.
 
     Args:
@@ -198,12 +198,12 @@ def read(path: Path, fixture: Fixture, *, depth: int) -> Run:
 
 def _asked(
     fixture: Fixture, question: JudgedQuery, scores: Mapping[str, float], depth: int
-) -> Asked:
+) -> QueryRun:
     """Sort documents by score; ties by name from the end, as trec_eval does."""
     ordered = sorted(scores, key=lambda name: (scores[name], name), reverse=True)[:depth]
     judged = {_word(name): name for name in question.judged}
     names = fixture.named(question.judged, ([judged.get(name, name)] for name in ordered))
-    return Asked(break_ties(names, (scores[name] for name in ordered)))
+    return QueryRun(break_ties(names, (scores[name] for name in ordered)))
 
 
 def _word(name: str) -> str:

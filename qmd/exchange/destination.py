@@ -177,7 +177,7 @@ def folder_lock(folder: Path, target: Path, *, shared: bool = False) -> Iterator
         except BlockingIOError:
             others = processes.lockers(os.fstat(descriptor))
             names = [
-                processes.named(each, processes.command_of(each) or "another program")
+                processes.process_name(each, processes.command_of(each) or "another program")
                 for each in others
             ]
             holder = " and ".join(names) or "another process"

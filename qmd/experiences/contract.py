@@ -34,7 +34,7 @@ class Submission(NamedTuple):
     keywords: tuple[str, ...]
 
 
-class Query(NamedTuple):
+class RecordRequest(NamedTuple):
     """A request for records, with its page."""
 
     keywords: str
@@ -54,7 +54,7 @@ class Violation(NamedTuple):
     kind: str | None = None
 
 
-class Refused(Exception):
+class ContractViolations(Exception):
     """A submission or query that violates the contract.
 
     Attributes:
@@ -83,7 +83,7 @@ def submission(given: Mapping[str, object], misnamed: Sequence[Violation] = ()) 
         misnamed: what came besides, and is no field.
 
     Raises:
-        Refused: fields are missing or wrong, or contain secrets.
+        ContractViolations: fields are missing or wrong, or contain secrets.
     """
     given = _stated(given, SUBMITTED)
     violations = [*misnamed]
@@ -113,7 +113,7 @@ def submission(given: Mapping[str, object], misnamed: Sequence[Violation] = ()) 
         for field in dict.fromkeys(finding.field for finding in findings)
     ]
     if violations:
-        raise Refused(_code(violations), violations, findings)
+        raise ContractViolations(_code(violations), violations, findings)
     return Submission(
         texts["title"].strip(),
         texts["problem_description"],
@@ -135,14 +135,14 @@ def _code(violations: Sequence[Violation]) -> str:
     return "VALIDATION_ERROR"
 
 
-def query(given: Mapping[str, object], misnamed: Sequence[Violation] = ()) -> Query:
+def query(given: Mapping[str, object], misnamed: Sequence[Violation] = ()) -> RecordRequest:
     """Validate a query.
 
     Args:
         misnamed: what came besides, and is no field.
 
     Raises:
-        Refused: something is missing or wrong.
+        ContractViolations: something is missing or wrong.
     """
     given = _stated(given, ASKED)
     violations = [*misnamed]
@@ -165,11 +165,11 @@ def query(given: Mapping[str, object], misnamed: Sequence[Violation] = ()) -> Qu
         codes = {"keywords": "INVALID_KEYWORDS", "limit": "INVALID_LIMIT"}
         fields = {each.field for each in violations}
         code = codes.get(fields.pop(), "VALIDATION_ERROR") if len(fields) == 1 else None
-        raise Refused(code or "VALIDATION_ERROR", violations)
+        raise ContractViolations(code or "VALIDATION_ERROR", violations)
     assert isinstance(keywords, str)
     assert _is_integer(limit)
     assert _is_integer(offset)
-    return Query(keywords, limit, offset)
+    return RecordRequest(keywords, limit, offset)
 
 
 def _stated(given: Mapping[str, object], fields: Sequence[str]) -> dict[str, object]:
@@ -233,7 +233,7 @@ def heading(title: str) -> str:
     return " ".join(title.split())
 
 
-class Rendered(NamedTuple):
+class RenderedRecord(NamedTuple):
     """A submission as Markdown, with the position of each field.
 
     Attributes:
@@ -245,7 +245,7 @@ class Rendered(NamedTuple):
     parts: dict[str, tuple[int, int]]
 
 
-def render_markdown(submitted: Submission) -> Rendered:
+def record_markdown(submitted: Submission) -> RenderedRecord:
     """Render a submission as Markdown that contains each of its texts unchanged."""
     text = f"# {heading(submitted.title)}\n"
     parts = {}
@@ -257,4 +257,4 @@ def render_markdown(submitted: Submission) -> Rendered:
             text += f"{said}\n"
     if submitted.keywords:
         text += f"\n## Keywords\n\n{', '.join(submitted.keywords)}\n"
-    return Rendered(text, parts)
+    return RenderedRecord(text, parts)

@@ -30,7 +30,7 @@ def prepared(records: Sequence[Record]) -> Batch:
 
 def _parsed(record: Record) -> Parsed:
     submitted = record.submission
-    text = contract.render_markdown(submitted).text
+    text = contract.record_markdown(submitted).text
     data = text.encode()
     file = File(
         Change(None, None, record.path, None, None),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from qmd.experiences.contract import Submission, render_markdown
+from qmd.experiences.contract import Submission, record_markdown
 from qmd.ingest import commit
 from qmd.storage.catalog import collections
 from qmd.storage.cursor import Cursor, as_json
@@ -40,7 +40,7 @@ class Record(NamedTuple):
         return f"{self.id}.md"
 
 
-class Found(NamedTuple):
+class RankedRecord(NamedTuple):
     """A record that matches a query.
 
     Attributes:
@@ -57,7 +57,7 @@ class Page(NamedTuple):
     """A page of matching records, best first, and their total."""
 
     total: int
-    found: list[Found]
+    found: list[RankedRecord]
 
 
 def add(cursor: Cursor, records: Sequence[Record], batch: Batch) -> None:
@@ -78,7 +78,7 @@ def add(cursor: Cursor, records: Sequence[Record], batch: Batch) -> None:
 
 def _row(record: Record) -> dict[str, object]:
     submitted = record.submission
-    parts = render_markdown(submitted).parts
+    parts = record_markdown(submitted).parts
     return {
         "id": record.id,
         "title": submitted.title,
@@ -125,7 +125,7 @@ def ranked(
         offset=offset,
     )
     found = [
-        Found(
+        RankedRecord(
             Record(id_, Submission._make([*texts, tuple(keywords)]), created_at),
             query_count,
             relevance,

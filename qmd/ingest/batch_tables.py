@@ -11,9 +11,9 @@ from qmd.ingest.columns import documents
 from qmd.ingest.commit import Batch, Made
 from qmd.ingest.inversion import FIELDS, Document, tokenise
 from qmd.ingest.link_shares import link_percents
-from qmd.ingest.merging import Postings
+from qmd.ingest.merging import PostingColumns
 from qmd.ingest.outlines import Outline, of_document
-from qmd.ingest.searched_text import searched, without_data
+from qmd.ingest.searched_text import data_blanked, searched
 from qmd.ingest.sketches import sketches
 from qmd.storage.arrow import Column, Relation, lists, numbers, struct, texts
 from qmd.text import markdown
@@ -128,12 +128,12 @@ def stored_fields(
         described: values of the metadata that are searched, too.
     """
     if collection == EXPERIENCES:
-        return title, "", without_data(body.encode())[0].decode()
+        return title, "", data_blanked(body.encode())[0].decode()
     size = len(body[:matter].encode())
     return title, path, searched(body, body.encode(), size, described)[0]
 
 
-def of_postings(found: Postings) -> dict[str, Column]:
+def of_postings(found: PostingColumns) -> dict[str, Column]:
     """Make the columns of postings, except for the document."""
     return {
         "term_id": numbers("int64", found.term_id),
@@ -145,7 +145,7 @@ def of_postings(found: Postings) -> dict[str, Column]:
     }
 
 
-def of_lengths(found: Postings) -> dict[str, Column]:
+def of_lengths(found: PostingColumns) -> dict[str, Column]:
     """Make the columns of the fields of documents: their lengths and starts."""
     return {
         f"{field}_{kind}": numbers("uint32", list(of_all[at::3]))

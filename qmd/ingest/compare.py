@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qmd.ingest import commit
 from qmd.ingest.commit import Change
 from qmd.ingest.lost import lost
-from qmd.ingest.walk import Found, same, walk
+from qmd.ingest.walk import FileTable, same, walk
 from qmd.reports import Report
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
@@ -39,7 +39,7 @@ class Comparison(NamedTuple):
     """
 
     collection: Collection
-    found: Found
+    found: FileTable
     changes: list[Change]
     is_told: bool = True
     kept: Sequence[Kept] = ()
@@ -87,7 +87,7 @@ def is_little(compared: Iterable[Comparison]) -> bool:
 def compare(
     database: Database,
     collection: Collection,
-    found: Found | None = None,
+    found: FileTable | None = None,
     readers: Readers | None = None,
     *,
     removes: bool = False,
@@ -142,7 +142,7 @@ def compare(
     return Comparison(collection, files, changes, is_told, kept, removes)
 
 
-def _with_outdated(changes: list[Change], outdated: list[Change], files: Found) -> list[Change]:
+def _with_outdated(changes: list[Change], outdated: list[Change], files: FileTable) -> list[Change]:
     """Add unchanged files that have to be read again to the changes."""
     places = {path: place for place, path in enumerate(files.paths)}
     again = {

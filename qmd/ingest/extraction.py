@@ -14,13 +14,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from qmd.ingest.readers.reading import Reading, Unreadable
-from qmd.ingest.readers.tasks import Job, Limits
+from qmd.ingest.readers.tasks import Job, ReadingLimits
 from qmd.storage import scratch
 from qmd.storage.cancellation import Stopped
 from qmd.workers import channel
-from qmd.workers.process import Ended, OverMemory, OverTime, Process, spawned
+from qmd.workers.process import OverMemory, OverTime, Process, ProcessEnded, spawned
 
-LIMITS = Limits()
+LIMITS = ReadingLimits()
 
 STARTING = 60.0
 """Seconds that a process has to load what it needs."""
@@ -45,7 +45,7 @@ class _Worker(Process):
         self._scratch = scratch.spill_folder(index)
         self._begun = False
 
-    def read(self, job: Job, limits: Limits) -> Reading:
+    def read(self, job: Job, limits: ReadingLimits) -> Reading:
         """Read a file.
 
         Raises:
@@ -65,7 +65,7 @@ class _Worker(Process):
             raise Unreadable(f"needs more than {limits.memory >> 20} MB of memory") from None
         except channel.TooLong:
             raise Unreadable(f"more than {limits.output >> 20} MB of text") from None
-        except Ended as error:
+        except ProcessEnded as error:
             raise Unreadable(_crashed(error.signal)) from None
         return reading
 
@@ -83,7 +83,7 @@ class Extraction:
         index: beside which files may lie for a moment.
     """
 
-    def __init__(self, index: Path, limits: Limits | None = None) -> None:
+    def __init__(self, index: Path, limits: ReadingLimits | None = None) -> None:
         self._index = index
         self._limits = limits
         self._turn = threading.Lock()

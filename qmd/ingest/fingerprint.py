@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from qmd import safe_open
 from qmd.errors import QmdError
-from qmd.ingest.walk import Found, same, walk
+from qmd.ingest.walk import FileTable, same, walk
 from qmd.reports import Report
 from qmd.settings import config, trust
 from qmd.settings.config import Settings
@@ -35,7 +35,7 @@ LARGEST = 1_000_000
 """Bytes of a saved fingerprint: it has 300, and 50 for each collection."""
 
 
-class State(NamedTuple):
+class IndexState(NamedTuple):
     """State of the settings and the index that a comparison depends on.
 
     Attributes:
@@ -74,7 +74,7 @@ class Note(NamedTuple):
         lacking: documents without all of them.
     """
 
-    state: State
+    state: IndexState
     folders: dict[str, Folder]
     space: str
     lacking: int
@@ -90,8 +90,8 @@ class Glance(NamedTuple):
         lacking: documents without vectors.
     """
 
-    state: State | None = None
-    found: Mapping[Collection, Found] = MappingProxyType({})
+    state: IndexState | None = None
+    found: Mapping[Collection, FileTable] = MappingProxyType({})
     reports: list[Report] | None = None
     lacking: int = 0
 
@@ -111,7 +111,7 @@ def glance(
     """
     state = _state(place)
     noted = _noted(place)
-    found: dict[Collection, Found] = {}
+    found: dict[Collection, FileTable] = {}
     if state is None or noted is None or noted.state != state:
         return Glance(state)
     with suppress(QmdError, OSError):  # the update will report it
@@ -139,7 +139,7 @@ def glance(
 def note(
     place: Place,
     before: Glance,
-    known: Mapping[str, tuple[Found, list[tuple[str, str]]]],
+    known: Mapping[str, tuple[FileTable, list[tuple[str, str]]]],
     *,
     space: str,
     lacking: int,
@@ -170,7 +170,7 @@ def _file(place: Place) -> Path:
     return place.database.with_name(f"{place.database.name}.compared")
 
 
-def _state(place: Place) -> State | None:
+def _state(place: Place) -> IndexState | None:
     """Read the state; None if a part is missing, unreadable, or too new to tell changes."""
     try:
         version, settings = version_of(place.database), config.digest(place)
@@ -180,7 +180,7 @@ def _state(place: Place) -> State | None:
     except (OSError, QmdError):  # its user will report it
         return None
     settled = all(map(is_settled, (version.changed, version.log, named)))
-    return State(__version__, version, named, settings, kinds.stamp()) if settled else None
+    return IndexState(__version__, version, named, settings, kinds.stamp()) if settled else None
 
 
 def _noted(place: Place) -> Note | None:
@@ -198,12 +198,14 @@ def _noted(place: Place) -> Note | None:
             name: Folder(digest, [(str(path), str(why)) for path, why in dict(unusable).items()])
             for name, (digest, unusable) in dict(folders).items()
         }
-        return Note(State(qmd, Version(*version), *state), known, str(space), max(0, int(lacking)))
+        return Note(
+            IndexState(qmd, Version(*version), *state), known, str(space), max(0, int(lacking))
+        )
     except (OSError, ValueError, TypeError, OverflowError, RecursionError):
         return None
 
 
-def _digest(files: Found) -> str:
+def _digest(files: FileTable) -> str:
     columns = ("q", files.sizes), ("q", files.mtimes), ("q", files.ctimes), ("Q", files.inodes)
     numbers = [array(kind, column).tobytes() for kind, column in columns]
     left_out = json.dumps(files.left_out).encode()

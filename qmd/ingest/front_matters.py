@@ -1,6 +1,6 @@
 """Front matter of a document, by the compiled rules for plain entries where they suffice.
 
-`text/front_matter.py` has the rules. The compiled ones read plain entries in a tenth of the time
+`text/front_matter.py` has the rules. The compiled ones read plain entries in a fifth of the time
 and leave all else to it; a property test holds both equal.
 """
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import chain
 
-from qmd.ingest.merging import CODES, Postings, together
+from qmd.ingest.merging import CODES, PostingColumns, together
 from qmd.ingest.vocabulary import Vocabulary, pieces_in
 from qmd.text import tokenizer
 
@@ -32,7 +32,7 @@ Document = tuple[str, str, str | bytes]
 
 def tokenise(
     documents: Sequence[Document], vocabulary: Vocabulary, codes: Sequence[str] = ()
-) -> Postings:
+) -> PostingColumns:
     """Invert documents to postings.
 
     Positions count words from the start of the title; one is left out between two
@@ -57,7 +57,9 @@ def tokenise(
     return together(made, len(documents))
 
 
-def _in_one_language(documents: Sequence[Document], vocabulary: Vocabulary, code: str) -> Postings:
+def _in_one_language(
+    documents: Sequence[Document], vocabulary: Vocabulary, code: str
+) -> PostingColumns:
     if Words is None:
         return plainly_tokenised(documents, vocabulary, code)
     known = vocabulary.compiled.get(code)
@@ -72,12 +74,12 @@ def _in_one_language(documents: Sequence[Document], vocabulary: Vocabulary, code
     folded = known.define(map(pieces, known.split(fields)))
     known.resolve(vocabulary.term_ids(folded))
     made = zip(known.postings(), CODES, strict=True)
-    return Postings._make(memoryview(column).cast(code) for column, code in made)
+    return PostingColumns._make(memoryview(column).cast(code) for column, code in made)
 
 
 def plainly_tokenised(
     documents: Sequence[Document], vocabulary: Vocabulary, code: str = ""
-) -> Postings:
+) -> PostingColumns:
     """Invert documents of one language in plain Python."""
     split = [
         [tokenizer.split(f.decode() if isinstance(f, bytes) else f) for f in document]
@@ -127,4 +129,4 @@ def plainly_tokenised(
         all_starts,
     )
     made = zip(CODES, columns, strict=True)
-    return Postings._make(memoryview(array(code, column)) for code, column in made)
+    return PostingColumns._make(memoryview(array(code, column)) for code, column in made)

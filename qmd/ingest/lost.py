@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from posixpath import dirname
 
 from qmd.ingest.commit import Change
-from qmd.ingest.walk import Found
+from qmd.ingest.walk import FileTable
 from qmd.text import paths
 from qmd.types import Collection, Kept
 
@@ -34,7 +34,7 @@ NEARLY_ALL = 0.9
 
 
 def lost(
-    collection: Collection, found: Found, changes: Sequence[Change], before: Sequence[Kept] = ()
+    collection: Collection, found: FileTable, changes: Sequence[Change], before: Sequence[Kept] = ()
 ) -> tuple[list[Kept], set[str]]:
     """Find folders that have lost their files all at once.
 
@@ -60,7 +60,7 @@ def lost(
     return _emptied(collection.root, root, missing, new)
 
 
-def _is_whole(missing: int, known: int, found: Found) -> bool:
+def _is_whole(missing: int, known: int, found: FileTable) -> bool:
     """Check that a collection has lost all or nearly all of its documents.
 
     Args:

@@ -15,7 +15,7 @@ except ImportError:
     _compiled = None  # type: ignore[assignment]
 
 
-class Postings(NamedTuple):
+class PostingColumns(NamedTuple):
     """Postings of a batch, sorted by (term, document): columns of numbers.
 
     Attributes:
@@ -45,11 +45,11 @@ CODES: tuple[Literal["q", "I", "i"], ...] = ("q", *"IIIII", "i", *"III")
 """Type codes of these columns for `array`."""
 
 
-Part = tuple["array[int]", Postings]
+Part = tuple["array[int]", PostingColumns]
 """Numbers of the documents of a part, ascending, and its postings."""
 
 
-def together(made: list[Part], documents: int) -> Postings:
+def together(made: list[Part], documents: int) -> PostingColumns:
     """Merge the postings of parts of a batch.
 
     Args:
@@ -58,10 +58,10 @@ def together(made: list[Part], documents: int) -> Postings:
     if _compiled is None:
         return plainly_merged(made, documents)
     columns = zip(_compiled(made, documents), CODES, strict=True)
-    return Postings._make(memoryview(column).cast(code) for column, code in columns)
+    return PostingColumns._make(memoryview(column).cast(code) for column, code in columns)
 
 
-def plainly_merged(made: list[Part], documents: int) -> Postings:
+def plainly_merged(made: list[Part], documents: int) -> PostingColumns:
     """Merge postings in plain Python."""
     order = sorted(
         (term_id, numbers[number], part, row)
@@ -83,6 +83,6 @@ def plainly_merged(made: list[Part], documents: int) -> Postings:
             for to, own in zip(of_fields, (found.lengths, found.starts), strict=True):
                 to[3 * number : 3 * number + 3] = array("I", own[3 * place : 3 * place + 3])
     filled = (*columns, offsets, positions, *of_fields)
-    return Postings._make(
+    return PostingColumns._make(
         memoryview(array(code, column)) for code, column in zip(CODES, filled, strict=True)
     )

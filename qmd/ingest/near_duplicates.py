@@ -16,7 +16,7 @@ from qmd.ingest.sketches import near_pairs, sketches
 from qmd.storage.cursor import as_json
 
 if TYPE_CHECKING:
-    from qmd.ingest.merging import Postings
+    from qmd.ingest.merging import PostingColumns
     from qmd.storage.cursor import Cursor
     from qmd.storage.database import Database
 
@@ -79,9 +79,9 @@ def _fill(cursor: Cursor, rows: Sequence[tuple[Any, ...]]) -> None:
         cursor.run("documents/fill_sketches")
 
 
-def _postings(rows: Sequence[tuple[Any, ...]]) -> tuple[Postings, list[str]]:
+def _postings(rows: Sequence[tuple[Any, ...]]) -> tuple[PostingColumns, list[str]]:
     """Make columns of postings of rows of documents/unsketched."""
-    from qmd.ingest.merging import Postings
+    from qmd.ingest.merging import PostingColumns
 
     hashes: dict[int, str] = {}
     starts = array("I")
@@ -96,7 +96,7 @@ def _postings(rows: Sequence[tuple[Any, ...]]) -> tuple[Postings, list[str]]:
             positions.extend(places)
             offsets.append(len(positions))
     none = memoryview(array("I"))
-    found = Postings(
+    found = PostingColumns(
         memoryview(terms), memoryview(numbers), none, none, none, none,
         memoryview(offsets), memoryview(positions), none, memoryview(starts),
     )  # fmt: skip
@@ -130,7 +130,7 @@ def groups_of(texts: Sequence[Signed], copied: Iterable[str]) -> list[Grouped]:
         for one, other, similarity in near_pairs([each.bins for each in texts], THRESHOLD, CROWD)
         if similarity >= ALIKE or not differ(texts[one], texts[other])
     ]
-    groups = [Grouped(*each) for each in grouped(pairs)]
+    groups = [Grouped(*each) for each in around_leaders(pairs)]
     known = {each.hash for each in groups}
     return groups + [Grouped(each, each, 1.0) for each in copied if each not in known]
 
@@ -159,7 +159,7 @@ def _subject(name: str) -> set[str]:
     return {word for word in words if not _COUNTED.fullmatch(word)}
 
 
-def grouped(pairs: Iterable[tuple[str, str, float]]) -> list[tuple[str, str, float]]:
+def around_leaders(pairs: Iterable[tuple[str, str, float]]) -> list[tuple[str, str, float]]:
     """Group texts around leaders, so that each is nearly the same as its leader.
 
     A chain of small changes does not join its ends: the text with the most near ones leads, then

@@ -97,7 +97,7 @@ def of_document(data: bytes, start: int) -> Outline:
         start: where its front matter ends.
     """
     may_have = hints(data, start)
-    visible = hidden.shown(data, start, may_have) if may_have else data
+    visible = hidden.shown_parts(data, start, may_have) if may_have else data
     found = outlined(visible, start)
     further: list[Link] = []
     if may_have & hidden.PROPERTIES:

@@ -18,7 +18,7 @@ from qmd.ingest.commit import Change, Made
 from qmd.ingest.front_matters import front_matter_of
 from qmd.ingest.readers import registry
 from qmd.ingest.readers.registry import Choice
-from qmd.ingest.walk import Found, stays_inside
+from qmd.ingest.walk import FileTable, stays_inside
 from qmd.text import kinds, labels, markdown, paths
 from qmd.text.hashes import checksum, content_hash
 from qmd.types import Collection
@@ -111,7 +111,7 @@ class Parsed(NamedTuple):
 
 def opened(
     change: Change,
-    found: Found,
+    found: FileTable,
     collection: Collection,
     *,
     began: int,
@@ -173,7 +173,7 @@ def understood(file: File, converters: Converters | None = None) -> File:
         if isinstance(converter, str):
             return file._replace(data=b"", problem=converter)
         return file._replace(task=converter)
-    choice = registry.chosen(path, data)
+    choice = registry.chosen_reader(path, data)
     if choice.problem:
         return file._replace(data=b"", problem=choice.problem, empty=True)
     if choice.kind is not None:

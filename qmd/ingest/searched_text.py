@@ -23,7 +23,7 @@ def searched(text: str, data: bytes, start: int, described: str) -> tuple[str | 
         The words; ASCII may be bytes. And how many bytes of data are left out.
     """
     body = data[start:] if start else data
-    body, left_out = without_data(body)
+    body, left_out = data_blanked(body)
     if not (start or described or left_out):
         return data if text.isascii() else text, 0
     if described:
@@ -31,7 +31,7 @@ def searched(text: str, data: bytes, start: int, described: str) -> tuple[str | 
     return body if body.isascii() else body.decode(), left_out
 
 
-def without_data(body: bytes) -> tuple[bytes, int]:
+def data_blanked(body: bytes) -> tuple[bytes, int]:
     """Replace data in a text by blanks. See `text/machine_data.py`.
 
     The compiled test spares nearly all texts the search. A property test holds that it misses none.

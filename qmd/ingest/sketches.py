@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from qmd.storage.arrow import Relation, blobs, texts
 
 if TYPE_CHECKING:
-    from qmd.ingest.merging import Postings
+    from qmd.ingest.merging import PostingColumns
 
 BINS, BANDS, ROWS = 128, 16, 5
 """Minima of a signature; bands of them that are hashed to find candidates; minima of a band."""
@@ -40,7 +40,7 @@ except ImportError:
     _compiled = None  # type: ignore[assignment]
 
 
-def sketches(found: Postings, hashes: Sequence[str]) -> Relation:
+def sketches(found: PostingColumns, hashes: Sequence[str]) -> Relation:
     """Make the signatures of a batch: hash and bins, no hash twice.
 
     Args:
@@ -84,7 +84,7 @@ def plainly_sketched(
     """Make signatures in plain Python.
 
     Args:
-        term_id: columns of postings. See `merging.Postings`.
+        term_id: columns of postings. See `merging.PostingColumns`.
 
     Returns:
         A byte for each document, 1 if it has a signature; its minima, 16 bits each.

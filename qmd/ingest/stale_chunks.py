@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import NamedTuple
 
-from qmd.ingest.searched_text import without_data
+from qmd.ingest.searched_text import data_blanked
 from qmd.storage.cursor import Cursor, as_json
 from qmd.storage.database import Database
 
@@ -31,7 +31,7 @@ class Chunked(NamedTuple):
     @property
     def has_data(self) -> bool:
         """True if it has data, which is not embedded any more."""
-        return without_data(self.body[self.matter :].encode())[1] > 0
+        return data_blanked(self.body[self.matter :].encode())[1] > 0
 
 
 def drop_stale(database: Database) -> int:

@@ -18,13 +18,13 @@ from qmd.storage.database import Database
 from qmd.text import paths
 from qmd.text.hashes import checksum, content_hash
 from qmd.text.stems import terms
-from qmd.types import Document
+from qmd.types import DocumentRow
 
 
-def find(cursor: Cursor, collection: str, path: str) -> Document | None:
+def find(cursor: Cursor, collection: str, path: str) -> DocumentRow | None:
     """Find the document of a path, as it is written."""
     asked = {"collection": collection, "path": path, "composed": paths.to_nfc(path)}
-    found = cursor.rows(Document, "documents/at", **asked)
+    found = cursor.rows(DocumentRow, "documents/at", **asked)
     return next((each for each in found if each.path == path), None)
 
 
@@ -48,7 +48,7 @@ def store(database: Database, collection: str, path: str, text: str) -> bool:
     raise IndexBusy(database.path, holder=None, waited=0)
 
 
-def remove(database: Database, document: Document) -> bool:
+def remove(database: Database, document: DocumentRow) -> bool:
     """Remove a document, and its collection if that is stored in the index and was its last one.
 
     Returns:
@@ -72,7 +72,7 @@ def _put(cursor: Cursor, *, collection: str, batch: Batch) -> bool:
     return bool(commit.put(cursor, batch._replace(learnt=new)))
 
 
-def _batch(collection: str, path: str, text: str, before: Document | None) -> Batch:
+def _batch(collection: str, path: str, text: str, before: DocumentRow | None) -> Batch:
     data = text.encode()
     number = before.document_id if before is not None else None
     file = File(

@@ -26,7 +26,7 @@ from qmd.types import EXPERIENCES
 
 if TYPE_CHECKING:
     from qmd.ingest.inversion import Document
-    from qmd.ingest.merging import Postings
+    from qmd.ingest.merging import PostingColumns
     from qmd.ingest.vocabulary import Vocabulary
 
 PART = 500
@@ -188,6 +188,6 @@ def _outline(document: Stored) -> Outline:
     return of_document(document.body.encode(), start).with_links(document.links)
 
 
-def _relation(stored: list[Stored], postings: Postings) -> Relation:
+def _relation(stored: list[Stored], postings: PostingColumns) -> Relation:
     ids = [stored[number].document_id for number in postings.number]
     return Relation(document_id=numbers("uint32", ids), **batch_tables.of_postings(postings))

@@ -33,7 +33,7 @@ of an earlier year than 1677 its negative."""
 
 
 @dataclass(slots=True)
-class Found:
+class FileTable:
     """Files in columns, to be compared in one statement.
 
     Attributes:
@@ -81,7 +81,7 @@ class Found:
         return found
 
 
-def walk(collection: Collection) -> Found:
+def walk(collection: Collection) -> FileTable:
     """List all files of a collection, sorted by path.
 
     Raises:
@@ -95,7 +95,7 @@ def walk(collection: Collection) -> Found:
         raise _unreadable(collection, error) from error
     if not is_there:
         raise RootMissing(collection.name, collection.root)
-    found = Found(mask=collection.mask)
+    found = FileTable(mask=collection.mask)
     for path, size, mtime, inode, ctime in sorted(
         _files(root, collection, found), key=itemgetter(0)
     ):
@@ -123,11 +123,13 @@ def has_files(collection: Collection) -> bool:
     """
     if not Path(collection.root).is_dir():
         raise RootMissing(collection.name, collection.root)
-    files = _files(os.path.realpath(collection.root), collection, Found())
+    files = _files(os.path.realpath(collection.root), collection, FileTable())
     return any(0 < size <= LARGEST for _, size, *_ in files)
 
 
-def same(collection: Collection, found: Found, unusable: Sequence[tuple[str, str]] = ()) -> Report:
+def same(
+    collection: Collection, found: FileTable, unusable: Sequence[tuple[str, str]] = ()
+) -> Report:
     """Build the report of a collection without changes.
 
     Args:
@@ -152,7 +154,7 @@ def _bounded(mtime: int) -> int:
 
 
 def _files(
-    root: str, collection: Collection, found: Found
+    root: str, collection: Collection, found: FileTable
 ) -> Iterator[tuple[str, int, int, int, int]]:
     """Yield path, size, time, inode and time of the last change of any kind of every regular file.
 

@@ -13,7 +13,7 @@ POLL = 0.05
 """Seconds between two checks for cancellation."""
 
 
-def packed(
+def packed_batches(
     lengths: Sequence[int],
     budget: int,
     *,
@@ -52,7 +52,7 @@ def packed(
     return batches
 
 
-def spread(
+def run_batches(
     run: Callable[[list[int]], None], batches: list[list[int]], workers: int, between: Between
 ) -> None:
     """Run each batch, several at once, with a cancellation check between batches."""

@@ -37,7 +37,7 @@ def worthwhile(notes: Path) -> str | None:
     Args:
         notes: folder in which the outcome is kept for the next time.
     """
-    library = encoder.library()
+    library = encoder.load_onnxruntime()
     available = library.get_available_providers()
     for provider in PROVIDERS:
         if provider in available:

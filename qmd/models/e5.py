@@ -58,7 +58,7 @@ def is_installed() -> bool:
     return find_spec(PACKAGE) is not None
 
 
-def folder(models: Path) -> Path:
+def model_folder(models: Path) -> Path:
     """Return the folder of the converted model, and convert it if it is not there yet.
 
     Args:

@@ -43,7 +43,7 @@ _log.addHandler(logging.NullHandler())
 
 
 @cache
-def library() -> Any:
+def load_onnxruntime() -> Any:
     """Load onnxruntime, and keep it from sending anything anywhere.
 
     Raises:
@@ -140,8 +140,8 @@ class Encoder:
         lengths = [len(sequence) for sequence in sequences]
         alone = graph.provider == PROCESSOR
         budget = BUDGET if alone else DEVICE_BUDGET
-        batches = batching.packed(lengths, budget, alike=alone, filled=True)
-        batching.spread(run, batches, self._workers if alone else 1, between)
+        batches = batching.packed_batches(lengths, budget, alike=alone, filled=True)
+        batching.run_batches(run, batches, self._workers if alone else 1, between)
 
     def _checked(self, rows: Vectors) -> Vectors:
         if not np.isfinite(rows).all():
@@ -172,7 +172,7 @@ class Graph:
 
     def __init__(self, model: Model, provider: str = PROCESSOR) -> None:
         try:
-            onnxruntime = library()
+            onnxruntime = load_onnxruntime()
         except (ImportError, OSError) as error:
             if shortage := shortage_of(error):
                 raise shortage from error

@@ -77,7 +77,7 @@ class Endpoint(NamedTuple):
         return f"Endpoint({self.base_url!r}, key={'…' if self.key else None})"
 
 
-class Refused(ModelFailure):
+class RequestRejected(ModelFailure):
     """A request that the endpoint rejects, and would reject again.
 
     Attributes:
@@ -105,7 +105,7 @@ class Refused(ModelFailure):
         return TextTooLong(max(named), min(named))
 
 
-class Line:
+class EndpointClient:
     """Client of one model at an endpoint, with retries."""
 
     def __init__(self, model: Model, endpoint: Endpoint, sleep: Callable[[float], None]) -> None:
@@ -140,7 +140,7 @@ class Line:
             between: what it raises ends the asking at once, whatever the endpoint does.
 
         Raises:
-            Refused: the endpoint cannot do this.
+            RequestRejected: the endpoint cannot do this.
             ModelFailure: it does not answer, or what it answers cannot be read.
         """
         content = json.dumps({"model": self._name, **body}).encode()
@@ -224,7 +224,7 @@ class Line:
             httpx.codes.UNPROCESSABLE_ENTITY,
         )
         if status in refusals or _TOO_LONG.search(told):
-            return Refused(message, reason=told, answer=response.text)
+            return RequestRejected(message, reason=told, answer=response.text)
         return ModelFailure(message)
 
     def _told(self, response: httpx.Response) -> str:

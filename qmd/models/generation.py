@@ -9,14 +9,14 @@ import numpy as np
 
 from qmd.errors import ModelFailure, TextTooLong
 from qmd.models.gguf import Weights
-from qmd.models.llama_bindings import Context, Pool, journal
+from qmd.models.llama_bindings import InferenceContext, Pool, journal
 from qmd.models.protocols import Between
 
 WRITING_CONTEXT, WRITING_BATCH = 4096, 512
 """Tokens of a conversation, and of one forward pass of it."""
 
 
-def conversation(weights: Weights, limit: int, *, threads: int) -> Context:
+def conversation(weights: Weights, limit: int, *, threads: int) -> InferenceContext:
     """Make a context for a conversation.
 
     Args:

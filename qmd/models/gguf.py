@@ -12,7 +12,7 @@ from qmd.errors.shortage import shortage_of
 from qmd.models.llama_bindings import (
     NO_POOLING,
     RANK,
-    Context,
+    InferenceContext,
     Tokens,
     as_pointer,
     journal,
@@ -20,7 +20,7 @@ from qmd.models.llama_bindings import (
     processor_flags,
     uses_gpu,
 )
-from qmd.models.registry import Model, Pooling, check_file
+from qmd.models.registry import Model, Pooling, check_gguf
 
 _POOLING: dict[Pooling, int] = {"mean": 1, "cls": 2, "last": 3}  # llama.h, llama_pooling_type
 
@@ -48,7 +48,7 @@ class Weights:
     """
 
     def __init__(self, model: Model, *, gpu: bool, tiles: bool) -> None:
-        check_file(model)
+        check_gguf(model)
         try:
             lib = self.lib = library()
         except ModuleNotFoundError as error:
@@ -104,7 +104,7 @@ class Weights:
         count = self.lib.llama_model_meta_val_str(self.pointer, key.encode(), room, len(room))
         return room.value.decode("utf-8", "replace") if count >= 0 else None
 
-    def context(self, parameters: Any) -> Context:
+    def context(self, parameters: Any) -> InferenceContext:
         """Make an inference context."""
         journal.problem = ""
         pointer = self.lib.llama_init_from_model(self.pointer, parameters)
@@ -117,7 +117,9 @@ class Weights:
             if parameters.pooling_type == RANK
             else self.lib.llama_model_n_embd_out(self.pointer)
         )
-        return Context(self.lib, pointer, parameters.n_batch, parameters.n_seq_max, outputs)
+        return InferenceContext(
+            self.lib, pointer, parameters.n_batch, parameters.n_seq_max, outputs
+        )
 
     def _declared_pooling(self) -> int:
         """Return the pooling of token vectors: as the registry says, else the file."""

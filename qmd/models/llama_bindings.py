@@ -86,7 +86,7 @@ def uses_gpu() -> bool:
     return bool(library().llama_supports_gpu_offload())
 
 
-class Context:
+class InferenceContext:
     """Inference context, for one thread at a time."""
 
     def __init__(self, lib: Any, pointer: Any, tokens: int, sequences: int, outputs: int) -> None:
@@ -133,7 +133,7 @@ class Context:
             code = lib.llama_decode(self._pointer, self._batch)
         else:
             code = lib.llama_encode(self._pointer, self._batch)
-        check(code)
+        check_code(code)
         rows = np.empty((len(sequences), self.outputs), np.float32)
         for number in range(len(sequences)):
             row = lib.llama_get_embeddings_seq(self._pointer, number)
@@ -171,7 +171,7 @@ class Context:
             self._wanted[:count] = 0
             self._wanted[count - 1] = 1
             self._batch.n_tokens = count
-            check(lib.llama_decode(self._pointer, self._batch))
+            check_code(lib.llama_decode(self._pointer, self._batch))
             self._read += count
         vocabulary = lib.llama_vocab_n_tokens(
             lib.llama_model_get_vocab(lib.llama_get_model(self._pointer))
@@ -190,13 +190,13 @@ class Context:
 class Pool:
     """Pool of contexts, each made on demand and used by one thread at a time."""
 
-    def __init__(self, make: Callable[[], Context], most: int) -> None:
+    def __init__(self, make: Callable[[], InferenceContext], most: int) -> None:
         self._make = make
         self._free = threading.Semaphore(most)
         self._turn = threading.Lock()
-        self._idle: list[Context] = []
+        self._idle: list[InferenceContext] = []
 
-    def take(self) -> Context:
+    def take(self) -> InferenceContext:
         """Take a free context, or wait for one."""
         self._free.acquire()
         try:
@@ -206,7 +206,7 @@ class Pool:
             self._free.release()
             raise
 
-    def give(self, context: Context) -> None:
+    def give(self, context: InferenceContext) -> None:
         """Return a context to the pool."""
         with self._turn:
             self._idle.append(context)
@@ -279,7 +279,7 @@ def processor_flags() -> frozenset[str]:
     return frozenset(text.partition("flags")[2].partition("\n")[0].split())
 
 
-def check(code: int) -> None:
+def check_code(code: int) -> None:
     """Raise an error for a return code of llama.cpp other than 0."""
     if code:
         problem, journal.problem = journal.problem, ""

@@ -136,7 +136,7 @@ class Models:
         from qmd.models import truncation
 
         if space.model.is_remote:
-            rows, short = truncation.vectors(self.embedder(space), questions, between=between)
+            rows, short = truncation.query_vectors(self.embedder(space), questions, between=between)
             for text, tokens in short.items():
                 cut(text, tokens)
             return rows
@@ -147,7 +147,7 @@ class Models:
             known = {text: self._asked[key] for text, key in keys.items() if key in self._asked}
         unknown = [text for text in keys if text not in known]
         if unknown:
-            rows, short = truncation.vectors(self.embedder(space), unknown, between=between)
+            rows, short = truncation.query_vectors(self.embedder(space), unknown, between=between)
             for text, row in zip(unknown, rows, strict=True):
                 known[text] = _Asked(row, short.get(text))
         with self._turn:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from qmd.models import batching
 from qmd.models.gguf import Weights
-from qmd.models.llama_bindings import Context, Pool, Tokens
+from qmd.models.llama_bindings import InferenceContext, Pool, Tokens
 from qmd.models.protocols import Between
 
 CPU_BUDGET, GPU_BUDGET = 256, 2048
@@ -59,11 +59,11 @@ class Passes:
                 self._pool.give(context)
 
         lengths = [len(sequence) for sequence in sequences]
-        batches = batching.packed(lengths, self._budget, most=SEQUENCES)
-        batching.spread(run, batches, self._workers, between)
+        batches = batching.packed_batches(lengths, self._budget, most=SEQUENCES)
+        batching.run_batches(run, batches, self._workers, between)
         return rows
 
-    def _context(self) -> Context:
+    def _context(self) -> InferenceContext:
         """Make a context whose passes take whole sequences."""
         lib = self._weights.lib
         parameters = lib.llama_context_default_params()

@@ -327,7 +327,7 @@ def role_of(wanted: str) -> Role:
     return next((model.role for model in MODELS if wanted in (model.name, model.uri)), "embed")
 
 
-def check_file(model: Model) -> None:
+def check_gguf(model: Model) -> None:
     """Refuse a file that is no GGUF file, before a library reads it.
 
     Args:

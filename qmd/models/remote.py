@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qmd.errors import TextTooLong
-from qmd.models.endpoint import SHORTEST, Endpoint, Line, Odd, Refused
+from qmd.models.endpoint import SHORTEST, Endpoint, EndpointClient, Odd, RequestRejected
 from qmd.models.protocols import Between, nothing
 from qmd.models.registry import Model
 
@@ -42,7 +42,7 @@ class RemoteEmbedder:
         self, model: Model, endpoint: Endpoint, *, sleep: Callable[[float], None] = time.sleep
     ) -> None:
         self.model = model
-        self._line = Line(model, endpoint, sleep)
+        self._line = EndpointClient(model, endpoint, sleep)
         self._dimensions = model.dimensions
         self._at_once = REQUEST_TEXTS
 
@@ -79,7 +79,7 @@ class RemoteEmbedder:
             end = _end_of_request(tokens, start, at_once)
             try:
                 found.append(self._asked(texts[start:end], between))
-            except Refused as refused:
+            except RequestRejected as refused:
                 if end - start == 1:
                     if refused.numbers:
                         raise refused.numbers from refused
@@ -112,7 +112,7 @@ class RemoteReranker:
         self, model: Model, endpoint: Endpoint, *, sleep: Callable[[float], None] = time.sleep
     ) -> None:
         self.model = model
-        self._line = Line(model, endpoint, sleep)
+        self._line = EndpointClient(model, endpoint, sleep)
         self._limit = model.context or LIMIT
         self._gives_logits = False
 
@@ -139,7 +139,7 @@ class RemoteReranker:
                     partial(_scores, amount=len(cut)),
                     between,
                 )
-            except Refused as refused:
+            except RequestRejected as refused:
                 longest = max(map(_tokens, cut))
                 if not refused.is_about_length or longest <= SHORTEST:
                     raise
@@ -162,7 +162,7 @@ class RemoteGenerator:
         self, model: Model, endpoint: Endpoint, *, sleep: Callable[[float], None] = time.sleep
     ) -> None:
         self.model = model
-        self._line = Line(model, endpoint, sleep)
+        self._line = EndpointClient(model, endpoint, sleep)
         self._length = "max_tokens"
         self._unknown: set[str] = set()
 
@@ -193,7 +193,7 @@ class RemoteGenerator:
             body = {"messages": [{"role": "user", "content": prompt}], self._length: tokens}
             try:
                 return self._line.ask("chat/completions", body | wishes, _text, between)
-            except Refused as refused:
+            except RequestRejected as refused:
                 unknown = {name for name in wishes if name in refused.answer}
                 if self._length == "max_tokens" and "max_completion_tokens" in refused.answer:
                     self._length = "max_completion_tokens"

@@ -19,7 +19,7 @@ from qmd.models.registry import (
     Model,
     Role,
     can_run,
-    check_file,
+    check_gguf,
     find,
 )
 from qmd.settings.config import Settings
@@ -100,7 +100,7 @@ def located(model: Model, machine: Machine) -> Model:
     if model.is_in_package:
         from qmd.models import e5
 
-        return model._replace(uri=str(e5.folder(machine.hub)))
+        return model._replace(uri=str(e5.model_folder(machine.hub)))
     if model.is_on_hub:
         try:
             path = hub.cached(model.uri, machine.hub)
@@ -110,7 +110,7 @@ def located(model: Model, machine: Machine) -> Model:
         if path is None:
             raise ModelMissing(model.name, f"{model.uri} has not been fetched.")
         model = model._replace(uri=str(path))
-    check_file(model)
+    check_gguf(model)
     return model
 
 

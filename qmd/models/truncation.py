@@ -22,7 +22,7 @@ SHOWN = 40
 """Characters of a query in a notice."""
 
 
-def vectors(
+def query_vectors(
     embedder: Embedder, questions: Sequence[str], *, between: Between = nothing
 ) -> tuple[NDArray[np.float32], dict[str, int]]:
     """Embed each query, in order, and report the token limit of those that were cut.
@@ -62,7 +62,7 @@ def _beginning(embedder: Embedder, text: str, limit: int) -> str:
     return text[:fits]
 
 
-def notice(question: str, model: Model, tokens: int) -> str:
+def truncation_notice(question: str, model: Model, tokens: int) -> str:
     """Build the notice for a query that was cut."""
     shown = question if len(question) <= SHOWN else f"{question[:SHOWN].rstrip()}…"
     return (

@@ -24,7 +24,7 @@ ROWS = 1 << 13
 Array = NDArray[Any]
 
 
-class Rows(Protocol):
+class MatrixRows(Protocol):
     """A matrix that gives some of its rows: an array, or one that is unpacked on demand."""
 
     def __len__(self) -> int: ...
@@ -70,7 +70,9 @@ def _pair(name: str, published: Mapping[str, Any], inside: str) -> Iterator[tupl
     yield f"{name}.shift", published[f"{inside}.bias"]
 
 
-def _quantised(name: str, matrix: Rows, *, along_rows: bool = False) -> Iterator[tuple[str, Array]]:
+def _quantised(
+    name: str, matrix: MatrixRows, *, along_rows: bool = False
+) -> Iterator[tuple[str, Array]]:
     """Yield a matrix of one row for each output in 8 bits, and the scale of each row.
 
     Args:

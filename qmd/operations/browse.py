@@ -30,7 +30,7 @@ class Facets(NamedTuple):
     of: dict[str, list[tuple[str, int]]]
 
 
-class Listed(NamedTuple):
+class ListedDocument(NamedTuple):
     """A document in a list.
 
     Attributes:
@@ -87,7 +87,9 @@ def _matching(index: Index, words: str, among: Filter, cursor: Cursor) -> list[i
     return postings.allowed_ids(cursor, narrowed)
 
 
-def newest(index: Index, *, limit: int, skip: int = 0, **among: Unpack[Selection]) -> list[Listed]:
+def newest(
+    index: Index, *, limit: int, skip: int = 0, **among: Unpack[Selection]
+) -> list[ListedDocument]:
     """List documents, the newest first.
 
     Args:
@@ -102,9 +104,11 @@ def newest(index: Index, *, limit: int, skip: int = 0, **among: Unpack[Selection
     return index.read(partial(_newest, index, selected(**among), limit, skip))
 
 
-def _newest(index: Index, among: Filter, limit: int, skip: int, cursor: Cursor) -> list[Listed]:
+def _newest(
+    index: Index, among: Filter, limit: int, skip: int, cursor: Cursor
+) -> list[ListedDocument]:
     from qmd.storage.cursor import as_json
 
     ids = _matching(index, "", among, cursor)
     rows = cursor.run("documents/newest", ids=as_json(ids), skip=skip, limit=limit)
-    return [Listed(*row) for row in rows]
+    return [ListedDocument(*row) for row in rows]

@@ -198,7 +198,7 @@ def _index(index: Index) -> Iterator[Finding]:
     try:
         facts = index.read(maintenance.problems)
         stray = index.read(maintenance.stray_paths)
-        work = index.read(maintenance.size)
+        work = index.read(maintenance.merge_size)
         texts, taken = index.read(maintenance.orphans)
     except QmdError as error:
         first, _, mend = str(error).partition("\n\n")

@@ -14,7 +14,7 @@ from qmd.quoting import line
 from qmd.storage import document_lookup
 from qmd.storage.cursor import Cursor, as_json
 from qmd.text import headings, paths
-from qmd.types import Document, Passage
+from qmd.types import DocumentRow, Passage
 from qmd.wording import on_one_line
 
 MOST_HEADINGS = 12
@@ -29,7 +29,7 @@ MOST_COLONS = 3
 
 def resolved(
     cursor: Cursor, asked: paths.Range, folder: Path | None, *, similar: bool = True
-) -> tuple[Document, paths.Range]:
+) -> tuple[DocumentRow, paths.Range]:
     """Find a document and the wanted lines; those of a suffix override options.
 
     Args:
@@ -47,7 +47,7 @@ def resolved(
 
 def find(
     cursor: Cursor, asked: paths.Range, folder: Path | None
-) -> tuple[Document, paths.Range] | None:
+) -> tuple[DocumentRow, paths.Range] | None:
     """Find a document as `resolved` does; None without one.
 
     Raises:
@@ -66,7 +66,7 @@ def find(
 
 def _at_heading(
     cursor: Cursor, asked: paths.Range, folder: Path | None
-) -> tuple[Document, paths.Range] | None:
+) -> tuple[DocumentRow, paths.Range] | None:
     """Find a document and the lines of a section of it, as in `notes/tea.md#Brewing`.
 
     Raises:
@@ -93,7 +93,7 @@ def _at_heading(
     return document, asked._replace(first=first, lines=count)
 
 
-def headings_of(cursor: Cursor, document: Document) -> list[headings.SectionHeading]:
+def headings_of(cursor: Cursor, document: DocumentRow) -> list[headings.SectionHeading]:
     """Return the headings of a document, in their order."""
     rows = cursor.run("documents/outlines", hashes=as_json([document.hash]))
     return [each for _, *stored in rows for each in headings.stored_headings(*stored)]
@@ -101,7 +101,7 @@ def headings_of(cursor: Cursor, document: Document) -> list[headings.SectionHead
 
 def _at_place(
     cursor: Cursor, asked: paths.Range, folder: Path | None
-) -> tuple[Document, paths.Range] | None:
+) -> tuple[DocumentRow, paths.Range] | None:
     """Find a document and the lines of a place in it.
 
     Places are such as `report.pdf:p12` and `talk.vtt:00:12:31`.
@@ -131,8 +131,8 @@ def _at_place(
 
 
 def globbed(
-    cursor: Cursor, asked: paths.Range, folder: Path | None, documents: Sequence[Document]
-) -> list[tuple[Document, paths.Range]]:
+    cursor: Cursor, asked: paths.Range, folder: Path | None, documents: Sequence[DocumentRow]
+) -> list[tuple[DocumentRow, paths.Range]]:
     """Find the documents that match a glob, and the wanted lines.
 
     Lines of a suffix override options, if the suffix is not part of a name.
@@ -153,7 +153,7 @@ def globbed(
 
 
 def too_large(
-    document: Document, context: str | None, size: int, largest: int, first: int | None = None
+    document: DocumentRow, context: str | None, size: int, largest: int, first: int | None = None
 ) -> Passage:
     """Describe a document that is too large, or its part from a line on."""
     name = on_one_line(document.name) + (f":{first}" if first else "")
@@ -227,7 +227,11 @@ class _EncodedLines:
 
 
 def passage(
-    document: Document, body: str | bytes, context: str | None, first: int | None, count: int | None
+    document: DocumentRow,
+    body: str | bytes,
+    context: str | None,
+    first: int | None,
+    count: int | None,
 ) -> Passage:
     """Take some lines of a document.
 

@@ -17,8 +17,7 @@ from qmd.operations import document_parts
 from qmd.storage import catalog, document_lookup
 from qmd.storage.cursor import Cursor
 from qmd.text import globs, paths
-from qmd.types import Document as Indexed
-from qmd.types import Passage
+from qmd.types import DocumentRow, Passage
 from qmd.wording import on_one_line, readable
 
 if TYPE_CHECKING:
@@ -180,7 +179,7 @@ class Document(NamedTuple):
     uri: str
 
     @classmethod
-    def of(cls, found: Indexed) -> Document:
+    def of(cls, found: DocumentRow) -> Document:
         """Make the record of a row."""
         return cls(
             found.docid,
@@ -253,7 +252,7 @@ def _get(
     return document_parts.passage(document, body, context, asked.first, asked.lines)
 
 
-def _body(cursor: Cursor, document: Indexed, *, some: bool) -> str | bytes:
+def _body(cursor: Cursor, document: DocumentRow, *, some: bool) -> str | bytes:
     """Load a text; as bytes if it is large and some lines are wanted."""
     if some and document.size > LARGE_BYTES:
         rows = cursor.run("documents/encoded", hash=document.hash)
@@ -319,9 +318,9 @@ def _multi_get(
         parts += [pattern] if is_odd and _is_one(cursor, pattern, folder) else own
     if not parts:
         raise UsageError("Name documents by a glob such as 'notes/2025-*.md' or by a list.")
-    chosen: dict[tuple[object, ...], tuple[Indexed, paths.Range]] = {}
+    chosen: dict[tuple[object, ...], tuple[DocumentRow, paths.Range]] = {}
     missing: list[Passage] = []
-    everything: list[Indexed] | None = None
+    everything: list[DocumentRow] | None = None
     for part in parts:
         whole = paths.Range(part, None, count)
         is_glob = any(mark in part for mark in "*?[{")
@@ -336,7 +335,7 @@ def _multi_get(
         found = [one] if one else []
         if not found:
             if everything is None:
-                everything = document_lookup.below(cursor, None)
+                everything = document_lookup.documents_below(cursor, None)
             found = document_parts.globbed(cursor, whole, folder, everything)
             if not found:
                 missing.append(Passage.missing(part, readable(f"No documents match: {part}")))
@@ -433,7 +432,7 @@ def documents(
     return Rows(Document, map(Document.of, changed(found, since)))
 
 
-def changed(found: Sequence[Indexed], since: Day) -> list[Indexed]:
+def changed(found: Sequence[DocumentRow], since: Day) -> list[DocumentRow]:
     """Choose the documents whose files have changed since a day, the newest first; None: all.
 
     Raises:
@@ -478,6 +477,8 @@ def listing(found: Sequence[Document], collection: str, prefix: str) -> Listing:
     return Listing(tuple(folders.items()), tuple(documents))
 
 
-def below(index: Index, collection: str | None, prefix: str = "") -> list[Indexed]:
+def below(index: Index, collection: str | None, prefix: str = "") -> list[DocumentRow]:
     """Return the documents of a collection, or below one of its folders; None: all."""
-    return index.read(partial(document_lookup.below, collection=collection, prefix=prefix))
+    return index.read(
+        partial(document_lookup.documents_below, collection=collection, prefix=prefix)
+    )

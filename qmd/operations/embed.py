@@ -166,7 +166,7 @@ async def run_embed(
     await to_thread.run_sync(index.check_collections, names)
     if config.is_blank(index.place):  # it may have chosen another model
         index.refuse_loss(await to_thread.run_sync(index.collections))
-    said = await to_thread.run_sync(first_model.choose, index)
+    said = await to_thread.run_sync(first_model.suggest_model, index)
     space = await to_thread.run_sync(index.models.space)
     with errand(index.place.database, "embed"):
         await to_thread.run_sync(drop_stale, index.database)

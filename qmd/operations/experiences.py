@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from qmd.embedding import vectors
 from qmd.errors import ModelError, QmdError
 from qmd.experiences import contract, table
-from qmd.experiences.contract import Query, Refused, Violation
-from qmd.experiences.table import Found, Page, Record
+from qmd.experiences.contract import ContractViolations, RecordRequest, Violation
+from qmd.experiences.table import Page, RankedRecord, Record
 from qmd.ingest import commit
 from qmd.operations.index import Index
 from qmd.ranking.query import plain_words
@@ -123,7 +123,12 @@ class Experiences:
         )
 
     def _page(
-        self, cursor: Cursor, *, asked: Query, vector: Vector | None, uncounted: Mapping[str, int]
+        self,
+        cursor: Cursor,
+        *,
+        asked: RecordRequest,
+        vector: Vector | None,
+        uncounted: Mapping[str, int],
     ) -> Page:
         model_id = None
         if vector is not None:
@@ -180,7 +185,7 @@ class Experiences:
             text = space.model.as_query(keywords)
             rows = models.vectors(space, [text], between=cancellation.check)
             return Vector(space.fingerprint, rows[0])
-        except (Refused, ModelError):
+        except (ContractViolations, ModelError):
             return None  # the reason is told by who looks at words; those answer alone
 
     # -- counters ----------------------------------------------------------------
@@ -233,7 +238,7 @@ def failed(error: QmdError) -> Outcome:
 def _answered(work: Callable[[], Outcome]) -> Outcome:
     try:
         return work()
-    except Refused as refusal:
+    except ContractViolations as refusal:
         return _failed(
             refusal.code,
             str(refusal),
@@ -258,7 +263,7 @@ def _failed(code: str, message: str, **more: object) -> Outcome:
     return {"success": False, "error": {"code": code, "message": message, **more}}
 
 
-def _shown(found: Found) -> dict[str, object]:
+def _shown(found: RankedRecord) -> dict[str, object]:
     """Convert a record to the form of the contract, without absent fields."""
     record, submission = found.record, found.record.submission
     shown = {

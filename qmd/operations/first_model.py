@@ -18,7 +18,7 @@ On Japanese and Chinese questions the multilingual model finds far more; on Engl
 than the included one (docs/relevance.md)."""
 
 
-def choose(index: Index) -> str | None:
+def suggest_model(index: Index) -> str | None:
     """Write the multilingual model into index.yml, if most users of such an index would.
 
     That is: there are no vectors yet, the user chose no model, the included one knows English

@@ -303,7 +303,7 @@ def expression(pattern: str, *, ignore_case: bool, word: bool, fixed: bool) -> s
 def _chosen(names: Names, glob: Names) -> Iterator[Filter | Clause]:
     """Yield what paths have to fulfil: one of the names, and one of the globs."""
     for given in (named(names), named(glob)):
-        paths = [Filter(path=globs.below(each)) for each in given]
+        paths = [Filter(path=globs.under_folder(each)) for each in given]
         if paths:
             yield Clause("or", tuple(paths))
 

@@ -19,7 +19,7 @@ from qmd.settings.environment import Machine, Place
 from qmd.storage import catalog, document_lookup, overlaps
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
-from qmd.types import EXPERIENCES, Collection, Context, Document, Filter
+from qmd.types import EXPERIENCES, Collection, Context, DocumentRow, Filter
 
 if TYPE_CHECKING:
     from qmd.analytics.sandbox_workers import Workers
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Found = TypeVar("Found")
 
 
-class Stale(Exception):
+class StaleTables(Exception):
     """Tables that were made from an earlier index.yml."""
 
 
@@ -205,14 +205,14 @@ class Index:
         def checked(cursor: Cursor) -> Found:
             # Again each time: in the place of an index another may have been put.
             if catalog.config_digest(cursor) != digest:
-                raise Stale
+                raise StaleTables
             return work(cursor)
 
         try:
             if key and is_known:
                 return self.database.remembered(key, checked)
             found = self.database.read(checked)
-        except Stale:
+        except StaleTables:
             try:
                 self.sync()
             except IndexNotWritable:
@@ -248,7 +248,7 @@ class Index:
         twice = overlaps.among(overlaps.overlaps(known), among.collections)
         return among._replace(overlaps=twice)
 
-    def context_of(self, cursor: Cursor, document: Document) -> str | None:
+    def context_of(self, cursor: Cursor, document: DocumentRow) -> str | None:
         """Find the context of a document."""
         return catalog.matching(self.described(cursor), document.collection, document.path)
 

@@ -197,7 +197,7 @@ def _packed(question: str, found: Results, most: int, cursor: Cursor) -> Excerpt
     notice = f"{found.notice}\n" if found.notice else ""
     room = most - estimated_tokens(notice) - RESERVED
     budget = excerpts.Budget(documents, room)
-    for spot in excerpts.in_order(documents, spotted, match):
+    for spot in excerpts.ranked_places(documents, spotted, match):
         budget.add(spot)
     return Excerpts(question, budget.excerpts(), budget.left, found.notice)
 

@@ -34,7 +34,7 @@ class Put(NamedTuple):
     replaced: bool
 
 
-class Place(NamedTuple):
+class DocumentPlace(NamedTuple):
     """Place of a document: its collection, which need not be there yet, and its path."""
 
     collection: Collection
@@ -135,7 +135,7 @@ async def put(
 
     whole = with_metadata(text, title=title, tags=named(tags))
 
-    def work() -> tuple[Place, bool]:
+    def work() -> tuple[DocumentPlace, bool]:
         place = place_of(index, name, collection)
         if place.collection.root:
             from qmd.ingest import folder_files
@@ -196,7 +196,7 @@ def remove(index: Index, name: DocumentName, *, collection: ItsCollection = None
     return place.file
 
 
-def place_of(index: Index, name: str, collection: str | None) -> Place:
+def place_of(index: Index, name: str, collection: str | None) -> DocumentPlace:
     """Find the place of a document.
 
     Raises:
@@ -215,7 +215,7 @@ def place_of(index: Index, name: str, collection: str | None) -> Place:
     found = known.get(chosen, Collection(chosen, ""))
     if found.root:
         _check_writable(index, found, path)
-    return Place(found, path)
+    return DocumentPlace(found, path)
 
 
 def _check_writable(index: Index, collection: Collection, path: str) -> None:
@@ -240,7 +240,7 @@ def _check_writable(index: Index, collection: Collection, path: str) -> None:
         )
 
 
-def _told(index: Index, place: Place, replaced: bool) -> Put:
+def _told(index: Index, place: DocumentPlace, replaced: bool) -> Put:
     from qmd.ingest.stored import find
     from qmd.storage.document_lookup import missing
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from qmd.operations.index import Index
     from qmd.storage.cursor import Cursor
     from qmd.text.places import Places
-    from qmd.types import Document
+    from qmd.types import DocumentRow
 
 LARGEST_FILE = 64 * 1024 * 1024
 """Bytes of a file that is given away, as many as are indexed."""
@@ -30,7 +30,7 @@ class OpenedDocument(NamedTuple):
         place: absolute path of its file; None: it has none.
     """
 
-    document: Document
+    document: DocumentRow
     body: str
     begins: int
     metadata: dict[str, object]

@@ -132,7 +132,7 @@ def search(
 def _search(
     index: Index,
     asked: Query,
-    made: search_log.Search,
+    made: search_log.LoggedSearch,
     cursor: Cursor,
     *,
     among: Filter,
@@ -143,7 +143,7 @@ def _search(
     copies: bool,
 ) -> Results:
     from qmd.ranking import bm25 as ranked
-    from qmd.ranking.copies import depth, folded
+    from qmd.ranking.copies import depth, without_copies
     from qmd.ranking.link_pages import behind
     from qmd.ranking.results import Form, Match
     from qmd.ranking.scale import attained
@@ -154,7 +154,7 @@ def _search(
     known = near_duplicates(index, cursor) if copies else {}
     pages = ranked.link_pages(cursor)
     most = depth(limit, known or pages)
-    fold = partial(folded, copies=known, question=made.query, limit=limit)
+    fold = partial(without_copies, copies=known, question=made.query, limit=limit)
     while True:
         found = ranked.bm25(cursor, asked, among=narrowed, limit=most)
         scores = behind(cursor, found.scores, pages, question=made.query)
@@ -280,7 +280,9 @@ def near_duplicates(index: Index, cursor: Cursor) -> Copies:
     return index.database.remembered("near_duplicates", copies.load, cursor=cursor)
 
 
-def note(index: Index, cursor: Cursor, made: search_log.Search, results: Sequence[Result]) -> None:
+def note(
+    index: Index, cursor: Cursor, made: search_log.LoggedSearch, results: Sequence[Result]
+) -> None:
     """Write a search into the log, if the user keeps one."""
     kept = index.log if search_log.WANTED.get() else None
     if kept and index.database.remembered("log", search_log.is_kept, cursor=cursor):

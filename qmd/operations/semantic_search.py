@@ -139,7 +139,9 @@ def vector_search(
         space,
         [space.model.as_query(question)],
         between=cancellation.check,
-        cut=lambda _, tokens: cut.append(truncation.notice(question, space.model, tokens)),
+        cut=lambda _, tokens: cut.append(
+            truncation.truncation_notice(question, space.model, tokens)
+        ),
     )
     found = index.read(
         partial(
@@ -168,7 +170,7 @@ def vector_search(
 def _nearest(
     index: Index,
     vector: NDArray[np.float32],
-    made: searches.Search,
+    made: searches.LoggedSearch,
     cursor: Cursor,
     *,
     space: Space,
@@ -185,7 +187,7 @@ def _nearest(
     from qmd.embedding import cosines
     from qmd.embedding import vectors as embeddings
     from qmd.ranking import bm25, nearest, postings
-    from qmd.ranking.copies import depth, folded
+    from qmd.ranking.copies import depth, without_copies
     from qmd.ranking.link_pages import passages_behind
     from qmd.ranking.results import Form, Match
 
@@ -208,7 +210,7 @@ def _nearest(
     )
     pages = bm25.link_pages(cursor)
     most = depth(limit, known or pages)
-    fold = partial(folded, copies=known, question=made.query, limit=limit)
+    fold = partial(without_copies, copies=known, question=made.query, limit=limit)
     while True:
         found = find(limit=most)
         best = fold(passages_behind(cursor, found, pages, question=made.query), _document_of)
@@ -429,7 +431,7 @@ def _document(
 
 def _shown(
     index: Index,
-    made: searches.Search,
+    made: searches.LoggedSearch,
     cursor: Cursor,
     *,
     ranking: Ranking,

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from qmd.ranking.bm25 import Scored
     from qmd.ranking.fusion import Listed, Ranked
     from qmd.storage.cursor import Cursor
-    from qmd.types import Document, Filter
+    from qmd.types import DocumentRow, Filter
 
 WORDS = 16
 """Telling words of a document that are searched."""
@@ -153,7 +153,7 @@ def _similar(
     ranked = fused(
         cursor, lists, "scores", banned={document.document_id}, half_life=None, limit=most
     )
-    kept = groups.folded(ranked, _number, known, question="", limit=limit)
+    kept = groups.without_copies(ranked, _number, known, question="", limit=limit)
     matches = {Match(each.document_id, each.near, each.by_words): each for each, _ in kept}
     files = {each.document_id: others for each, others in kept}
     words = dict(found.words) if found is not None else {}
@@ -175,7 +175,7 @@ def _number(each: Ranked) -> int:
 
 
 def _by_words(
-    index: Index, cursor: Cursor, document: Document, among: Filter, limit: int
+    index: Index, cursor: Cursor, document: DocumentRow, among: Filter, limit: int
 ) -> Scored | None:
     """Search the telling words of a document; None: it has none."""
     from qmd.ranking import bm25, query
@@ -202,7 +202,7 @@ def _listed(found: Scored) -> Listed:
 
 
 def _by_meaning(
-    index: Index, cursor: Cursor, document: Document, among: Filter, limit: int, space: Space
+    index: Index, cursor: Cursor, document: DocumentRow, among: Filter, limit: int, space: Space
 ) -> Listed | None:
     """Find the documents with the passages nearest to a document; None: it has no vectors."""
     import numpy as np

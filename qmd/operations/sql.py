@@ -13,12 +13,12 @@ from qmd.settings import config
 if TYPE_CHECKING:
     from qmd.analytics.heading import Heading
     from qmd.analytics.query_result import Answer
-    from qmd.analytics.sandbox import Found, Limits
-    from qmd.analytics.sandbox_worker import Index as File
-    from qmd.analytics.search_calls import Call, Parameters
+    from qmd.analytics.sandbox import Limits, SearchRow
+    from qmd.analytics.sandbox_worker import IndexFile
+    from qmd.analytics.search_calls import Parameters, SearchCall
     from qmd.operations.index import Index
 
-    Work = Callable[[File], tuple[tuple[Heading, ...], int]]
+    Work = Callable[[IndexFile], tuple[tuple[Heading, ...], int]]
     """Runs a query on an index file."""
 
 _SHELL = "`qmd sql` has an option for each value: `-p NAME=VALUE`."
@@ -142,13 +142,13 @@ def run_sql(index: Index, text: str, parameters: Parameters, limits: Limits) -> 
     return answer
 
 
-def _called(index: Index, number: int, call: Call) -> tuple[list[Found], str | None]:
+def _called(index: Index, number: int, call: SearchCall) -> tuple[list[SearchRow], str | None]:
     """Run a search that a query calls for.
 
     Returns:
         Its rows, and a notice.
     """
-    from qmd.analytics.sandbox import Found
+    from qmd.analytics.sandbox import SearchRow
     from qmd.operations.search import search
     from qmd.operations.semantic_search import query, vector_search
 
@@ -165,7 +165,7 @@ def _called(index: Index, number: int, call: Call) -> tuple[list[Found], str | N
     for rank, result in enumerate(results, 1):
         collection, _, path = result.file.partition("/")
         rows.append(
-            Found(
+            SearchRow(
                 number,
                 rank,
                 result.score,
@@ -186,7 +186,7 @@ def _in_copy(index: Index, work: Work) -> tuple[tuple[Heading, ...], int]:
     from contextlib import ExitStack
     from secrets import token_hex
 
-    from qmd.analytics.sandbox_worker import Index as File
+    from qmd.analytics.sandbox_worker import IndexFile
     from qmd.storage.snapshot import copied
 
     path = index.place.database
@@ -196,18 +196,18 @@ def _in_copy(index: Index, work: Work) -> tuple[tuple[Heading, ...], int]:
             copy, _ = stack.enter_context(copied(index.database, beside))
         except OSError:
             return _apart(index, work)
-        return copy.apart(lambda _: work(File(copy.path)))
+        return copy.apart(lambda _: work(IndexFile(copy.path)))
 
 
 def _apart(index: Index, work: Work) -> tuple[tuple[Heading, ...], int]:
     """Run `work` with a DuckDB of its own, with the tables as index.yml says."""
     from qmd.analytics.sandbox import Outdated
-    from qmd.analytics.sandbox_worker import Index as File
+    from qmd.analytics.sandbox_worker import IndexFile
 
     path = index.place.database
     if path.exists():
-        file = File(path, config.digest(index.place), checked=True)
+        file = IndexFile(path, config.digest(index.place), checked=True)
         with suppress(Outdated):
             return index.database.apart(lambda _: work(file))
     index.read(lambda _: None)
-    return index.database.apart(lambda _: work(File(path)))
+    return index.database.apart(lambda _: work(IndexFile(path)))

@@ -94,14 +94,14 @@ def status(index: Index) -> Status:
         totals.words,
         totals.postings,
         totals.modified,
-        vectors(index),
+        vector_state(index),
         index.overview(),
         left_out.counted(index),
         index.read(catalog.kept),
     )
 
 
-def vectors(index: Index) -> Vectors:
+def vector_state(index: Index) -> Vectors:
     """Return the state of the vectors."""
     stored = index.read(embeddings.models)
     try:

@@ -17,7 +17,7 @@ from qmd.types import Collection
 
 if TYPE_CHECKING:
     from qmd.ingest.compare import Comparison
-    from qmd.ingest.walk import Found
+    from qmd.ingest.walk import FileTable
     from qmd.operations.index import Index
 
 log = logging.getLogger("qmd")
@@ -237,7 +237,7 @@ def update_small(
 def compare_folders(
     index: Index,
     names: Sequence[str] = (),
-    found: Mapping[Collection, Found] = MappingProxyType({}),
+    found: Mapping[Collection, FileTable] = MappingProxyType({}),
     *,
     removes: bool = False,
 ) -> dict[str, Comparison]:

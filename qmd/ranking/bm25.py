@@ -18,7 +18,7 @@ from qmd.ranking.postings import (
     fulfilling,
 )
 from qmd.ranking.query import Query
-from qmd.ranking.query_terms import Asked
+from qmd.ranking.query_terms import ResolvedQuery
 from qmd.storage.cursor import Cursor, Value
 from qmd.types import ALL, Clause, Filter, Text
 
@@ -157,12 +157,12 @@ def _scored(cursor: Cursor, query: Query, *, among: Filter, limit: int) -> Score
     total, average, _ = statistics(cursor)
 
     def respell(word: str) -> tuple[Alike, ...]:
-        from qmd.ranking.spelling import nearest  # of no use to most searches
+        from qmd.ranking.spelling import plausible_words  # of no use to most searches
 
-        return () if query.exact else nearest(cursor, postings, word)
+        return () if query.exact else plausible_words(cursor, postings, word)
 
     containing = partial(contained, cursor)
-    asked = Asked(
+    asked = ResolvedQuery(
         postings,
         query,
         total=total,
@@ -181,14 +181,14 @@ def _scored(cursor: Cursor, query: Query, *, among: Filter, limit: int) -> Score
     return Scored(rows, asked.words, banned, asked.most, asked.respelled)
 
 
-def _lists(cursor: Cursor, query: Query, asked: Asked) -> Iterator[Collection[int]]:
+def _lists(cursor: Cursor, query: Query, asked: ResolvedQuery) -> Iterator[Collection[int]]:
     """Yield the documents that fulfil each test of a query."""
     for test in query.tests:
         if not _is_exclusion(test):
             yield _fulfilling(cursor, asked, test)
 
 
-def _left_out(cursor: Cursor, query: Query, asked: Asked) -> Iterator[Collection[int]]:
+def _left_out(cursor: Cursor, query: Query, asked: ResolvedQuery) -> Iterator[Collection[int]]:
     """Yield the documents that each excluded parenthesis of a query leaves out."""
     for test in query.tests:
         if _is_exclusion(test):
@@ -199,7 +199,7 @@ def _is_exclusion(test: object) -> bool:
     return isinstance(test, Clause) and test.operator == "not"
 
 
-def _fulfilling(cursor: Cursor, asked: Asked, test: Any) -> set[int]:
+def _fulfilling(cursor: Cursor, asked: ResolvedQuery, test: Any) -> set[int]:
     """Return the documents that fulfil a test, which may be a clause of several."""
 
     def documents_of(leaf: Any) -> Collection[int]:
@@ -310,7 +310,7 @@ def get_ready(cursor: Cursor, *, limit: int) -> None:
 def rarest(cursor: Cursor, query: Query) -> str | None:
     """Return the rarest word of a query among those that occur."""
     total, _, _ = statistics(cursor)
-    return Asked(held(cursor) or Filed(cursor), query, total=total).rarest
+    return ResolvedQuery(held(cursor) or Filed(cursor), query, total=total).rarest
 
 
 def documents(cursor: Cursor, ids: Iterable[int]) -> dict[int, Text]:

@@ -46,7 +46,7 @@ def depth(limit: int, rearranged: Collection[object]) -> int:
     return 2 * limit + MORE if rearranged else limit
 
 
-def folded(
+def without_copies(
     found: Sequence[Item],
     document_id: Callable[[Item], int],
     copies: Copies,

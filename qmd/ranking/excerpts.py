@@ -173,7 +173,7 @@ def _room(one: str, other: str) -> int:
     return PARAGRAPH if one.strip() and other.strip() else SECTION
 
 
-def in_order(
+def ranked_places(
     documents: Sequence[tuple[Excerpted, float]], spots: Sequence[Spot], match: Matcher
 ) -> list[Spot]:
     """Order places by the scores of their documents and by the words of the question they have.

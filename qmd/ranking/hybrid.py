@@ -167,7 +167,7 @@ class _Run:
             asked = " ".join(self._question.texts)
             ranked: Sequence[Ranked] = self._fused(cursor, lists=found, limit=deep)
             ranked = link_pages.ranked_behind(cursor, ranked, pages, question=asked)
-            kept = copies.folded(
+            kept = copies.without_copies(
                 ranked, lambda each: each.document_id, known, question=asked, limit=wanted
             )
             return [each._replace(similar=similar) for each, similar in kept]
@@ -356,7 +356,7 @@ class _Run:
             space, texts, between=from_thread.check_cancelled, cut=cut.__setitem__
         )
         for text, tokens in cut.items():
-            self._aid.notices.append(truncation.notice(typed[text], model, tokens))
+            self._aid.notices.append(truncation.truncation_notice(typed[text], model, tokens))
         if state.notice:
             self._aid.notices.append(state.notice)
         return vectors

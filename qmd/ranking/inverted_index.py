@@ -142,7 +142,7 @@ class Segment(NamedTuple):
         return None if at is None else (part, at)
 
 
-class Shelf:
+class DocumentShelf:
     """Columns of all documents of an index.
 
     Args:
@@ -210,7 +210,7 @@ class Inverted:
     """
 
     def __init__(self, segments: Sequence[Segment], gone: NDArray[np.intp]) -> None:
-        self.shelf = Shelf([each.documents for each in segments], gone)
+        self.shelf = DocumentShelf([each.documents for each in segments], gone)
         self.segments = segments
         self._gone = gone
         self._norms: dict[float, NDArray[np.float64]] = {}

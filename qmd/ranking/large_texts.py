@@ -41,14 +41,14 @@ def encoded(cursor: Cursor, hashed: str) -> bytes | None:
     return rows[0][0] if rows else None
 
 
-class Piece(NamedTuple):
+class TextPiece(NamedTuple):
     """Some lines of a text, and the number of lines before them."""
 
     before: int
     text: str
 
 
-def pieces(data: bytes, matter: int = 0) -> Iterator[Piece]:
+def pieces(data: bytes, matter: int = 0) -> Iterator[TextPiece]:
     """Cut a text into pieces of whole lines. A longer line is cut, too.
 
     Args:
@@ -60,7 +60,7 @@ def pieces(data: bytes, matter: int = 0) -> Iterator[Piece]:
         text = data[start:end].decode(errors="replace")
         found = text.count("\n")
         if matter < len(text):
-            yield Piece(lines + text.count("\n", 0, matter), text[matter:])
+            yield TextPiece(lines + text.count("\n", 0, matter), text[matter:])
         matter = max(0, matter - len(text))
         start, lines = end, lines + found
 
@@ -81,7 +81,7 @@ def _end(data: bytes, start: int) -> int:
 
 
 def large_snippet(
-    parts: Iterable[Piece],
+    parts: Iterable[TextPiece],
     match: Matcher,
     *,
     length: int,

@@ -90,13 +90,13 @@ def share_of_links(lines: Sequence[str]) -> float:
     return sum(map(_is_only_links, wordy)) / len(wordy) if wordy else 0.0
 
 
-def without_data(text: str) -> str:
+def data_elided(text: str) -> str:
     """Replace data, such as base64, by an ellipsis. See `text/machine_data.py`."""
     if not _may_have_data(text):
         return text
     from qmd.text import machine_data
 
-    return "…" if machine_data.is_encoded(text) else machine_data.shortened(text)
+    return "…" if machine_data.is_encoded(text) else machine_data.elided(text)
 
 
 def is_in_data(line: str, found_in: Callable[[str], object]) -> bool:
@@ -107,7 +107,7 @@ def is_in_data(line: str, found_in: Callable[[str], object]) -> bool:
     """
     if not _may_have_data(line):
         return False
-    words = without_data(line)
+    words = data_elided(line)
     return words != line and not found_in(words)
 
 

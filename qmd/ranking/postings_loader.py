@@ -21,7 +21,7 @@ from qmd.storage.cursor import Cursor, DatabaseError
 from qmd.storage.file_version import version_of
 
 if TYPE_CHECKING:
-    from qmd.ranking.postings_reader import Mapped
+    from qmd.ranking.postings_reader import MappedSegment
     from qmd.storage.database import Database
 
 LOCK = "postings.lock"
@@ -72,7 +72,7 @@ class Holder:
         self._missed = 0
         self._price = 1  # searches that reading is worth: at first as little as possible
         self._path = sidecar_path(database.path)
-        self._known: tuple[Stamp, Mapped | None] | None = None
+        self._known: tuple[Stamp, MappedSegment | None] | None = None
         self._mapping = threading.Lock()
 
     def missed(self, cursor: Cursor) -> None:
@@ -149,7 +149,7 @@ class Holder:
             return NO_FILE
         return info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns
 
-    def _sidecar(self, stamp: Stamp) -> Mapped | None:
+    def _sidecar(self, stamp: Stamp) -> MappedSegment | None:
         """Map the sidecar, once as long as it is the same file; None if it is none."""
         from qmd.ranking import postings_file, postings_reader
 
@@ -163,7 +163,7 @@ class Holder:
             self._known = stamp, packed and postings_reader.unpacked(packed)
         return self._known[1]
 
-    def _hold(self, cursor: Cursor, known: Mapped) -> bool:
+    def _hold(self, cursor: Cursor, known: MappedSegment) -> bool:
         """Hold the postings of a sidecar with what was added since; False if it does not fit."""
         from qmd.ranking import bm25, postings_reader
 
@@ -240,7 +240,7 @@ class Holder:
             with self._mapping:
                 self._hold(cursor, known)
 
-    def _made(self, cursor: Cursor, *, unsaved: bool = False) -> Mapped | None:
+    def _made(self, cursor: Cursor, *, unsaved: bool = False) -> MappedSegment | None:
         """Make the sidecar.
 
         Args:

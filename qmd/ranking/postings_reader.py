@@ -32,7 +32,7 @@ class NotWhole(Exception):
     """Postings exist of documents that the index does not have."""
 
 
-class State(NamedTuple):
+class TablesState(NamedTuple):
     """State of the tables that a segment was made of.
 
     Attributes:
@@ -46,7 +46,7 @@ class State(NamedTuple):
     digest: str
 
 
-class Mapped(NamedTuple):
+class MappedSegment(NamedTuple):
     """Segment of a sidecar, with what tells whether it is that of an index.
 
     Attributes:
@@ -54,13 +54,13 @@ class Mapped(NamedTuple):
         release: releases the memory of what was read of the file, which later reads load again.
     """
 
-    state: State
+    state: TablesState
     segment: Segment
     digests: NDArray[np.uint64]
     release: Callable[[], None]
 
 
-class Compared(NamedTuple):
+class SidecarDifference(NamedTuple):
     """Difference between a sidecar and the tables.
 
     Attributes:
@@ -99,21 +99,21 @@ def pack(cursor: Cursor, file: IO[bytes], *, goes_on: Callable[[], None]) -> Non
     packer.finish({"state": state, "parts": parts})
 
 
-def unpacked(packed: Packed) -> Mapped | None:
+def unpacked(packed: Packed) -> MappedSegment | None:
     """Return the segment of a sidecar; None if its arrays do not fit each other."""
     try:
         arrays, note = packed.arrays, packed.note
-        state, digests = State(*note["state"]), arrays["digests"]
+        state, digests = TablesState(*note["state"]), arrays["digests"]
         segment = _segment(arrays, note["parts"])
         if len(digests) == len(segment.documents.ids) and segment_check.is_whole(segment):
             packed.release()
-            return Mapped(state, segment, digests, packed.release)
+            return MappedSegment(state, segment, digests, packed.release)
     except (KeyError, TypeError, ValueError, IndexError):
         pass  # another program made it
     return None
 
 
-def compared(cursor: Cursor, known: Mapped) -> Compared | None:
+def compared(cursor: Cursor, known: MappedSegment) -> SidecarDifference | None:
     """Compare a sidecar with the tables.
 
     Returns:
@@ -134,15 +134,15 @@ def compared(cursor: Cursor, known: Mapped) -> Compared | None:
     gone[slots] = False
     since = int(ids[old]) if old < len(ids) else None
     has_new_words = state.bound > known.state.bound
-    return Compared(gone.nonzero()[0], since, len(ids) - old, has_new_words)
+    return SidecarDifference(gone.nonzero()[0], since, len(ids) - old, has_new_words)
 
 
-def is_much(known: Mapped, since: Compared) -> bool:
+def is_much(known: MappedSegment, since: SidecarDifference) -> bool:
     """Check that so much is new or gone that a new sidecar is better."""
     return since.new + len(since.gone) > max(FEW, CHANGED * len(known.digests))
 
 
-def joined(cursor: Cursor, known: Mapped, since: Compared) -> Inverted:
+def joined(cursor: Cursor, known: MappedSegment, since: SidecarDifference) -> Inverted:
     """Return the postings of an index: those of a sidecar, and of all that was added since.
 
     Raises:
@@ -171,9 +171,9 @@ def whole(cursor: Cursor, *, since: int | None = None, after: int | None = None)
     return _segment(read, 1)
 
 
-def _state(cursor: Cursor, bound: int) -> State:
+def _state(cursor: Cursor, bound: int) -> TablesState:
     [row] = cursor.run("held/state", bound=bound)
-    return State(*row)
+    return TablesState(*row)
 
 
 def _digests(cursor: Cursor) -> dict[str, NDArray[Any]]:

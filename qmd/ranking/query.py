@@ -15,7 +15,7 @@ import re
 from typing import Any, NamedTuple
 
 from qmd.errors import QueryError
-from qmd.ranking.query_parts import FIELDS, Phrase, Structure, Token, sequence_in
+from qmd.ranking.query_parts import FIELDS, Phrase, QueryToken, Structure, sequence_in
 from qmd.text import tokenizer as words
 
 NEWLINE = (
@@ -154,10 +154,12 @@ def parse(query: str, *, exact: bool = False) -> Query:
     return read.query()._replace(exact=exact)
 
 
-def _token(found: re.Match[str]) -> Token:
+def _token(found: re.Match[str]) -> QueryToken:
     is_phrase = found["phrase"] is not None
     text = found["phrase"] if is_phrase else found["plain"]
-    return Token(text, bool(found["minus"]), is_phrase, written=text if is_phrase else found[0])
+    return QueryToken(
+        text, bool(found["minus"]), is_phrase, written=text if is_phrase else found[0]
+    )
 
 
 def structure_of(query: str) -> Structure | None:
@@ -226,7 +228,7 @@ class _Reader:
             accented=tuple(self._accented.items()),
         )
 
-    def token(self, token: Token) -> None:
+    def token(self, token: QueryToken) -> None:
         """Read a word, a name, a phrase in quotes, or what is excluded."""
         raw = words.split(token.text)
         sequence = sequence_in(raw)

@@ -57,7 +57,7 @@ def _day(field: str, value: str) -> datetime:
 
 def _path(value: str) -> str:
     try:
-        return globs.below(value)
+        return globs.under_folder(value)
     except UsageError as error:
         raise QueryError(
             f'path: {error}\n\nTo search for the text, put it in quotes: "path:{value}".'

@@ -34,7 +34,7 @@ class Prefix(NamedTuple):
     begin: str
 
 
-class Token(NamedTuple):
+class QueryToken(NamedTuple):
     """Word or phrase of a query.
 
     Attributes:
@@ -60,7 +60,7 @@ class Structure(NamedTuple):
         text: of all that is searched, without signs.
     """
 
-    tokens: tuple[Token, ...] = ()
+    tokens: tuple[QueryToken, ...] = ()
     prefixes: tuple[str, ...] = ()
     fields: tuple[Any, ...] = ()
     tests: tuple[Any, ...] = ()

@@ -65,7 +65,7 @@ class Token(NamedTuple):
     quoted: bool = False
 
 
-class Piece(NamedTuple):
+class QueryPiece(NamedTuple):
     """Part of a query.
 
     Attributes:
@@ -159,13 +159,13 @@ class Parser:
         letters = "".join(each.text for each in plain)
         self._shouting = all(each.kind == "plain" for each in plain) and letters.isupper()
 
-    def read(self) -> Piece:
+    def read(self) -> QueryPiece:
         """Read the query."""
         return _together(self._sequence())
 
-    def _sequence(self) -> list[Piece]:
+    def _sequence(self) -> list[QueryPiece]:
         """Read parts up to the end or a closing parenthesis."""
-        found: list[Piece] = []
+        found: list[QueryPiece] = []
         joined = False
         while (token := self._peek()) is not None and token.kind != ")":
             if token.kind in ("OR", "AND"):
@@ -179,7 +179,7 @@ class Parser:
             joined = False
         return found
 
-    def _alternatives(self) -> Piece:
+    def _alternatives(self) -> QueryPiece:
         """Read what OR joins."""
         parts = [self._part()]
         while self._is_or():
@@ -189,7 +189,7 @@ class Parser:
             return parts[0]
         tests = tuple(test for each in parts if (test := _test_of(each)) is not None)
         ranked = [token for each in parts for token, _ in each.ranked if not token.negated]
-        return Piece(tuple((token, True) for token in ranked), _clause("or", tests))
+        return QueryPiece(tuple((token, True) for token in ranked), _clause("or", tests))
 
     def _is_or(self) -> bool:
         after = self._tokens[self._at + 1 : self._at + 2]
@@ -205,7 +205,7 @@ class Parser:
     def _peek(self) -> Token | None:
         return self._tokens[self._at] if self._at < len(self._tokens) else None
 
-    def _part(self) -> Piece:
+    def _part(self) -> QueryPiece:
         token = self._tokens[self._at]
         self._at += 1
         if token.kind == "(":
@@ -214,30 +214,32 @@ class Parser:
             return _negated(inside) if token.negated else inside
         if token.kind in FIELDS:
             test = test_of_field(token.kind, token.text, quoted=token.quoted)
-            return Piece((), Clause("not", (test,)) if token.negated else test)
+            return QueryPiece((), Clause("not", (test,)) if token.negated else test)
         if token.kind == "prefix" and token.negated:
-            return Piece((), Clause("not", (Prefix(token.text),)))
-        return Piece(((token, False),))
+            return QueryPiece((), Clause("not", (Prefix(token.text),)))
+        return QueryPiece(((token, False),))
 
 
-def _together(parts: list[Piece]) -> Piece:
+def _together(parts: list[QueryPiece]) -> QueryPiece:
     """Join parts that stand side by side."""
     tests = tuple(each.test for each in parts if each.test is not None)
-    return Piece(tuple(token for each in parts for token in each.ranked), _clause("and", tests))
+    return QueryPiece(
+        tuple(token for each in parts for token in each.ranked), _clause("and", tests)
+    )
 
 
-def _negated(inside: Piece) -> Piece:
+def _negated(inside: QueryPiece) -> QueryPiece:
     """Leave out what matches a parenthesis."""
     test = _test_of(inside)
-    return Piece() if test is None else Piece((), Clause("not", (test,)))
+    return QueryPiece() if test is None else QueryPiece((), Clause("not", (test,)))
 
 
-def _required(piece: Piece) -> Piece:
+def _required(piece: QueryPiece) -> QueryPiece:
     """Make a document have what a part searches."""
     return piece._replace(test=_test_of(piece))
 
 
-def _test_of(piece: Piece) -> Test | None:
+def _test_of(piece: QueryPiece) -> Test | None:
     """Return what a document has to fulfil to match a part; None: anything does."""
     tests = [] if piece.test is None else [piece.test]
     for token, is_optional in piece.ranked:
@@ -294,7 +296,7 @@ def structure(query: str) -> Structure | None:
     prefixes = tuple(each.text for each, _ in found.ranked if each.kind == "prefix")
     searched = [(each, is_optional) for each, is_optional in found.ranked if each.kind != "prefix"]
     tokens = tuple(
-        parts_of.Token(
+        parts_of.QueryToken(
             each.text, each.negated, each.kind == "phrase", is_optional, written=each.text
         )
         for each, is_optional in searched

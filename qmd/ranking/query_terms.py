@@ -53,7 +53,7 @@ Containing = Callable[[Sequence[str]], Mapping[int, Tally]]
 """Counts the documents with each of some texts, by its number; none is empty."""
 
 
-class Form(NamedTuple):
+class WordForm(NamedTuple):
     """Another form of a word of a query.
 
     Attributes:
@@ -99,7 +99,7 @@ def _leaves(tests: Iterable[object]) -> Iterator[Phrase | Prefix]:
             yield test
 
 
-class Asked:
+class ResolvedQuery:
     """A keyword query in term numbers of the index.
 
     Args:
@@ -267,38 +267,40 @@ class Asked:
                 self.terms.append(Term(accented_id(term), share * most))
                 self.most += max(0.0, share * most)
 
-    def _forms_of(self, word: str, query: Query) -> list[Form]:
+    def _forms_of(self, word: str, query: Query) -> list[WordForm]:
         """Return other forms of a word: with a hyphen, without its marks."""
         forms = [
-            Form(self._term[other], word, [other])
+            WordForm(self._term[other], word, [other])
             for of, other in query.forms
             if of == word and other in self._term
         ]
         forms += [
-            Form(self._term[stemmed], word, self._inflected(stemmed, code), STEM)
+            WordForm(self._term[stemmed], word, self._inflected(stemmed, code), STEM)
             for stemmed, code in self._stems.get(word, {}).items()
             if stemmed in self._term
         ]
         if len(word) > 2 and not _MARK.search(word):
             written = [f"{word[:at]}-{word[at:]}" for at in range(1, len(word))]
-            forms.append(Form(joined_id(self._term[word]), word, written))
+            forms.append(WordForm(joined_id(self._term[word]), word, written))
         return forms
 
-    def _forms_of_name(self, phrase: Phrase) -> list[Form]:
+    def _forms_of_name(self, phrase: Phrase) -> list[WordForm]:
         """Return other forms of a name that the index may have."""
         asked = phrase.elements[0][0]
         forms = []
         for each in phrase.forms:
             whole = each.replace("-", "") if tokenizer.is_joined(each) else each
             if whole in self._term:
-                forms.append(Form(self._term[whole], asked, [whole]))
+                forms.append(WordForm(self._term[whole], asked, [whole]))
                 if whole != each:
-                    forms.append(Form(joined_id(self._term[whole]), asked, [each]))
+                    forms.append(WordForm(joined_id(self._term[whole]), asked, [each]))
             elif each in self._term:
-                forms.append(Form(self._term[each], asked, [each]))
+                forms.append(WordForm(self._term[each], asked, [each]))
         return forms
 
-    def _add_forms(self, forms: Iterable[Form], documents: Mapping[int, int], most: float) -> float:
+    def _add_forms(
+        self, forms: Iterable[WordForm], documents: Mapping[int, int], most: float
+    ) -> float:
         """Add other forms of a word or a name, below it; in its place, if no document has it.
 
         Args:

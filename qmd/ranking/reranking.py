@@ -16,7 +16,7 @@ from anyio import from_thread, to_thread
 from qmd.errors import ModelFailure
 from qmd.ranking import bm25, snippets
 from qmd.ranking.helper_calls import Aid, key
-from qmd.ranking.poor_lines import without_data
+from qmd.ranking.poor_lines import data_elided
 from qmd.ranking.results import passage_of
 from qmd.storage.cursor import as_json
 
@@ -109,6 +109,6 @@ def _judged(text: Text, ranked: Ranked, match: snippets.Matcher) -> str:
     """Choose the text to rerank: the matching passage, else the lines with query words."""
     near = passage_of(text, ranked.near, match, by_words=ranked.by_words)
     if near is not None:
-        return without_data(text.body[near.position : near.position + near.length])
+        return data_elided(text.body[near.position : near.position + near.length])
     body = text.body[text.matter :]
     return "\n".join(snippets.snippet(body, match, length=PASSAGE).lines)

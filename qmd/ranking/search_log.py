@@ -39,7 +39,7 @@ MOST = 100
 """Results of a search in the log."""
 
 
-class Search(NamedTuple):
+class LoggedSearch(NamedTuple):
     """A search in progress.
 
     Attributes:
@@ -57,9 +57,9 @@ class Search(NamedTuple):
     began: float
 
 
-def begin(verb: str, query: str, collections: tuple[str, ...] | None, limit: int) -> Search:
+def begin(verb: str, query: str, collections: tuple[str, ...] | None, limit: int) -> LoggedSearch:
     """Start the log entry of a search."""
-    return Search(verb, query, collections, limit, time.time(), time.perf_counter())
+    return LoggedSearch(verb, query, collections, limit, time.time(), time.perf_counter())
 
 
 class Log:
@@ -73,7 +73,7 @@ class Log:
         self._file = index.with_name(f"{index.name}.searches.jsonl")
         self._older = index.with_name(f"{index.name}.searches.1.jsonl")
 
-    def add(self, search: Search, found: Sequence[str]) -> None:
+    def add(self, search: LoggedSearch, found: Sequence[str]) -> None:
         """Append a search. A failure to write does not affect the search.
 
         Args:

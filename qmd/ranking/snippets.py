@@ -12,7 +12,7 @@ from itertools import accumulate
 from operator import or_
 from typing import NamedTuple
 
-from qmd.ranking.poor_lines import frontmatter_lines, is_in_data, is_poor, without_data
+from qmd.ranking.poor_lines import data_elided, frontmatter_lines, is_in_data, is_poor
 from qmd.text import tokenizer
 
 _CHUNK = re.compile(r"\S+")
@@ -256,7 +256,7 @@ def snippet(
     (start, end), before = _best_lines(body, lines, starts, match, floor, size, distinct)
     first_match = start
     start, end = _grown(lines, start, end, length, before)
-    shown = [without_data(line.rstrip("\r")) for line in lines[start:end]]
+    shown = [data_elided(line.rstrip("\r")) for line in lines[start:end]]
     if len(shown) == 1 and len(shown[0]) > length:
         shown = [cut(shown[0], match, length)]
     return Snippet(first_match + 1, start + 1, tuple(shown))

@@ -74,7 +74,7 @@ class Alike(NamedTuple):
     cost: float
 
 
-def nearest(cursor: Cursor, postings: Postings, asked: str) -> tuple[Alike, ...]:
+def plausible_words(cursor: Cursor, postings: Postings, asked: str) -> tuple[Alike, ...]:
     """Return the words of the index that a word most plausibly means, the best first."""
     if len(asked) < SHORTEST or not asked.isalpha() or _is_known(asked):
         return ()

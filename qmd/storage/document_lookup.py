@@ -14,7 +14,7 @@ from qmd.storage.catalog import collections
 from qmd.storage.cursor import Cursor, as_json
 from qmd.text import globs, paths
 from qmd.text.hashes import parse_docid
-from qmd.types import Collection, Document
+from qmd.types import Collection, DocumentRow
 
 if TYPE_CHECKING:
     from qmd.text.places import Places
@@ -28,7 +28,7 @@ _ONE_WORD = re.compile(r"qmd:[^/]", re.I)
 """Begin of a virtual path without slashes: `qmd:notes/tea.md`."""
 
 
-def found(cursor: Cursor, name: str, folder: Path | None = None) -> Document | None:
+def found(cursor: Cursor, name: str, folder: Path | None = None) -> DocumentRow | None:
     """Find the document that a name identifies, or None; `missing` gives the reason.
 
     A virtual path, `collection/path`, an absolute path or `~/…`, a path that is unique
@@ -50,7 +50,7 @@ def found(cursor: Cursor, name: str, folder: Path | None = None) -> Document | N
     return None
 
 
-def _found(cursor: Cursor, name: str, folder: Path | None) -> Document | None:
+def _found(cursor: Cursor, name: str, folder: Path | None) -> DocumentRow | None:
     if not _may_be_one(name):
         return None
     digits = parse_docid(name)
@@ -100,7 +100,7 @@ def _may_be_one(name: str) -> bool:
     return len(name) <= MAX_NAME_LENGTH and "\0" not in name
 
 
-def _virtual(cursor: Cursor, name: str) -> Document | None:
+def _virtual(cursor: Cursor, name: str) -> DocumentRow | None:
     virtual = paths.parse_virtual(name)
     if virtual is None:
         return None
@@ -116,13 +116,13 @@ def _virtual(cursor: Cursor, name: str) -> Document | None:
     return None
 
 
-def _absolute(cursor: Cursor, name: str, folder: Path | None) -> Document | None:
+def _absolute(cursor: Cursor, name: str, folder: Path | None) -> DocumentRow | None:
     if folder is not None and name.startswith(("./", "../")):
         return at_place(cursor, str(folder / name))
     return at_place(cursor, name) if name.startswith(("/", "~/")) else None
 
 
-def at_place(cursor: Cursor, name: str) -> Document | None:
+def at_place(cursor: Cursor, name: str) -> DocumentRow | None:
     """Find the document of a file on disk, or None."""
     wanted = os.path.normpath(paths.at_home(name))
     escaped = os.path.normpath(paths.at_home(paths.decoded(name)))
@@ -145,8 +145,8 @@ def _inside(cursor: Cursor, place: str) -> Iterator[tuple[Collection, str]]:
 
 
 def matching(
-    cursor: Cursor, glob: str, documents: Sequence[Document], folder: Path | None = None
-) -> list[Document]:
+    cursor: Cursor, glob: str, documents: Sequence[DocumentRow], folder: Path | None = None
+) -> list[DocumentRow]:
     """Filter documents by a glob over their names or their files on disk.
 
     Args:
@@ -168,7 +168,7 @@ def matching(
         if collection.root
     }
 
-    def is_meant(document: Document) -> bool:
+    def is_meant(document: DocumentRow) -> bool:
         for root in roots.get(document.collection, ()):
             stored = paths.place(root, document.path)
             if stored is None:
@@ -219,13 +219,15 @@ def _on_disk(cursor: Cursor, name: str, folder: Path) -> str | None:
     return None
 
 
-def exactly(cursor: Cursor, name: str) -> Document | None:
+def exactly(cursor: Cursor, name: str) -> DocumentRow | None:
     """Find the document that is called `collection/path`, or None."""
     collection, _, path = name.partition("/")
     return _at(cursor, collection, path, as_written=True)
 
 
-def _at(cursor: Cursor, collection: str, path: str, *, as_written: bool = False) -> Document | None:
+def _at(
+    cursor: Cursor, collection: str, path: str, *, as_written: bool = False
+) -> DocumentRow | None:
     """Find the document at a path of a collection.
 
     Args:
@@ -233,12 +235,12 @@ def _at(cursor: Cursor, collection: str, path: str, *, as_written: bool = False)
     """
     composed = None if as_written else paths.to_nfc(path)
     rows = cursor.rows(
-        Document, "documents/at", collection=collection, path=path, composed=composed
+        DocumentRow, "documents/at", collection=collection, path=path, composed=composed
     )
     return rows[0] if rows else None
 
 
-def _named(cursor: Cursor, name: str, folder: Path | None) -> Document | None:
+def _named(cursor: Cursor, name: str, folder: Path | None) -> DocumentRow | None:
     for wanted in dict.fromkeys((name.lstrip("/"), paths.decoded(name).lstrip("/"))):
         first, _, rest = wanted.partition("/")
         if rest and any(first == collection.name for collection in collections(cursor)):
@@ -249,7 +251,7 @@ def _named(cursor: Cursor, name: str, folder: Path | None) -> Document | None:
         last = wanted.rpartition("/")[2]
         composed = paths.to_nfc(wanted)
         rows = cursor.run("documents/named", name=wanted, last=last, composed=composed)
-        best = [Document(*row) for rank, *row in rows if rank == rows[0][0]]
+        best = [DocumentRow(*row) for rank, *row in rows if rank == rows[0][0]]
         if len(best) > 1:
             near = at_place(cursor, str(folder / wanted)) if folder is not None else None
             if near is not None:
@@ -262,7 +264,7 @@ def _named(cursor: Cursor, name: str, folder: Path | None) -> Document | None:
     return None
 
 
-def _one_file(cursor: Cursor, documents: Sequence[Document]) -> Document | None:
+def _one_file(cursor: Cursor, documents: Sequence[DocumentRow]) -> DocumentRow | None:
     """Return the document of the innermost collection, if all are of one file."""
     roots = {each.name: each.root for each in collections(cursor)}
     places = {paths.place(roots.get(each.collection, ""), each.path) for each in documents}
@@ -271,14 +273,14 @@ def _one_file(cursor: Cursor, documents: Sequence[Document]) -> Document | None:
     return min(documents, key=lambda each: (len(each.path), each.collection))
 
 
-def _with_docid(cursor: Cursor, name: str, digits: str) -> Document | None:
-    rows = cursor.rows(Document, "documents/with_docid", digits=digits)
+def _with_docid(cursor: Cursor, name: str, digits: str) -> DocumentRow | None:
+    rows = cursor.rows(DocumentRow, "documents/with_docid", digits=digits)
     if len({document.hash for document in rows}) > 1:
         raise Ambiguous(name, [f"#{d.hash[:12]}  {d.name}" for d in rows])
     return rows[0] if rows else None
 
 
-def below(cursor: Cursor, collection: str | None, prefix: str = "") -> list[Document]:
+def documents_below(cursor: Cursor, collection: str | None, prefix: str = "") -> list[DocumentRow]:
     """List the documents of a collection, or of one of its folders, by path.
 
     Raises:
@@ -288,7 +290,7 @@ def below(cursor: Cursor, collection: str | None, prefix: str = "") -> list[Docu
         check_collections(cursor, [collection])
     prefix = prefix.strip("/")
     return cursor.rows(
-        Document,
+        DocumentRow,
         "documents/below",
         collection=collection,
         prefix=prefix,

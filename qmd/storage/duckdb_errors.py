@@ -83,5 +83,5 @@ def lock_holder(problem: str) -> str | None:
     if found is None:
         return None
     process = int(found[2])
-    text = processes.command_of(process) or processes.described([found[1]])
-    return processes.named(process, text)
+    text = processes.command_of(process) or processes.short_command([found[1]])
+    return processes.process_name(process, text)

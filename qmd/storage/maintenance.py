@@ -116,7 +116,7 @@ class Waste(NamedTuple):
     vectors: int
 
 
-def size(cursor: Cursor) -> MergeSize:
+def merge_size(cursor: Cursor) -> MergeSize:
     """Measure the work of a merge."""
     return cursor.rows(MergeSize, "postings/size")[0]
 
@@ -193,7 +193,7 @@ def merge(database: Database, *, always: bool = False, at_leisure: bool = False)
     Returns:
         Whether there was anything to do.
     """
-    now = database.read(size)
+    now = database.read(merge_size)
     worth = now.pays or (at_leisure and now.is_loose)
     if not (worth or (always and (now.tombstones or now.merged < now.postings))):
         return False

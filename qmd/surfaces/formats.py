@@ -28,7 +28,7 @@ class Format(StrEnum):
 Kind = TypeVar("Kind", bound=StrEnum)
 
 
-def chosen(kinds: type[Kind], name: str | None, flags: Mapping[str, bool]) -> Kind | None:
+def format_of(kinds: type[Kind], name: str | None, flags: Mapping[str, bool]) -> Kind | None:
     """Choose the format by `--format` or one of its short forms; None without them.
 
     Args:

@@ -43,7 +43,7 @@ def name_of(name: str, rest: int, columns: int) -> str:
     return cut_before(shown(on_one_line(name)), max(SHORTEST_NAME, columns - rest))
 
 
-def described(result: Result, columns: int) -> tuple[str, str]:
+def title_and_context(result: Result, columns: int) -> tuple[str, str]:
     """Return title and context of a result, which have one line together."""
     room = max(NARROWEST, columns) - len("Title: ")
     title = cut_to(shown(" ".join(result.title.splitlines())), room)

@@ -24,7 +24,7 @@ def opened(place: Place, machine: Machine, *, engine: str | None, **options: Any
         UsageError: there is no such engine.
         ClusterFailure: its shards cannot be used.
     """
-    found = chosen(place, engine)
+    found = chosen_engine(place, engine)
     if found is None:
         from qmd.operations.index import Index  # it loads DuckDB, which not each command needs
 
@@ -34,7 +34,7 @@ def opened(place: Place, machine: Machine, *, engine: str | None, **options: Any
     return engines.opened(place, machine, found, stays=bool(options.get("warm")))
 
 
-def chosen(place: Place, engine: str | None) -> config.Engine | None:
+def chosen_engine(place: Place, engine: str | None) -> config.Engine | None:
     """Choose the engine; None: the index file.
 
     Raises:

@@ -53,7 +53,7 @@ class Style(NamedTuple):
         """`text` with the words that were looked for in bold."""
         if not self.colour or self.match is None:
             return text
-        return terminal.marked(text, self.match, "1;33")
+        return terminal.paint_matches(text, self.match, "1;33")
 
     def value(self, text: str) -> str:
         """Format an untrusted value."""
@@ -233,7 +233,7 @@ def _on_screen(result: Result, name: str, text: str, style: Style) -> str:
     name = style.paint(on_screen.name_of(name, len(more), style.columns), "36")
     place = style.linked(name, result.file, result.line)
     lines = [style.joined("", [place, style.paint(f"{at} {result.docid}", "2"), *score])]
-    title, context = on_screen.described(result, style.columns)
+    title, context = on_screen.title_and_context(result, style.columns)
     context = f"  Context: {context}" if context else ""
     lines.append(style.joined("", ["Title: ", style.paint(title, "1"), context]))
     if result.also_in:

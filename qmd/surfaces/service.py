@@ -182,7 +182,7 @@ def remove(service: Service) -> bool:
     return True
 
 
-def is_running(service: Service) -> bool:
+def is_active(service: Service) -> bool:
     """Ask the manager for the state of a service."""
     return _told(service.ask).returncode == 0
 

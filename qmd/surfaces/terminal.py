@@ -95,7 +95,7 @@ def paint(text: str, code: str) -> Styled:
     return Styled(f"\033[{code}m{joined('', [text])}\033[0m" if text else "")
 
 
-def marked(text: str, is_match: Callable[[str], object], code: str) -> Styled:
+def paint_matches(text: str, is_match: Callable[[str], object], code: str) -> Styled:
     """Paint the words of a text that match."""
 
     def word(found: re.Match[str]) -> str:

@@ -74,7 +74,7 @@ def in_html(data: bytes, start: int) -> Iterator[Link]:
         if not target or target.lower().startswith(_ELSEWHERE):
             continue
         if parts is None:
-            parts = hidden.hidden(data, start)
+            parts = hidden.parts_not_shown(data, start)
         if not hidden.covers(parts, found.start()):
             is_picture = found["name"].lower() == b"src"
             text = (_ALT if is_picture else _INNER).match(data, found.end())

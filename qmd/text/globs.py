@@ -233,7 +233,7 @@ _TOKEN = re.compile(
 _TRANSLATED = {"*": "[^/]*", "?": "[^/]", "**": ".*", "**/": "(?:.*/)?", "{": "(?:", "}": ")"}
 
 
-def below(pattern: str) -> str:
+def under_folder(pattern: str) -> str:
     """Return a regular expression for documents under a folder, or that a glob matches.
 
     It is for `collection/path`, and of the kind that RE2 understands. The pattern begins in the

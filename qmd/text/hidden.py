@@ -45,7 +45,7 @@ class Hidden(NamedTuple):
     kind: str
 
 
-def hidden(data: bytes, start: int = 0) -> list[Hidden]:
+def parts_not_shown(data: bytes, start: int = 0) -> list[Hidden]:
     """List the parts of a text that are not shown, in order. None is inside another.
 
     Args:
@@ -55,15 +55,15 @@ def hidden(data: bytes, start: int = 0) -> list[Hidden]:
 
 
 def hidden_parts(data: bytes, start: int = 0) -> Iterator[Hidden]:
-    """Find the parts of a text that are not shown, one by one. See `hidden`."""
+    """Find the parts of a text that are not shown, one by one. See `parts_not_shown`."""
     return _hidden(data, start, _MARK)
 
 
 def hints(data: bytes, start: int = 0) -> int:
     """Return hints at what a text may have; `ingest/compiled/outlines.pyx` has the same.
 
-    Without `HIDING` and `INDENTED`, `shown` returns the text as it is; without `HTML`, no tag has a
-    link, and without `PROPERTIES`, front matter has none.
+    Without `HIDING` and `INDENTED`, `shown_parts` returns the text as it is; without `HTML`, no tag
+    has a link, and without `PROPERTIES`, front matter has none.
 
     Args:
         start: where the front matter ends.
@@ -150,7 +150,7 @@ def _closing(mark: bytes) -> re.Pattern[bytes]:
 _CONTAINER = re.compile(rb"[ \t]{0,3}(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)|\[\^[^\]\n]+\]:|<)")
 
 
-def shown(data: bytes, start: int = 0, may_have: int | None = None) -> bytes:
+def shown_parts(data: bytes, start: int = 0, may_have: int | None = None) -> bytes:
     """Blank out comments, formulas and indented code with marks; all else stays in its place.
 
     Args:

@@ -123,7 +123,7 @@ def blanked(text: str, found: Sequence[Span] | None = None) -> str:
     return _replaced(text, found, _blanks)
 
 
-def shortened(text: str) -> str:
+def elided(text: str) -> str:
     """Replace data in a text by an ellipsis; lines keep their numbers."""
     return _replaced(text, spans(text), lambda data: "…" + "\n" * data.count("\n"))
 

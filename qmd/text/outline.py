@@ -175,7 +175,7 @@ def atx(data: bytes, at: int) -> Mark | None:
     found = _ATX.match(data, at)
     if found is None:
         return None
-    first, last = trimmed(data, *found.span("text"))
+    first, last = without_blanks(data, *found.span("text"))
     if data[first:last].endswith(b"#"):
         bare = data[first:last].rstrip(b"#")
         if not bare or bare.endswith((b" ", b"\t")):
@@ -191,10 +191,10 @@ def setext(data: bytes, at: int, last: int) -> Mark | None:
     if found is None:
         return None
     level = b"1" if found["line"].startswith(b"=") else b"2"
-    return Mark(level[0], at, *trimmed(data, *found.span("text")))
+    return Mark(level[0], at, *without_blanks(data, *found.span("text")))
 
 
-def trimmed(data: bytes, first: int, last: int) -> tuple[int, int]:
+def without_blanks(data: bytes, first: int, last: int) -> tuple[int, int]:
     """Strip blanks from the bounds of a text."""
     text = data[first:last]
     first += len(text) - len(text.lstrip(b" \t\r"))
@@ -341,8 +341,8 @@ def _doubled(
     first, last = target
     if text[0] >= 0 and data[last - 1] == ord("\\"):
         last -= 1
-    target = trimmed(data, first, last)
-    return Mark(kind, at, *(trimmed(data, *text) if text[0] < text[1] else target), *target)
+    target = without_blanks(data, first, last)
+    return Mark(kind, at, *(without_blanks(data, *text) if text[0] < text[1] else target), *target)
 
 
 def _bare_url(url: bytes) -> bytes:

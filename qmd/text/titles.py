@@ -54,7 +54,7 @@ def first_heading(text: str, start: int) -> str | None:
     for at in _candidates(text, start):
         found = _heading(text, at)
         if found is not None and not hiding.covers(at):
-            heading = plain(found)
+            heading = without_markup(found)
             if heading:
                 return heading
     return None
@@ -130,7 +130,7 @@ def _unclosed(heading: str) -> str:
     return text if text.endswith((" ", "\t")) or not text else whole
 
 
-def plain(heading: str) -> str:
+def without_markup(heading: str) -> str:
     """Take the markup off a heading. Pictures count as markup: they are no text."""
     if not _MARKUP.search(heading) or len(heading) > _LONGEST:
         return " ".join(heading.split())

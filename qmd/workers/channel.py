@@ -74,7 +74,7 @@ def _read(descriptor: int, size: int, wait: Callable[[], None]) -> bytearray:
     return found
 
 
-def packed(error: Exception) -> tuple[type[Exception], str, dict[str, Any]]:
+def packed_error(error: Exception) -> tuple[type[Exception], str, dict[str, Any]]:
     """Convert an error to a message; its class may take other arguments than its text."""
     if isinstance(error, QmdError):
         return type(error), error.message, vars(error)
@@ -82,7 +82,7 @@ def packed(error: Exception) -> tuple[type[Exception], str, dict[str, Any]]:
 
 
 def unpacked(message: tuple[type[Exception], str, dict[str, Any]]) -> Exception:
-    """Restore the error of a message from `packed`."""
+    """Restore the error of a message from `packed_error`."""
     kind, text, facts = message
     error = kind.__new__(kind, text)
     Exception.__init__(error, text)

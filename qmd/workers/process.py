@@ -34,7 +34,7 @@ class OverMemory(Exception):
     """A request took more memory than it may."""
 
 
-class Ended(Exception):
+class ProcessEnded(Exception):
     """A process ended in the middle of a request.
 
     Attributes:
@@ -94,7 +94,7 @@ class Process:
 
         Raises:
             channel.Unsendable: an argument is nothing that another process can be given.
-            Ended: it is not there any more.
+            ProcessEnded: it is not there any more.
         """
         self.is_within = True
         try:
@@ -103,7 +103,7 @@ class Process:
             self.is_within = False
             raise
         except BrokenPipeError as error:
-            raise Ended(self.kill()) from error
+            raise ProcessEnded(self.kill()) from error
 
     def reply(self, *, most: int | None = None) -> tuple[str, Any]:
         """Receive the next message; the time until it comes is the request's.
@@ -112,13 +112,13 @@ class Process:
             most: bytes of it.
 
         Raises:
-            OverTime, OverMemory, Ended, channel.TooLong: it is killed.
+            OverTime, OverMemory, ProcessEnded, channel.TooLong: it is killed.
         """
         self._end = time.monotonic() + self.left
         try:
             kind, value = channel.receive(self._answers, self._wait, most=most)
         except EOFError as error:
-            raise Ended(self.kill()) from error
+            raise ProcessEnded(self.kill()) from error
         except BaseException:
             self.kill()
             raise

@@ -36,14 +36,14 @@ def serve(session_of: Callable[[int], object], *, group: bool = False) -> None:
         except EOFError:
             _end(group)
         except Exception as error:  # a value whose class is not known here
-            channel.send(answers, ("failed", channel.packed(TypeError(str(error)))))
+            channel.send(answers, ("failed", channel.packed_error(TypeError(str(error)))))
             continue
         try:
             reply = "done", getattr(session, name)(*given)
         except BrokenPipeError:
             _end(group)
         except Exception as error:
-            reply = "failed", channel.packed(error)
+            reply = "failed", channel.packed_error(error)
         channel.send(answers, reply)
 
 

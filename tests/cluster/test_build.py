@@ -11,7 +11,7 @@ import pytest
 from qmd.cluster import manifest as manifests
 from qmd.cluster import shard_builder
 from qmd.cluster.build import one_by_one
-from qmd.cluster.numbers import joined, shard_of, split
+from qmd.cluster.numbers import numbers_by_shard, overall_number, shard_of
 from qmd.cluster.verify import verify
 from qmd.errors import NotAManifest, ShardDamaged
 from qmd.operations.search import search
@@ -23,8 +23,8 @@ Qmd = Callable[..., tuple[int, str, str]]
 
 def test_numbers_of_all_shards_are_split_and_joined_again() -> None:
     numbers = [3, 8, 9, 100]
-    parts = split(numbers, 4)
-    again = [joined(each, shard, 4) for shard, own in enumerate(parts) for each in own]
+    parts = numbers_by_shard(numbers, 4)
+    again = [overall_number(each, shard, 4) for shard, own in enumerate(parts) for each in own]
     assert sorted(again) == numbers
     assert shard_of(b"tea", 8) == shard_of(b"tea", 8) < 8
 
@@ -55,7 +55,7 @@ def test_a_build_goes_on_where_it_was_interrupted(
 ) -> None:
     _write(library)
 
-    def some(tasks: list[shard_builder.Task], progress: object) -> None:
+    def some(tasks: list[shard_builder.ShardTask], progress: object) -> None:
         one_by_one(tasks[:2], lambda step, done, total: None)
         raise KeyboardInterrupt
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from qmd.embedding import code_chunker
 from qmd.embedding.chunker import Break, Sizes, chunks
-from qmd.embedding.code_chunker import language, syntax_breaks
+from qmd.embedding.code_chunker import grammar_of, syntax_breaks
 from tests.test_cases import recorded
 
 PARTS = {
@@ -95,7 +95,7 @@ PARTS = {
 
 @pytest.mark.parametrize("case", recorded("ast.json", "ast"))
 def test_breaks_are_as_recorded(case):
-    assert (language(case["file"]) is None) == (case["language"] is None)
+    assert (grammar_of(case["file"]) is None) == (case["language"] is None)
     assert syntax_breaks(case["content"], case["file"]) == [
         Break(each["pos"], each["score"]) for each in case["expected"]
     ]
@@ -112,7 +112,7 @@ def test_each_part_of_a_program_is_worth_what_it_is(path):
 
 
 def test_every_language_has_a_suffix_and_a_query_that_its_grammar_knows():
-    assert {language(f"a{suffix}") for suffix in code_chunker._LANGUAGES} == set(
+    assert {grammar_of(f"a{suffix}") for suffix in code_chunker._LANGUAGES} == set(
         code_chunker._QUERIES
     )
     for name in code_chunker._QUERIES:
@@ -133,7 +133,7 @@ def test_every_language_has_a_suffix_and_a_query_that_its_grammar_knows():
     ],
 )
 def test_the_last_extension_is_the_language(path, expected):
-    assert language(path) == expected
+    assert grammar_of(path) == expected
 
 
 def test_a_position_counts_characters():

@@ -85,9 +85,9 @@ def test_an_installation_without_notes_is_that_of_the_package_index(monkeypatch)
 
 def test_what_is_missing_is_told_with_what_it_is_for_and_how_to_add_it(monkeypatch):
     without(monkeypatch, "ir_measures")
-    extras.check("matplotlib", "matplotlib", "draws the chart", extra="bench")
+    extras.require_extra("matplotlib", "matplotlib", "draws the chart", extra="bench")
     with pytest.raises(UsageError) as raised:
-        extras.check("ir-measures", "ir_measures", "computes the figures", extra="bench")
+        extras.require_extra("ir-measures", "ir_measures", "computes the figures", extra="bench")
     assert str(raised.value) == (
         "ir-measures is not installed, which computes the figures.\n\n"
         "Install it with: pip install 'qmd-duckdb[bench]'"

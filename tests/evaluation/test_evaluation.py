@@ -13,7 +13,7 @@ from qmd.errors import UsageError, extras
 from qmd.evaluation import charts, fixtures, metrics, runs, tobi_bench
 from qmd.evaluation.fixtures import Fixture, JudgedQuery
 from qmd.evaluation.runner import strip_query_syntax
-from qmd.evaluation.runs import Asked, Run, RunEntry, Spread
+from qmd.evaluation.runs import QueryRun, Run, RunEntry, Spread
 from tests.test_cases import recorded
 
 
@@ -27,7 +27,7 @@ def folder_of(path, **files):
 
 def found(*documents):
     """What a question found, with scores that fall."""
-    return Asked(tuple(RunEntry(name, 1.0 - place / 10) for place, name in enumerate(documents)))
+    return QueryRun(tuple(RunEntry(name, 1.0 - place / 10) for place, name in enumerate(documents)))
 
 
 # -- as tobi/qmd counts ----------------------------------------------------------
@@ -395,9 +395,9 @@ def test_a_chart_names_every_row(tmp_path):
 
 def test_a_chart_that_cannot_be_drawn_is_refused_at_once(tmp_path, monkeypatch):
     with pytest.raises(UsageError, match=r"ending in .png or .svg, not a.pdf"):
-        charts.check(tmp_path / "a.pdf")
+        charts.check_drawable(tmp_path / "a.pdf")
     with pytest.raises(UsageError, match="there is no folder"):
-        charts.check(tmp_path / "absent" / "a.png")
+        charts.check_drawable(tmp_path / "absent" / "a.png")
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
     with pytest.raises(UsageError, match=re.escape(extras.command("bench"))):
-        charts.check(tmp_path / "a.png")
+        charts.check_drawable(tmp_path / "a.png")

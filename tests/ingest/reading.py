@@ -12,7 +12,7 @@ from qmd.text import kinds
 MODULE = """
 import os, signal
 from pathlib import Path
-from qmd.ingest.readers.reading import Attachment, Place, Reading, Unreadable
+from qmd.ingest.readers.reading import EmbeddedFile, NamedPart, Reading, Unreadable
 
 def echo(data, name):
     return Reading("read by a package: " + data.decode(), title="Echo", author="Ann")
@@ -43,7 +43,7 @@ def pages(data, name):
     parts = data.decode().split("\\f")
     places, lines = [], []
     for number, part in enumerate(parts, 1):
-        places.append(Place("page", str(number), len(lines) + 1))
+        places.append(NamedPart("page", str(number), len(lines) + 1))
         lines += part.split("\\n")
     return Reading("\\n".join(lines), title="Pages", date="2020-05-04", places=places,
                    links=["other.md"], metadata={"status": "open"})
@@ -51,7 +51,7 @@ def pages(data, name):
 def box(data, name):
     names = ["a.md", "a.md", "../b.md", "c.pages", "d.box", "e.png", "f.hang"]
     return Reading("a box", attachments=[
-        Attachment(each, b"within a box" if each != "d.box" else b"") for each in names
+        EmbeddedFile(each, b"within a box" if each != "d.box" else b"") for each in names
     ])
 """
 

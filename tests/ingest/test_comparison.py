@@ -10,7 +10,7 @@ from qmd.errors import CollectionNotFound
 from qmd.ingest import fingerprint
 from qmd.ingest.commit import Change
 from qmd.ingest.compare import Comparison, compare, is_little
-from qmd.ingest.walk import Found, walk
+from qmd.ingest.walk import FileTable, walk
 from qmd.reports import Report
 from qmd.types import Collection
 
@@ -21,7 +21,7 @@ SECOND = 1_000_000_000
 def found(sizes, *, mtimes=(), began=10 * SECOND, skipped=()):
     paths = [f"{number}.md" for number in range(len(sizes))]
     times = list(mtimes) or [SECOND] * len(sizes)
-    return Found(paths, list(sizes), times, [1] * len(sizes), list(skipped), [], began)
+    return FileTable(paths, list(sizes), times, [1] * len(sizes), list(skipped), [], began)
 
 
 def changes(*places):
@@ -126,9 +126,11 @@ def test_a_collection_that_another_process_has_removed_is_not_compared(library):
 def test_a_digest_tells_apart_what_differs_in_any_column():
     columns = (["a", "b"], [1, 2], [3, 4], [5, 6])
     other = (["a", "c"], [1, 9], [3, 9], [5, 9])
-    digests = {fingerprint._digest(Found(*columns))}
+    digests = {fingerprint._digest(FileTable(*columns))}
     for at in range(4):
-        digests.add(fingerprint._digest(Found(*columns[:at], other[at], *columns[at + 1 :])))
+        digests.add(fingerprint._digest(FileTable(*columns[:at], other[at], *columns[at + 1 :])))
     assert len(digests) == 5
-    assert fingerprint._digest(Found(*columns)) in digests
-    assert fingerprint._digest(Found(["x"], [2**40], [-1], [2**64 - 1]))  # any number there can be
+    assert fingerprint._digest(FileTable(*columns)) in digests
+    assert fingerprint._digest(
+        FileTable(["x"], [2**40], [-1], [2**64 - 1])
+    )  # any number there can be

@@ -15,12 +15,12 @@ from qmd import processes
 from qmd.ingest import extraction
 from qmd.ingest.extraction import Extraction
 from qmd.ingest.readers.reading import Reading, Unreadable
-from qmd.ingest.readers.tasks import Job, Limits, Task
+from qmd.ingest.readers.tasks import Job, ReadingLimits, Task
 from qmd.storage.cancellation import Stopped
 from qmd.text import kinds
 from tests.ingest import reading
 
-LIMITS = Limits(seconds=2.0, memory=100 << 20, output=1 << 20)
+LIMITS = ReadingLimits(seconds=2.0, memory=100 << 20, output=1 << 20)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from importlib import import_module
 import pytest
 
 from qmd.embedding.code_chunker import _LANGUAGES
-from qmd.ingest.readers.registry import PLAIN, chosen
+from qmd.ingest.readers.registry import PLAIN, chosen_reader
 from qmd.text import kinds
 from qmd.text.globs import taking
 from tests.ingest import reading
@@ -59,7 +59,7 @@ def test_whatever_has_a_grammar_is_code():
     ],
 )
 def test_bytes_decide_before_the_suffix_does(name, data, kind):
-    choice = chosen(name, data)
+    choice = chosen_reader(name, data)
     assert choice.problem is None
     assert (choice.kind.name if choice.kind else None) == kind
 
@@ -80,13 +80,13 @@ def test_bytes_decide_before_the_suffix_does(name, data, kind):
     ],
 )
 def test_what_is_no_text_is_never_taken_for_some(name, data, problem):
-    assert chosen(name, data).problem == problem
+    assert chosen_reader(name, data).problem == problem
 
 
 def test_an_empty_file_of_any_name_is_empty_and_no_more():
     for name in ("a.pdf", "a.docx", "a.md", "a.csv"):
-        assert chosen(name, b"") == PLAIN
-        assert chosen(name, b" \n") == PLAIN
+        assert chosen_reader(name, b"") == PLAIN
+        assert chosen_reader(name, b" \n") == PLAIN
 
 
 def test_groups_stand_for_kinds_in_masks():
@@ -132,7 +132,7 @@ def test_readers_of_other_packages_are_found_without_loading_them(tmp_path, monk
     kind = kinds.kind_of("a.ECHO")
     assert (kind.reader, kind.tag) == ("oddreaders:echo", "oddreaders/echo 1.0")
     assert taking("documents", ())("a.echo")
-    assert chosen("a.echo", PNG).kind == kind
+    assert chosen_reader("a.echo", PNG).kind == kind
     assert kinds.stamp() != before
     assert "oddreaders" not in sys.modules
 

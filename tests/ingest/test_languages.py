@@ -7,7 +7,7 @@ import pytest
 from qmd.ingest import inversion, retokenizer, verify
 from qmd.ingest.inversion import tokenise
 from qmd.ingest.vocabulary import Vocabulary
-from qmd.text.languages import code_of, language
+from qmd.text.languages import language, language_code
 from qmd.text.stems import stem, terms
 
 GERMAN = "Die Häuser der Stadt sind nicht für den Verkauf, und das Buch ist in einem Regal."
@@ -41,7 +41,7 @@ def test_a_text_tells_its_language(text, code):
     [("de", "de"), ("de-AT", "de"), ("German", "de"), ("deutsch", "de"), ("no such", None)],
 )
 def test_metadata_say_the_language(said, code):
-    assert code_of(said) == code
+    assert language_code(said) == code
     assert language(ENGLISH, f'{{"lang": "{said}"}}') == (code or "en")
     assert language(ENGLISH, f'{{"Language": "{said}"}}') == (code or "en")
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qmd.ingest import near_duplicates, sketches
-from qmd.ingest.near_duplicates import Signed, differ, grouped
+from qmd.ingest.near_duplicates import Signed, around_leaders, differ
 from tests.ranking.texts import EDITED, TEA
 
 POSTING = st.tuples(st.integers(-(2**63), 2**63 - 1), st.lists(st.integers(0, 90), max_size=30))
@@ -72,7 +72,7 @@ def test_the_share_of_equal_minima_is_that_of_common_runs():
 
 def test_a_chain_does_not_join_its_ends():
     pairs = [("a", "b", 0.8), ("b", "c", 0.8), ("c", "d", 0.8), ("d", "e", 0.9)]
-    assert grouped(pairs) == [
+    assert around_leaders(pairs) == [
         ("b", "b", 1.0),
         ("a", "b", 0.8),
         ("c", "b", 0.8),

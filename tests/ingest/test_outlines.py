@@ -131,7 +131,7 @@ def test_hints_are_those_of_the_patterns_and_leave_nothing_out(text, start):
     found = hints(data, start)
     assert found == hidden.hints(data, start)
     if not found & (hidden.HIDING | hidden.INDENTED):
-        assert hidden.shown(data) == data
+        assert hidden.shown_parts(data) == data
     if not found & hidden.HTML:
         assert not list(further_links.in_html(data, 0))
     if not found & hidden.PROPERTIES:

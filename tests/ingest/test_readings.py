@@ -12,7 +12,7 @@ import pytest
 from qmd.errors import ConfigError, UsageError
 from qmd.ingest import extraction
 from qmd.ingest.extraction import Extraction
-from qmd.ingest.readers.tasks import Limits
+from qmd.ingest.readers.tasks import ReadingLimits
 from qmd.operations.documents import below, get, multi_get
 from qmd.operations.search import search
 from qmd.operations.sql import sql
@@ -110,7 +110,7 @@ def test_what_is_inside_of_a_file_comes_and_goes_with_it(files):
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch):
-    monkeypatch.setattr(extraction, "LIMITS", Limits(2.0, 200 << 20, 1 << 20))
+    monkeypatch.setattr(extraction, "LIMITS", ReadingLimits(2.0, 200 << 20, 1 << 20))
 
 
 def test_what_was_read_once_is_not_read_again(files, asked):

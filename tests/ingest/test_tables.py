@@ -20,7 +20,7 @@ from qmd.ingest.compare import compare, is_little
 from qmd.ingest.extractor import Extractor, Readers
 from qmd.ingest.reader import opened, parsed
 from qmd.ingest.vocabulary import Vocabulary
-from qmd.ingest.walk import Found, walk
+from qmd.ingest.walk import FileTable, walk
 from qmd.operations import collections
 from qmd.operations.collections import rename_collection
 from qmd.operations.update import compare_folders, update_small
@@ -66,7 +66,7 @@ NOTES = st.lists(
 
 def files(folder, texts):
     """The files of some texts, read, and what they say of themselves."""
-    found = Found()
+    found = FileTable()
     for number, text in enumerate(texts):
         file = folder / f"{number}-note.md"
         file.write_bytes(text.encode("utf-8", "replace"))

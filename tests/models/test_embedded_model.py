@@ -97,7 +97,7 @@ def test_without_onnxruntime_the_way_to_install_it_is_told(monkeypatch):
     def missing():
         raise ModuleNotFoundError("onnxruntime")
 
-    monkeypatch.setattr(encoder, "library", missing)
+    monkeypatch.setattr(encoder, "load_onnxruntime", missing)
     with pytest.raises(
         RuntimeMissing, match=r"(?s)needs onnxruntime, which is not.*Install it with: "
     ):
@@ -108,7 +108,7 @@ def test_too_little_memory_for_onnxruntime_is_told_as_such(monkeypatch):
     def refused():
         raise ImportError("onnxruntime.so: failed to map segment from shared object")
 
-    monkeypatch.setattr(encoder, "library", refused)
+    monkeypatch.setattr(encoder, "load_onnxruntime", refused)
     with pytest.raises(NotEnoughMemory, match="ulimit -v"):
         Encoder()
 

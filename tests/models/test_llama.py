@@ -13,7 +13,7 @@ import pytest
 
 from qmd.errors import ModelFailure, ModelMissing, ModelUnusable, TextTooLong
 from qmd.models.llama import Llama
-from qmd.models.llama_bindings import Context
+from qmd.models.llama_bindings import InferenceContext
 from qmd.models.passes import SEQUENCES
 from qmd.models.registry import Model
 from tests.models import reference
@@ -220,9 +220,11 @@ def test_what_prompts_share_is_read_once_and_changes_no_score(tiny_generator, mo
     passages = ["a car", "a cat and a dog", "database"]
     alone = [model.score("car", [passage])[0] for passage in passages]
     read = []
-    original = Context.read
+    original = InferenceContext.read
     monkeypatch.setattr(
-        Context, "read", lambda self, t, between: read.append(len(t)) or original(self, t, between)
+        InferenceContext,
+        "read",
+        lambda self, t, between: read.append(len(t)) or original(self, t, between),
     )
     assert model.score("car", passages) == pytest.approx(alone, abs=1e-3)
     assert read[0] > 5 * max(read[1:])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from qmd.errors import UnknownModel
-from qmd.models.hub.uri import parse
+from qmd.models.hub.uri import parse_uri
 from qmd.models.registry import E5, MINILM, MODELS, ROLES, Model, find, names, role_of
 
 MODEL = Model("m", "embed", "hf:o/r/m.gguf", query="q: {text}", document="t: {title} | d: {text} .")
@@ -17,7 +17,7 @@ MODEL = Model("m", "embed", "hf:o/r/m.gguf", query="q: {text}", document="t: {ti
 def test_a_model_of_the_list_can_be_found_and_fetched_and_prompts_with_the_text(model):
     assert find(model.name, model.role) == find(model.uri, model.role) == model
     assert role_of(model.name) == role_of(model.uri) == model.role
-    assert model in (MINILM, E5) or parse(model.uri)
+    assert model in (MINILM, E5) or parse_uri(model.uri)
     assert model.query.count("{text}") == model.document.count("{text}") == 1
     assert model.role != "embed" or (model.dimensions and model.context and model.pooling)
 

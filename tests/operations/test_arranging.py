@@ -13,7 +13,7 @@ from qmd.operations.documents import below
 from qmd.operations.index import Index
 from qmd.operations.search import search
 from qmd.operations.update import compare_folders, run_update
-from qmd.types import Document
+from qmd.types import DocumentRow
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def other(shelf):
     made.close()
 
 
-def numbers(documents: list[Document]) -> dict[str, int]:
+def numbers(documents: list[DocumentRow]) -> dict[str, int]:
     return {document.name: document.document_id for document in documents}
 
 

@@ -27,10 +27,10 @@ def models(library):
 
 def test_an_index_in_other_languages_gets_the_model_that_knows_them(notes, monkeypatch):
     monkeypatch.setattr(e5, "is_installed", lambda: True)
-    said = first_model.choose(notes.engine)
+    said = first_model.suggest_model(notes.engine)
     assert said.startswith("49% of the text is not English")
     assert models(notes) == {"embed": "e5"}
-    assert first_model.choose(notes.engine) is None
+    assert first_model.suggest_model(notes.engine) is None
 
 
 def test_it_is_said_how_to_get_it(notes, monkeypatch):
@@ -44,20 +44,20 @@ def test_an_index_that_is_mostly_english_keeps_the_included_one(notes, monkeypat
     monkeypatch.setattr(e5, "is_installed", lambda: True)
     notes.write("long.md", "# Long\n\n" + "The tea is in the pot for a while. " * 20)
     notes.update()
-    assert (first_model.choose(notes.engine), models(notes)) == (None, {})
+    assert (first_model.suggest_model(notes.engine), models(notes)) == (None, {})
 
 
 def test_an_index_with_vectors_stays_as_it_is(notes, monkeypatch):
     monkeypatch.setattr(e5, "is_installed", lambda: False)
     notes.embed()
     monkeypatch.setattr(e5, "is_installed", lambda: True)
-    assert (first_model.choose(notes.engine), models(notes)) == (None, {})
+    assert (first_model.suggest_model(notes.engine), models(notes)) == (None, {})
 
 
 def test_what_the_user_chose_stays(notes, monkeypatch):
     monkeypatch.setattr(e5, "is_installed", lambda: True)
     notes.configure(more="models:\n  embed: minilm")
-    assert (first_model.choose(notes.engine), models(notes)) == (None, {"embed": "minilm"})
+    assert (first_model.suggest_model(notes.engine), models(notes)) == (None, {"embed": "minilm"})
 
 
 def test_embed_uses_it_at_once(notes, monkeypatch):

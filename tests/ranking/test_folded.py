@@ -9,7 +9,7 @@ import pytest
 
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query, vector_search
-from qmd.ranking.copies import Member, depth, folded
+from qmd.ranking.copies import Member, depth, without_copies
 from tests.ranking.texts import EDITED, TEA
 
 
@@ -88,11 +88,11 @@ COPIES = {1: Member("a", "n/one.md"), 2: Member("a", "n/two.md"), 4: Member("a",
 )
 def test_those_whose_files_are_named_stay(question, expected):
     ranked = [1, 2, 3, 4]
-    assert folded(ranked, lambda each: each, COPIES, question=question, limit=9) == expected
+    assert without_copies(ranked, lambda each: each, COPIES, question=question, limit=9) == expected
 
 
 def test_passages_of_one_document_are_no_near_duplicates():
-    assert folded([2, 2, 1], lambda each: each, COPIES, question="", limit=9) == [
+    assert without_copies([2, 2, 1], lambda each: each, COPIES, question="", limit=9) == [
         (2, ("n/one.md",)),
         (2, ("n/one.md",)),
     ]

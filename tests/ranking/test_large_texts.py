@@ -87,7 +87,7 @@ def test_lines_of_an_encoded_text_are_those_of_the_text(
 
 
 def documents_of(library):
-    return library.engine.read(lambda cursor: document_lookup.below(cursor, None))
+    return library.engine.read(lambda cursor: document_lookup.documents_below(cursor, None))
 
 
 def test_a_large_document_is_found_and_read_without_its_whole_text(library, monkeypatch):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from qmd.errors import QueryError
 from qmd.ranking import bm25, postings_reader, query
+from qmd.ranking.inverted_index import Inverted
 
 NOTES = {
     "cpp.md": "We write C++ code, and C++20 has modules.",
@@ -59,7 +61,8 @@ def notes(library):
 )
 def test_the_form_that_was_asked_for_comes_first(notes, asked, expected, in_memory, monkeypatch):
     if in_memory:
-        held = notes.engine.read(lambda cursor: postings_reader.read(cursor, goes_on=lambda: None))
+        segment = notes.engine.read(postings_reader.whole)
+        held = Inverted([segment], np.empty(0, np.intp))
         monkeypatch.setattr(bm25, "held", lambda _: held)
     found = notes.found(asked)
     assert found[: len(expected)] == expected

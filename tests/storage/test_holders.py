@@ -277,4 +277,4 @@ def test_a_forked_child_does_not_take_the_name_of_its_parent_back(index):
     ],
 )  # fmt: skip
 def test_a_command_line_in_short(arguments, name):
-    assert processes.described(arguments) == name
+    assert processes.short_command(arguments) == name

@@ -35,7 +35,7 @@ def test_a_target_that_could_end_a_link_makes_none(target):
 
 
 def test_words_that_match_are_painted_and_the_text_around_them_is_visible():
-    marked = terminal.marked("tea\033[2J pot", lambda word: word == "tea", "1")
+    marked = terminal.paint_matches("tea\033[2J pot", lambda word: word == "tea", "1")
     assert marked == "\033[1mtea\033[0m\\x1b[2J pot"
 
 

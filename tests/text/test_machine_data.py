@@ -144,7 +144,7 @@ def test_what_people_search_stays(name):
 
 def test_an_ellipsis_stands_for_data_and_lines_keep_their_numbers():
     text = f"One\n{WRAPPED}\nlast"
-    short = machine_data.shortened(text)
+    short = machine_data.elided(text)
     assert len(short) < 200
     assert short.count("\n") == text.count("\n")
     assert short.endswith("\nlast")

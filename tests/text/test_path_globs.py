@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from qmd.errors import UsageError
-from qmd.text.globs import below
+from qmd.text.globs import under_folder
 
 CASES = {
     "docs/api": (
@@ -39,7 +39,7 @@ CASES = {
 
 @pytest.mark.parametrize("glob", CASES)
 def test_documents_below_a_folder_or_a_glob_match(glob):
-    pattern = re.compile(below(glob))
+    pattern = re.compile(under_folder(glob))
     inside, outside = CASES[glob]
     assert [path for path in inside if not pattern.fullmatch(path)] == []
     assert [path for path in outside if pattern.fullmatch(path)] == []
@@ -50,7 +50,7 @@ def test_documents_below_a_folder_or_a_glob_match(glob):
 )
 def test_what_is_no_path_of_a_collection_is_refused(path):
     with pytest.raises(UsageError):
-        below(path)
+        under_folder(path)
 
 
 @example("[?-.]")
@@ -62,7 +62,7 @@ def test_what_is_no_path_of_a_collection_is_refused(path):
 @given(st.text(st.sampled_from("ab*?[]{}!^-,\\/.()|+日"), max_size=12))
 def test_each_pattern_is_a_regular_expression_to_duckdb_as_well(glob):
     try:
-        pattern = below(glob)
+        pattern = under_folder(glob)
     except UsageError:
         return
     name = "c/" + glob.replace("\\", "").strip("/, ")

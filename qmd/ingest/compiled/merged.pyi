@@ -1,7 +1,7 @@
 from array import array
 
-from qmd.ingest.merging import Postings
+from qmd.ingest.merging import PostingColumns
 
 def merged(
-    made: list[tuple[array[int], Postings]], documents: int
+    made: list[tuple[array[int], PostingColumns]], documents: int
 ) -> tuple[bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes]: ...

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from qmd.ingest.readers.reading import Attachment, Place, PlaceKind, Reading, Unreadable
+from qmd.ingest.readers.reading import EmbeddedFile, NamedPart, PlaceKind, Reading, Unreadable
 
 MOST_CHARACTERS = 50_000_000
 """Characters of one text. A file of some kilobytes may ask for terabytes of repeated cells."""
@@ -37,7 +37,7 @@ def cleaned(text: str) -> str:
     return text
 
 
-def one_line(text: str) -> str:
+def single_spaced(text: str) -> str:
     """Give a text with each run of white space as one space."""
     if text.isascii() and text.isprintable() and "  " not in text:
         return text.strip()
@@ -61,7 +61,7 @@ def first_heading(text: str) -> str | None:
             elif mark[1].startswith(fence):
                 fence = None
         elif fence is None and (found := _FIRST_LEVEL.match(line)) and found["text"].strip("# \t"):
-            return one_line(found["text"])
+            return single_spaced(found["text"])
     return None
 
 
@@ -77,14 +77,14 @@ class Builder:
     def __init__(self, kind: str, *, most: int | None = None) -> None:
         self.kind = kind
         self.links: list[str] = []
-        self.attachments: list[Attachment] = []
+        self.attachments: list[EmbeddedFile] = []
         self.remark: str | None = None
         self._heading: str | None = None
         self._most = MOST_CHARACTERS if most is None else most
         self._parts: list[str] = []
         self._size = 0
         self._lines = 0
-        self._places: list[Place] = []
+        self._places: list[NamedPart] = []
         self._pending: tuple[PlaceKind, str] | None = None
 
     @property
@@ -146,7 +146,7 @@ class Builder:
 
     def heading(self, level: int, text: str) -> None:
         """Add a heading."""
-        text = one_line(text).strip("# ")
+        text = single_spaced(text).strip("# ")
         if not text:
             return
         level = min(max(level, 1), 6)
@@ -162,7 +162,7 @@ class Builder:
         """Add a table, one line a row; the first row is its head."""
         first = True
         for row in rows:
-            cells = [one_line(cell).replace("|", "\\|") if cell else "" for cell in row]
+            cells = [single_spaced(cell).replace("|", "\\|") if cell else "" for cell in row]
             if not any(cells):
                 continue
             self._add(f"| {' | '.join(cells)} |", not first)
@@ -172,11 +172,11 @@ class Builder:
 
     def place(self, kind: PlaceKind, label: str) -> None:
         """Begin a part: the next block is its first."""
-        self._pending = (kind, one_line(label))
+        self._pending = (kind, single_spaced(label))
 
     def link(self, target: str | None) -> None:
         """Note the target of a link."""
-        target = one_line(target or "")
+        target = single_spaced(target or "")
         if (
             target
             and not target.lower().startswith(("data:", "javascript:"))
@@ -203,10 +203,10 @@ class Builder:
         self._parts.append("")
         return Reading(
             text="\n".join(self._parts),
-            title=one_line(title or "") or self._heading,
+            title=single_spaced(title or "") or self._heading,
             date=date,
-            author=one_line(author or "") or None,
-            language=one_line(language or "") or None,
+            author=single_spaced(author or "") or None,
+            language=single_spaced(language or "") or None,
             metadata={key: value for key, value in (metadata or {}).items() if value},
             links=tuple(dict.fromkeys(self.links)),
             places=tuple(self._places),
@@ -225,7 +225,7 @@ class Builder:
             self._lines += 1
         if self._pending is not None:
             if len(self._places) < MOST_PLACES:
-                self._places.append(Place(*self._pending, self._lines + 1))
+                self._places.append(NamedPart(*self._pending, self._lines + 1))
             self._pending = None
         room = self._most - self._size
         self._parts.append(text[:room])

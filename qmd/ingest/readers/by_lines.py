@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from qmd.ingest.readers import trees
-from qmd.ingest.readers.building import MOST_CHARACTERS, cleaned, first_heading, one_line
+from qmd.ingest.readers.building import MOST_CHARACTERS, cleaned, first_heading, single_spaced
 from qmd.ingest.readers.reading import Reading, Unreadable
 
 _WITHIN = "\v"
@@ -46,10 +46,10 @@ def reading(
         raise Unreadable("no text")
     return Reading(
         text=text[:MOST_CHARACTERS],
-        title=one_line(title or "") or first_heading(text),
+        title=single_spaced(title or "") or first_heading(text),
         date=date,
-        author=one_line(author or "") or None,
-        language=one_line(language or "") or None,
+        author=single_spaced(author or "") or None,
+        language=single_spaced(language or "") or None,
         metadata={key: value for key, value in (metadata or {}).items() if value},
         links=tuple(dict.fromkeys(link for link in links if link)),
     )
@@ -57,7 +57,7 @@ def reading(
 
 def row_of(cells: Iterable[str]) -> str:
     """Give a row of a Markdown table."""
-    return f"| {' | '.join(one_line(cell) for cell in cells)} |"
+    return f"| {' | '.join(single_spaced(cell) for cell in cells)} |"
 
 
 class Paragraphs:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import io
 
-from qmd.ingest.readers.reading import Place, Reading, Unreadable
-from qmd.ingest.readers.text import decoded
+from qmd.ingest.readers.reading import NamedPart, Reading, Unreadable
+from qmd.ingest.readers.text import decoded_text
 
 BLOCK = 40
 """Rows below one head: a passage of a large table has it too."""
@@ -19,7 +19,7 @@ _SEPARATORS = ",;\t|"
 
 def read(data: bytes, name: str) -> Reading:
     """Read a table."""
-    text, remark = decoded(data)
+    text, remark = decoded_text(data)
     csv.field_size_limit(LONGEST)
     separator = "\t" if name.lower().endswith(".tsv") else _separator(text)
     try:
@@ -32,12 +32,12 @@ def read(data: bytes, name: str) -> Reading:
         raise Unreadable("empty")
     head, *rest = [[_cell(cell) for cell in row] for row in rows]
     lines: list[str] = []
-    places: list[Place] = []
+    places: list[NamedPart] = []
     for first in range(0, len(rest) or 1, BLOCK):
         block = rest[first : first + BLOCK]
         if lines:
             lines.append("")
-        places.append(Place("row", str(first + 1), len(lines) + 1))
+        places.append(NamedPart("row", str(first + 1), len(lines) + 1))
         lines += [_line(head), _line(["---"] * len(head))]
         lines += [_line(row) for row in block]
     return Reading("\n".join(lines) + "\n", places=places, remark=remark)

@@ -9,7 +9,7 @@ _HEADING = re.compile(r"heading (\d)", re.I)
 _CODE = re.compile(r"code|source|verbatim|preformatted|listing", re.I)
 
 
-class Style(NamedTuple):
+class ParagraphStyle(NamedTuple):
     """Style of a paragraph.
 
     Attributes:
@@ -28,25 +28,25 @@ class Styles:
 
     def __init__(self, root: Any) -> None:
         self._elements: dict[str, Any] = {}
-        self._known: dict[str, Style] = {}
+        self._known: dict[str, ParagraphStyle] = {}
         for element in root.iterchildren("{*}style") if root is not None else ():
             self._elements[value(element, "styleId") or ""] = element
 
-    def of(self, properties: Any) -> Style:
+    def of(self, properties: Any) -> ParagraphStyle:
         """Give the style of a paragraph by its properties."""
         if properties is None:
-            return Style()
+            return ParagraphStyle()
         named = properties.find("{*}pStyle")
-        style = self._style(value(named, "val") or "") if named is not None else Style()
+        style = self._style(value(named, "val") or "") if named is not None else ParagraphStyle()
         level = _outline_level(properties)
         return style._replace(level=level) if level else style
 
-    def _style(self, name: str) -> Style:
+    def _style(self, name: str) -> ParagraphStyle:
         if name not in self._known:
             self._known[name] = self._resolved(name)
         return self._known[name]
 
-    def _resolved(self, name: str) -> Style:
+    def _resolved(self, name: str) -> ParagraphStyle:
         level, code, numbering = 0, False, None
         met: set[str] = set()
         while name in self._elements and name not in met:
@@ -62,7 +62,7 @@ class Styles:
             if numbering is None:
                 numbering = element.find("{*}pPr/{*}numPr")
             name = value(element.find("{*}basedOn"), "val") or ""
-        return Style(level, code, numbering)
+        return ParagraphStyle(level, code, numbering)
 
 
 class Numbering:

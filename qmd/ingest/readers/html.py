@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qmd.ingest.readers import trees
-from qmd.ingest.readers.building import Builder, one_line
+from qmd.ingest.readers.building import Builder, single_spaced
 from qmd.ingest.readers.dates import iso
 from qmd.ingest.readers.html_blocks import blocks
 from qmd.ingest.readers.reading import Reading, Unreadable
@@ -57,10 +57,12 @@ class Head:
             elif element.tag == "title":
                 inside = element.getparent()
                 if self.title is None and (inside is None or inside.tag in ("head", "html")):
-                    self.title = one_line("".join(element.itertext())) or None
+                    self.title = single_spaced("".join(element.itertext())) or None
             else:
                 key = element.get("name") or element.get("property") or element.get("itemprop")
-                self.meta.setdefault((key or "").lower(), one_line(element.get("content") or ""))
+                self.meta.setdefault(
+                    (key or "").lower(), single_spaced(element.get("content") or "")
+                )
 
     @property
     def date(self) -> str | None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Container, Iterator
 
 from qmd.ingest.readers.reading import Reading
-from qmd.ingest.readers.text import decoded
+from qmd.ingest.readers.text import decoded_text
 
 LONG = 1000
 """Characters of a line from which on a text is written anew: it may be minified."""
@@ -22,7 +22,7 @@ _IN_WORDS = re.compile(r"[a-z]{4}")
 
 def read(data: bytes, name: str) -> Reading:
     """Read JSON, or lines of it. Text that is readable already stays as it is written."""
-    text, remark = decoded(data)
+    text, remark = decoded_text(data)
     is_lines = name.lower().endswith((".jsonl", ".ndjson"))
     if "\\u" not in text and max(map(len, text.split("\n"))) < LONG:
         return Reading(text, remark=remark)

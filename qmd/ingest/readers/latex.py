@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from qmd.ingest.readers.building import one_line
+from qmd.ingest.readers.building import single_spaced
 from qmd.ingest.readers.by_lines import lines_of, reading
 from qmd.ingest.readers.dates import iso
 from qmd.ingest.readers.reading import Reading
@@ -211,7 +211,7 @@ class _Scan:
     def _closed(self, group: _Group, text: str, breaks: str) -> str:
         kind = group.close
         if kind.startswith("#"):
-            return f"{kind} {one_line(text)}{breaks}"
+            return f"{kind} {single_spaced(text)}{breaks}"
         if kind == "code":
             return f"`{text}`"
         if kind == "note":
@@ -219,16 +219,16 @@ class _Scan:
         if kind == "refer":
             return f"[{text}]"
         if kind == "address":
-            self._target = one_line(text)
+            self._target = single_spaced(text)
             self.links.append(self._target)
             return breaks
         if kind == "label":
             return f"[{text}]({group.target})" if group.target else text
         if kind == "url":
-            self.links.append(one_line(text))
-            return f"<{one_line(text)}>{breaks}"
+            self.links.append(single_spaced(text))
+            return f"<{single_spaced(text)}>{breaks}"
         if kind == "file":
-            self.links.append(one_line(text))
+            self.links.append(single_spaced(text))
         return breaks
 
     def _command(self, name: str) -> None:
@@ -396,4 +396,4 @@ def _argument(source: str, name: str) -> str:
 
 
 def _plain(source: str) -> str:
-    return one_line(_Scan(source, 0).text())
+    return single_spaced(_Scan(source, 0).text())

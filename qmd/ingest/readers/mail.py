@@ -11,10 +11,10 @@ from email.message import Message
 from email.utils import collapse_rfc2231_value, getaddresses
 
 from qmd.ingest.readers import trees
-from qmd.ingest.readers.building import Builder, one_line
+from qmd.ingest.readers.building import Builder, single_spaced
 from qmd.ingest.readers.dates import mailed
 from qmd.ingest.readers.html_blocks import blocks
-from qmd.ingest.readers.reading import Attachment, Reading, Unreadable
+from qmd.ingest.readers.reading import EmbeddedFile, Reading, Unreadable
 
 MOST_PARTS = 1000
 _MOST_HEADER = 20_000
@@ -78,7 +78,7 @@ def add(out: Builder, message: Message, folder: str = "") -> None:
         if content:
             name = _free(folder, _name(part, number), taken)
             taken.add(name)
-            out.attachments.append(Attachment(name, content))
+            out.attachments.append(EmbeddedFile(name, content))
 
 
 def _parts(message: Message) -> Iterator[Message]:
@@ -136,7 +136,7 @@ def _decoded(part: Message) -> str:
             return data.decode(charset)
         except (LookupError, ValueError):
             pass
-    return trees.decoded(data)
+    return trees.decoded_markup(data)
 
 
 def _attached(part: Message) -> bytes:
@@ -155,7 +155,7 @@ def _forwarded(part: Message) -> Message | None:
 def _name(part: Message, number: int) -> str:
     """Give a file name for an attachment: its own, without folders, or one by its number."""
     given = part.get_filename()
-    name = one_line(_words(collapse_rfc2231_value(given))) if given else ""
+    name = single_spaced(_words(collapse_rfc2231_value(given))) if given else ""
     if not name and (message := _forwarded(part)) is not None:
         name = f"{header(message, 'subject') or 'message'}.eml"
     name = _UNSAFE.sub("_", name).strip(". ")
@@ -190,7 +190,7 @@ def header(message: Message, name: str) -> str | None:
         text = ", ".join(people) if people else _words(text)
     else:
         text = _words(text)
-    return one_line(text) or None
+    return single_spaced(text) or None
 
 
 def _words(text: str) -> str:
@@ -207,9 +207,11 @@ def _words(text: str) -> str:
         try:
             parts.append(piece.decode(charset or "ascii"))
         except (LookupError, ValueError):
-            parts.append(trees.decoded(piece))
+            parts.append(trees.decoded_markup(piece))
     joined = "".join(parts)
-    return trees.decoded(joined.encode("ascii", "surrogateescape")) if _raw(joined) else joined
+    return (
+        trees.decoded_markup(joined.encode("ascii", "surrogateescape")) if _raw(joined) else joined
+    )
 
 
 def _raw(text: str) -> bool:

@@ -25,7 +25,7 @@ _BY_DEFAULT = re.compile(
 _BY_PRINTER = re.compile(r"^microsoft (?:office )?(?:word|powerpoint|excel) - ", re.I)
 
 
-class Relation(NamedTuple):
+class PartRelation(NamedTuple):
     """Relation of a part to another.
 
     Attributes:
@@ -43,7 +43,7 @@ class Office:
 
     def __init__(self, data: bytes, kind: str) -> None:
         self.package = Package(data, kind)
-        self._relations: dict[str, dict[str, Relation]] = {}
+        self._relations: dict[str, dict[str, PartRelation]] = {}
         targets = [each for each in self.relations("").values() if each.kind == "officeDocument"]
         self.main = targets[0].target if targets else ""
 
@@ -52,22 +52,22 @@ class Office:
         data = self.package.get(path)
         return None if data is None else trees.xml(data)
 
-    def relations(self, path: str) -> dict[str, Relation]:
+    def relations(self, path: str) -> dict[str, PartRelation]:
         """Give the relations of a part by their ids."""
         if path not in self._relations:
             self._relations[path] = self._related(path)
         return self._relations[path]
 
-    def _related(self, path: str) -> dict[str, Relation]:
+    def _related(self, path: str) -> dict[str, PartRelation]:
         folder, name = posixpath.split(path)
         root = self.tree(posixpath.join(folder, "_rels", f"{name}.rels"))
-        found: dict[str, Relation] = {}
+        found: dict[str, PartRelation] = {}
         for each in root.iter("{*}Relationship") if root is not None else ():
             target, external = each.get("Target") or "", each.get("TargetMode") == "External"
             if not external:
                 target = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
             kind = (each.get("Type") or "").rpartition("/")[2]
-            found[each.get("Id") or ""] = Relation(kind, target, external)
+            found[each.get("Id") or ""] = PartRelation(kind, target, external)
         return found
 
     def related(self, path: str, kind: str) -> trees.Element | None:

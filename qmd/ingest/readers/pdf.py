@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from qmd.ingest.readers.building import Builder, one_line
+from qmd.ingest.readers.building import Builder, single_spaced
 from qmd.ingest.readers.dates import of_pdf
 from qmd.ingest.readers.office import given_title
 from qmd.ingest.readers.reading import Reading, Unreadable
@@ -51,8 +51,8 @@ def read(data: bytes, name: str) -> Reading:
             document.close()
     if blank:
         if out.empty:
-            raise Unreadable(f"no text on {spans(blank)}")
-        out.remark = out.remark or f"no text on {spans(blank)}"
+            raise Unreadable(f"no text on {page_spans(blank)}")
+        out.remark = out.remark or f"no text on {page_spans(blank)}"
     return out.reading(
         title=given_title(told.get("title")),
         date=of_pdf(told.get("creationdate")) or of_pdf(told.get("moddate")),
@@ -82,7 +82,7 @@ def _page(out: Builder, document: Any, index: int, headings: list[tuple[int, str
     text = _HYPHENATED.sub("", text).replace("\r\n", "\n")
     lines: list[str] = []
     for line in text.split("\n"):
-        level = next((level for level, title in headings if one_line(line) == title), 0)
+        level = next((level for level, title in headings if single_spaced(line) == title), 0)
         if level:
             out.block("\n".join(lines))
             lines = []
@@ -100,7 +100,7 @@ def _outline(document: Any) -> dict[int, list[tuple[int, str]]]:
         if number >= 10_000:
             break
         target = entry.get_dest()
-        title = one_line(entry.get_title())
+        title = single_spaced(entry.get_title())
         if target is not None and title and target.get_index() is not None:
             found.setdefault(target.get_index(), []).append((entry.level + 1, title))
     return found
@@ -137,7 +137,7 @@ def _language(document: Any) -> str | None:
     return text.raw.decode("utf-16-le", "replace").rstrip("\x00") or None
 
 
-def spans(numbers: list[int]) -> str:
+def page_spans(numbers: list[int]) -> str:
     """Name pages by their ascending numbers: `page 2`, `pages 1-3, 7`."""
     parts: list[list[int]] = []
     for number in numbers:

@@ -10,7 +10,7 @@ PlaceKind = Literal["page", "slide", "sheet", "second", "cell", "message", "row"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NamedPart:
     """Named part of a document that has no lines of its own.
 
     Attributes:
@@ -25,7 +25,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Attachment:
+class EmbeddedFile:
     """File inside a file, to be read as a document of its own.
 
     Attributes:
@@ -58,8 +58,8 @@ class Reading:
     language: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     links: Sequence[str] = ()
-    places: Sequence[Place] = ()
-    attachments: Sequence[Attachment] = ()
+    places: Sequence[NamedPart] = ()
+    attachments: Sequence[EmbeddedFile] = ()
     remark: str | None = None
 
 
@@ -92,5 +92,5 @@ def restored(said: dict[str, Any], text: str) -> Reading:
     Args:
         said: its fields, without the text.
     """
-    places = [Place(each["kind"], each["label"], each["line"]) for each in said["places"]]
+    places = [NamedPart(each["kind"], each["label"], each["line"]) for each in said["places"]]
     return Reading(**said | {"text": text, "places": places})

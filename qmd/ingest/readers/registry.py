@@ -88,7 +88,7 @@ PLAIN = Choice()
 """Text that is indexed as it stands."""
 
 
-def chosen(path: str, data: bytes) -> Choice:
+def chosen_reader(path: str, data: bytes) -> Choice:
     """Choose the reader of a file.
 
     Args:

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from qmd.ingest.readers.building import Builder, one_line
+from qmd.ingest.readers.building import Builder, single_spaced
 from qmd.ingest.readers.office import given_title
 from qmd.ingest.readers.reading import Reading, Unreadable
 
@@ -298,7 +298,7 @@ class _Scan:
                 self.date = None
 
     def _link(self, target: str, start: int) -> None:
-        text = one_line("".join(self._line[start:]))
+        text = single_spaced("".join(self._line[start:]))
         self._out.link(target)
         if text and text != target:
             self._line[start:] = [f"[{text}]({target})"]

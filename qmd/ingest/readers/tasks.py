@@ -7,7 +7,7 @@ from typing import NamedTuple
 from qmd.text import kinds
 
 
-class Limits(NamedTuple):
+class ReadingLimits(NamedTuple):
     """The limits of reading one file.
 
     Attributes:

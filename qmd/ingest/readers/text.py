@@ -33,11 +33,11 @@ _SHOWN = {"cp1252": "Windows-1252", "utf_16_le": "UTF-16", "utf_16_be": "UTF-16"
 def read(data: bytes, name: str) -> Reading:
     """Decode a text; the remark says from which encoding."""
     del name
-    text, remark = decoded(data)
+    text, remark = decoded_text(data)
     return Reading(text, remark=remark)
 
 
-def decoded(data: bytes) -> tuple[str, str | None]:
+def decoded_text(data: bytes) -> tuple[str, str | None]:
     """Decode a text, and say from which encoding if it is not UTF-8.
 
     Raises:

@@ -35,7 +35,7 @@ class _Line(NamedTuple):
 
 def is_transcript(data: bytes) -> bool:
     """Tell whether a text file is an export: of its first lines, two or most begin with a time."""
-    lines = [line for line in trees.decoded(data[:4000]).splitlines()[:20] if line.strip()]
+    lines = [line for line in trees.decoded_markup(data[:4000]).splitlines()[:20] if line.strip()]
     chat = sum(_CHAT.match(line) is not None for line in lines)
     spoken = sum(_SPOKEN.match(line) is not None for line in lines)
     return chat >= max(2, len(lines) // 4) or spoken >= max(2, len(lines) // 3)

@@ -86,7 +86,7 @@ def html(data: bytes) -> Element | None:
     return root
 
 
-def decoded(data: bytes, *, declared: bool = False) -> str:
+def decoded_markup(data: bytes, *, declared: bool = False) -> str:
     """Decode a text: by its byte order mark, as UTF-8, by its declaration, else by a guess.
 
     Args:
@@ -128,7 +128,7 @@ def text_of(data: bytes, *, declared: bool = False) -> str:
     wide = data.startswith(tuple(mark for mark, _ in _BOMS[1:]))
     if b"\x00" in data[:8192] and not wide:
         raise Unreadable("no text: it holds zero bytes")
-    text = decoded(data, declared=declared)
+    text = decoded_markup(data, declared=declared)
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

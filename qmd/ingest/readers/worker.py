@@ -12,8 +12,8 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
-from qmd.ingest.readers.reading import Attachment, Reading, Unreadable
-from qmd.ingest.readers.tasks import Limits, Task
+from qmd.ingest.readers.reading import EmbeddedFile, Reading, Unreadable
+from qmd.ingest.readers.tasks import ReadingLimits, Task
 from qmd.workers import serving
 
 GRACE = 5.0
@@ -36,7 +36,9 @@ class _Session:
     def __init__(self, _: int) -> None:
         self._bound = False
 
-    def read(self, task: Task, data: bytes, name: str, limits: Limits, scratch: str) -> Reading:
+    def read(
+        self, task: Task, data: bytes, name: str, limits: ReadingLimits, scratch: str
+    ) -> Reading:
         """Read a file.
 
         Args:
@@ -76,7 +78,7 @@ def _loaded(reader: str) -> Callable[[bytes, str], Reading]:
     return found  # type: ignore[return-value]
 
 
-def _converted(task: Task, data: bytes, name: str, limits: Limits, scratch: Path) -> Reading:
+def _converted(task: Task, data: bytes, name: str, limits: ReadingLimits, scratch: Path) -> Reading:
     """Run a command of the user, which writes Markdown."""
     scratch.mkdir(mode=0o700, exist_ok=True)
     file, said = scratch / f"in-{name}", scratch / "stderr"
@@ -107,7 +109,7 @@ def _converted(task: Task, data: bytes, name: str, limits: Limits, scratch: Path
         said.unlink(missing_ok=True)
 
 
-def _bounded(reading: Reading, limits: Limits) -> Reading:
+def _bounded(reading: Reading, limits: ReadingLimits) -> Reading:
     """Refuse a reading that is too long, and what no text may have in it."""
     if not isinstance(reading, Reading):
         raise Unreadable(f"its reader gave a {type(reading).__name__}, and no Reading")
@@ -124,12 +126,12 @@ def _bounded(reading: Reading, limits: Limits) -> Reading:
         dict(reading.metadata),
         list(reading.links),
         list(reading.places),
-        [Attachment(str(each.name), bytes(each.data)) for each in reading.attachments],
+        [EmbeddedFile(str(each.name), bytes(each.data)) for each in reading.attachments],
         reading.remark,
     )
 
 
-def _too_long(limits: Limits) -> Unreadable:
+def _too_long(limits: ReadingLimits) -> Unreadable:
     return Unreadable(f"more than {limits.output >> 20} MB of text")
 
 

@@ -21,15 +21,15 @@ from qmd.errors import HubFailure, ModelUnusable
 from qmd.models.hub.cache import (
     NAME,
     alone,
-    folder_of,
+    file_problem,
     link_to,
-    note,
-    problem_of,
     problem_of_cached,
+    record_commit,
     ref_of,
     remove,
+    repository_folder,
 )
-from qmd.models.hub.uri import parse
+from qmd.models.hub.uri import parse_uri
 
 if TYPE_CHECKING:
     from qmd.models.hub.download import Progress
@@ -44,8 +44,8 @@ def cached(uri: str, cache: Path) -> Path | None:
     Raises:
         UsageError: the URI cannot be read.
     """
-    wanted = parse(uri)
-    folder = folder_of(wanted, cache)
+    wanted = parse_uri(uri)
+    folder = repository_folder(wanted, cache)
     try:
         commit = ref_of(wanted, folder).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
@@ -88,7 +88,7 @@ def fetch(
     from qmd.models.hub import download
     from qmd.models.hub.errors import in_our_words
 
-    wanted = parse(uri)
+    wanted = parse_uri(uri)
     with in_our_words(uri, wanted, cache):
         path = cached(uri, cache)
         problem = problem_of_cached(path) if path is not None else None
@@ -105,13 +105,15 @@ def fetch(
         published = download.ask(wanted, token, endpoint)
         if path is not None:
             remove(path)
-        folder = folder_of(wanted, cache)
+        folder = repository_folder(wanted, cache)
         blob = folder / "blobs" / published.blob
         link = folder / "snapshots" / published.commit / wanted.file
         with alone(folder, published.blob):
-            if not blob.is_file() or problem_of(blob, published.blob, published.size):
-                download.receive(uri, published, blob, token, progress or download.ignore, sleep)
+            if not blob.is_file() or file_problem(blob, published.blob, published.size):
+                download.receive(
+                    uri, published, blob, token, progress or download.no_progress, sleep
+                )
             link_to(blob, link)
             if published.commit != wanted.revision:
-                note(ref_of(wanted, folder), published.commit)
+                record_commit(ref_of(wanted, folder), published.commit)
         return link

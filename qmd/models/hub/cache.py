@@ -18,7 +18,7 @@ NAME = re.compile(r"[\w-]+", re.ASCII)
 """Pattern of a commit or digest that is safe as a part of a path."""
 
 
-def folder_of(wanted: HubFile, cache: Path) -> Path:
+def repository_folder(wanted: HubFile, cache: Path) -> Path:
     """Return the cache folder of a repository."""
     return cache / f"models--{wanted.repo.replace('/', '--')}"
 
@@ -28,7 +28,7 @@ def ref_of(wanted: HubFile, folder: Path) -> Path:
     return folder / "refs" / (wanted.revision or "main")
 
 
-def problem_of(file: Path, blob: str, size: int | None) -> str | None:
+def file_problem(file: Path, blob: str, size: int | None) -> str | None:
     """Compare a file with its expected size and digest; return the difference or None."""
     if size is not None and file.stat().st_size != size:
         return f"{file.stat().st_size} bytes instead of {size}"
@@ -44,7 +44,7 @@ def problem_of(file: Path, blob: str, size: int | None) -> str | None:
 
 def problem_of_cached(path: Path) -> str | None:
     """Check a cached file against the digest in the name of its blob."""
-    problem = problem_of(path, path.readlink().name if path.is_symlink() else "", None)
+    problem = file_problem(path, path.readlink().name if path.is_symlink() else "", None)
     if problem is None and is_foreign(path):
         return "it is not a GGUF file."
     return problem and f"it is damaged, {problem}."
@@ -84,7 +84,7 @@ def link_to(blob: Path, link: Path) -> None:
         blob.replace(link)
 
 
-def note(ref: Path, commit: str) -> None:
+def record_commit(ref: Path, commit: str) -> None:
     """Record the commit of a branch or tag, atomically."""
     ref.parent.mkdir(parents=True, exist_ok=True)
     draft = ref.with_name(f"{ref.name}.{os.getpid()}")

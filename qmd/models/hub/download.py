@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.errors import HubFailure, ModelUnusable
-from qmd.models.hub.cache import NAME, is_foreign, problem_of
+from qmd.models.hub.cache import NAME, file_problem, is_foreign
 from qmd.models.hub.uri import HubFile
 from qmd.version import __version__
 
@@ -91,7 +91,7 @@ def receive(
             if tries == TRIES:
                 raise
         sleep(2 ** (tries - 1))
-    problem = problem_of(part, published.blob, published.size)
+    problem = file_problem(part, published.blob, published.size)
     if problem is not None:
         part.unlink()
         raise HubFailure(
@@ -147,5 +147,5 @@ def _may_pass(answer: httpx2.Response) -> bool:
     return answer.is_server_error or answer.status_code in (408, 429)
 
 
-def ignore(done: int, total: int | None) -> None:
+def no_progress(done: int, total: int | None) -> None:
     """Ignore the progress."""

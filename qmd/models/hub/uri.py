@@ -29,7 +29,7 @@ class HubFile(NamedTuple):
     revision: str | None
 
 
-def parse(uri: str) -> HubFile:
+def parse_uri(uri: str) -> HubFile:
     """Parse a URI such as 'hf:org/repo/folder/file.gguf@revision'.
 
     Raises:

@@ -14,7 +14,7 @@ from qmd.declaration.parameters import UNLIMITED
 from qmd.errors import UsageError, extras
 from qmd.evaluation import Backend
 from qmd.surfaces import formats, wording
-from qmd.surfaces.cli.bench_report import Outcome, amount_of_queries, record, report
+from qmd.surfaces.cli.bench_report import Outcome, amount_of_queries, report, report_json
 from qmd.surfaces.cli.common import PARTLY, Ended, Json, examples, notice, say, state
 from qmd.surfaces.cli.framework import READ, WRITTEN, Collections, Whole
 from qmd.surfaces.cli.progress import bars
@@ -30,7 +30,7 @@ NAMED = 5
 """Names that a notice lists at most."""
 
 
-class Options(NamedTuple):
+class BenchOptions(NamedTuple):
     """The options of a run, besides the fixture."""
 
     backends: Sequence[Backend]
@@ -112,13 +112,13 @@ def bench(
     from qmd.evaluation import charts, fixtures, runs
 
     gc.enable()  # thousands of queries leave much behind
-    extras.check("ir-measures", "ir_measures", "computes the figures", extra="bench")
+    extras.require_extra("ir-measures", "ir_measures", "computes the figures", extra="bench")
     if chart is not None:
-        charts.check(chart, force=force)
+        charts.check_drawable(chart, force=force)
     if no_search and not score:
         raise UsageError("There is nothing to do: --no-search goes with --score RUN.")
     if run is not None:
-        runs.check(run, backend or list(Backend), force=force)
+        runs.check_run_files(run, backend or list(Backend), force=force)
     judged = fixtures.read(fixture)
     if judged.corpus is not None and collection:
         raise UsageError(
@@ -130,19 +130,19 @@ def bench(
     if queries is not None:
         judged = judged.sampled(queries)
     depth = min(depth or judged.depth, UNLIMITED)
-    options = Options(backend or (), collection or (), depth, not no_search, run)
+    options = BenchOptions(backend or (), collection or (), depth, not no_search, run)
     others = [runs.read(path, judged, depth=options.depth) for path in score or ()]
     with state(context).engine(warm=True, gpu=not no_gpu) as engine, bars("shares") as of:
         outcome = _measured(engine, judged, options, others, of)
     if chart is not None:
         _draw(outcome, chart)
-    say(formats.as_json(record(outcome)) if as_json else report(outcome))
+    say(formats.as_json(report_json(outcome)) if as_json else report(outcome))
     if _tell_failures(outcome):
         raise Ended(PARTLY)
 
 
 def _measured(
-    engine: Index, fixture: Fixture, options: Options, others: list[Run], progress: Progress
+    engine: Index, fixture: Fixture, options: BenchOptions, others: list[Run], progress: Progress
 ) -> Outcome:
     """All runs and their figures."""
     import anyio
@@ -190,7 +190,7 @@ def _measured(
 def _tell_missing(bench: Bench) -> None:
     from qmd.evaluation import index_under_test
 
-    missing = index_under_test.missing(bench)
+    missing = index_under_test.missing_documents(bench)
     if missing:
         documents = wording.amount(len(missing), "judged document")
         notice(f"{documents} cannot be found, since the index has none such: {_listed(missing)}")

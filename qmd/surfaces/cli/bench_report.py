@@ -130,7 +130,7 @@ def _hits(outcome: Outcome) -> str:
 # -- for programs --------------------------------------------------------------------
 
 
-def record(outcome: Outcome) -> dict[str, object]:
+def report_json(outcome: Outcome) -> dict[str, object]:
     """All figures, and what each query found."""
     return {
         "fixture": outcome.fixture.name,
@@ -160,11 +160,11 @@ def _row(outcome: Outcome, run: Run, scores: Scores) -> dict[str, object]:
 
 
 def _per_query(outcome: Outcome, run: Run, scores: Scores) -> list[dict[str, object]]:
-    from qmd.evaluation.runs import Asked
+    from qmd.evaluation.runs import QueryRun
 
     records = []
     for question in outcome.fixture.questions:
-        asked = run.asked.get(question.id, Asked())
+        asked = run.asked.get(question.id, QueryRun())
         record: dict[str, object] = {"id": question.id, "query": question.text}
         if question.kind:
             record["type"] = question.kind

@@ -85,10 +85,10 @@ class State(NamedTuple):
             return
         from qmd.surfaces import opening
 
-        if opening.chosen(self.place, self.engine_name) is not None:
+        if opening.chosen_engine(self.place, self.engine_name) is not None:
             from qmd.cluster import open_index
 
-            open_index.check(operation)
+            open_index.check_supported(operation)
 
     @contextmanager
     def engine(

@@ -153,7 +153,7 @@ def carried_out(operation: Operation, call: Call) -> Any:
         raise error.named(_label(declared) if declared else error.parameter) from error
 
 
-def flag(declared: Declared) -> str:
+def long_option(declared: Declared) -> str:
     """Return the long option of a parameter that declares none."""
     return "--" + declared.name.replace("_", "-")
 
@@ -162,7 +162,7 @@ def _label(declared: Declared) -> str:
     """Return the name of a parameter in a message: its long option, or its own name."""
     if declared.positional and not declared.about.flags:
         return declared.name.upper()
-    return declared.about.flags[-1] if declared.about.flags else flag(declared)
+    return declared.about.flags[-1] if declared.about.flags else long_option(declared)
 
 
 # -- what the user gave ----------------------------------------------------------------------

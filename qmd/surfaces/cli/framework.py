@@ -23,7 +23,7 @@ from qmd.declaration.operation import REQUIRED, Declared, Operation
 from qmd.errors import QmdError
 from qmd.surfaces import console
 from qmd.surfaces.cli.common import say, state
-from qmd.surfaces.cli.derive import NO_GPU, flag
+from qmd.surfaces.cli.derive import NO_GPU, long_option
 from qmd.surfaces.formats import Format
 from qmd.visible import hidden
 from qmd.wording import bounds
@@ -81,7 +81,7 @@ class Command(TyperCommand):
         from qmd.surfaces.cli import help_page
 
         console.current().stay_alone()
-        help_page.prepare(self, ctx)
+        help_page.name_types(self, ctx)
         super().format_help(ctx, formatter)
         say(help_page.ending(self))
 
@@ -108,7 +108,7 @@ class Group(TyperGroup):
         from qmd.surfaces.cli import help_page
 
         console.current().stay_alone()
-        help_page.prepare(self, ctx)
+        help_page.name_types(self, ctx)
         super().format_help(ctx, formatter)
         say(help_page.ending(self))
 
@@ -235,7 +235,7 @@ def _parameter(declared: Declared) -> Parameter:
         info: Any = typer.Argument(help=about.help_on("command"), metavar=name, **more)
     else:
         metavar = about.metavar or _METAVARS.get(declared.kind)
-        flags = about.flags or (flag(declared),)
+        flags = about.flags or (long_option(declared),)
         info = typer.Option(*flags, metavar=metavar, help=about.help_on("command"), **more)
     if declared.kind == "flag":
         default = False  # also of one that takes away, such as --no-vectors

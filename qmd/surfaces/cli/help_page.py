@@ -28,7 +28,7 @@ class _Unnamed(StringParamType):
         return ""
 
 
-def prepare(command: Any, context: Any) -> None:
+def name_types(command: Any, context: Any) -> None:
     """Replace the library's names of types by what a user writes.
 
     It changes the parameters, and so it is for a command that only shows its help.

@@ -41,7 +41,7 @@ def bars(counting: Counting = "things") -> Iterator[Callable[[str], Tell]]:
     leads elsewhere. Where stderr is no terminal, there is a line every `LINE_SECONDS`.
     """
     if not sys.stderr.isatty():
-        yield lambda task: Lines(task, counting)
+        yield lambda task: ProgressLines(task, counting)
         return
     from rich.progress import Progress
 
@@ -71,7 +71,7 @@ def bar(task: str, counting: Counting = "things") -> Iterator[Tell]:
         yield of(task)
 
 
-class Lines:
+class ProgressLines:
     """Progress of one task in lines, for a log or a pipe."""
 
     def __init__(self, task: str, counting: Counting) -> None:

@@ -34,7 +34,7 @@ def chosen_format(name: str | None, **flags: bool) -> Format:
     Raises:
         UsageError: it is unknown, or several are meant.
     """
-    return formats.chosen(Format, name, flags) or Format.CLI
+    return formats.format_of(Format, name, flags) or Format.CLI
 
 
 class SearchOutput(NamedTuple):

@@ -264,11 +264,11 @@ def _entry(here: State, client: Client, tools: Tools, access: Access | None) -> 
 
     if access is not None:
         url = f"{url_of(access.host, access.port)}/mcp"
-        return client_config.found(client, url, has_token=access.token is not None)
+        return client_config.http_config(client, url, has_token=access.token is not None)
     named = ["--index", here.index_name] if here.index_name else []
-    words = [*client_config.command(), *named, "mcp", *tools.arguments]
+    words = [*client_config.server_command(), *named, "mcp", *tools.arguments]
     environ = environment.carried(here.environ)
-    return client_config.started(client, words, environ=environ, folder=here.place.project)
+    return client_config.stdio_config(client, words, environ=environ, folder=here.place.project)
 
 
 def _install(
@@ -284,14 +284,14 @@ def _install(
     from qmd.settings import environment
     from qmd.surfaces.mcp import client_files
 
-    path = client_files.place(
+    path = client_files.settings_path(
         client,
         environ=here.environ,
         home=environment.home_of(here.environ),
         project=here.place.project,
     )
     before = client_files.read(path)
-    after = client_files.merged(client, _entry(here, client, tools, access), before, path)
+    after = client_files.with_server(client, _entry(here, client, tools, access), before, path)
     if after == before:
         say(f"{shown(path)} has these settings already.")
         return
@@ -308,5 +308,5 @@ def _install(
 def _print_config(here: State, client: Client, tools: Tools, access: Access | None) -> None:
     from qmd.surfaces.mcp import client_config
 
-    say(client_config.written(client, _entry(here, client, tools, access)))
+    say(client_config.settings_file(client, _entry(here, client, tools, access)))
     notice(f"This belongs into {client_config.where(client, http=access is not None)}.")

@@ -66,10 +66,10 @@ def serve(
             notice("Any web page may ask (--allow-origin '*'). Let nobody else reach this port.")
         url = listener.url_of(access.host, port)
         notice(f"qmd serves {here.place.database} at {url} (MCP: {url}/mcp). Ctrl-C ends it.")
-        from qmd.surfaces.http.app import Options, load
+        from qmd.surfaces.http.app import Options, load_sdk
 
         if stdio:
-            load()  # before there are two who do
+            load_sdk()  # before there are two who do
         options = Options(policy, access.token, tools.names.value)
         with _toolbox(here, tools) as toolbox:
             anyio.run(_answer, toolbox, socket, options, stdio, settings_of(here).debug)

@@ -62,7 +62,7 @@ def status(context: typer.Context, as_json: Json = False) -> None:
     path = forward.socket_of(here.environ, str(here.place.database))
     facts = {
         "installed": found.file.exists(),
-        "running": service.is_running(found),
+        "running": service.is_active(found),
         "answers": forward.is_listening(path),
         "file": str(found.file),
         "socket": path,

@@ -190,7 +190,7 @@ def _format(name: str | None, output: Path | None, **flags: bool) -> TableFormat
     Raises:
         UsageError: it is unknown, several are meant, or the name of the file tells none.
     """
-    wanted = formats.chosen(TableFormat, name, flags)
+    wanted = formats.format_of(TableFormat, name, flags)
     if wanted is not None:
         return wanted
     ending = output.suffix.lower() if output else ""

@@ -60,10 +60,10 @@ def _check_picture(call: Call) -> None:
     if options.file is not None and not options.plot:
         raise UsageError(f"{options.file} would be a picture: qmd stats --plot {options.file}")
     if options.plot:
-        picture_files.check(options.picture, charts.FORMS)
+        picture_files.check_picture(options.picture, charts.FORMS)
         if not options.force:
             picture_files.check_replaceable(options.picture)
-        extras.check("matplotlib", "matplotlib", "draws the picture", extra="plots")
+        extras.require_extra("matplotlib", "matplotlib", "draws the picture", extra="plots")
 
 
 @command(gather, options=StatsOutput, adjust=_check_picture)
@@ -228,7 +228,7 @@ class MapOutput(NamedTuple):
 def _check_map(call: Call) -> None:
     from qmd.analytics import document_map, picture_files
 
-    picture_files.check(call.options.file, document_map.FORMS)
+    picture_files.check_picture(call.options.file, document_map.FORMS)
     if not call.options.force:
         picture_files.check_replaceable(call.options.file)
     document_map.check_method(call.given.get("method", "pca"))

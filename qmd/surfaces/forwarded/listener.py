@@ -26,7 +26,7 @@ from qmd import forward
 from qmd.settings import config
 from qmd.storage import statements
 from qmd.surfaces.forwarded import command
-from qmd.surfaces.forwarded.request import Request, parsed
+from qmd.surfaces.forwarded.request import Request, parse_request
 from qmd.surfaces.forwarded.session import Session
 from qmd.version import __version__
 
@@ -52,7 +52,7 @@ CLOSE_SECONDS = 2.0
 """Seconds that commands have to end when the server does."""
 
 
-class Code:
+class CodeFingerprint:
     """Fingerprint of the code on disk, as it was when the server began."""
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class Listener:
         self._carry_out = carry_out
         self.path = forward.socket_of(os.environ, str(index.place.database))
         self._index = index
-        self._code = Code()
+        self._code = CodeFingerprint()
         self._lock: int | None = None
         self._socket: socket.socket | None = None
         self._number = 0
@@ -254,7 +254,7 @@ class Listener:
     def _accepted(self, content: bytes) -> Request | None:
         """Read a request; None if it is not for this index, these settings, or this code."""
         try:
-            request = parsed(content)
+            request = parse_request(content)
         except ValueError:
             return None
         code = (__version__, sys.prefix, forward.PACKAGE)

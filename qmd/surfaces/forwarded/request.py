@@ -45,7 +45,7 @@ class Request(NamedTuple):
     environ: Mapping[str, str]
 
 
-def parsed(content: bytes) -> Request:
+def parse_request(content: bytes) -> Request:
     """Read a request.
 
     Raises:

@@ -155,7 +155,7 @@ def _normal(parts: re.Match[str]) -> str:
     return f"{scheme}://{parts['host'].lower()}{tail}"
 
 
-class Refused(Exception):
+class RequestDenied(Exception):
     """A request is not answered."""
 
     def __init__(self, status: int, detail: str, *headers: tuple[str, str]) -> None:
@@ -199,8 +199,10 @@ class Guard:
             is_health = self._check(scope)
             body = await _body(scope, receive)
             if self._running >= MOST_REQUESTS and not is_health:
-                raise Refused(503, "Too many requests at the same time.", ("retry-after", "1"))
-        except Refused as refused:
+                raise RequestDenied(
+                    503, "Too many requests at the same time.", ("retry-after", "1")
+                )
+        except RequestDenied as refused:
             await _refuse(refused, receive, send)
             return
         except _Gone:
@@ -230,18 +232,18 @@ class Guard:
         except anyio.get_cancelled_exc_class():
             # The server ends, and its time to wait is over. No caller needs the exception.
             if not begun:
-                await _say(Refused(503, "The server has ended."), send)
+                await _say(RequestDenied(503, "The server has ended."), send)
             await send(_END)
 
     def _check(self, scope: Scope) -> bool:
         """Look at the head of a request. True: it only asks whether the server is well.
 
         Raises:
-            Refused: it may not pass.
+            RequestDenied: it may not pass.
         """
         problem = self._policy.problem(_values(scope, b"host"), _values(scope, b"origin"))
         if problem is not None:
-            raise Refused(*problem)
+            raise RequestDenied(*problem)
         path, method = scope["path"], scope["method"]
         reads = method in ("GET", "HEAD")
         is_health = path == "/health" and reads
@@ -257,7 +259,7 @@ class Guard:
             ]
             kind = session.FORM if path == session.LOGIN else "application/json"
             if kinds != [kind]:
-                raise Refused(415, f"Content-Type must be {kind}.")
+                raise RequestDenied(415, f"Content-Type must be {kind}.")
         return is_health
 
     def _check_site(self, scope: Scope) -> None:
@@ -266,19 +268,19 @@ class Guard:
         A link that leads here is no part. Source: W3C, Fetch Metadata Request Headers.
 
         Raises:
-            Refused: another site wants to load it, or to send a form.
+            RequestDenied: another site wants to load it, or to send a form.
         """
         sites, modes = _values(scope, b"sec-fetch-site"), _values(scope, b"sec-fetch-mode")
         if self._policy.disabled or not sites or set(sites) <= {"same-origin", "none"}:
             return
         if modes != ["navigate"] or scope["method"] not in ("GET", "HEAD"):
-            raise Refused(403, "Another site may not load this.")
+            raise RequestDenied(403, "Another site may not load this.")
 
     def _is_logged_in(self, scope: Scope) -> bool:
         """Look for the cookie of a page.
 
         Raises:
-            Refused: it is not there, and a person who looks is sent to the log-in page.
+            RequestDenied: it is not there, and a person who looks is sent to the log-in page.
         """
         if self._sessions is None or _values(scope, b"authorization"):
             return False
@@ -289,21 +291,23 @@ class Guard:
             if scope["query_string"]:
                 there += "?" + scope["query_string"].decode("latin-1")
             where = f"{session.LOGIN}?next={quote(there, safe='')}"
-            raise Refused(303, "Log in.", ("location", where))
+            raise RequestDenied(303, "Log in.", ("location", where))
         return False
 
     def _check_token(self, given: Sequence[str]) -> None:
         if self._token is None:
             return
         if not given:
-            raise Refused(
+            raise RequestDenied(
                 401, "A bearer token is needed.", ("www-authenticate", 'Bearer realm="qmd"')
             )
         scheme, _, token = given[0].partition(" ")
         right = hmac.compare_digest(token.strip().encode("latin-1"), self._token)
         if len(given) > 1 or scheme.lower() != "bearer" or not right:
             challenge = 'Bearer realm="qmd", error="invalid_token"'
-            raise Refused(401, "The bearer token is not right.", ("www-authenticate", challenge))
+            raise RequestDenied(
+                401, "The bearer token is not right.", ("www-authenticate", challenge)
+            )
 
 
 def _values(scope: Scope, name: bytes) -> list[str]:
@@ -315,10 +319,10 @@ async def _body(scope: Scope, receive: Receive) -> bytes:
     """Read the body of a request.
 
     Raises:
-        Refused: it is too large, whether it says so or not, or takes too long.
+        RequestDenied: it is too large, whether it says so or not, or takes too long.
         _Gone: it does not come to its end.
     """
-    too_large = Refused(413, f"A request may have {LARGEST_BODY} bytes at most.")
+    too_large = RequestDenied(413, f"A request may have {LARGEST_BODY} bytes at most.")
     declared = _values(scope, b"content-length")
     if declared and int(declared[0]) > LARGEST_BODY:
         raise too_large
@@ -333,10 +337,10 @@ async def _body(scope: Scope, receive: Receive) -> bytes:
                 raise too_large
             if not message.get("more_body", False):
                 return bytes(body)
-    raise Refused(408, f"The request did not arrive within {BODY_SECONDS:.0f} seconds.")
+    raise RequestDenied(408, f"The request did not arrive within {BODY_SECONDS:.0f} seconds.")
 
 
-async def _refuse(refused: Refused, receive: Receive, send: Send) -> None:
+async def _refuse(refused: RequestDenied, receive: Receive, send: Send) -> None:
     """Say why, throw away what still comes for a while, and end the connection."""
     await _say(refused, send)
     left = LINGER_BYTES
@@ -349,7 +353,7 @@ async def _refuse(refused: Refused, receive: Receive, send: Send) -> None:
     await send(_END)
 
 
-async def _say(refused: Refused, send: Send) -> None:
+async def _say(refused: RequestDenied, send: Send) -> None:
     body = json.dumps({"detail": refused.detail, "status_code": refused.status}).encode()
     headers = [
         ("content-type", "application/json"),

@@ -92,7 +92,7 @@ class Protocol:
         await self._manager.handle_request(scope, again, send)
 
     def _made(self) -> StreamableHTTPSessionManager:
-        manager, make_server = load()
+        manager, make_server = load_sdk()
         # No settings: names and pages are what the guard looks at.
         made = manager(make_server(self._toolbox, names=self._names), stateless=True)
         # What is loaded stays; what requests leave behind does not (see startup).
@@ -101,7 +101,7 @@ class Protocol:
         return made
 
 
-def load() -> tuple[type[StreamableHTTPSessionManager], Callable[..., LowLevelServer[Any]]]:
+def load_sdk() -> tuple[type[StreamableHTTPSessionManager], Callable[..., LowLevelServer[Any]]]:
     """Import the parts for MCP; not while another thread imports the SDK as well."""
     with light():
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -114,7 +114,7 @@ def load() -> tuple[type[StreamableHTTPSessionManager], Callable[..., LowLevelSe
     return StreamableHTTPSessionManager, make_server
 
 
-def application(toolbox: Toolbox, protocol: ASGIApp, options: Options) -> ASGIApp:
+def asgi_application(toolbox: Toolbox, protocol: ASGIApp, options: Options) -> ASGIApp:
     """All routes, behind the guard.
 
     Without sessions there is nothing that a client could listen to or end, so `/mcp` takes POST
@@ -179,7 +179,7 @@ async def serve(
     """
     protocol = Protocol(toolbox, options.names)
     config = uvicorn.Config(
-        application(toolbox, protocol, options),
+        asgi_application(toolbox, protocol, options),
         http=Connection,
         ws="none",
         loop="asyncio",

@@ -90,7 +90,7 @@ class Running(NamedTuple):
         return listener.url_of(self.host, self.port)
 
 
-def identity(process: int) -> str | None:
+def process_identity(process: int) -> str | None:
     """Identify a process, as its number may be reused; None if it has ended.
 
     That is when it started, and its command line.
@@ -125,7 +125,9 @@ def running(files: Files) -> Running | None:
     """
     with _usable(files.pid.parent):
         found = _read(files.pid)
-    return found if found is not None and identity(found.process) == found.identity else None
+    if found is None or process_identity(found.process) != found.identity:
+        return None
+    return found
 
 
 def _read(path: Path) -> Running | None:
@@ -152,7 +154,7 @@ def signed(path: Path, host: str, port: int) -> Iterator[None]:
         UsageError: it cannot be written.
     """
     process = os.getpid()
-    me = Running(process, identity(process) or "", host, port, time.time())
+    me = Running(process, process_identity(process) or "", host, port, time.time())
     draft = path.with_name(f"{path.name}.{process}")
     with _usable(path.parent):
         try:
@@ -259,7 +261,7 @@ def stop(files: Files) -> Running | None:
     with suppress(ProcessLookupError):
         os.kill(found.process, signal.SIGTERM)
     until = time.monotonic() + TO_STOP
-    while identity(found.process) == found.identity:
+    while process_identity(found.process) == found.identity:
         if time.monotonic() > until:
             raise ServerFailure(
                 f"The server (process {found.process}) does not end; {TO_STOP:.0f} seconds have "

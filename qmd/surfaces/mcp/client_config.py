@@ -65,7 +65,7 @@ def where(client: Client, *, http: bool) -> str:
     }[client]
 
 
-def command() -> list[str]:
+def server_command() -> list[str]:
     """Return the command that starts this qmd from any folder."""
     called = Path(sys.argv[0])
     if called.name == "qmd" and shutil.which(str(called)):
@@ -75,7 +75,7 @@ def command() -> list[str]:
     return [str(beside)] if beside.is_file() else [sys.executable, "-P", "-m", "qmd"]
 
 
-def started(
+def stdio_config(
     client: Client, command: Sequence[str], *, environ: Mapping[str, str], folder: Path | None
 ) -> Entry:
     """Build settings for a client that starts the server and uses stdio.
@@ -101,7 +101,7 @@ def started(
     return Entry(_TABLES.get(client, "mcpServers"), settings)
 
 
-def found(client: Client, url: str, *, has_token: bool) -> Entry:
+def http_config(client: Client, url: str, *, has_token: bool) -> Entry:
     """Build settings for a client that connects to a URL.
 
     Args:
@@ -139,7 +139,7 @@ def found(client: Client, url: str, *, has_token: bool) -> Entry:
     return Entry(_TABLES.get(client, "mcpServers"), settings, inputs)
 
 
-def written(client: Client, entry: Entry) -> str:
+def settings_file(client: Client, entry: Entry) -> str:
     """Write settings as a file that says nothing else."""
     if client is Client.CODEX:
         return _toml(entry.server)

@@ -24,7 +24,9 @@ LARGEST = 16_000_000
 _MARK = "\ufeff"
 
 
-def place(client: Client, *, environ: Mapping[str, str], home: Path, project: Path | None) -> Path:
+def settings_path(
+    client: Client, *, environ: Mapping[str, str], home: Path, project: Path | None
+) -> Path:
     """Return the settings file of a client for all projects; that of Claude Code, of this project.
 
     A link in the place of a file is followed, but for one that leads out of a project, which may
@@ -83,7 +85,7 @@ def read(path: Path) -> str:
         raise UsageError(f"{path} cannot be read: it is not UTF-8.") from error
 
 
-def merged(client: Client, entry: Entry, text: str, path: Path) -> str:
+def with_server(client: Client, entry: Entry, text: str, path: Path) -> str:
     """Return the text of a settings file with qmd's server in it; all else stays.
 
     So do a byte order mark, and line ends of Windows.
@@ -102,7 +104,7 @@ def merged(client: Client, entry: Entry, text: str, path: Path) -> str:
         whole.encode()  # halves of characters, which JSON can name, cannot be written
         return mark + (whole.replace("\n", "\r\n") if is_of_windows else whole)
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        lines = client_config.written(client, entry).rstrip()
+        lines = client_config.settings_file(client, entry).rstrip()
         raise UsageError(
             f"{path} cannot be changed without a loss: it has comments, or is not what "
             f"{client.value} reads ({error}).\n\nAdd this by hand:\n\n{lines}"

@@ -43,14 +43,14 @@ def message_of(line: bytes) -> JSONRPCMessage | Problem:
     try:
         message = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValidationError:
-        return problem_of(line)
+        return line_problem(line)
     # A request whose id is null, say, is read as a notification: its sender would wait for ever.
     if isinstance(message, JSONRPCNotification) and "id" in from_json(line):
         return Problem(INVALID_REQUEST, "Invalid Request: an id is a string or a whole number")
     return message
 
 
-def problem_of(line: bytes) -> Problem:
+def line_problem(line: bytes) -> Problem:
     """Describe, for its sender, why a line is not a message."""
     try:
         found = json.loads(line.decode())
@@ -71,7 +71,7 @@ def problem_of(line: bytes) -> Problem:
     return Problem(INVALID_REQUEST, "Invalid Request: this is not a message of JSON-RPC 2.0", known)
 
 
-def split(read: Callable[[], bytes]) -> Iterator[bytes | Problem]:
+def split_lines(read: Callable[[], bytes]) -> Iterator[bytes | Problem]:
     """Lines of what `read` gives piece by piece; one that is too long is told of, and left out."""
     held = bytearray()
     skipping = False

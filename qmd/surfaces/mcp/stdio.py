@@ -20,7 +20,7 @@ from anyio.abc import TaskStatus
 from anyio.lowlevel import current_token
 from anyio.streams.memory import MemoryObjectReceiveStream
 
-from qmd.surfaces.mcp.json_lines import Problem, split
+from qmd.surfaces.mcp.json_lines import Problem, split_lines
 from qmd.surfaces.mcp.patience import Patience
 from qmd.surfaces.mcp.sdk_import import light
 
@@ -103,7 +103,7 @@ async def _lines(
     def read() -> None:
         """Read in a separate thread without a join, since a read cannot be interrupted."""
         try:
-            for line in split(lambda: os.read(wire.input, 1 << 16)):
+            for line in split_lines(lambda: os.read(wire.input, 1 << 16)):
                 try:
                     from_thread.run_sync(send.send_nowait, line, token=token)
                 except anyio.WouldBlock:

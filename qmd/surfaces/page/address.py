@@ -26,7 +26,7 @@ MANY = 20
 """Values of a filter at most."""
 
 
-class Asked(NamedTuple):
+class AddressedSearch(NamedTuple):
     """A search as its address has it.
 
     Attributes:
@@ -52,7 +52,7 @@ class Asked(NamedTuple):
     why: bool = False
 
     @classmethod
-    def read(cls, given: QueryParams) -> Asked:
+    def read(cls, given: QueryParams) -> AddressedSearch:
         """Read an address. What is not understood is left out."""
         mode, page = given.get("mode", BOTH), given.get("page", "1")
         number = int(page) if re.fullmatch(r"[0-9]{1,4}", page) else 1
@@ -72,7 +72,7 @@ class Asked(NamedTuple):
     @property
     def is_filtered(self) -> bool:
         """True if a filter is set."""
-        return self.filters() != Asked().filters()
+        return self.filters() != AddressedSearch().filters()
 
     def filters(self) -> tuple[object, ...]:
         """Return all that chooses documents."""

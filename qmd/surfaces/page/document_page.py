@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qmd.operations import reading
-from qmd.surfaces.page.address import Asked, document_url
-from qmd.surfaces.page.marks import NumberedLine, marked
+from qmd.surfaces.page.address import AddressedSearch, document_url
+from qmd.surfaces.page.marks import NumberedLine, highlighted
 from qmd.surfaces.page.search_page import kind_name
 from qmd.text import kinds
 
@@ -30,7 +30,7 @@ MOST_HEADINGS = 200
 RENDERED, TEXT = "rendered", "text"
 
 
-class Part(NamedTuple):
+class DocumentPart(NamedTuple):
     """A part of a document: of a PDF a page.
 
     Attributes:
@@ -60,7 +60,7 @@ class DocumentView(NamedTuple):
     trail: list[tuple[str, str]]
     name: str
     view: str
-    parts: list[Part]
+    parts: list[DocumentPart]
     outline: list[OutlineEntry]
     lines: list[NumberedLine]
     first: int
@@ -116,7 +116,7 @@ def document_view(
         len(lines),
         line,
         _facts(opened),
-        [(tag, Asked(tags=(tag,)).url()) for tag in _tags(opened.metadata)],
+        [(tag, AddressedSearch(tags=(tag,)).url()) for tag in _tags(opened.metadata)],
         opened.context,
         _editor(index, document.name, max(line, 1)),
         f"/original{document_url(document.name)[4:]}" if opened.place else None,
@@ -156,7 +156,7 @@ def _as_text(shown: DocumentView, lines: list[str], is_match: IsMatch | None) ->
     part = lines[at : at + LINES]
     return shown._replace(
         lines=[
-            NumberedLine(number, marked(_cut(text), is_match))
+            NumberedLine(number, highlighted(_cut(text), is_match))
             for number, text in enumerate(part, at + 1)
         ],
         first=at + 1 if part else 0,
@@ -195,7 +195,7 @@ def _as_page(shown: DocumentView, opened: OpenedDocument, is_match: IsMatch | No
             hit=shown.hit or None,
             before=before + first - 1,
         )
-        parts.append(Part(label, made.html))
+        parts.append(DocumentPart(label, made.html))
         outline += made.outline
     # The title stands above; a text that begins with it would show it twice.
     return shown._replace(parts=parts, outline=outline[:MOST_HEADINGS])
@@ -204,10 +204,10 @@ def _as_page(shown: DocumentView, opened: OpenedDocument, is_match: IsMatch | No
 def _trail(file: str) -> list[tuple[str, str]]:
     """Return the collection and the folders of a document, with addresses of their documents."""
     collection, *folders = file.split("/")[:-1]
-    found = [(collection, Asked(collections=(collection,)).url())]
+    found = [(collection, AddressedSearch(collections=(collection,)).url())]
     for at in range(len(folders)):
         folder = "/".join((collection, *folders[: at + 1]))
-        found.append((folders[at], Asked(folder=folder).url()))
+        found.append((folders[at], AddressedSearch(folder=folder).url()))
     return found
 
 

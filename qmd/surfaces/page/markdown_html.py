@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from qmd.surfaces.page.address import document_url, link_url, picture_url
-from qmd.surfaces.page.marks import IsMatch, displayed, pieces
+from qmd.surfaces.page.marks import IsMatch, displayed, marked_pieces
 
 if TYPE_CHECKING:
     from markdown_it.rules_core import StateCore
@@ -258,7 +258,7 @@ def _link_in_place_of(image: Token) -> list[Token]:
 
 def _with_marks(token: Token, is_match: IsMatch) -> list[Token]:
     found: list[Token] = []
-    for part, is_hit in pieces(token.content, is_match):
+    for part, is_hit in marked_pieces(token.content, is_match):
         text = Token("text", "", 0, content=part)
         if is_hit:
             found += [Token("mark_open", "mark", 1), text, Token("mark_close", "mark", -1)]

@@ -31,17 +31,17 @@ class NumberedLine(NamedTuple):
     html: str
 
 
-def marked(text: str, is_match: IsMatch | None) -> str:
+def highlighted(text: str, is_match: IsMatch | None) -> str:
     """Escape a text for HTML, with the words that match in `<mark>`."""
     if is_match is None:
         return escape(displayed(text))
     return "".join(
         f"<mark>{escape(part)}</mark>" if is_hit else escape(displayed(part))
-        for part, is_hit in pieces(text, is_match)
+        for part, is_hit in marked_pieces(text, is_match)
     )
 
 
-def pieces(text: str, is_match: IsMatch) -> Iterator[tuple[str, bool]]:
+def marked_pieces(text: str, is_match: IsMatch) -> Iterator[tuple[str, bool]]:
     """Split a text into parts, each with whether it is a word that matches."""
     at = 0
     for found in _WORD.finditer(text):
@@ -65,5 +65,5 @@ def snippet_lines(snippet: str, is_match: IsMatch | None) -> list[NumberedLine]:
         else:
             text = line
         if text.strip():
-            found.append(NumberedLine(number, marked(text.strip(), is_match)))
+            found.append(NumberedLine(number, highlighted(text.strip(), is_match)))
     return found

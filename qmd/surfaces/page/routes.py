@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from qmd.errors import DocumentNotFound, QmdError
 from qmd.surfaces.connected import while_connected
-from qmd.surfaces.page.address import Asked, document_url
+from qmd.surfaces.page.address import AddressedSearch, document_url
 from qmd.surfaces.page.marks import displayed
 from qmd.surfaces.tools.build_reply import code_of
 from qmd.version import __version__
@@ -133,7 +133,7 @@ def _shown(toolbox: Toolbox, show: Callable[[Toolbox, Request], Awaitable[Respon
 async def _search(toolbox: Toolbox, request: Request) -> Response:
     from qmd.surfaces.page.search_page import search_view
 
-    view = await search_view(toolbox, Asked.read(request.query_params))
+    view = await search_view(toolbox, AddressedSearch.read(request.query_params))
     is_part = request.headers.get("x-part") == "results"
     return _page("results.html" if is_part else "search.html", view=view, asked=view.asked)
 
@@ -150,7 +150,7 @@ async def _document(toolbox: Toolbox, request: Request) -> Response:
         line=int(line) if line.isdecimal() and len(line) < 9 else 0,
         view=given.get("view", ""),
     )
-    return _page("document.html", view=view, asked=Asked(query=view.query))
+    return _page("document.html", view=view, asked=AddressedSearch(query=view.query))
 
 
 async def _around(toolbox: Toolbox, request: Request) -> Response:
@@ -158,7 +158,7 @@ async def _around(toolbox: Toolbox, request: Request) -> Response:
 
     view = await links_view(toolbox, request.path_params["file"])
     is_part = request.headers.get("x-part") == "links"
-    return _page("links_part.html" if is_part else "links.html", view=view, asked=Asked())
+    return _page("links_part.html" if is_part else "links.html", view=view, asked=AddressedSearch())
 
 
 async def _go(toolbox: Toolbox, request: Request) -> Response:
@@ -172,7 +172,7 @@ async def _go(toolbox: Toolbox, request: Request) -> Response:
     file = await toolbox.look(reading.linked, origin, bare) if bare else origin
     if file is None:
         name = bare.rstrip("/").rpartition("/")[2]
-        return RedirectResponse(Asked(query=name).url() if name else "/", 303, HEADERS)
+        return RedirectResponse(AddressedSearch(query=name).url() if name else "/", 303, HEADERS)
     fragment = f"h-{slug(anchor)}" if anchor else ""
     return RedirectResponse(document_url(file, fragment=fragment), 303, HEADERS)
 

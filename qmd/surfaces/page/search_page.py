@@ -10,13 +10,13 @@ from qmd.errors import QmdError
 from qmd.operations import browse
 from qmd.operations.semantic_search import query, vector_search
 from qmd.surfaces import render
-from qmd.surfaces.page.address import MEANING, MODES, ON_A_PAGE, Asked, document_url
+from qmd.surfaces.page.address import MEANING, MODES, ON_A_PAGE, AddressedSearch, document_url
 from qmd.surfaces.page.marks import NumberedLine, snippet_lines
 from qmd.text import kinds
 
 if TYPE_CHECKING:
     from qmd.analytics.rows import Results
-    from qmd.operations.browse import Facets, Listed
+    from qmd.operations.browse import Facets, ListedDocument
     from qmd.surfaces.tools.dispatch import Toolbox
     from qmd.types import Result
 
@@ -97,7 +97,7 @@ class SearchView(NamedTuple):
         back: address of those before, or None.
     """
 
-    asked: Asked
+    asked: AddressedSearch
     modes: list[Chip]
     groups: list[ChipGroup]
     cards: list[Card]
@@ -109,7 +109,7 @@ class SearchView(NamedTuple):
     why: str | None = None
 
 
-async def search_view(toolbox: Toolbox, asked: Asked) -> SearchView:
+async def search_view(toolbox: Toolbox, asked: AddressedSearch) -> SearchView:
     """Carry out a search; what cannot be searched is shown as a problem."""
     modes = [
         Chip(name, asked.url(mode=mode), None if mode == asked.mode else 0)
@@ -140,7 +140,7 @@ async def search_view(toolbox: Toolbox, asked: Asked) -> SearchView:
     )
 
 
-async def _found(toolbox: Toolbox, asked: Asked, limit: int) -> Results:
+async def _found(toolbox: Toolbox, asked: AddressedSearch, limit: int) -> Results:
     among = asked.selection()
     if asked.mode == MEANING and not asked.why:
         found: Results = await toolbox.look(
@@ -160,14 +160,14 @@ async def _found(toolbox: Toolbox, asked: Asked, limit: int) -> Results:
     return explained
 
 
-async def _facets(toolbox: Toolbox, asked: Asked) -> Facets:
+async def _facets(toolbox: Toolbox, asked: AddressedSearch) -> Facets:
     depth = asked.folder.count("/") + 1 if asked.folder else 1
     words = asked.query if asked.mode != MEANING else ""
     found: Facets = await toolbox.look(browse.facets, words, depth=depth, **asked.selection())
     return found
 
 
-def _groups(asked: Asked, facets: Facets | None) -> list[ChipGroup]:
+def _groups(asked: AddressedSearch, facets: Facets | None) -> list[ChipGroup]:
     """Make the chips: values that are set come first, each to be unset."""
     of: Mapping[str, Sequence[tuple[str, int]]] = facets.of if facets else {}
     groups = []
@@ -185,7 +185,7 @@ def _groups(asked: Asked, facets: Facets | None) -> list[ChipGroup]:
     return groups
 
 
-def _set(asked: Asked, facet: str) -> list[tuple[str, str]]:
+def _set(asked: AddressedSearch, facet: str) -> list[tuple[str, str]]:
     """List the values of a facet that are set, with addresses without them."""
     match facet:
         case "collection":
@@ -208,7 +208,7 @@ def _set(asked: Asked, facet: str) -> list[tuple[str, str]]:
     return []
 
 
-def _with(asked: Asked, facet: str, value: str) -> dict[str, object]:
+def _with(asked: AddressedSearch, facet: str, value: str) -> dict[str, object]:
     """Return the changes of a search that a value of a facet makes."""
     match facet:
         case "collection":
@@ -220,14 +220,14 @@ def _with(asked: Asked, facet: str, value: str) -> dict[str, object]:
     return {facet: value}
 
 
-def _cards(asked: Asked, found: Results, results: Sequence[Result]) -> list[Card]:
+def _cards(asked: AddressedSearch, found: Results, results: Sequence[Result]) -> list[Card]:
     from qmd.ranking.snippets import Matcher
 
     is_match = Matcher(found.words) if asked.mode != MEANING else None
     return [_card(asked, result, is_match) for result in results]
 
 
-def _card(asked: Asked, result: Result, is_match: Any) -> Card:
+def _card(asked: AddressedSearch, result: Result, is_match: Any) -> Card:
     query = asked.query if asked.mode != MEANING else ""
 
     def url(file: str, line: int = 0) -> str:
@@ -251,7 +251,7 @@ def _card(asked: Asked, result: Result, is_match: Any) -> Card:
     )
 
 
-def _newest(each: Listed) -> Card:
+def _newest(each: ListedDocument) -> Card:
     *trail, name = each.file.split("/")
     text = " ".join(line for line in each.opening.splitlines() if not line.startswith("# "))
     words = " ".join(text.split())

@@ -13,7 +13,7 @@ import pytest
 
 from qmd.errors import HubFailure, UsageError
 from qmd.models.hub import cached
-from qmd.models.hub.uri import HubFile, parse
+from qmd.models.hub.uri import HubFile, parse_uri
 from tests.models.hub.fake_hub import (
     COMMIT,
     CONTENT,
@@ -25,9 +25,9 @@ from tests.models.hub.fake_hub import (
 
 
 def test_a_uri_names_a_repository_a_file_and_maybe_a_revision():
-    assert parse("hf:tea/pot/file.gguf") == HubFile("tea/pot", "file.gguf", None)
-    assert parse("hf:tea/pot/a/b.gguf@v1.0") == HubFile("tea/pot", "a/b.gguf", "v1.0")
-    assert parse("hf:tea/pot/b.gguf@refs/pr/1") == HubFile("tea/pot", "b.gguf", "refs/pr/1")
+    assert parse_uri("hf:tea/pot/file.gguf") == HubFile("tea/pot", "file.gguf", None)
+    assert parse_uri("hf:tea/pot/a/b.gguf@v1.0") == HubFile("tea/pot", "a/b.gguf", "v1.0")
+    assert parse_uri("hf:tea/pot/b.gguf@refs/pr/1") == HubFile("tea/pot", "b.gguf", "refs/pr/1")
 
 
 @pytest.mark.parametrize(
@@ -50,10 +50,10 @@ def test_a_uri_names_a_repository_a_file_and_maybe_a_revision():
 )
 def test_another_uri_is_refused_with_an_example(uri):
     with pytest.raises(UsageError, match="An example: hf:") as caught:
-        parse(uri)
+        parse_uri(uri)
     assert f"'{uri}'" in str(caught.value)
     example = str(caught.value).split("An example: ")[1].split()[0]
-    assert parse(example).repo == "ggml-org/embeddinggemma-300M-GGUF"
+    assert parse_uri(example).repo == "ggml-org/embeddinggemma-300M-GGUF"
 
 
 def test_a_file_is_fetched_and_found_from_then_on(fake, cache, pull):

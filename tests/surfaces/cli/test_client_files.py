@@ -83,7 +83,7 @@ def test_all_else_in_json_stays_as_it_is():
     "last": [1.5, null]
 }
 """
-    after = client_files.merged(Client.CURSOR, ENTRY, text, FILE)
+    after = client_files.with_server(Client.CURSOR, ENTRY, text, FILE)
     assert json.loads(after) == {
         "theme": "dürk",
         "mcpServers": {"other": {"command": "x"}, "qmd": {"command": "qmd"}},
@@ -99,7 +99,7 @@ def test_comments_and_tables_in_toml_stay():
         "\n[mcp_servers.qmd.env]\nA = '1'\n\n[mcp_servers.other]\ncommand = 'x'\n"
     )
     entry = Entry("mcp_servers", {"command": "qmd", "env": {"B": "2"}})
-    after = client_files.merged(Client.CODEX, entry, text, FILE)
+    after = client_files.with_server(Client.CODEX, entry, text, FILE)
     assert after.startswith("# mine\nmodel = 'o'  # best\n")
     assert client_files.merged(Client.CODEX, entry, after, FILE) == after
     assert tomllib.loads(after) == {
@@ -136,15 +136,15 @@ def test_a_comment_behind_the_server_stays_when_it_is_written_again():
     ],
 )
 def test_what_would_be_lost_is_left_alone_and_the_lines_are_shown(client, text):
-    entry = client_config.found(client, "http://h/mcp", has_token=client is Client.VSCODE)
+    entry = client_config.http_config(client, "http://h/mcp", has_token=client is Client.VSCODE)
     with pytest.raises(UsageError, match=r"(?s)without a loss.*Add this by hand:.*http://h/mcp"):
-        client_files.merged(client, entry, text, FILE)
+        client_files.with_server(client, entry, text, FILE)
 
 
 def test_what_vs_code_asks_for_stands_there_once():
-    entry = client_config.found(Client.VSCODE, "http://h/mcp", has_token=True)
-    once = client_files.merged(Client.VSCODE, entry, '{"inputs": [{"id": "a"}]}', FILE)
-    assert client_files.merged(Client.VSCODE, entry, once, FILE) == once
+    entry = client_config.http_config(Client.VSCODE, "http://h/mcp", has_token=True)
+    once = client_files.with_server(Client.VSCODE, entry, '{"inputs": [{"id": "a"}]}', FILE)
+    assert client_files.with_server(Client.VSCODE, entry, once, FILE) == once
     assert [each["id"] for each in json.loads(once)["inputs"]] == ["a", "qmd-token"]
 
 
@@ -221,6 +221,6 @@ def test_the_file_that_a_link_leads_to_is_shown_and_written(qmd, home):
 
 def test_clients_that_cannot_are_told_so():
     with pytest.raises(UsageError, match="leave out --http"):
-        client_config.found(Client.CLAUDE_DESKTOP, "http://h", has_token=False)
+        client_config.http_config(Client.CLAUDE_DESKTOP, "http://h", has_token=False)
     with pytest.raises(UsageError, match="no way to name a token"):
-        client_config.found(Client.ZED, "http://h", has_token=True)
+        client_config.http_config(Client.ZED, "http://h", has_token=True)

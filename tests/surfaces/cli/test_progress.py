@@ -62,7 +62,7 @@ def told(monkeypatch, capsys):
     monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
 
     def lines(counting, *amounts):
-        tell = progress.Lines("Reading", counting)
+        tell = progress.ProgressLines("Reading", counting)
         clock[0] += 1
         for amount in amounts:
             clock[0] += 4

@@ -232,12 +232,12 @@ def test_no_token_is_written_into_settings(qmd, monkeypatch, client):
 
 
 def test_text_of_all_kinds_is_written_as_toml_and_json_have_it(monkeypatch):
-    from qmd.surfaces.mcp.client_config import Client, started, written
+    from qmd.surfaces.mcp.client_config import Client, settings_file, stdio_config
 
     odd = 'a "b" \\ é 🍵 \x7f'
     for client in Client:
-        entry = started(client, [odd, odd], environ={"X": odd}, folder=None)
-        found, _ = settings(client.value, written(client, entry))
+        entry = stdio_config(client, [odd, odd], environ={"X": odd}, folder=None)
+        found, _ = settings(client.value, settings_file(client, entry))
         assert (found["command"], found["args"], found["env"]) == (odd, [odd], {"X": odd})
 
 

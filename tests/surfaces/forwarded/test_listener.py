@@ -14,7 +14,7 @@ import pytest
 
 from qmd import forward
 from qmd.surfaces.forwarded import listener as listening
-from qmd.surfaces.forwarded.listener import Code
+from qmd.surfaces.forwarded.listener import CodeFingerprint
 from tests.surfaces.forwarded.fronts import LONG, until
 
 
@@ -85,14 +85,14 @@ def test_code_that_was_changed_is_noticed(tmp_path, monkeypatch):
     file = tmp_path / "module.py"
     file.write_text("a = 1\n")
     monkeypatch.setattr(forward, "PACKAGE", str(tmp_path))
-    code = Code()
+    code = CodeFingerprint()
     assert code.is_current()
     file.write_text("a = 12\n")
     assert not code.is_current()
 
 
 def test_a_server_whose_code_was_changed_declines(served, monkeypatch):
-    monkeypatch.setattr(Code, "is_current", lambda _: False)
+    monkeypatch.setattr(CodeFingerprint, "is_current", lambda _: False)
     assert answered(served, request(served, "ls")) == DECLINED
 
 

@@ -74,7 +74,7 @@ def url_in(text):
 
 def write(files, process, **more):
     """Write a pid file."""
-    record = Running(process, daemon.identity(process) or "", "127.0.0.1", 1, time.time())
+    record = Running(process, daemon.process_identity(process) or "", "127.0.0.1", 1, time.time())
     files.pid.write_text(json.dumps({**record._asdict(), **more}))
 
 
@@ -112,7 +112,7 @@ def test_the_token_is_not_to_be_seen_among_processes(command):
     code, out, err = command("mcp", "--http", "--daemon", "--port", 0, "--token", "s3cret")
     assert code == 0, err
     facts = json.loads(command("mcp", "status", "--json")[1])
-    assert "s3cret" not in daemon.identity(facts["pid"])
+    assert "s3cret" not in daemon.process_identity(facts["pid"])
     assert "s3cret" not in out + err
     url = f"{facts['url']}/status"
     assert httpx.get(url, timeout=LONG).status_code == 401
@@ -170,7 +170,7 @@ def test_any_name_of_an_index_gives_files(tmp_path, name):
 
 def test_a_process_that_has_the_number_of_a_server_is_left_alone(files, stranger):
     process = stranger("")
-    write(files, process.pid, identity=f"{daemon.identity(process.pid)} earlier")
+    write(files, process.pid, identity=f"{daemon.process_identity(process.pid)} earlier")
     assert daemon.running(files) is None
     assert daemon.stop(files) is None
     assert process.poll() is None
@@ -232,7 +232,7 @@ def test_a_folder_in_the_place_of_a_file_is_told_in_words(files, kind):
 
 
 def test_numbers_that_mean_many_processes_are_never_one(files, monkeypatch):
-    monkeypatch.setattr(daemon, "identity", lambda process: "the same")
+    monkeypatch.setattr(daemon, "process_identity", lambda process: "the same")
     for number in (-1, 0, 1):
         write(files, number)
         assert daemon.running(files) is None
@@ -261,11 +261,11 @@ def test_a_process_has_one_identity_and_no_other_process_has_it(stranger):
     one = stranger("")
     time.sleep(2 / os.sysconf("SC_CLK_TCK"))  # the clock that tells when a process started
     other = stranger("")
-    assert daemon.identity(one.pid) == daemon.identity(one.pid)
-    assert daemon.identity(one.pid) != daemon.identity(other.pid)
+    assert daemon.process_identity(one.pid) == daemon.process_identity(one.pid)
+    assert daemon.process_identity(one.pid) != daemon.process_identity(other.pid)
     one.kill()
     one.wait()
-    assert daemon.identity(one.pid) is None
+    assert daemon.process_identity(one.pid) is None
 
 
 def test_the_pid_file_of_a_later_server_stays(files):
@@ -306,5 +306,5 @@ def test_a_server_that_is_killed_by_hand_takes_its_pid_file_along(command, folde
     process = json.loads(command("mcp", "status", "--json")[1])["pid"]
     os.kill(process, signal.SIGTERM)
 
-    until(lambda: daemon.identity(process) is None)
+    until(lambda: daemon.process_identity(process) is None)
     assert not list(folder.glob("*.pid"))

@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from qmd.surfaces.http import app
-from qmd.surfaces.http.app import load
+from qmd.surfaces.http.app import load_sdk
 from qmd.surfaces.tools.dispatch import Toolbox
 from tests.surfaces.http.wire import HEAD, JSON, SSE
 from tests.surfaces.service import LONG, Waiting, all_of, service, until
@@ -93,7 +93,7 @@ def test_a_server_that_is_to_end_does_not_wait_for_who_has_not_asked_yet(caplog)
 def test_streams_are_not_cut_off_by_a_signal():
     from sse_starlette.sse import AppStatus
 
-    load()
+    load_sdk()
     assert not AppStatus.enable_automatic_graceful_drain
 
 

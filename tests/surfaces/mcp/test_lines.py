@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from qmd.surfaces.mcp.json_lines import MOST_BYTES, Problem, message_of, problem_of, split
+from qmd.surfaces.mcp.json_lines import MOST_BYTES, Problem, line_problem, message_of, split_lines
 
 
 def pieces(*given: bytes):
@@ -28,7 +28,7 @@ def pieces(*given: bytes):
     ],
 )
 def test_lines_may_come_in_any_pieces(given, lines):
-    assert list(split(pieces(*given))) == lines
+    assert list(split_lines(pieces(*given))) == lines
 
 
 @given(
@@ -52,7 +52,7 @@ def test_any_line_is_a_message_or_told_why_not(fields):
 
 def test_a_line_too_long_is_told_of_once_and_costs_no_memory():
     half = b"x" * (MOST_BYTES // 2 + 1)
-    found_lines = list(split(pieces(half, half, half, b"tail\nnext\n", half, half)))
+    found_lines = list(split_lines(pieces(half, half, half, b"tail\nnext\n", half, half)))
     assert [line if isinstance(line, bytes) else "long" for line in found_lines] == [
         "long",
         b"next",
@@ -70,4 +70,4 @@ def test_the_id_of_what_is_no_message_is_given_back_only_if_it_is_one():
         ("3", None),
         ("[" * 100_000, None),
     ]:
-        assert problem_of(text.encode()).id == number
+        assert line_problem(text.encode()).id == number
