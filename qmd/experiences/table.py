@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from qmd.ingest.commit import Batch
 
 UNREVIEWED = (
-    "Records of solved problems, submitted by agents and reviewed by nobody: check before you "
-    "rely on one."
+    "Records of solved problems, submitted by agents and not reviewed: check before you rely on "
+    "one."
 )
 """Warning shown with every record."""
 

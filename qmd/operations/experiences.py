@@ -67,7 +67,7 @@ class Experiences:
 
     def _submit(self, given: Mapping[str, object], misnamed: Sequence[Violation]) -> Outcome:
         submission = contract.submission(given, misnamed)
-        record = Record(str(uuid.uuid4()), submission, _now())
+        record = Record(str(uuid.uuid4()), submission, now())
         self.add([record])
         return _succeeded({"id": record.id, "status": "published", "message": PUBLISHED})
 
@@ -140,7 +140,7 @@ class Experiences:
             model_id=model_id,
             vector=vector and vectors.as_text(vector.numbers),
             uncounted=uncounted,
-            now=_now(),
+            now=now(),
             limit=asked.limit,
             offset=min(asked.offset, FARTHEST),
         )
@@ -206,7 +206,7 @@ class Experiences:
         if not counted:
             return
         try:
-            self._engine.database.write(partial(table.count, counted=counted, now=_now()))
+            self._engine.database.write(partial(table.count, counted=counted, now=now()))
         except BaseException:
             with self._turn:
                 self._uncounted.update(counted)
@@ -277,6 +277,6 @@ def _shown(found: RankedRecord) -> dict[str, object]:
     return {name: value for name, value in shown.items() if value is not None}
 
 
-def _now() -> datetime:
-    """UTC."""
+def now() -> datetime:
+    """Return the time in UTC."""
     return datetime.now(UTC).replace(tzinfo=None)

@@ -161,6 +161,7 @@ class Index:
                     self.refuse_loss(catalog.collections(cursor))
                 catalog.mirror(cursor, settings.collections, settings.contexts, digest)
                 search_log.keep(cursor, on=settings.query_log)
+                catalog.allow_records(cursor, on=settings.experiences)
 
         self.database.write(work)
 

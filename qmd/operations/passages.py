@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 from qmd.analytics.rows import Rows
 from qmd.declaration.operation import Parameter, operation
 from qmd.declaration.parameters import LONGEST_QUERY, Exact, Mode, Selection
+from qmd.operations.record_order import is_record
 from qmd.operations.semantic_search import query
 from qmd.ranking import excerpts
 from qmd.ranking.excerpts import Excerpt, Excerpted, Spot
@@ -197,7 +198,10 @@ def _packed(question: str, found: Results, most: int, cursor: Cursor) -> Excerpt
     notice = f"{found.notice}\n" if found.notice else ""
     room = most - estimated_tokens(notice) - RESERVED
     budget = excerpts.Budget(documents, room)
-    for spot in excerpts.ranked_places(documents, spotted, match):
+    ordered = excerpts.ranked_places(documents, spotted, match)
+    if found and not is_record(found[0]):  # then they are not asked for, and stand behind
+        ordered.sort(key=lambda spot: is_record(documents[spot.document][0]))
+    for spot in ordered:
         budget.add(spot)
     return Excerpts(question, budget.excerpts(), budget.left, found.notice)
 

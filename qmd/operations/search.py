@@ -22,7 +22,7 @@ from qmd.declaration.parameters import (
     Selection,
     selected,
 )
-from qmd.operations import freshness
+from qmd.operations import freshness, record_order
 from qmd.ranking import search_log
 from qmd.storage import catalog
 from qmd.types import ALL
@@ -153,13 +153,15 @@ def _search(
         return Results([], NONE_INCLUDED)
     known = near_duplicates(index, cursor) if copies else {}
     pages = ranked.link_pages(cursor)
-    most = depth(limit, known or pages)
-    fold = partial(without_copies, copies=known, question=made.query, limit=limit)
+    further = record_order.further(index, cursor, among)
+    wide = limit + further
+    most = depth(wide, known or pages)
+    fold = partial(without_copies, copies=known, question=made.query, limit=wide)
     while True:
         found = ranked.bm25(cursor, asked, among=narrowed, limit=most)
         scores = behind(cursor, found.scores, pages, question=made.query)
         best = fold(_in_order(cursor, scores, known), itemgetter(0))
-        if len(best) == limit or len(found.scores) < most:
+        if len(best) == wide or len(found.scores) < most:
             break
         most *= 4  # a group of near-duplicates is larger than that
     matches = {Match(number): bm25 for (number, bm25), _ in best}
@@ -171,7 +173,10 @@ def _search(
     ]
     # Results with the same score are ordered by path, which the ranking does not know.
     hits.sort(key=lambda hit: (-hit[0], hit[1].file.partition("/")))
-    results = [result for _, result in hits if result.score >= min_score]
+    ordered = [result for _, result in hits]
+    if further:
+        ordered = record_order.behind_documents(ordered, limit)
+    results = [result for result in ordered if result.score >= min_score]
     note(index, cursor, made, results)
     notices = [respelling_notice(found.respelled)]
     if not results:
@@ -180,8 +185,8 @@ def _search(
         results,
         "\n".join(filter(None, notices)) or None,
         words=dict(found.words),
-        below=len(hits) - len(results),
-        nearly=max((hit.score for _, hit in hits if hit.score < min_score), default=0.0),
+        below=len(ordered) - len(results),
+        nearly=max((hit.score for hit in ordered if hit.score < min_score), default=0.0),
         respelled=dict(found.respelled),
     )
 

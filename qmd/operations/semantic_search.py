@@ -36,7 +36,7 @@ from qmd.declaration.parameters import (
 )
 from qmd.embedding.vector_status import other_vectors_notice, vector_status
 from qmd.errors import InvalidArgument, NotEmbedded, QueryError
-from qmd.operations import freshness
+from qmd.operations import freshness, record_order
 from qmd.operations.search import (
     NONE_INCLUDED,
     empty_index_notice,
@@ -209,12 +209,14 @@ def _nearest(
         faster=index.vector_indexes.get(space, number, vectors, len(vector)),
     )
     pages = bm25.link_pages(cursor)
-    most = depth(limit, known or pages)
-    fold = partial(without_copies, copies=known, question=made.query, limit=limit)
+    further = record_order.further(index, cursor, among)
+    wide = limit + further
+    most = depth(wide, known or pages)
+    fold = partial(without_copies, copies=known, question=made.query, limit=wide)
     while True:
         found = find(limit=most)
         best = fold(passages_behind(cursor, found, pages, question=made.query), _document_of)
-        if len(best) == limit or len(found) < most:
+        if len(best) == wide or len(found) < most:
             break
         most *= 4  # a group of near-duplicates is larger than that
     similarity = cosines.of(cursor, number).similarity
@@ -223,14 +225,16 @@ def _nearest(
         for hit, similar in best
     }
     shown = presented(index, cursor, Form(words, length, full), near, narrowed)
-    results = [
+    ordered = [
         shown[match]._replace(score=score, similar=similar)
         for match, (score, similar) in near.items()
-        if score >= min_score
     ]
+    if further:
+        ordered = record_order.behind_documents(ordered, limit)
+    results = [each for each in ordered if each.score >= min_score]
     note(index, cursor, made, results)
-    nearly = max((score for score, _ in near.values() if score < min_score), default=0.0)
-    return Results(results, words=words, below=len(near) - len(results), nearly=nearly)
+    nearly = max((each.score for each in ordered if each.score < min_score), default=0.0)
+    return Results(results, words=words, below=len(ordered) - len(results), nearly=nearly)
 
 
 def _document_of(hit: Nearest | Ranked) -> int:
@@ -347,7 +351,7 @@ async def query(
         None if all_copies else partial(near_duplicates, index),
     )
 
-    def begun() -> tuple[Filter | None, Helpers]:
+    def begun() -> tuple[Filter | None, int, Helpers]:
         helping = mode == "full" or (mode is None and index.models.help_at_once())
         helpers = _helpers(
             index,
@@ -355,9 +359,9 @@ async def query(
             expand=(helping if expand is None else expand) and searches is None,
             rerank=helping if rerank is None else rerank,
         )
-        return index.read(partial(index.with_default_collections, among=documents)), helpers
+        return *index.read(partial(_narrowed, index, documents)), helpers
 
-    narrowed, helpers = await to_thread.run_sync(begun)
+    narrowed, further, helpers = await to_thread.run_sync(begun)
     if narrowed is None:
         return Results([], NONE_INCLUDED)
 
@@ -368,7 +372,16 @@ async def query(
 
     def shown(ranking: Ranking, cursor: Cursor) -> list[Result]:
         form = Form({**told(ranking), **steering}, length, full)
-        return _shown(index, made, cursor, ranking=ranking, form=form, among=narrowed, limit=most)
+        return _shown(
+            index,
+            made,
+            cursor,
+            ranking=ranking,
+            form=form,
+            among=narrowed,
+            limit=most,
+            further=further,
+        )
 
     try:
         ranking, results = await hybrid.ranking(
@@ -377,7 +390,7 @@ async def query(
             helpers=helpers,
             recipe=options,
             among=narrowed,
-            limit=most,
+            limit=most + further,
             show=shown,
         )
     except NotEmbedded:
@@ -399,6 +412,14 @@ async def query(
         below=len(results) - len(kept),
         nearly=max((each.score for each in results if each.score < min_score), default=0.0),
         respelled=ranking.respelled,
+    )
+
+
+def _narrowed(index: Index, among: Filter, cursor: Cursor) -> tuple[Filter | None, int]:
+    """Add the default collections, and count the documents to rank besides."""
+    return (
+        index.with_default_collections(cursor, among),
+        record_order.further(index, cursor, among),
     )
 
 
@@ -438,8 +459,13 @@ def _shown(
     form: Form,
     among: Filter,
     limit: int,
+    further: int,
 ) -> list[Result]:
-    """Make results of ranked documents, without those that are gone since they were found."""
+    """Make results of ranked documents, without those that are gone since they were found.
+
+    Args:
+        further: documents that are ranked besides those that are shown.
+    """
     from qmd.ranking.results import Match
 
     matches = [Match(each.document_id, each.near, each.by_words) for each in ranking.documents]
@@ -451,7 +477,9 @@ def _shown(
                 score=each.score, explain=each.explain, similar=each.similar
             )
             results.setdefault((result.file, result.line), result)  # no passage twice
-    found = list(results.values())[:limit]
+    found = list(results.values())[: limit + further]
+    if further:
+        found = record_order.behind_documents(found, limit)
     note(index, cursor, made, found)
     return found
 

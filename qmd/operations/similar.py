@@ -17,6 +17,7 @@ from qmd.declaration.parameters import (
     Selection,
     selected,
 )
+from qmd.operations import record_order
 from qmd.operations.documents import CurrentFolder
 from qmd.operations.search import NONE_INCLUDED, near_duplicates, presented
 
@@ -144,7 +145,8 @@ def _similar(
     if narrowed is None:
         return Results([], NONE_INCLUDED)
     known = near_duplicates(index, cursor) if copies else {}
-    most = groups.depth(limit, known) + 1
+    further = record_order.further(index, cursor, among)
+    most = groups.depth(limit + further, known) + 1
     found = _by_words(index, cursor, document, narrowed, most)
     lists = [_listed(found)] if found is not None else []
     near = None if space is None else _by_meaning(index, cursor, document, narrowed, most, space)
@@ -153,7 +155,7 @@ def _similar(
     ranked = fused(
         cursor, lists, "scores", banned={document.document_id}, half_life=None, limit=most
     )
-    kept = groups.without_copies(ranked, _number, known, question="", limit=limit)
+    kept = groups.without_copies(ranked, _number, known, question="", limit=limit + further)
     matches = {Match(each.document_id, each.near, each.by_words): each for each, _ in kept}
     files = {each.document_id: others for each, others in kept}
     words = dict(found.words) if found is not None else {}
@@ -163,6 +165,8 @@ def _similar(
         for match, each in matches.items()
         if match in shown
     ]
+    if further:
+        results = record_order.behind_documents(results, limit)
     reached = [result for result in results if result.score >= min_score]
     notice = NO_VECTORS if near is None else None
     nearly = max((each.score for each in results if each.score < min_score), default=0.0)

@@ -75,6 +75,7 @@ class Settings(NamedTuple):
             Markdown, by the globs of their names.
         server: whether a running server carries commands out for other processes.
         engines: indexes of shards, by the name of the engine.
+        experiences: whether agents may submit and find experience records.
     """
 
     collections: tuple[Collection, ...] = ()
@@ -88,6 +89,7 @@ class Settings(NamedTuple):
     readers: Mapping[str, Mapping[str, str]] = MappingProxyType({})
     server: bool = True
     engines: Mapping[str, Engine] = MappingProxyType({})
+    experiences: bool = True
 
 
 def digest(place: Place) -> str | None:
@@ -245,6 +247,7 @@ class _Reader:
             "readers",
             "server",
             "engine",
+            "experiences",
             "collections",
         )
         top = self._mapping(document, known, "index.yml", parent=None, key=None)
@@ -294,6 +297,7 @@ class _Reader:
             {name: commands for name, commands in readers.items() if commands},
             self._flag(top, "server", default=True),
             self._engines(top),
+            self._flag(top, "experiences", default=True),
         )
 
     def _engines(self, top: Any) -> dict[str, Engine]:

@@ -101,6 +101,11 @@ def config_digest(cursor: Cursor) -> str | None:
     return str(rows[name][0][0]) if rows[name] else None
 
 
+def allow_records(cursor: Cursor, *, on: bool) -> None:
+    """Let searches find experience records, or not, as index.yml says."""
+    cursor.run("experiences/include", included=on)
+
+
 def mirror(
     cursor: Cursor,
     collections: Sequence[Collection],

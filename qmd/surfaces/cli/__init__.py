@@ -52,6 +52,7 @@ ALIASES = {"vector-search": "vsearch", "deep-search": "query"}
 GROUPS = {
     "collection": "collections",
     "context": "contexts",
+    "experiences": "experiences",
     "models": "embed",
     "trust": "trust",
     "mcp": "serve",
@@ -69,7 +70,7 @@ PANELS = {
     "Check the index": "status doctor cleanup",
     "Look at all documents": "stats map bench",
     "Move the index": "export import cluster",
-    "Connect agents": "mcp server service skill",
+    "Connect agents": "mcp server service skill experiences",
     "Get help": "help version",
 }
 """The parts of the help, and the commands in each."""

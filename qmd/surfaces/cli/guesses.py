@@ -50,6 +50,7 @@ _MEANT = {
         "qmd mcp stop": "stop kill",
         "qmd server": "daemon",
         "qmd skill install": "install skills",
+        "qmd experiences list": "experience records record solved",
         "qmd help": "man usage commands tutorial",
         "qmd version": "ver about",
     },
@@ -64,6 +65,13 @@ _MEANT = {
         "qmd update NAME": "update refresh reindex sync rescan pull",
         "qmd ls NAME": "files documents tree",
         "qmd search -c NAME WORDS": "search find grep query",
+    },
+    "qmd experiences": {
+        "qmd experiences list": "ls all show get",
+        "qmd experiences correct ID": "edit change update fix set",
+        "qmd experiences retire ID": "hide disable archive off",
+        "qmd experiences restore ID": "unretire enable back undo",
+        "qmd experiences remove ID": "rm delete del drop forget",
     },
     "qmd context": {
         "qmd context add PATH TEXT": "set new create edit describe update put",

@@ -20,6 +20,7 @@ from qmd.operations.embed import embed
 from qmd.operations.grep import grep
 from qmd.operations.passages import passages
 from qmd.operations.put import put, remove
+from qmd.operations.record_order import check_wanted, records_wanted
 from qmd.operations.search import prepare, search
 from qmd.operations.semantic_search import query, vector_search
 from qmd.operations.similar import similar
@@ -36,6 +37,7 @@ from qmd.surfaces.tools.build_reply import TimedOut, UnknownTool, code_of
 from qmd.surfaces.tools.progress import Progress, Tell, telling
 from qmd.surfaces.tools.reply import Code, Reply, Resource, refusal
 from qmd.surfaces.tools.schemas.derive import arguments_of, json_name
+from qmd.surfaces.tools.schemas.experiences import QUERY_EXPERIENCES, SUBMIT_EXPERIENCE
 from qmd.surfaces.tools.schemas.tool import Tool
 from qmd.text import globs, paths
 from qmd.wording import lowest_shown_as
@@ -73,6 +75,10 @@ def without_fresh(tool: Tool) -> Tool:
     return tool._replace(input={**tool.input, "properties": left})
 
 
+OF_RECORDS = (QUERY_EXPERIENCES, SUBMIT_EXPERIENCE)
+"""Tools that are there unless index.yml switches experience records off."""
+
+
 class Toolbox:
     """Answers calls of tools, for any protocol.
 
@@ -88,10 +94,13 @@ class Toolbox:
     ) -> None:
         self.engine = engine
         self._read_only = read_only
+        with_records = records_wanted(engine)
         self.tools = tuple(
             tool if allow_write else without_fresh(tool)
             for tool in schemas.TOOLS
-            if not (tool.writes and read_only) and (allow_write or not tool.optional)
+            if not (tool.writes and read_only)
+            and (allow_write or not tool.optional)
+            and (with_records or tool not in OF_RECORDS)
         )
         self._by_name = {tool.name: tool for tool in self.tools}
         self._readers = CapacityLimiter(READERS)
@@ -362,10 +371,10 @@ class Toolbox:
     # -- experience records --------------------------------------------------------
 
     async def _query_experiences(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
-        experiences = await self._records()
         asked, misnamed = of_contract(tool, given)
         vector = None
         try:
+            experiences = await self._records()
             if await self._read(experiences.has_vectors):
                 work = partial(experiences.vector, asked)
                 vector = await to_thread.run_sync(work, limiter=self._models)
@@ -379,12 +388,16 @@ class Toolbox:
         return build_reply.outcome(*reply_text.fitting_page(found))
 
     async def _submit_experience(self, tool: Tool, given: Mapping[str, Any]) -> Reply:
-        experiences = await self._records()
+        try:
+            experiences = await self._records()
+        except QmdError as error:
+            return build_reply.failed(error)
         return build_reply.outcome(await self._read(experiences.submit, *of_contract(tool, given)))
 
     async def _records(self) -> Experiences:
         from qmd.operations.experiences import Experiences
 
+        await self._read(check_wanted, self.engine)
         if self._experiences is None:
             self._experiences = Experiences(self.engine)
         return self._experiences

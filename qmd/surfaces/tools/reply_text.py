@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from qmd.experiences.table import UNREVIEWED
 from qmd.operations.left_out import kept_in_words
+from qmd.operations.record_order import is_record
 from qmd.ranking.snippets import Matcher, cut
 from qmd.surfaces.tools.reply import Resource
 from qmd.types import Kept, Passage, Result
@@ -61,6 +63,8 @@ def record(result: Result, match: Matcher) -> dict[str, Any]:
         found["alsoIn"] = list(result.also_in)
     if result.stale:
         found["stale"] = True
+    if is_record(result):
+        found["unreviewed"] = True
     if result.similar:
         found["similar"] = list(result.similar)
     return found
@@ -90,6 +94,7 @@ def summary(question: str, results: Sequence[Mapping[str, Any]]) -> str:
         + " ".join(each["title"].splitlines())
         + _also_in(each.get("alsoIn", ()))
         + (" (stale: its file has changed or gone)" if each.get("stale") else "")
+        + (" (record of an agent, unreviewed)" if each.get("unreviewed") else "")
         for each in results
     ]
     return f'Found {count} for "{question}":\n\n' + "\n".join(lines)
@@ -257,9 +262,11 @@ def fitting_page(outcome: dict[str, Any]) -> tuple[dict[str, Any], *tuple[str, .
     if not isinstance(data, dict) or "experiences" not in data:
         return (outcome,)
     given = data["experiences"]
+    if not given:
+        return (outcome,)
     kept = fitting(given) or given[:1]
     if len(kept) == len(given):
-        return (outcome,)
+        return outcome, UNREVIEWED
     following = data["offset"] + len(kept)
     page = {**outcome, "data": {**data, "experiences": kept}}
-    return page, f"[... the answer is full; go on with offset={following}]"
+    return page, f"[... the answer is full; go on with offset={following}]", UNREVIEWED

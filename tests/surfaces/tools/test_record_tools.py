@@ -11,6 +11,7 @@ import anyio
 import pytest
 
 from qmd.errors import IndexBusy
+from qmd.experiences.table import UNREVIEWED
 from qmd.surfaces.tools import reply_text
 from qmd.surfaces.tools.dispatch import READERS, Toolbox
 from qmd.surfaces.tools.reply import Code
@@ -114,7 +115,8 @@ def test_experience_records_that_do_not_fit_are_on_the_next_page(toolbox):
         assert len(text(reply).encode()) <= reply_text.MOST_BYTES
         seen |= {each["id"] for each in page["experiences"]}
         offset += len(page["experiences"])
-        if len(reply.content) == 1:
+        assert reply.content[-1] == UNREVIEWED
+        if len(reply.content) == 2:
             break
         assert reply.content[1] == f"[... the answer is full; go on with offset={offset}]"
     assert len(seen) == 6

@@ -33,6 +33,10 @@ _RESULTS = record(
                         "type": "boolean",
                         "description": "True if the file has changed or gone since the last update",
                     },
+                    "unreviewed": {
+                        "type": "boolean",
+                        "description": "True if it is an experience record of an agent",
+                    },
                     "place": text("Page, slide or time of that line, where a file has some"),
                     "alsoIn": array(
                         text(), description="Names of the same file in other collections"
