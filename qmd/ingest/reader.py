@@ -32,8 +32,6 @@ FRESH_NS = 50_000_000
 """Nanoseconds. A file changed so shortly before the walk may change again within the same
 tick of the file system's clock: its time is not trusted, and it is compared again."""
 
-EMPTY = "empty"
-
 EPOCH = datetime(1970, 1, 1)
 
 
@@ -185,7 +183,7 @@ def understood(file: File, converters: Converters | None = None) -> File:
         if not _is_mostly_utf8(data, text):
             return _left_to(file, Choice(kinds.TEXT))
     if not text or text.isspace():
-        return file._replace(data=b"", problem=EMPTY, empty=True)
+        return file._replace(data=b"", problem=kinds.EMPTY, empty=True)
     data = text.encode() if lossy else data.removeprefix(codecs.BOM_UTF8)
     remark = "invalid UTF-8 was replaced" if lossy else None
     return file._replace(hash=content_hash(data), text=text, data=data, lossy=lossy, remark=remark)

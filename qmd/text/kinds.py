@@ -128,6 +128,9 @@ _MAILDIR = r"(?:^|/)(?:cur|new)/\d{6,}\.[^/]+"
 NO_READER = "no reader"
 """Why a file is left out whose suffix is none of these."""
 
+EMPTY = "empty"
+"""Why a file is left out in which nothing but blanks stands."""
+
 CONVERTED = "converter"
 """Reader of files that a command of the user converts."""
 
