@@ -16,7 +16,7 @@ from qmd.reports import Report
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
 from qmd.storage.document_lookup import check_collections
-from qmd.text import kinds, paths
+from qmd.text import paths
 from qmd.types import Collection, Kept, LeftOut
 
 if TYPE_CHECKING:
@@ -131,8 +131,9 @@ def compare(
     files = walk(collection) if found is None else found
 
     def current() -> list[str]:
-        converters = readers.converters if readers is not None else None
-        return [*kinds.current(), *(converters.tags if converters is not None else ())]
+        from qmd.ingest.converters import current_tags
+
+        return current_tags(readers.converters if readers is not None else None)
 
     def work(
         cursor: Cursor,

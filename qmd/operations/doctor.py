@@ -336,7 +336,7 @@ def _remarks(index: Index) -> Iterator[Finding]:
     ]
     for file, why in files[:MOST_REMARKS]:
         detail = f"{on_one_line(file)} is not indexed: {on_one_line(why)}"
-        yield Finding("files", "warning", detail)
+        yield Finding("files", "warning", detail, _ocr_mend(index, why))
     if len(files) > MOST_REMARKS:
         more = amount(len(files) - MOST_REMARKS, "file")
         yield Finding("files", "warning", f"and {more} more that cannot be read")
@@ -345,6 +345,17 @@ def _remarks(index: Index) -> Iterator[Finding]:
     if found and found[0].total > MOST_REMARKS:
         more = amount(found[0].total - MOST_REMARKS, "file")
         yield Finding("files", "warning", f"and {more} more with remarks")
+
+
+def _ocr_mend(index: Index, why: str) -> str | None:
+    """Say how the text of a file of pictures can be had."""
+    if not why.startswith(kinds.NO_TEXT_ON):
+        return None
+    if not index.settings().ocr:
+        return "If these are scans, write 'ocr: true' into index.yml, and Tesseract reads them."
+    if not kinds.has_tesseract():
+        return "Install Tesseract (tesseract-ocr), which 'ocr' in index.yml asks for."
+    return None
 
 
 def _installed() -> Iterator[Finding]:
