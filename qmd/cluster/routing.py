@@ -60,7 +60,7 @@ class Routes(NamedTuple):
             began=found.began,
             mask=found.mask,
             passed_over=list(found.passed_over),
-            too_large=found.too_large,
+            too_large=list(found.too_large),
             ctimes=[found.ctimes[at] for at in chosen],
         )
 

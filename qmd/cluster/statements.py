@@ -279,6 +279,7 @@ RULES: Mapping[str, Rule] = {
     "collections/folders": added([2], keys=[0, 1]),
     "collections/left_out": Gathered(is_distinct=True),
     "collections/lost_folders": _none,
+    "collections/unread_files": _none,
     "collections/overview": added([4, 5], keys=[0, 1, 2, 3]),
     "documents/at": _DOCUMENT(),
     "documents/below": _DOCUMENT(order=lambda row: (row[1], row[2])),
@@ -288,6 +289,7 @@ RULES: Mapping[str, Rule] = {
     "documents/named": Gathered(numbers=(1,), order=lambda row: (row[0], row[2], row[3])),
     "documents/places": _DOCUMENT(only="ids"),
     "documents/recorded": _none,  # the files are on another machine
+    "documents/why_unread": _none,
     "documents/similar": Gathered(
         order=lambda row: row[1:], limit=5, instead="cluster/similar", width=1
     ),

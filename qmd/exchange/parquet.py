@@ -81,7 +81,10 @@ PARTED = "documents"
 """Table that can be partitioned by collection."""
 
 STAYING = frozenset(
-    {"schema_migrations", "settings", "tombstones", "readings", "left_out", "lost_folders"}
+    {
+        *("schema_migrations", "settings", "tombstones", "readings"),
+        *("left_out", "lost_folders", "unread_files"),
+    }
 )
 """Tables that stay with their index: an import creates its own."""
 

@@ -69,7 +69,7 @@ class Batches:
         report.skipped[:] = comparison.found.skipped
         report.left_out[:] = comparison.found.left_out
         report.kept[:] = comparison.kept
-        self._is_told = comparison.is_told
+        self._is_told, self._comparison = comparison.is_told, comparison
         self._began = comparison.found.began
         self._vocabulary = IndexedTerms(database, held).vocabulary
         self._unusable = 0
@@ -177,9 +177,13 @@ class Batches:
         report = self._report
         reported = report.new + report.updated + report.renamed + self._unusable
         report.unchanged = max(0, len(self._found.paths) - reported)
-        if not self._is_told:
+        large = set(self._found.too_large)
+        unread = [each for each in report.skipped if each[0] not in large]
+        unread = self._comparison.unread_with(unread)
+        if not self._is_told or unread != list(self._comparison.unread):
             note = partial(documents.note_left_out, collection=report.collection)
-            self._database.write(partial(note, found=report.left_out, lost=report.kept))
+            found, kept = report.left_out, report.kept
+            self._database.write(partial(note, found=found, lost=kept, unread=unread))
 
     def _count(self, files: list[File], accepted: set[str]) -> bool:
         """Add a batch to the report.

@@ -196,10 +196,24 @@ def kept(cursor: Cursor, collection: str) -> list[Kept]:
     return cursor.rows(Kept, "documents/lost_folders", collection=collection)
 
 
+def unread(cursor: Cursor, collection: str) -> list[tuple[str, str]]:
+    """Files of a collection that could not be read, as they were noted, with the reasons."""
+    return [
+        (path, why) for path, why in cursor.run("documents/unread_files", collection=collection)
+    ]
+
+
 def note_left_out(
-    cursor: Cursor, collection: str, found: Sequence[LeftOut], lost: Sequence[Kept]
+    cursor: Cursor,
+    collection: str,
+    found: Sequence[LeftOut],
+    lost: Sequence[Kept],
+    unread: Sequence[tuple[str, str]],
 ) -> None:
     """Note what is not indexed of a collection, and its folders that have lost their files."""
+    cursor.run("documents/forget_unread_files", collection=collection)
+    if unread:
+        cursor.run("documents/add_unread_files", collection=collection, files=as_json(list(unread)))
     cursor.run("documents/forget_left_out", collection=collection)
     rows = [[each.suffix, each.files, each.why] for each in found]
     cursor.run("documents/add_left_out", collection=collection, found=as_json(rows))

@@ -16,7 +16,7 @@ from qmd.reports import Report
 from qmd.storage.cursor import Cursor
 from qmd.storage.database import Database
 from qmd.storage.document_lookup import check_collections
-from qmd.text import kinds
+from qmd.text import paths
 from qmd.types import Collection, Kept, LeftOut
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ class Comparison(NamedTuple):
         changes: without documents that are kept.
         is_told: the index has a record of the files that the collection leaves out, and of the
             folders that have lost their files.
+        unread: files that could not be read, as the index has noted them.
         kept: folders that have lost their files all at once.
         removes: their documents are to be removed.
     """
@@ -44,6 +45,7 @@ class Comparison(NamedTuple):
     is_told: bool = True
     kept: Sequence[Kept] = ()
     removes: bool = False
+    unread: Sequence[tuple[str, str]] = ()
 
     @property
     def nothing_changed(self) -> Report | None:
@@ -53,6 +55,23 @@ class Comparison(NamedTuple):
         report = same(self.collection, self.found)
         report.kept[:] = self.kept
         return report
+
+    @property
+    def forgets(self) -> bool:
+        """True if files that could not be read are not as the index has noted them."""
+        return self.unread_with(self.found.refused) != list(self.unread)
+
+    def unread_with(self, files: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Add the files that were noted inside of others which have not changed.
+
+        Args:
+            files: that could not be read, with the reasons.
+        """
+        inside = [each for each in self.unread if "/" in each[0]]
+        if inside:
+            there = {*self.found.paths}.difference(each.path for each in self.changes)
+            inside = [each for each in inside if not there.isdisjoint(paths.above(each[0]))]
+        return sorted({*files, *inside})
 
     def unusable(self, report: Report) -> list[tuple[str, str]] | None:
         """Load the files that cannot be indexed while they stay the same, with the reasons.
@@ -112,10 +131,13 @@ def compare(
     files = walk(collection) if found is None else found
 
     def current() -> list[str]:
-        converters = readers.converters if readers is not None else None
-        return [*kinds.current(), *(converters.tags if converters is not None else ())]
+        from qmd.ingest.converters import current_tags
 
-    def work(cursor: Cursor) -> tuple[list[Change], tuple[list[LeftOut], list[Kept]]]:
+        return current_tags(readers.converters if readers is not None else None)
+
+    def work(
+        cursor: Cursor,
+    ) -> tuple[list[Change], tuple[list[LeftOut], list[Kept]], list[tuple[str, str]]]:
         check_collections(cursor, [collection.name])
         outdated = commit.outdated(cursor, collection=collection.name, current=current)
         changes = commit.changes(
@@ -128,9 +150,10 @@ def compare(
             ctimes=files.ctimes,
         )
         told = commit.left_out(cursor, collection.name), commit.kept(cursor, collection.name)
-        return _with_outdated(changes, outdated, files) if outdated else changes, told
+        unread = commit.unread(cursor, collection.name)
+        return _with_outdated(changes, outdated, files) if outdated else changes, told, unread
 
-    changes, told = database.read(work)
+    changes, told, unread = database.read(work)
     kept: list[Kept] = []
     if any(change.place is None for change in changes):
         here = {path for path in walk(collection).paths if chosen is None or path in chosen}
@@ -138,8 +161,9 @@ def compare(
         if not removes:
             kept, staying = lost(collection, files, changes, told[1])
             changes = [each for each in changes if each.path not in staying]
-    is_told = told == (files.left_out, kept)
-    return Comparison(collection, files, changes, is_told, kept, removes)
+    comparison = Comparison(collection, files, changes, kept=kept, removes=removes, unread=unread)
+    is_told = told == (files.left_out, kept) and (bool(changes) or not comparison.forgets)
+    return comparison._replace(is_told=is_told)
 
 
 def _with_outdated(changes: list[Change], outdated: list[Change], files: FileTable) -> list[Change]:

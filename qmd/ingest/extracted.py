@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from qmd.ingest import commit
 from qmd.ingest.commit import Made
 from qmd.ingest.extractor import Extractor
-from qmd.ingest.reader import EMPTY, File, understood
+from qmd.ingest.reader import File, understood
 from qmd.ingest.readers.reading import Reading, Unreadable, restored
 from qmd.ingest.readers.tasks import Job
 from qmd.storage.arrow import Relation
@@ -94,7 +94,7 @@ def _with(file: File, result: Reading | Unreadable) -> File:
     text = result.text
     if not text or text.isspace():
         if not result.attachments:
-            return bare._replace(problem=result.remark or EMPTY, empty=True)
+            return bare._replace(problem=result.remark or kinds.EMPTY, empty=True)
         text = f"{result.title or file.path.rpartition('/')[2]}\n"
     data = text.encode()
     return bare._replace(

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from qmd.ingest.readers import ocr
 from qmd.ingest.readers.reading import Reading, Unreadable
 from qmd.ingest.readers.tasks import Job, ReadingLimits
 from qmd.storage import scratch
@@ -108,7 +109,7 @@ class Extraction:
     def _read(self, job: Job) -> Reading | Unreadable:
         worker = self._take()
         try:
-            return worker.read(job, self._limits or LIMITS)
+            return worker.read(job, _limits(job, self._limits or LIMITS))
         except Unreadable as error:
             if self._stopped:
                 raise Stopped from None
@@ -147,6 +148,13 @@ class Extraction:
             idle, self._idle = self._idle, []
         for worker in idle:
             worker.kill()
+
+
+def _limits(job: Job, limits: Limits) -> Limits:
+    """Add the time that pages need which are pictures."""
+    if not job.task.ocr:
+        return limits
+    return limits._replace(seconds=limits.seconds + ocr.MOST_SECONDS + ocr.PAGE_SECONDS)
 
 
 def _crashed(by: int | None) -> str:

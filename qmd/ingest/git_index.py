@@ -16,6 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from qmd.text import paths
+
 LARGEST = 512_000_000
 """Bytes of an index file: some millions of files."""
 
@@ -41,7 +43,7 @@ class Tracked(NamedTuple):
 
     def has(self, path: str) -> bool:
         """Check that a file, or a submodule, is tracked."""
-        return path in self.files or any(folder in self.whole for folder in _above(path))
+        return path in self.files or any(folder in self.whole for folder in paths.above(path))
 
     def has_below(self, path: str) -> bool:
         """Check that something in a folder is tracked, or that it is a submodule."""
@@ -71,15 +73,8 @@ def tracked(git: str) -> Tracked:
             path = name.decode("utf-8", "surrogateescape")
             (whole if mode == _FOLDER else files).add(path.rstrip("/"))
     files.discard("")
-    folders = {folder for path in files for folder in _above(path)}
+    folders = {folder for path in files for folder in paths.above(path)}
     return Tracked(frozenset(files), frozenset(folders), frozenset(whole))
-
-
-def _above(path: str) -> Iterator[str]:
-    folder = path.rpartition("/")[0]
-    while folder:
-        yield folder
-        folder = folder.rpartition("/")[0]
 
 
 def _read(file: Path) -> bytes:

@@ -18,8 +18,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from posixpath import dirname
+from collections.abc import Sequence
 
 from qmd.ingest.commit import Change
 from qmd.ingest.walk import FileTable
@@ -78,7 +77,7 @@ def _emptied(
     empty: dict[str, bool] = {}
     inside: dict[str, str] = {}
     for path in missing:
-        for folder in _above(path):
+        for folder in paths.above(path):
             if folder not in empty:
                 empty[folder] = _is_empty(f"{root}/{folder}")
             if empty[folder]:
@@ -88,14 +87,6 @@ def _emptied(
     folders = {each for each, count in counts.items() if count >= MANY and 2 * new < count}
     kept = [Kept(f"{shown.rstrip('/')}/{each}", counts[each], 0) for each in sorted(folders)]
     return kept, {path for path, folder in inside.items() if folder in folders}
-
-
-def _above(path: str) -> Iterator[str]:
-    """Yield the folders that a path is in, without the collection itself."""
-    folder = dirname(path)
-    while folder:
-        yield folder
-        folder = dirname(folder)
 
 
 def _is_empty(folder: str) -> bool:

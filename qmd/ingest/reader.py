@@ -32,8 +32,6 @@ FRESH_NS = 50_000_000
 """Nanoseconds. A file changed so shortly before the walk may change again within the same
 tick of the file system's clock: its time is not trusted, and it is compared again."""
 
-EMPTY = "empty"
-
 EPOCH = datetime(1970, 1, 1)
 
 
@@ -177,26 +175,25 @@ def understood(file: File, converters: Converters | None = None) -> File:
     if choice.problem:
         return file._replace(data=b"", problem=choice.problem, empty=True)
     if choice.kind is not None:
-        return _left_to(file, choice)
+        return _left_to(file, choice, converters)
     try:
         text, lossy = data.decode("utf-8-sig"), False
     except UnicodeDecodeError:
         text, lossy = data.decode("utf-8-sig", errors="replace"), True
         if not _is_mostly_utf8(data, text):
-            return _left_to(file, Choice(kinds.TEXT))
+            return _left_to(file, Choice(kinds.TEXT), converters)
     if not text or text.isspace():
-        return file._replace(data=b"", problem=EMPTY, empty=True)
+        return file._replace(data=b"", problem=kinds.EMPTY, empty=True)
     data = text.encode() if lossy else data.removeprefix(codecs.BOM_UTF8)
     remark = "invalid UTF-8 was replaced" if lossy else None
     return file._replace(hash=content_hash(data), text=text, data=data, lossy=lossy, remark=remark)
 
 
-def _left_to(file: File, choice: Choice) -> File:
-    from qmd.ingest.readers.tasks import Task
+def _left_to(file: File, choice: Choice, converters: Converters | None) -> File:
+    from qmd.ingest.converters import task_of
 
     assert choice.kind is not None
-    task = Task(choice.kind.tag, choice.kind.reader)
-    return file._replace(task=task, remark=choice.remark)
+    return file._replace(task=task_of(choice.kind, converters), remark=choice.remark)
 
 
 def _is_mostly_utf8(data: bytes, text: str) -> bool:

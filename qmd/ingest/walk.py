@@ -44,7 +44,7 @@ class FileTable:
         began: nanoseconds since the epoch, before the first of them was looked at.
         mask: of the collection.
         passed_over: files that the mask does not take.
-        too_large: files over the limit.
+        too_large: paths of files over the limit, which are in `skipped`, too.
         ctimes: nanoseconds: of the last change in any way, which no program can set back, as
             `rsync -t` does with the other time.
     """
@@ -58,7 +58,7 @@ class FileTable:
     began: int = field(default_factory=time.time_ns)
     mask: str = ""
     passed_over: list[str] = field(default_factory=list)
-    too_large: int = 0
+    too_large: list[str] = field(default_factory=list)
     ctimes: list[int] = field(default_factory=list)
 
     def is_unread(self, path: str) -> bool:
@@ -77,8 +77,15 @@ class FileTable:
             for suffix, count in sorted(counts.items(), key=lambda each: (-each[1], each[0]))
         ]
         if self.too_large:
-            found.append(LeftOut(None, self.too_large, f"over {LARGEST // 1_000_000} MB"))
+            count = len(self.too_large)
+            found.append(LeftOut(None, count, f"over {LARGEST // 1_000_000} MB"))
         return found
+
+    @property
+    def refused(self) -> list[tuple[str, str]]:
+        """Files that cannot be read but for their size, with the reasons, by path."""
+        large = set(self.too_large)
+        return sorted(each for each in self.skipped if each[0] not in large)
 
 
 def walk(collection: Collection) -> FileTable:
@@ -105,7 +112,7 @@ def walk(collection: Collection) -> FileTable:
             shown, limit = size // 1_000_000, LARGEST // 1_000_000
             found.skipped.append((path, f"too large ({shown} MB, the limit is {limit} MB)"))
             found.unread.append(path)
-            found.too_large += 1
+            found.too_large.append(path)
         else:
             found.paths.append(path)
             found.sizes.append(size)

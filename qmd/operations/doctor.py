@@ -21,6 +21,7 @@ from qmd.operations.mapped_postings import mapped_postings
 from qmd.quoting import command
 from qmd.settings import trust
 from qmd.storage import catalog, maintenance, scratch
+from qmd.text import kinds
 from qmd.text.globs import matches_nothing
 from qmd.types import EXPERIENCES
 from qmd.visible import shown
@@ -321,16 +322,40 @@ def _ignored(index: Index) -> Iterator[Finding]:
 
 
 def _remarks(index: Index) -> Iterator[Finding]:
-    """Find files that are indexed, but not all of which could be read."""
+    """Find files that could not be read, or not all of which could."""
     try:
         found = index.read(partial(maintenance.remarks, limit=MOST_REMARKS))
+        unread = index.read(catalog.unread)
     except QmdError:
         return  # told of as a problem of the index
+    files = [
+        (f"{name}/{path}", why)
+        for name, each in unread.items()
+        for path, why in each
+        if why != kinds.EMPTY
+    ]
+    for file, why in files[:MOST_REMARKS]:
+        detail = f"{on_one_line(file)} is not indexed: {on_one_line(why)}"
+        yield Finding("files", "warning", detail, _ocr_mend(index, why))
+    if len(files) > MOST_REMARKS:
+        more = amount(len(files) - MOST_REMARKS, "file")
+        yield Finding("files", "warning", f"and {more} more that cannot be read")
     for each in found:
         yield Finding("files", "warning", f"{on_one_line(each.file)}: {on_one_line(each.remark)}")
     if found and found[0].total > MOST_REMARKS:
         more = amount(found[0].total - MOST_REMARKS, "file")
         yield Finding("files", "warning", f"and {more} more with remarks")
+
+
+def _ocr_mend(index: Index, why: str) -> str | None:
+    """Say how the text of a file of pictures can be had."""
+    if not why.startswith(kinds.NO_TEXT_ON):
+        return None
+    if not index.settings().ocr:
+        return "If these are scans, write 'ocr: true' into index.yml, and Tesseract reads them."
+    if not kinds.has_tesseract():
+        return "Install Tesseract (tesseract-ocr), which 'ocr' in index.yml asks for."
+    return None
 
 
 def _installed() -> Iterator[Finding]:

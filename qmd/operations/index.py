@@ -100,11 +100,12 @@ class Index:
 
         if self._extractor is None:
             self._extractor = Extractor(self.place.database)
-        if not collection.converted:
+        settings = self.settings()
+        if not collection.converted and not settings.ocr:
             return Readers(self._extractor)
         from qmd.ingest.converters import converters
 
-        return Readers(self._extractor, converters(self.place, self.settings(), collection))
+        return Readers(self._extractor, converters(self.place, settings, collection))
 
     def end_readers(self) -> None:
         """End the processes that read files."""

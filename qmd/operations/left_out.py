@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from qmd.quoting import command
-from qmd.text import kinds
+from qmd.text import kinds, paths
 from qmd.types import Kept, LeftOut
 from qmd.wording import amount
 
 if TYPE_CHECKING:
     from qmd.operations.index import Index
+
+UNREADABLE = "unreadable"
+"""Why files are left out that are damaged, encrypted, pictures of text, or no text at all."""
 
 MOST_SUFFIXES = 12
 """That are told in one line."""
@@ -57,10 +61,16 @@ def as_records(found: Sequence[LeftOut]) -> list[dict[str, object]]:
 
 
 def counted(engine: Index) -> dict[str, list[LeftOut]]:
-    """Count the files that each collection left out at its last update."""
+    """Count the files that each collection left out, or could not read, at its last update."""
     from qmd.storage import catalog
 
-    return engine.read(catalog.left_out)
+    found = engine.read(catalog.left_out)
+    for collection, files in engine.read(catalog.unread).items():
+        whys = Counter(why if why == kinds.EMPTY else UNREADABLE for _, why in files)
+        found.setdefault(collection, []).extend(
+            LeftOut(None, whys[why], why) for why in (UNREADABLE, kinds.EMPTY) if why in whys
+        )
+    return found
 
 
 def files(engine: Index, name: str | None = None) -> Iterator[tuple[str, str]]:
@@ -75,11 +85,19 @@ def files(engine: Index, name: str | None = None) -> Iterator[tuple[str, str]]:
     """
     from qmd.ingest.walk import walk
     from qmd.operations.update import may_read
+    from qmd.storage import catalog
 
+    unread = engine.read(catalog.unread)
     for collection in engine.folders([name] if name else ()):
         if not may_read(engine, collection):
             continue
         found = walk(collection)
         told = [(path, kinds.why_left_out(path, collection.mask)) for path in found.passed_over]
-        for path, why in sorted([*told, *found.skipped]):
+        there = set(found.paths)
+        told += [
+            (path, why)
+            for path, why in unread.get(collection.name, ())
+            if path in there or not there.isdisjoint(paths.above(path))
+        ]
+        for path, why in sorted({*told, *found.skipped}):
             yield f"{collection.name}/{path}", why

@@ -46,6 +46,9 @@ _SEVERAL_WAYS = re.compile(r"<<|!|(?<![\w./-])[-+]?(?:0+\d|\d+_|\d{4}-\d)")
 1_000."""
 
 
+_LANGUAGES = re.compile(r"[A-Za-z]\w{1,31}(?:\+[A-Za-z]\w{1,31}){0,9}", re.A)
+
+
 class Engine(NamedTuple):
     """Index of shards that is searched in the place of the index file.
 
@@ -73,6 +76,7 @@ class Settings(NamedTuple):
         query_log: whether searches are noted, in a file beside the index.
         readers: for the name of a collection, or '' for all, the commands that convert files to
             Markdown, by the globs of their names.
+        ocr: languages in which Tesseract reads pages without text; '': it does not.
         server: whether a running server carries commands out for other processes.
         engines: indexes of shards, by the name of the engine.
         experiences: whether agents may submit and find experience records.
@@ -87,6 +91,7 @@ class Settings(NamedTuple):
     chunk_strategy: str = "auto"
     query_log: bool = True
     readers: Mapping[str, Mapping[str, str]] = MappingProxyType({})
+    ocr: str = ""
     server: bool = True
     engines: Mapping[str, Engine] = MappingProxyType({})
     experiences: bool = True
@@ -245,6 +250,7 @@ class _Reader:
             "models",
             "chunk",
             "readers",
+            "ocr",
             "server",
             "engine",
             "experiences",
@@ -295,10 +301,20 @@ class _Reader:
             strategy,
             self._flag(top, "query_log", default=True),
             {name: commands for name, commands in readers.items() if commands},
+            self._ocr(top),
             self._flag(top, "server", default=True),
             self._engines(top),
             self._flag(top, "experiences", default=True),
         )
+
+    def _ocr(self, top: Any) -> str:
+        """Languages in which pictures are read, as Tesseract names them."""
+        if top.get("ocr") in (None, False):
+            return ""
+        languages = "eng" if top["ocr"] is True else self._text(top, "ocr") or ""
+        if not _LANGUAGES.fullmatch(languages):
+            self._fail(top, "ocr", "'ocr' has to be true, or languages of Tesseract: 'deu+eng'")
+        return languages
 
     def _engines(self, top: Any) -> dict[str, Engine]:
         """Indexes of shards, by the name of the engine."""

@@ -67,6 +67,8 @@ def demands(place: Place, settings: Settings) -> list[Demand]:
         for glob, command in commands.items():
             run = scripts(command, roots.get(name, place.project), place.project)
             wanted.append(Demand(f"run for files {glob}{whose}", command, run))
+    if settings.ocr:
+        wanted.append(Demand("read pages without text", f"tesseract -l {settings.ocr}"))
     wanted += [Demand(f"use for {role}", model) for role, model in settings.models.items()]
     if settings.editor_uri:
         wanted.append(Demand("open with a click", settings.editor_uri))

@@ -94,6 +94,14 @@ def kept(cursor: Cursor) -> dict[str, list[Kept]]:
     return found
 
 
+def unread(cursor: Cursor) -> dict[str, list[tuple[str, str]]]:
+    """Load the files of each collection that could not be read at its last update, with reasons."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for collection, path, why in cursor.run("collections/unread_files"):
+        found.setdefault(collection, []).append((path, why))
+    return found
+
+
 def config_digest(cursor: Cursor) -> str | None:
     """Return the digest of the index.yml that the tables reflect."""
     name = "config_digest"
@@ -133,6 +141,7 @@ def _remove_strays(cursor: Cursor) -> None:
     cursor.run("collections/remove_strays")
     cursor.run("collections/forget_left_out")
     cursor.run("collections/forget_lost_folders")
+    cursor.run("collections/forget_unread_files")
 
 
 def _renamed(before: Sequence[Collection], now: Sequence[Collection]) -> list[tuple[str, str]]:

@@ -85,6 +85,9 @@ def missing(
     if not _may_be_one(name):
         shown = name[:200].replace("\0", "\\0")
         return DocumentNotFound(shown if len(name) <= 200 else f"{shown}…")
+    for meant in dict.fromkeys((name, or_else or name)):
+        if unread := _unread(cursor, meant.removeprefix(paths.SCHEME)):
+            return DocumentNotFound(meant, on_disk=unread)
     if folder is not None:
         for meant in dict.fromkeys((name, or_else or name)):
             on_disk = _on_disk(cursor, meant, folder)
@@ -200,6 +203,12 @@ def _as_written(place: str) -> str:
     return paths.to_nfc(place) or place
 
 
+def _unread(cursor: Cursor, name: str) -> str | None:
+    """Say why a file of a collection could not be read; None if there is no such file."""
+    rows = cursor.run("documents/why_unread", name=name)
+    return f"It is not indexed: {rows[0][0]}." if rows else None
+
+
 def _on_disk(cursor: Cursor, name: str, folder: Path) -> str | None:
     """Explain why a file of a collection is not indexed; None if there is no such file."""
     place = os.path.normpath(folder / paths.at_home(name))
@@ -208,6 +217,8 @@ def _on_disk(cursor: Cursor, name: str, folder: Path) -> str | None:
     inside = list(_inside(cursor, place)) or list(_inside(cursor, os.path.realpath(place)))
     for collection, path in inside:
         if globs.taking(collection.mask, collection.ignored, collection.converted)(path):
+            if unread := _unread(cursor, f"{collection.name}/{path}"):
+                return unread
             update = command("qmd", "update", "-c", collection.name)
             return (
                 f"It is not indexed. Run {update}, which passes over files that are empty, "

@@ -37,6 +37,7 @@ class Kind(NamedTuple):
             '' for text that is indexed as it stands.
         version: of the reader; a file that an earlier one has read is read again.
         package: that the reader comes from, if it is none of these.
+        scans: its pages may be pictures, whose text Tesseract reads.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Kind(NamedTuple):
     reader: str = ""
     version: str = "1"
     package: str = ""
+    scans: bool = False
 
     @property
     def tag(self) -> str:
@@ -56,7 +58,7 @@ class Kind(NamedTuple):
 KINDS = (
     Kind("Markdown", ".md .markdown .mdx .mdown .mkd .qmd .rmd"),
     Kind("text", ".txt .text"),
-    Kind("PDF", ".pdf", DOCUMENT, "pdf"),
+    Kind("PDF", ".pdf", DOCUMENT, "pdf", scans=True),
     Kind("Word", ".docx .docm .dotx .dotm", DOCUMENT, "docx"),
     Kind("PowerPoint", ".pptx .pptm .ppsx .ppsm .potx", DOCUMENT, "pptx"),
     Kind("Excel", ".xlsx .xlsm .xltx .xltm", DOCUMENT, "xlsx"),
@@ -128,6 +130,12 @@ _MAILDIR = r"(?:^|/)(?:cur|new)/\d{6,}\.[^/]+"
 NO_READER = "no reader"
 """Why a file is left out whose suffix is none of these."""
 
+EMPTY = "empty"
+"""Why a file is left out in which nothing but blanks stands."""
+
+NO_TEXT_ON = "no text on page"
+"""Begins the reason why a file is left out whose pages are pictures."""
+
 CONVERTED = "converter"
 """Reader of files that a command of the user converts."""
 
@@ -166,7 +174,7 @@ def named(path: str, tag: str | None) -> str:
         tag: of the reader that has read it, or None.
     """
     kind = kind_of(path)
-    if tag and (kind is None or kind.tag != tag):
+    if tag and (kind is None or not tag.startswith(kind.tag)):
         every = (*by_suffix().values(), *UNNAMED)
         kind = next((each for each in every if each.tag == tag), kind)
     return kind.name if kind is not None else "text"
@@ -233,8 +241,14 @@ def plugins() -> list[Kind]:
 
 
 def stamp() -> list[int]:
-    """Return what is another one after a package was installed or removed."""
-    return [os.stat(folder).st_mtime_ns for folder in _folders()]
+    """Return what is another one after a package, or Tesseract, was installed or removed."""
+    return [*(os.stat(folder).st_mtime_ns for folder in _folders()), int(has_tesseract())]
+
+
+def has_tesseract() -> bool:
+    """Tell whether the program that reads text in pictures is installed."""
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return any(os.access(f"{folder}/tesseract", os.X_OK) for folder in folders if folder)
 
 
 def _folders() -> Iterator[str]:

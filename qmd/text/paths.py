@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -97,6 +98,14 @@ def is_below(path: str) -> bool:
     except UnicodeEncodeError:
         return False
     return len(data) <= LONGEST_PATH and all(len(name) <= LONGEST_NAME for name in data.split(b"/"))
+
+
+def above(path: str) -> Iterator[str]:
+    """Yield the folders that a path is in, the innermost first, without the collection itself."""
+    folder = path.rpartition("/")[0]
+    while folder:
+        yield folder
+        folder = folder.rpartition("/")[0]
 
 
 def place(root: str, path: str) -> str | None:

@@ -173,6 +173,14 @@ def test_without_settings_the_defaults_count(place, text):
     assert (digest(place) is None) == (text is None)
 
 
+@pytest.mark.parametrize(
+    ("written", "languages"),
+    [("true", "eng"), ("false", ""), ("", ""), ("deu+chi_sim", "deu+chi_sim"), ("fra", "fra")],
+)
+def test_languages_of_pictures_are_read(place, written, languages):
+    assert load(write(place, f"ocr: {written}\n")).ocr == languages
+
+
 def test_everything_in_index_yml_is_read(place):
     text = """
 global_context: All
@@ -220,6 +228,8 @@ collections:
         (f"{NOTES}    ignore: [a, 5]\n", 4, "ignore"),
         (f"{NOTES}    context: hello\n", 4, "context of 'notes' has to be"),
         ("chunk:\n  tokens: 15\n", 2, "tokens"),
+        ("ocr: --help\n", 1, "'ocr' has to be true, or languages of Tesseract"),
+        ("ocr: eng deu\n", 1, "'ocr' has to be true, or languages of Tesseract"),
         ("chunk:\n  overlap: 0.9\n", 2, "from 0 to below 0.9"),
         ('collections:\n  n:\n    path: "/a\\0b"\n', 3, "'path' has a NUL in it"),
         ('collections:\n  n:\n    path: /n\n    update: "a\\0b"\n', 4, "'update' has a NUL"),

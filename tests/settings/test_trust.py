@@ -60,6 +60,12 @@ def test_where_links_lead_needs_approval(place):
     assert not is_trusted(place, wanted._replace(editor_uri="https://other.example/{path}"))
 
 
+def test_a_program_that_reads_pictures_needs_approval(place):
+    wanted = settings(place)._replace(ocr="eng")
+    assert needs_approval(place, wanted) == ["read pages without text: tesseract -l eng"]
+    assert not is_trusted(place, wanted)
+
+
 def test_a_project_that_only_reads_its_own_folders_needs_none(place):
     plain = settings(place, ("a", "docs", None), ("b", ".", None))
     assert needs_approval(place, plain) == []

@@ -4,21 +4,35 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from qmd.ingest.readers.building import Builder, single_spaced
 from qmd.ingest.readers.dates import of_pdf
 from qmd.ingest.readers.office import given_title
 from qmd.ingest.readers.reading import Reading, Unreadable
+from qmd.text.kinds import NO_TEXT_ON
+
+if TYPE_CHECKING:
+    from qmd.ingest.readers.ocr import Tesseract
 
 MOST_PAGES = 20_000
+
+DOTS = 300 / 72
+"""Dots of a page that is rendered, for each point: 300 an inch, as Tesseract wants them."""
+
+MOST_DOTS = 25_000_000
+"""Dots of one page: three times those of A4."""
 
 _HYPHENATED = re.compile("(?<=\\w)[\ufffe\x02\xad]\r?\n?")
 _BLANK_LINES = re.compile(r"\n\s*\n+")
 
 
-def read(data: bytes, name: str) -> Reading:
-    """Read a document page by page; entries of its outline become headings."""
+def read(data: bytes, name: str, ocr: Tesseract | None = None) -> Reading:
+    """Read a document page by page; entries of its outline become headings.
+
+    Args:
+        ocr: reads pages without text; None: their numbers are told.
+    """
     import pypdfium2
     from pypdfium2 import raw
 
@@ -26,6 +40,7 @@ def read(data: bytes, name: str) -> Reading:
     told: dict[str, str] = {}
     language = None
     blank: list[int] = []
+    scanned: list[int] = []
     if not data:
         raise Unreadable("empty file")
     if b"%PDF-" not in data[:1024]:
@@ -43,7 +58,11 @@ def read(data: bytes, name: str) -> Reading:
             count = len(document)
             for index in range(min(count, MOST_PAGES)):
                 out.place("page", str(index + 1))
-                if not _page(out, document, index, headings.get(index, [])):
+                if _page(out, document, index, headings.get(index, [])):
+                    continue
+                if ocr is not None and not ocr.is_spent and _scan(out, document, index, ocr):
+                    scanned.append(index + 1)
+                else:
                     blank.append(index + 1)
             if count > MOST_PAGES:
                 out.remark = f"only the first {MOST_PAGES} of {count} pages were read"
@@ -51,8 +70,8 @@ def read(data: bytes, name: str) -> Reading:
             document.close()
     if blank:
         if out.empty:
-            raise Unreadable(f"no text on {page_spans(blank)}")
-        out.remark = out.remark or f"no text on {page_spans(blank)}"
+            raise Unreadable(_no_text_on(blank))
+        out.remark = out.remark or _no_text_on(blank)
     return out.reading(
         title=given_title(told.get("title")),
         date=of_pdf(told.get("creationdate")) or of_pdf(told.get("moddate")),
@@ -61,9 +80,14 @@ def read(data: bytes, name: str) -> Reading:
         metadata={
             "modified": of_pdf(told.get("moddate")),
             "pages": count,
+            "ocr": spans(scanned) if scanned else None,
             **{key: told.get(key) for key in ("subject", "keywords")},
         },
     )
+
+
+def _no_text_on(pages: list[int]) -> str:
+    return f"{NO_TEXT_ON}{spans(pages).removeprefix('page')}"
 
 
 def _page(out: Builder, document: Any, index: int, headings: list[tuple[int, str]]) -> bool:
@@ -90,6 +114,26 @@ def _page(out: Builder, document: Any, index: int, headings: list[tuple[int, str
         else:
             lines.append(line.rstrip())
     out.block(_BLANK_LINES.sub("\n\n", "\n".join(lines)))
+    return bool(text.strip())
+
+
+def _scan(out: Builder, document: Any, index: int, ocr: Tesseract) -> bool:
+    """Add the text of a page that is a picture; false if there is none."""
+    page = document[index]
+    try:
+        width, height = page.get_size()
+        scale = min(DOTS, (MOST_DOTS / max(1.0, width * height)) ** 0.5)
+        bitmap = page.render(scale=scale, grayscale=True)
+        try:
+            rows = bytes(bitmap.buffer)
+            step, wide, high = bitmap.stride, bitmap.width, bitmap.height
+        finally:
+            bitmap.close()
+    finally:
+        page.close()
+    dots = b"".join(rows[row * step : row * step + wide] for row in range(high))
+    text = ocr.text(b"P5 %d %d 255\n" % (wide, high) + dots)
+    out.block(_BLANK_LINES.sub("\n\n", text.strip()))
     return bool(text.strip())
 
 

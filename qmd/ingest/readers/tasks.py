@@ -27,11 +27,13 @@ class Task(NamedTuple):
         tag: reader and version, as the index notes them.
         reader: as in `Kind`; of a converter the command, with `{path}` for the file.
         folder: that a converter runs in; None: it is none.
+        ocr: languages of pages that are pictures; '': their text is not read.
     """
 
     tag: str
     reader: str
     folder: str | None = None
+    ocr: str = ""
 
     @property
     def says_itself(self) -> bool:

@@ -9,6 +9,7 @@ import shlex
 import signal
 import subprocess
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -53,7 +54,12 @@ class _Session:
         signal.setitimer(signal.ITIMER_REAL, limits.seconds + GRACE)
         try:
             if task.folder is None:
-                return _bounded(_loaded(task.reader)(data, name), limits)
+                read = _loaded(task.reader)
+                if task.ocr:
+                    from qmd.ingest.readers.ocr import Tesseract
+
+                    read = partial(read, ocr=Tesseract(task.ocr))
+                return _bounded(read(data, name), limits)
             return _bounded(_converted(task, data, name, limits, Path(scratch)), limits)
         except Unreadable as error:
             raise Unreadable(_line(str(error))) from None
@@ -67,10 +73,10 @@ class _Session:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def _loaded(reader: str) -> Callable[[bytes, str], Reading]:
+def _loaded(reader: str) -> Callable[..., Reading]:
     module, _, function = reader.partition(":")
     if not function:
-        read: Callable[[bytes, str], Reading] = import_module(f"qmd.ingest.readers.{module}").read
+        read: Callable[..., Reading] = import_module(f"qmd.ingest.readers.{module}").read
         return read
     found = import_module(module)
     for part in function.split("."):

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from tests.ingest.readers.pdfs import pdf
 from tests.ingest.readers.samples import SAMPLES
 
 
@@ -83,3 +84,82 @@ def test_a_hit_names_its_page_and_get_gives_it(qmd, folder):
     assert "kettle" not in qmd("get", "notes/report.pdf:p1")[1]
     [other] = json.loads(qmd("search", "tea.md", "--json", "-n", "1")[1])
     assert "place" not in other
+
+
+@pytest.fixture
+def damaged(folder):
+    """A folder in which some files are named as documents and cannot be read."""
+    (folder / "scan.pdf").write_bytes(pdf([], []))
+    (folder / "table.xlsx").write_bytes(b"PK\x03\x04 no archive")
+    (folder / "blank.md").write_text("\n")
+    return folder
+
+
+SCANNED = "no text on pages 1-2"
+
+
+def test_files_that_cannot_be_read_are_told_with_the_reason(qmd, damaged):
+    qmd("collection", "add", damaged)
+    told = {
+        each["file"]: each["reason"] for each in json.loads(qmd("ls", "--left-out", "--json")[1])
+    }
+    assert told["notes/scan.pdf"] == SCANNED
+    assert told["notes/table.xlsx"].startswith("damaged XLSX")
+    assert told["notes/blank.md"] == "empty"
+    assert ", 2 unreadable, 1 empty\n" in qmd("status")[1]
+    [collection] = json.loads(qmd("status", "--json")[1])["collections"]
+    assert {"suffix": None, "files": 2, "why": "unreadable"} in collection["notIndexed"]
+    doctor = qmd("doctor")[1]
+    assert f"notes/scan.pdf is not indexed: {SCANNED}" in doctor
+    assert "blank.md" not in doctor
+
+
+@pytest.mark.parametrize("name", ["notes/scan.pdf", "qmd://notes/scan.pdf", "scan.pdf"])
+def test_get_says_why_a_file_could_not_be_read(qmd, damaged, name):
+    qmd("collection", "add", damaged)
+    code, _, err = qmd("get", name)
+    assert code == 1
+    assert f"It is not indexed: {SCANNED}." in err
+
+
+def test_a_file_that_can_be_read_at_last_is_told_no_more(qmd, damaged):
+    qmd("collection", "add", damaged)
+    qmd("update")  # nothing has changed, and nothing is forgotten
+    assert ", 2 unreadable, 1 empty\n" in qmd("status")[1]
+    (damaged / "scan.pdf").write_bytes(SAMPLES["pdf"].data)
+    qmd("update")
+    assert ", 1 unreadable, 1 empty\n" in qmd("status")[1]
+    (damaged / "table.xlsx").unlink()
+    (damaged / "blank.md").unlink()
+    qmd("update")
+    assert "unreadable" not in qmd("status")[1]
+    assert SCANNED not in qmd("doctor")[1]
+
+
+def test_what_could_not_be_read_is_forgotten_with_its_collection(qmd, damaged):
+    qmd("collection", "add", damaged)
+    qmd("collection", "remove", "notes")
+    assert SCANNED not in qmd("doctor")[1]
+    assert SCANNED not in qmd("get", "notes/scan.pdf")[2]
+
+
+def test_what_could_not_be_read_inside_of_a_file_is_told_until_that_changes(qmd, tmp_path):
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    mail = (
+        b"Subject: Tea\nFrom: a@b.c\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nGreen.\n"
+        b'--x\nContent-Disposition: attachment; filename="scan.pdf"\n\nnone\n--x--\n'
+    )
+    (notes / "tea.eml").write_bytes(mail)
+    (notes / "other.md").write_text("# Pot\n")
+    qmd("collection", "add", notes)
+    file = "notes/tea.eml/scan.pdf"
+    told = f"{file}  not a PDF, in spite of its name\n"
+    assert told in qmd("ls", "--left-out")[1]
+    (notes / "other.md").write_text("# Cup\n")
+    qmd("update")
+    assert told in qmd("ls", "--left-out")[1]
+    (notes / "tea.eml").write_bytes(mail.replace(b'scan.pdf"\n\nnone', b'scan.txt"\n\nText'))
+    qmd("update")
+    assert file not in qmd("ls", "--left-out")[1]
+    assert "unreadable" not in qmd("status")[1]
