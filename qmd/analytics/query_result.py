@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from qmd.analytics.heading import Heading
 from qmd.errors import SqlError
 from qmd.errors.usage import MORE_MEMORY
-from qmd.storage.arrow import load_arrow
+from qmd.storage.arrow import fetched
 from qmd.storage.cursor import Connection, Cursor
 from qmd.storage.statements import statement
 
@@ -104,9 +104,13 @@ class SandboxRows:
                     f"Arrow has no type for the {found[0]} of column {name}.\n\n"
                     "Cast the column to text in the query: column::text."
                 )
-        load_arrow()
         with self._told():
-            batches = self._all(limit).to_arrow_reader(BATCH_ROWS)
+            batches = fetched(
+                self._connection,
+                statement("sandbox/rows"),
+                {"limit": limit},
+                batch_rows=BATCH_ROWS,
+            )
             with pa.ipc.new_stream(_Sink(write), batches.schema) as sink:
                 for batch in batches:
                     sink.write_batch(batch)

@@ -154,14 +154,20 @@ def means(
     import numpy as np
     import pyarrow as pa
 
+    from qmd.storage.arrow import fetched
     from qmd.storage.statements import statement
 
     distinct = {text: number for number, text in enumerate(dict.fromkeys(hashes))}
     texts = pa.table({"number": pa.array(distinct.values(), pa.int32()), "hash": list(distinct)})
     sums = np.zeros((len(distinct), dimensions), np.float64)
     with cursor.staged(texts=texts):
-        found = cursor.connection.execute(statement("stats/vectors"), {"model_id": model_id})
-        for batch in found.to_arrow_reader(BATCH_VECTORS):
+        found = fetched(
+            cursor.connection,
+            statement("stats/vectors"),
+            {"model_id": model_id},
+            batch_rows=BATCH_VECTORS,
+        )
+        for batch in found:
             vectors = batch["vector"].flatten().to_numpy(zero_copy_only=False)
             numbers = batch["number"].to_numpy()
             np.add.at(sums, numbers, vectors.reshape(len(numbers), dimensions))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import _duckdb
 
-from qmd.storage.arrow import load_arrow
+from qmd.storage.arrow import fetched
 from qmd.storage.cursor import Cursor, as_json
 from qmd.storage.statements import data_folder, given, statement, without_header
 
@@ -299,11 +299,13 @@ def load_table(cursor: Cursor, name: str, files: Sequence[Path], *, shift: NextI
 
 def load_vectors(cursor: Cursor, file: Path, *, shift: NextIds) -> None:
     """Add the vectors of a file, with their signs."""
-    load_arrow()
     other = cursor.connection.cursor()
-    found = other.execute(
-        statement("import/vectors"), {"path": str(file), "chunks": shift.chunk_id}
-    ).to_arrow_reader(VECTORS_PER_READ)
+    found = fetched(
+        other,
+        statement("import/vectors"),
+        {"path": str(file), "chunks": shift.chunk_id},
+        batch_rows=VECTORS_PER_READ,
+    )
     for batch in found:
         with cursor.staged(made=_with_signs(batch)):
             cursor.run("import/embeddings")

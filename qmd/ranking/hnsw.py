@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.errors import IndexUnreadable, JobRunning, QmdError
-from qmd.storage.arrow import load_arrow
+from qmd.storage.arrow import fetched
 from qmd.storage.attachment import check_files
 from qmd.storage.cursor import Connection, Cursor, DatabaseError, connected
 from qmd.storage.extensions import UNCHECKED, load
@@ -224,10 +224,11 @@ class Shortcut:
 
 def _part(cursor: Cursor, *, model_id: int, after: int) -> pa.Table:
     """Load vectors as an Arrow table: chunk_id, vector."""
-    load_arrow()
-    return cursor.connection.execute(
-        statement("embeddings/part"), {"model_id": model_id, "after": after, "limit": STEP}
-    ).to_arrow_table()
+    return fetched(
+        cursor.connection,
+        statement("embeddings/part"),
+        {"model_id": model_id, "after": after, "limit": STEP},
+    ).read_all()
 
 
 def _connected() -> Connection:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from qmd.storage import cancellation
-from qmd.storage.arrow import load_arrow
+from qmd.storage.arrow import fetched
 from qmd.storage.cursor import Cursor, Memory, as_json
 from qmd.storage.statements import given
 
@@ -275,5 +275,4 @@ def _read(cursor: Cursor, model_id: int, wanted: NDArray[np.uint32], *, everythi
 def _table(cursor: Cursor, name: str, **parameters: int | str | None) -> pa.Table:
     """Fetch all rows as an Arrow table. A stream read in part would keep the file open."""
     text, taken = given(name, parameters)
-    load_arrow()
-    return cursor.connection.execute(text, taken).to_arrow_table()
+    return fetched(cursor.connection, text, taken).read_all()

@@ -9,9 +9,13 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import _duckdb
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from _duckdb import DuckDBPyConnection as Connection
 
 Buffer = bytes | memoryview | array  # type: ignore[type-arg]
 
@@ -24,6 +28,23 @@ def load_arrow() -> None:
     """
     if hasattr(_duckdb, "_set_arrow_sources"):
         import duckdb  # noqa: F401
+
+
+def fetched(
+    connection: Connection,
+    text: str,
+    parameters: Mapping[str, object],
+    *,
+    batch_rows: int = 100_000,
+) -> pa.RecordBatchReader:
+    """Run a query and return its rows as batches of Arrow.
+
+    DuckDB 2 would copy the rows of `execute` once more, and warn of it.
+    """
+    load_arrow()
+    relation: Any = connection.sql(text, params=dict(parameters))
+    reader: pa.RecordBatchReader = relation.to_arrow_reader(batch_rows)
+    return reader
 
 
 class Column(NamedTuple):
