@@ -150,7 +150,7 @@ class Extraction:
             worker.kill()
 
 
-def _limits(job: Job, limits: Limits) -> Limits:
+def _limits(job: Job, limits: ReadingLimits) -> ReadingLimits:
     """Add the time that pages need which are pictures."""
     if not job.task.ocr:
         return limits

@@ -166,7 +166,7 @@ def correct_record(
         texts[field] = texts[field] or None
     try:
         submission = contract.submission(texts)
-    except contract.Refused as refusal:
+    except contract.ContractViolations as refusal:
         raise UsageError("\n".join(each.message for each in refusal.violations)) from refusal
     return _put(index, name, known.record._replace(submission=submission))
 

@@ -10,14 +10,15 @@ import pytest
 
 from qmd.errors import ModelMissing
 from qmd.operations.experiences import Experiences
+from qmd.text.stems import terms
 from tests.experiences.submitting import DOCKER, REDIS, asked, record, submitted, titles
 from tests.library import turned
 
 # -- order ---------------------------------------------------------------------
 
 
-def terms(text: str) -> set[int]:
-    """The terms of plain words."""
+def numbers_of(text: str) -> set[int]:
+    """Return the numbers of the terms of plain words."""
     words = "".join(mark if mark.isalnum() else " " for mark in text.lower()).split()
     return {term for term, _ in terms(list(dict.fromkeys(words)))}
 
@@ -32,12 +33,14 @@ def test_relevance_is_the_share_of_the_idf_of_the_query_counted_over_the_records
     records.add([record(title, body=body) for title, body in bodies.items()])
     query = "redis cache sentinel"
     having = {
-        term: sum(term in terms(f"{title} {body}") for title, body in bodies.items())
-        for term in terms(query)
+        term: sum(term in numbers_of(f"{title} {body}") for title, body in bodies.items())
+        for term in numbers_of(query)
     }
     idf = {term: math.log(1 + (4 - n + 0.5) / (n + 0.5)) for term, n in having.items()}
     expected = {
-        title: round(sum(idf[term] for term in idf.keys() & terms(body)) / sum(idf.values()), 4)
+        title: round(
+            sum(idf[term] for term in idf.keys() & numbers_of(body)) / sum(idf.values()), 4
+        )
         for title, body in bodies.items()
     }
     found = asked(records, query)["experiences"]

@@ -80,14 +80,14 @@ def read(data: bytes, name: str, ocr: Tesseract | None = None) -> Reading:
         metadata={
             "modified": of_pdf(told.get("moddate")),
             "pages": count,
-            "ocr": spans(scanned) if scanned else None,
+            "ocr": page_spans(scanned) if scanned else None,
             **{key: told.get(key) for key in ("subject", "keywords")},
         },
     )
 
 
 def _no_text_on(pages: list[int]) -> str:
-    return f"{NO_TEXT_ON}{spans(pages).removeprefix('page')}"
+    return f"{NO_TEXT_ON}{page_spans(pages).removeprefix('page')}"
 
 
 def _page(out: Builder, document: Any, index: int, headings: list[tuple[int, str]]) -> bool:
