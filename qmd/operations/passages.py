@@ -104,7 +104,7 @@ class Excerpts(Rows[Excerpt]):
         parts, context = [], None
         for number, each in enumerate(self, 1):
             if each.context and each.context != context:
-                parts.append(f"Context: {each.context}")
+                parts.append(f"Context: {' '.join(each.context.split())}")
             context = each.context
             parts.append(each.told(number))
         if self.left_out:
