@@ -41,10 +41,11 @@ def clock(work: Path, options: Options) -> Outcome:
     ]
     faketime = shutil.which("faketime")
     if faketime:
-        still = {**home.environ, "DONT_FAKE_MONOTONIC": "1", "NO_FAKE_STAT": "1"}
+        # With DONT_FAKE_MONOTONIC, version 0.9.10 refuses each sleep of Python (EINVAL).
+        still = {**home.environ, "NO_FAKE_STAT": "1"}
         ways += [
             (f"faketime {at}", {"before": (faketime, "-f", at), "env": still})
-            for at in ("+10y", "-10y", "+0 x5000", "-1h", "2001-09-09 01:46:40")
+            for at in ("+10y", "-10y", "-1h", "@2001-09-09 01:46:40")
         ]
     chance = random.Random(options.seed)
     asked = 0

@@ -23,7 +23,10 @@ LIMITS: dict[str, tuple[int, tuple[int, ...]]] = {
 
 UNITS = {"address space": MB, "open files": 1, "size of files": 1000}
 
-LOADER = ("Fatal Python error", "ImportError", "Could not find platform", "error while loading")
+LOADER = (
+    *("Fatal Python error", "ImportError", "Could not find platform", "error while loading"),
+    "unsupported hash type",  # what hashlib logs if OpenSSL cannot be loaded
+)
 """Messages of Python and the system when a command cannot start."""
 
 CRASHES = (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS)

@@ -18,6 +18,7 @@ from qmd.storage import document_lookup
 from qmd.storage.cursor import as_json
 from qmd.text import headings
 from qmd.text.tokens import estimated_tokens
+from qmd.wording import MOST_OF_VALUE, shortened
 
 if TYPE_CHECKING:
     from qmd.analytics.rows import Results
@@ -100,11 +101,11 @@ class Excerpts(Rows[Excerpt]):
             budget: name of the option that makes the answer longer.
         """
         if not self:
-            return f'No results found for "{self._question}"'
+            return f'No results found for "{shortened(self._question, MOST_OF_VALUE)}"'
         parts, context = [], None
         for number, each in enumerate(self, 1):
             if each.context and each.context != context:
-                parts.append(f"Context: {each.context}")
+                parts.append(f"Context: {' '.join(each.context.split())}")
             context = each.context
             parts.append(each.told(number))
         if self.left_out:

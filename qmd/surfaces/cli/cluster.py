@@ -147,7 +147,7 @@ def verify(context: typer.Context, folder: Folder, as_json: Json = False) -> Non
     else:
         for each in bad:
             say(f"{shown(each.file)}: {shown(each.problem)}")
-        say(f"{len(verdicts) - len(bad)} of {wording.amount(len(verdicts), 'shard')} are whole.")
+        say(f"{len(verdicts) - len(bad)} of {len(verdicts):,} shards are whole.")
     if bad:
         if not as_json:
             notice("Run the same 'qmd cluster build' again to make the others anew.")

@@ -63,8 +63,8 @@ class AddressedSearch(NamedTuple):
             _clean(given.get("folder", "")).strip("/"),
             _several(given, "tag"),
             kind if re.fullmatch(r"[a-z0-9]{1,12}", kind := given.get("kind", "")) else "",
-            _clean(given.get("since", "")).strip()[:40],
-            _clean(given.get("before", "")).strip()[:40],
+            _clean(given.get("since", ""))[:40].strip(),
+            _clean(given.get("before", ""))[:40].strip(),
             min(max(number, 1), LAST_PAGE),
             given.get("why") == "1",
         )

@@ -12,7 +12,7 @@ from qmd.operations.record_order import is_record
 from qmd.ranking.snippets import Matcher, cut
 from qmd.surfaces.tools.reply import Resource
 from qmd.types import Kept, Passage, Result
-from qmd.wording import on_one_line
+from qmd.wording import MOST_OF_VALUE, on_one_line, shortened
 
 MOST_BYTES = 256 * 1024
 """Of an answer."""
@@ -87,7 +87,7 @@ def _part(line: str, match: Matcher, most: int) -> str:
 def summary(question: str, results: Sequence[Mapping[str, Any]]) -> str:
     """Summarize results, a line for each document."""
     if not results:
-        return f'No results found for "{question}"'
+        return f'No results found for "{shortened(question, MOST_OF_VALUE)}"'
     count = "1 result" if len(results) == 1 else f"{len(results)} results"
     lines = [
         f"{each['docid']} {round(each['score'] * 100)}% {on_one_line(each['file'])} - "

@@ -14,6 +14,10 @@ from typing import NamedTuple
 
 import pyte
 
+ORDERS = "\033[2J\033]0;theirs\a\033]8;;https://evil.example\033\\\033[31m\x9b1A\u202e\r\b\x7f"
+SHOWN = r"\x1b[2J\x1b]0;theirs\x07\x1b]8;;https://evil.example\x1b\\\x1b[31m\x9b1A\u202e\r\x08\x7f"
+"""On one line: `\\` is doubled."""
+
 COLUMNS, LINES = 200, 60
 
 LONG = 120

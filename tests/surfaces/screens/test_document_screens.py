@@ -8,29 +8,7 @@ import pytest
 
 from qmd.surfaces.cli.common import State
 from qmd.surfaces.cli.framework import collection_names
-from tests.surfaces.screens.seeing import PLAIN, seen, written
-
-ORDERS = "\033[2J\033]0;theirs\a\033]8;;https://evil.example\033\\\033[31m\x9b1A\u202e\r\b\x7f"
-SHOWN = r"\x1b[2J\x1b]0;theirs\x07\x1b]8;;https://evil.example\x1b\\\x1b[31m\x9b1A\u202e\r\x08\x7f"
-"""On one line: `\\` is doubled."""
-
-
-@pytest.fixture
-def hostile(project):
-    """A project whose names and texts have orders in them, indexed."""
-    folder = project(
-        "global_context: \"theirs\\e[31m\\n  Score: 100%\"\n"
-        "collections:\n"
-        "  \"docs\\u202e\":\n    path: docs\n    pattern: \"**/*.{md,\\e[2Jx}\"\n"
-        "    context:\n      \"/\": \"about\\e[31m\\nqmd://notes/ forged\"\n"
-    )  # fmt: skip
-    written(
-        folder / "docs" / f"odd{ORDERS.replace('/', '')}.md",
-        f"# Title {ORDERS}\n\n{ORDERS} wombat\n",
-    )
-    written(folder / "docs" / "\033[2Jempty.md", "")
-    return folder
-
+from tests.surfaces.screens.seeing import ORDERS, PLAIN, SHOWN, seen, written
 
 COMMANDS = [
     (["search", "wombat"], r"Title \x1b[2J"),

@@ -37,6 +37,9 @@ def test_a_search_gives_records_and_a_summary(toolbox):
 def test_nothing_found_is_no_error(toolbox):
     reply = call(toolbox, "search", query="zebra")
     assert reply == Reply(('No results found for "zebra"',), {"results": []})
+    for tool in ("search", "context"):
+        [said, *_] = call(toolbox, tool, query=4000 * "z").content
+        assert len(str(said)) < 500
 
 
 def test_weak_results_are_left_out_before_the_limit(toolbox):
