@@ -102,10 +102,11 @@ def chosen(path: str, data: bytes) -> Choice:
     if not data.startswith(STARTS):
         if named is not None and named.reader:
             return _named(named, path, data)
-        if b"\0" not in data:
-            is_chat = path.lower().endswith(".txt") and _is_transcript(data)
-            return Choice(kinds.TRANSCRIPT) if is_chat else PLAIN
-        return Choice(kinds.TEXT) if is_wide(data) else Choice(problem=NO_TEXT)
+        if b"\0" in data and not is_wide(data):
+            return Choice(problem=NO_TEXT)
+        if path.lower().endswith(".txt") and _is_transcript(head(data)):
+            return Choice(kinds.TRANSCRIPT)
+        return Choice(kinds.TEXT) if b"\0" in data else PLAIN
     if data.startswith(_OLE):
         if named is not None and named.reader in _OFFICE:
             return Choice(problem="encrypted, or of an Office from before 2007")
@@ -132,18 +133,28 @@ def _named(kind: Kind, path: str, data: bytes) -> Choice:
         return Choice(problem=f"not {_article(suffix)} file, in spite of its name")
     if suffix != ".pdf" and b"\0" in data and not is_wide(data):
         return Choice(problem=NO_TEXT)
-    if kind.reader == "html" and _BOOKMARKS.lower() in data[:_HEAD].lower():
+    if kind.reader == "html" and _BOOKMARKS.lower() in head(data).lower():
         return Choice(kinds.BOOKMARKS)
     return Choice(kind)
 
 
+def head(data: bytes) -> bytes:
+    """Return the beginning of a text, in UTF-8 if it is UTF-16."""
+    if not data.startswith(_WIDE) and b"\0" not in data[:_HEAD]:
+        return data[:_HEAD].removeprefix(codecs.BOM_UTF8)
+    encoding = "utf-16"
+    if not data.startswith(_WIDE):
+        encoding = "utf-16-be" if data[:1] == b"\0" else "utf-16-le"
+    return data[: 2 * _HEAD].decode(encoding, "ignore").encode(errors="ignore")
+
+
 def _is_transcript(data: bytes) -> bool:
     """Tell whether a text is a chat or a transcript that a program has exported."""
-    if len(_CLOCK.findall(data[:_HEAD])) < 2:
+    if len(_CLOCK.findall(data)) < 2:
         return False
     from qmd.ingest.readers.transcript import is_transcript
 
-    return is_transcript(data[:_HEAD])
+    return is_transcript(data)
 
 
 def _article(suffix: str) -> str:
@@ -158,9 +169,9 @@ def _content_suffix(data: bytes) -> str | None:
         return ".rtf"
     if not data.startswith(_ZIP):
         return None
-    head = data[:256]
+    first = data[:256]
     for mimetype, suffix in _MIMETYPES:
-        if b"mimetype" + mimetype in head:
+        if b"mimetype" + mimetype in first:
             return suffix
     names = data[-_DIRECTORY:]
     return next((suffix for member, suffix in _MEMBERS if member in names), None)
