@@ -44,7 +44,7 @@ def path_of(name: str, file: str) -> str:
     return "maildir/cur/1715931060.M1P2.host:2,S" if name == "maildir" else f"{name}/{file}"
 
 
-ENCODINGS = ("utf-8-sig", "utf-16", "utf-16-le", "utf-16-be")
+ENCODINGS = ("utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32")
 """Of the samples that are text, besides UTF-8."""
 
 IN_BYTES = ("pdf", "rtf", "maildir", "html in UTF-16")

@@ -6,10 +6,10 @@ a PDF. What is no text and no kind that is known is never taken for text.
 
 from __future__ import annotations
 
-import codecs
 import re
 from typing import NamedTuple
 
+from qmd.ingest.readers.wide import head, is_wide
 from qmd.text import kinds
 from qmd.text.kinds import Kind
 
@@ -55,8 +55,6 @@ _DIRECTORY = 1 << 20
 _PDF_WITHIN = 1024
 """Bytes before the head of a PDF, at most. Source: ISO 32000-1, annex H, note 13."""
 
-_WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
-
 _ARCHIVES = frozenset({"docx", "pptx", "xlsx", "odf", "epub"})
 _OFFICE = frozenset({"docx", "pptx", "xlsx"})
 """Readers of kinds that are archives."""
@@ -65,9 +63,6 @@ _BOOKMARKS = b"<!DOCTYPE NETSCAPE-Bookmark-file"
 
 _CLOCK = re.compile(rb"\d{1,2}:\d\d")
 """Time of the day, without which a text is no transcript."""
-
-_HEAD = 4000
-"""Bytes at the beginning of a text in which these are looked for."""
 
 
 class Choice(NamedTuple):
@@ -138,16 +133,6 @@ def _named(kind: Kind, path: str, data: bytes) -> Choice:
     return Choice(kind)
 
 
-def head(data: bytes) -> bytes:
-    """Return the beginning of a text, in UTF-8 if it is UTF-16."""
-    if not data.startswith(_WIDE) and b"\0" not in data[:_HEAD]:
-        return data[:_HEAD].removeprefix(codecs.BOM_UTF8)
-    encoding = "utf-16"
-    if not data.startswith(_WIDE):
-        encoding = "utf-16-be" if data[:1] == b"\0" else "utf-16-le"
-    return data[: 2 * _HEAD].decode(encoding, "ignore").encode(errors="ignore")
-
-
 def _is_transcript(data: bytes) -> bool:
     """Tell whether a text is a chat or a transcript that a program has exported."""
     if len(_CLOCK.findall(data)) < 2:
@@ -175,11 +160,3 @@ def _content_suffix(data: bytes) -> str | None:
             return suffix
     names = data[-_DIRECTORY:]
     return next((suffix for member, suffix in _MEMBERS if member in names), None)
-
-
-def is_wide(data: bytes) -> bool:
-    """Tell whether bytes with NULs among them are UTF-16 or UTF-32."""
-    if data.startswith(_WIDE):
-        return True
-    even, odd = data[0:2000:2].count(0), data[1:2000:2].count(0)
-    return min(even, odd) == 0 and max(even, odd) > min(len(data), 2000) // 2 * 0.7

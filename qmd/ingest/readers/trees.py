@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from lxml import etree
 
-from qmd.ingest.readers import registry
+from qmd.ingest.readers import wide
 from qmd.ingest.readers.reading import Unreadable
 
 Element: TypeAlias = Any
@@ -96,7 +96,7 @@ def decoded(data: bytes, *, declared: bool = False) -> str:
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return data[len(mark) :].decode(encoding, "replace")
-    if b"\x00" in data[:8192] and registry.is_wide(data):
+    if b"\x00" in data[:8192] and wide.is_wide(data):
         return data.decode("utf-16-be" if data[:1] == b"\x00" else "utf-16-le", "replace")
     named = _DECLARED.search(data[:65536]) if declared else None
     told = named[1].decode("ascii").lower() if named else ""
@@ -122,7 +122,7 @@ def _guessed(data: bytes) -> str:
 def in_utf8(data: bytes) -> bytes:
     """Give text of a format in ASCII without its byte order mark, and in UTF-8 if it is UTF-16."""
     if data.startswith(tuple(mark for mark, _ in _BOMS)) or (
-        b"\x00" in data[:64] and registry.is_wide(data)
+        b"\x00" in data[:64] and wide.is_wide(data)
     ):
         return text_of(data).encode("utf-8", "replace")
     return data
@@ -137,7 +137,7 @@ def text_of(data: bytes, *, declared: bool = False) -> str:
     for mark, kind in _BINARY.items():
         if data.startswith(mark):
             raise Unreadable(f"no text but {kind}")
-    if b"\x00" in data[:8192] and not registry.is_wide(data):
+    if b"\x00" in data[:8192] and not wide.is_wide(data):
         raise Unreadable("no text: it holds zero bytes")
     text = decoded(data, declared=declared)
     return text.replace("\r\n", "\n").replace("\r", "\n")
