@@ -196,7 +196,7 @@ def kept(cursor: Cursor, collection: str) -> list[Kept]:
     return cursor.rows(Kept, "documents/lost_folders", collection=collection)
 
 
-def unread(cursor: Cursor, collection: str) -> list[tuple[str, str]]:
+def noted_unread(cursor: Cursor, collection: str) -> list[tuple[str, str]]:
     """Files of a collection that could not be read, as they were noted, with the reasons."""
     return [
         (path, why) for path, why in cursor.run("documents/unread_files", collection=collection)

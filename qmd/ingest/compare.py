@@ -70,7 +70,7 @@ class Comparison(NamedTuple):
         inside = [each for each in self.unread if "/" in each[0]]
         if inside:
             there = {*self.found.paths}.difference(each.path for each in self.changes)
-            inside = [each for each in inside if not there.isdisjoint(paths.above(each[0]))]
+            inside = [each for each in inside if not there.isdisjoint(paths.folders_above(each[0]))]
         return sorted({*files, *inside})
 
     def unusable(self, report: Report) -> list[tuple[str, str]] | None:
@@ -150,7 +150,7 @@ def compare(
             ctimes=files.ctimes,
         )
         told = commit.left_out(cursor, collection.name), commit.kept(cursor, collection.name)
-        unread = commit.unread(cursor, collection.name)
+        unread = commit.noted_unread(cursor, collection.name)
         return _with_outdated(changes, outdated, files) if outdated else changes, told, unread
 
     changes, told, unread = database.read(work)

@@ -43,7 +43,9 @@ class Tracked(NamedTuple):
 
     def has(self, path: str) -> bool:
         """Check that a file, or a submodule, is tracked."""
-        return path in self.files or any(folder in self.whole for folder in paths.above(path))
+        return path in self.files or any(
+            folder in self.whole for folder in paths.folders_above(path)
+        )
 
     def has_below(self, path: str) -> bool:
         """Check that something in a folder is tracked, or that it is a submodule."""
@@ -73,7 +75,7 @@ def tracked(git: str) -> Tracked:
             path = name.decode("utf-8", "surrogateescape")
             (whole if mode == _FOLDER else files).add(path.rstrip("/"))
     files.discard("")
-    folders = {folder for path in files for folder in paths.above(path)}
+    folders = {folder for path in files for folder in paths.folders_above(path)}
     return Tracked(frozenset(files), frozenset(folders), frozenset(whole))
 
 

@@ -77,7 +77,7 @@ def _emptied(
     empty: dict[str, bool] = {}
     inside: dict[str, str] = {}
     for path in missing:
-        for folder in paths.above(path):
+        for folder in paths.folders_above(path):
             if folder not in empty:
                 empty[folder] = _is_empty(f"{root}/{folder}")
             if empty[folder]:

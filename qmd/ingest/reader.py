@@ -180,7 +180,7 @@ def understood(file: File, converters: Converters | None = None) -> File:
         text, lossy = data.decode("utf-8-sig"), False
     except UnicodeDecodeError:
         text, lossy = data.decode("utf-8-sig", errors="replace"), True
-        if not _is_mostly_utf8(data, text):
+        if not is_mostly_utf8(data, text):
             return _left_to(file, Choice(kinds.TEXT), converters)
     if not text or text.isspace():
         return file._replace(data=b"", problem=kinds.EMPTY, empty=True)
@@ -196,7 +196,7 @@ def _left_to(file: File, choice: Choice, converters: Converters | None) -> File:
     return file._replace(task=task_of(choice.kind, converters), remark=choice.remark)
 
 
-def _is_mostly_utf8(data: bytes, text: str) -> bool:
+def is_mostly_utf8(data: bytes, text: str) -> bool:
     """Tell UTF-8 with a few invalid bytes from another encoding.
 
     Args:

@@ -32,7 +32,7 @@ def searched(text: str, data: bytes, start: int, described: str) -> tuple[str | 
 
 
 def data_blanked(body: bytes) -> tuple[bytes, int]:
-    """Replace data in a text by blanks. See `text/machine_data.py`.
+    """Replace data in a text by a word without a term, and blanks. See `text/machine_data.py`.
 
     The compiled test spares nearly all texts the search. A property test holds that it misses none.
 
@@ -50,4 +50,4 @@ def data_blanked(body: bytes) -> tuple[bytes, int]:
     if not found:
         return body, 0
     left_out = sum(len(text[start:end].encode()) for start, end in found)
-    return machine_data.blanked(text, found).encode(), left_out
+    return machine_data.parted(text, found).encode(), left_out

@@ -325,7 +325,7 @@ def _remarks(index: Index) -> Iterator[Finding]:
     """Find files that could not be read, or not all of which could."""
     try:
         found = index.read(partial(maintenance.remarks, limit=MOST_REMARKS))
-        unread = index.read(catalog.unread)
+        unread = index.read(catalog.unread_files)
     except QmdError:
         return  # told of as a problem of the index
     files = [

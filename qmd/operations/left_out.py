@@ -65,7 +65,7 @@ def counted(engine: Index) -> dict[str, list[LeftOut]]:
     from qmd.storage import catalog
 
     found = engine.read(catalog.left_out)
-    for collection, files in engine.read(catalog.unread).items():
+    for collection, files in engine.read(catalog.unread_files).items():
         whys = Counter(why if why == kinds.EMPTY else UNREADABLE for _, why in files)
         found.setdefault(collection, []).extend(
             LeftOut(None, whys[why], why) for why in (UNREADABLE, kinds.EMPTY) if why in whys
@@ -87,7 +87,7 @@ def files(engine: Index, name: str | None = None) -> Iterator[tuple[str, str]]:
     from qmd.operations.update import may_read
     from qmd.storage import catalog
 
-    unread = engine.read(catalog.unread)
+    unread = engine.read(catalog.unread_files)
     for collection in engine.folders([name] if name else ()):
         if not may_read(engine, collection):
             continue
@@ -97,7 +97,7 @@ def files(engine: Index, name: str | None = None) -> Iterator[tuple[str, str]]:
         told += [
             (path, why)
             for path, why in unread.get(collection.name, ())
-            if path in there or not there.isdisjoint(paths.above(path))
+            if path in there or not there.isdisjoint(paths.folders_above(path))
         ]
         for path, why in sorted({*told, *found.skipped}):
             yield f"{collection.name}/{path}", why

@@ -196,6 +196,31 @@ def remove(index: Index, name: DocumentName, *, collection: ItsCollection = None
     return place.file
 
 
+def decoded_text(data: bytes) -> tuple[str, str | None]:
+    """Decode a text of any encoding, as that of a file in a folder.
+
+    Returns:
+        The text, and what is odd about it, such as another encoding than UTF-8.
+
+    Raises:
+        UsageError: it is no text.
+    """
+    from qmd.ingest.reader import is_mostly_utf8
+    from qmd.ingest.readers.reading import Unreadable
+    from qmd.ingest.readers.text import decoded
+
+    text = data.decode("utf-8-sig", "replace")
+    if "\0" not in text:
+        if "\ufffd" not in text or not data.strip():
+            return text, None
+        if is_mostly_utf8(data, text):
+            return text, "read with U+FFFD for invalid UTF-8"
+    try:
+        return decoded(data)
+    except Unreadable as error:
+        raise UsageError(f"The text cannot be stored: {error}.") from error
+
+
 def place_of(index: Index, name: str, collection: str | None) -> DocumentPlace:
     """Find the place of a document.
 

@@ -94,7 +94,7 @@ def kept(cursor: Cursor) -> dict[str, list[Kept]]:
     return found
 
 
-def unread(cursor: Cursor) -> dict[str, list[tuple[str, str]]]:
+def unread_files(cursor: Cursor) -> dict[str, list[tuple[str, str]]]:
     """Load the files of each collection that could not be read at its last update, with reasons."""
     found: dict[str, list[tuple[str, str]]] = {}
     for collection, path, why in cursor.run("collections/unread_files"):

@@ -2,7 +2,8 @@ r"""Data in a text, such as base64, minified code and tables of digits: there ar
 
 It is neither indexed nor embedded; a document shows it all the same. These are data:
 
-- a data URI in base64 with 40 characters or more behind the comma, and the lines of a PEM block;
+- a data URI in base64 with 40 characters or more behind the comma, the lines of a PEM block and of
+  uuencoded files, and the mappings of a source map;
 - a run of more than 128 characters of base64, hexadecimal or percent encoding, unless it is made of
   words (`a-slug-of-words`, `CamelCase`, a path) or of small letters alone;
 - 3 lines or more, one after the other, of one such run of 40 characters or more each;
@@ -53,8 +54,15 @@ kinds of them at least. Prose has more blanks, and lists of names have one behin
 WORDS = 0.45
 """Share of a run that is in words from which on it is no data; that of base64 is 0.15."""
 
+PLACE = "_"
+"""Word that has a position and no term."""
+
 _PEM = re.compile(
     r"^-----BEGIN ([A-Z0-9 ]{1,64}+)-----[ \t]*\r?\n((?:(?!-----)[^\n]*\n)++)-----END \1-----", re.M
+)
+_UU = re.compile(r"^begin [0-7]{3,4} [^\n]{1,200}+\n((?:[ -`]{1,62}+\r?\n)++)end[ \t\r]*+$", re.M)
+_MAPPINGS = re.compile(
+    rf'"mappings"[ \t\n]{{0,9}}:[ \t\n]{{0,9}}"([A-Za-z0-9+/,;]{{{LINE_RUN},}}+)'
 )
 _ENCODED = r"A-Za-z0-9+/=_%\\-"
 _URI = re.compile(
@@ -104,6 +112,7 @@ def spans(text: str, kinds: int = EVERY) -> list[Span]:
     found: list[Span] = []
     if kinds & RUNS:
         found += [*_uris(text), *_keys(text), *_runs(text), *_lines(text)]
+        found += [each.span(1) for pattern in (_UU, _MAPPINGS) for each in pattern.finditer(text)]
     if kinds & NUMBERS:
         found += _numbers(text)
     if kinds & DUMPS:
@@ -121,6 +130,15 @@ def blanked(text: str, found: Sequence[Span] | None = None) -> str:
     """
     found = spans(text) if found is None else found
     return _replaced(text, found, _blanks)
+
+
+def parted(text: str, found: Sequence[Span]) -> str:
+    """Replace data as `blanked` does, and leave a position there, so that no phrase reaches across.
+
+    Args:
+        found: the data.
+    """
+    return _replaced(text, found, lambda data: _blanks(data).replace("   ", f" {PLACE} ", 1))
 
 
 def elided(text: str) -> str:

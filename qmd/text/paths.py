@@ -100,7 +100,7 @@ def is_below(path: str) -> bool:
     return len(data) <= LONGEST_PATH and all(len(name) <= LONGEST_NAME for name in data.split(b"/"))
 
 
-def above(path: str) -> Iterator[str]:
+def folders_above(path: str) -> Iterator[str]:
     """Yield the folders that a path is in, the innermost first, without the collection itself."""
     folder = path.rpartition("/")[0]
     while folder:

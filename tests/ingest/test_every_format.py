@@ -28,6 +28,8 @@ def with_report() -> bytes:
     return message.as_bytes()
 
 
+PHRASE = "the kettle sings at four"
+
 PLAIN = {
     "attached": ("mail.eml", with_report()),
     "md": ("tea.md", b"# Tea handbook\n\nThe kettle sings at four & the leaves wait.\n"),
@@ -42,11 +44,38 @@ def path_of(name: str, file: str) -> str:
     return "maildir/cur/1715931060.M1P2.host:2,S" if name == "maildir" else f"{name}/{file}"
 
 
+ENCODINGS = ("utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32")
+"""Of the samples that are text, besides UTF-8."""
+
+IN_BYTES = ("pdf", "rtf", "maildir", "html in UTF-16")
+"""Samples whose encoding is a part of their format."""
+
+
+def encoded() -> dict[str, Sample]:
+    """The samples that are text, in each encoding."""
+    found = {}
+    for name, sample in SAMPLES.items():
+        if sample.data.startswith(b"PK") or name in IN_BYTES:
+            continue
+        text = sample.data.decode()
+        for encoding in ENCODINGS:
+            found[f"{name}, {encoding}"] = sample._replace(data=text.encode(encoding))
+    return found
+
+
+FILES = SAMPLES | encoded()
+
+
+def test_there_are_80_files_of_25_formats_and_more():
+    assert len(FILES) >= 80
+    assert len({sample.name.rpartition(".")[2] for sample in FILES.values()}) >= 25
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     library = Library(tmp_path_factory.mktemp("formats"))
     configure(library, mask="all")
-    files = {name: (sample.name, sample.data) for name, sample in SAMPLES.items()} | PLAIN
+    files = {name: (sample.name, sample.data) for name, sample in FILES.items()} | PLAIN
     for name, (file, data) in files.items():
         path = library.root / path_of(name, file)
         path.parent.mkdir(parents=True)
@@ -59,15 +88,17 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def results(folder):
     library, _ = folder
-    found = search(library.engine, "kettle leaves wait", limit=200, all_copies=True)
+    found = search(library.engine, f'"{PHRASE}" OR "kettle report"', limit=500, all_copies=True)
     return {each.file.removeprefix("notes/"): each for each in found}
 
 
 def test_every_file_is_read(folder):
     _, report = folder
-    assert report.skipped == [("eml/a.eml/_Rechnung.pdf", "not a PDF, in spite of its name")]
+    mails = ["eml", *(f"eml, {encoding}" for encoding in ENCODINGS)]
+    told = [(f"{name}/a.eml/_Rechnung.pdf", "not a PDF, in spite of its name") for name in mails]
+    assert sorted(report.skipped) == sorted(told)
     assert report.left_out == []
-    assert report.new == len(SAMPLES) + len(PLAIN)
+    assert report.new == len(FILES) + len(PLAIN)
     assert sum(report.kinds.values()) == report.new
     assert len(report.kinds) >= 20
     notes = dict(report.notes)
@@ -75,7 +106,7 @@ def test_every_file_is_read(folder):
     assert notes["txt/tea.txt"] == "read as Windows-1252"
 
 
-@pytest.mark.parametrize(("name", "sample"), SAMPLES.items(), ids=SAMPLES)
+@pytest.mark.parametrize(("name", "sample"), FILES.items(), ids=FILES)
 def test_each_format_is_found_by_what_it_says(folder, results, name, sample: Sample):
     library, _ = folder
     path = path_of(name, sample.name)

@@ -11,6 +11,7 @@ import pytest
 from qmd.ingest import stale_chunks, verify
 from qmd.ingest.retokenizer import needs_new_postings
 from qmd.operations.documents import get
+from qmd.text import machine_data
 from tests.library import Library
 
 RANDOM = random.Random(3)
@@ -48,6 +49,25 @@ def test_words_are_found_and_data_is_not(shelf):
     assert shelf.report.data_documents == 1
     assert len(BASE64) < shelf.report.data_bytes < len(BASE64) + 40
     assert not any(verify.prove(shelf.engine.database).values())
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        f"![](data:image/png;base64,{BASE64[:400]})",
+        f"{BASE64[:76]}\n{BASE64[76:152]}\n{BASE64[152:228]}",
+        "begin 644 a.bin\n" + "M" + "9F]O" * 15 + "\nend",
+        "日" + BASE64[:200] + "本",
+    ],
+    ids=["data URI", "lines", "uuencoded", "between characters"],
+)
+def test_no_phrase_reaches_across_data(library, data):
+    library.write("a.md", f"Boil water\n{data}\nfor sencha.\n")
+    library.write("b.md", "Boil water for sencha.\n")
+    library.update()
+    assert library.found('"water for"') == ["b.md"]
+    assert sorted(library.found('"boil water"')) == ["a.md", "b.md"]
+    assert not any(verify.prove(library.engine.database).values())
 
 
 def test_the_whole_text_is_shown(shelf):
@@ -123,7 +143,7 @@ def test_a_record_is_verified_with_its_data(library):
     from qmd.ingest.retokenizer import Stale
 
     stale = Stale(1, "experiences", "1.md", "Title", f"Boil.\n{BASE64}\n", 0, None)
-    assert stale.fields[2].split() == ["Boil."]
+    assert stale.fields[2].split() == ["Boil.", machine_data.PLACE]
 
 
 @pytest.fixture

@@ -307,6 +307,35 @@ def test_commands_put_and_remove(qmd, tmp_path, monkeypatch):
     assert qmd("remove", "tea")[0] == 1
 
 
+@pytest.mark.parametrize(
+    ("encoding", "text", "told"),
+    [
+        ("utf-16", "Grüner Tee", "UTF-16"),
+        ("utf-16-le", "Grüner Tee aus der Kanne", "UTF-16"),
+        ("utf-8-sig", "Grüner Tee", None),
+        ("cp1252", "Grüner Tee für „zwei“", "Windows-1252"),
+        (
+            "shift_jis",
+            "緑茶は、チャノキの葉から作った茶である。摘み取った茶葉を加熱する。" * 3,
+            "932",
+        ),
+    ],
+)
+def test_a_text_of_another_encoding_is_put(qmd, monkeypatch, encoding, text, told):
+    typed(monkeypatch, text.encode(encoding))
+    code, _, err = qmd("put", "tea")
+    assert code == 0
+    assert qmd("get", "inbox/tea.md")[1].strip() == text
+    assert (told or "") in err
+    assert bool(err) == bool(told)
+
+
+def test_invalid_bytes_in_a_text_are_replaced(qmd, monkeypatch):
+    typed(monkeypatch, "Grüner Tee, süß über Öl \udcff".encode(errors="surrogateescape"))
+    assert "invalid UTF-8" in qmd("put", "tea")[2]
+    assert qmd("get", "inbox/tea.md")[1].startswith("Grüner Tee, süß über Öl \ufffd")
+
+
 def test_an_export_brings_them_along(qmd, tmp_path, monkeypatch):
     typed(monkeypatch, b"Green tea")
     qmd("put", "tea")

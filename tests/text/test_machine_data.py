@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import binascii
 import json
 import random
 import uuid
@@ -48,6 +49,10 @@ DATA = {
     "bytes of C": ", ".join(f"0x{byte:02x}" for byte in BYTES[:900]),
     "bytes of Python": "".join(f"\\x{byte:02x}" for byte in BYTES[:900]),
     "PEM": PEM,
+    "uuencoded": "begin 644 tea.bin\n"
+    + "".join(binascii.b2a_uu(BYTES[at : at + 45]).decode() for at in range(0, 900, 45))
+    + "`\nend",
+    "source map": json.dumps({"version": 3, "mappings": "AAAA,SAASA,MAAMC;AACb,IAAIC" * 9}),
     "hashes": "\n".join(HASHES),
     "digits": "".join(str(RANDOM.randrange(10)) for _ in range(2000)),
     "digits in groups": "\n".join(
@@ -103,6 +108,10 @@ WORDS = {
         f"{n}. e4 e5 {n + 1}. Nf3 Nc6 {n + 2}. Bb5 a6 {n + 3}. O-O Be7" for n in range(1, 90, 4)
     ),
     "DNA in prose": "The primer ACGTACGTTAGCCATGCATCGATCG binds to CCATGGTTAACC at once.",
+    "a program that begins": "begin 755 things\nPRINT 'TEA'\nPRINT 'SENCHA'\n",
+    "shouting": "BEGIN 644 ROOMS\n"
+    + "MAKE TEA FOR ALL 45 ROOMS, AND BE QUICK ABOUT IT: NO SUGAR!\n" * 9,
+    "mappings in words": '{"mappings": "tea and sencha, kettle; a long list of names to brew"}',
     "formula": r"$$\int_{0}^{\infty} \frac{x^{2}}{e^{x} - 1} dx = \sum_{n=1}^{\infty} n^{-3}$$"
     * 20,
     "formula without blanks": r"\frac{\partial^{2}u}{\partial{t}^{2}}=c^{2}\nabla^{2}u" * 8,

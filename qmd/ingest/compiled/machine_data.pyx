@@ -9,6 +9,9 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from libc.stdint cimport uint8_t
 from libc.string cimport memchr, memcmp
 
+cdef extern from "<string.h>" nogil:
+    void* memmem(const void* text, size_t size, const void* part, size_t length)
+
 cdef enum:  # of text/machine_data.py
     LONGEST_RUN = 128
     LINE_RUN = 40
@@ -72,6 +75,8 @@ def kinds_of_data(bytes data not None):
     cdef int found
     with nogil:
         found = has_lines(text, end)
+        if memmem(text, end - text, b'"mappings"', 10) != NULL:  # of a source map
+            found |= RUNS
         found |= has_run(text, end) * RUNS | has_numbers(text, end) * NUMBERS
     return found
 
@@ -178,6 +183,8 @@ cdef int has_lines(Text text, Text end) noexcept nogil:
         if dumped == DUMPED:
             found |= DUMPS
         if last - at > 10 and at[0] == ord("-") and memcmp(at, b"-----BEGIN ", 11) == 0:
+            found |= RUNS
+        if last - at > 10 and at[0] == ord("b") and memcmp(at, b"begin ", 6) == 0:  # uuencoded
             found |= RUNS
         at = last + 1
     return found

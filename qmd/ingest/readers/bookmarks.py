@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from qmd.ingest.readers import trees
+from qmd.ingest.readers import trees, wide
 from qmd.ingest.readers.building import Builder
 from qmd.ingest.readers.dates import of_seconds
 from qmd.ingest.readers.html_blocks import visible_text
@@ -16,7 +16,7 @@ _DOCTYPE = re.compile(rb"\s*(?:\xef\xbb\xbf)?<!DOCTYPE NETSCAPE-Bookmark-file", 
 
 def is_bookmarks(data: bytes) -> bool:
     """Tell whether an HTML file is an export of bookmarks."""
-    return _DOCTYPE.match(data[:200]) is not None
+    return _DOCTYPE.match(wide.head(data)) is not None
 
 
 def read(data: bytes, name: str) -> Reading:

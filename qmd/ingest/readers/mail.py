@@ -30,6 +30,7 @@ def read(data: bytes, name: str) -> Reading:
     out = Builder("mail")
     if not data.strip():
         raise Unreadable("empty file")
+    data = trees.in_utf8(data)
     if not _HEADER.match(data.lstrip()):
         raise Unreadable("no mail: it does not begin with a header")
     subject = sender = date = None

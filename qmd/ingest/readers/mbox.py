@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from email import message_from_bytes
 
+from qmd.ingest.readers import trees
 from qmd.ingest.readers.building import MOST_PLACES, Builder
 from qmd.ingest.readers.dates import mailed
 from qmd.ingest.readers.mail import add, header
@@ -22,6 +23,7 @@ def read(data: bytes, name: str) -> Reading:
     count = 0
     if not data.strip():
         raise Unreadable("empty file")
+    data = trees.in_utf8(data)
     if not _BEGIN.match(data):
         raise Unreadable("no mailbox: it does not begin with `From `")
     with out.filling():

@@ -6,10 +6,10 @@ a PDF. What is no text and no kind that is known is never taken for text.
 
 from __future__ import annotations
 
-import codecs
 import re
 from typing import NamedTuple
 
+from qmd.ingest.readers.wide import head, is_wide
 from qmd.text import kinds
 from qmd.text.kinds import Kind
 
@@ -55,8 +55,6 @@ _DIRECTORY = 1 << 20
 _PDF_WITHIN = 1024
 """Bytes before the head of a PDF, at most. Source: ISO 32000-1, annex H, note 13."""
 
-_WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
-
 _ARCHIVES = frozenset({"docx", "pptx", "xlsx", "odf", "epub"})
 _OFFICE = frozenset({"docx", "pptx", "xlsx"})
 """Readers of kinds that are archives."""
@@ -65,9 +63,6 @@ _BOOKMARKS = b"<!DOCTYPE NETSCAPE-Bookmark-file"
 
 _CLOCK = re.compile(rb"\d{1,2}:\d\d")
 """Time of the day, without which a text is no transcript."""
-
-_HEAD = 4000
-"""Bytes at the beginning of a text in which these are looked for."""
 
 
 class Choice(NamedTuple):
@@ -102,10 +97,11 @@ def chosen_reader(path: str, data: bytes) -> Choice:
     if not data.startswith(STARTS):
         if named is not None and named.reader:
             return _named(named, path, data)
-        if b"\0" not in data:
-            is_chat = path.lower().endswith(".txt") and _is_transcript(data)
-            return Choice(kinds.TRANSCRIPT) if is_chat else PLAIN
-        return Choice(kinds.TEXT) if is_wide(data) else Choice(problem=NO_TEXT)
+        if b"\0" in data and not is_wide(data):
+            return Choice(problem=NO_TEXT)
+        if path.lower().endswith(".txt") and _is_transcript(head(data)):
+            return Choice(kinds.TRANSCRIPT)
+        return Choice(kinds.TEXT) if b"\0" in data else PLAIN
     if data.startswith(_OLE):
         if named is not None and named.reader in _OFFICE:
             return Choice(problem="encrypted, or of an Office from before 2007")
@@ -132,18 +128,18 @@ def _named(kind: Kind, path: str, data: bytes) -> Choice:
         return Choice(problem=f"not {_article(suffix)} file, in spite of its name")
     if suffix != ".pdf" and b"\0" in data and not is_wide(data):
         return Choice(problem=NO_TEXT)
-    if kind.reader == "html" and _BOOKMARKS.lower() in data[:_HEAD].lower():
+    if kind.reader == "html" and _BOOKMARKS.lower() in head(data).lower():
         return Choice(kinds.BOOKMARKS)
     return Choice(kind)
 
 
 def _is_transcript(data: bytes) -> bool:
     """Tell whether a text is a chat or a transcript that a program has exported."""
-    if len(_CLOCK.findall(data[:_HEAD])) < 2:
+    if len(_CLOCK.findall(data)) < 2:
         return False
     from qmd.ingest.readers.transcript import is_transcript
 
-    return is_transcript(data[:_HEAD])
+    return is_transcript(data)
 
 
 def _article(suffix: str) -> str:
@@ -158,17 +154,9 @@ def _content_suffix(data: bytes) -> str | None:
         return ".rtf"
     if not data.startswith(_ZIP):
         return None
-    head = data[:256]
+    first = data[:256]
     for mimetype, suffix in _MIMETYPES:
-        if b"mimetype" + mimetype in head:
+        if b"mimetype" + mimetype in first:
             return suffix
     names = data[-_DIRECTORY:]
     return next((suffix for member, suffix in _MEMBERS if member in names), None)
-
-
-def is_wide(data: bytes) -> bool:
-    """Tell whether bytes with NULs among them are UTF-16 or UTF-32."""
-    if data.startswith(_WIDE):
-        return True
-    even, odd = data[0:2000:2].count(0), data[1:2000:2].count(0)
-    return min(even, odd) == 0 and max(even, odd) > min(len(data), 2000) // 2 * 0.7

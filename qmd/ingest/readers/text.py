@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 from contextlib import suppress
 
-from qmd.ingest.readers import registry
+from qmd.ingest.readers import registry, wide
 from qmd.ingest.readers.reading import Reading, Unreadable
 
 SAMPLE = 200_000
@@ -84,7 +84,7 @@ def _encoding(data: bytes) -> str:
         if data.startswith(mark):
             return encoding
     if b"\0" in data:
-        if not registry.is_wide(data):
+        if not wide.is_wide(data):
             raise Unreadable(registry.NO_TEXT)
         return "utf_16_be" if data[0:1] == b"\0" else "utf_16_le"
     foreign = sum(byte > 127 for byte in data[:SAMPLE])

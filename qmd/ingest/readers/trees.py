@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from lxml import etree
 
+from qmd.ingest.readers import wide
 from qmd.ingest.readers.reading import Unreadable
 
 Element: TypeAlias = Any
@@ -95,6 +96,8 @@ def decoded_markup(data: bytes, *, declared: bool = False) -> str:
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return data[len(mark) :].decode(encoding, "replace")
+    if b"\x00" in data[:8192] and wide.is_wide(data):
+        return data.decode("utf-16-be" if data[:1] == b"\x00" else "utf-16-le", "replace")
     named = _DECLARED.search(data[:65536]) if declared else None
     told = named[1].decode("ascii").lower() if named else ""
     if not (told.startswith("iso-2022") and b"\x1b" in data):  # Japanese mail in seven bits
@@ -116,6 +119,15 @@ def _guessed(data: bytes) -> str:
     return found.encoding if found is not None else "cp1252"
 
 
+def in_utf8(data: bytes) -> bytes:
+    """Give text of a format in ASCII without its byte order mark, and in UTF-8 if it is UTF-16."""
+    if data.startswith(tuple(mark for mark, _ in _BOMS)) or (
+        b"\x00" in data[:64] and wide.is_wide(data)
+    ):
+        return text_of(data).encode("utf-8", "replace")
+    return data
+
+
 def text_of(data: bytes, *, declared: bool = False) -> str:
     r"""Decode a text file; its line breaks become `\n`.
 
@@ -125,8 +137,7 @@ def text_of(data: bytes, *, declared: bool = False) -> str:
     for mark, kind in _BINARY.items():
         if data.startswith(mark):
             raise Unreadable(f"no text but {kind}")
-    wide = data.startswith(tuple(mark for mark, _ in _BOMS[1:]))
-    if b"\x00" in data[:8192] and not wide:
+    if b"\x00" in data[:8192] and not wide.is_wide(data):
         raise Unreadable("no text: it holds zero bytes")
     text = decoded_markup(data, declared=declared)
     return text.replace("\r\n", "\n").replace("\r", "\n")

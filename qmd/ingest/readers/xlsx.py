@@ -119,6 +119,8 @@ def _value(cell: Any, value: Any, shared: list[str], formats: Formats) -> str:
 
 def _text(element: Any) -> str:
     """Give the text of runs, without the reading aids of Japanese."""
+    if len(element) == 1 and not len(element[0]):
+        return element[0].text or "" if trees.local(element[0]) == "t" else ""
     parts = []
     for each in element.iter("{*}t"):
         inside = each.getparent()

@@ -9,6 +9,7 @@ from typing import Any
 _DAYS = frozenset((*range(14, 18), 22, *range(27, 37), *range(50, 59)))
 _TIMES = frozenset((18, 19, 20, 21, 45, 46, 47))
 _QUOTED = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]', re.I)
+_EXACT = 16  # characters: no more than 15 digits
 _LAST_DAY = 2_958_466  # 9999-12-31
 
 
@@ -38,7 +39,7 @@ class Formats:
         """Give a number as a person reads it: a date in ISO 8601, or with 15 digits."""
         index = int(style) if style.isascii() and style.isdigit() and len(style) < 8 else 0
         kind = self._kinds[index] if index < len(self._kinds) else ""
-        if not kind and value.isdigit():
+        if not kind and len(value) <= _EXACT and value.replace(".", "", 1).isdigit():
             return value
         try:
             number = float(value)

@@ -9,10 +9,11 @@ from typing import Annotated, Any, NamedTuple
 
 from qmd.declaration.operation import Parameter
 from qmd.errors import UsageError
+from qmd.operations.put import decoded_text
 from qmd.operations.put import put as put_operation
 from qmd.operations.put import remove as remove_operation
 from qmd.surfaces import formats
-from qmd.surfaces.cli.common import Json, State, say
+from qmd.surfaces.cli.common import Json, State, notice, say
 from qmd.surfaces.cli.derive import Call, command, interactive
 from qmd.visible import shown
 
@@ -62,7 +63,7 @@ def _text(file: Path | None) -> str:
     """Read the text that is to be stored.
 
     Raises:
-        UsageError: it cannot be read, is not UTF-8, or nothing comes on stdin.
+        UsageError: it cannot be read, is no text, or nothing comes on stdin.
     """
     from qmd.text.composing import LARGEST
 
@@ -76,8 +77,9 @@ def _text(file: Path | None) -> str:
                 data = opened.read(LARGEST + 1)
         if len(data) > LARGEST:
             raise UsageError(f"The text is too large: the limit is {LARGEST // 1_000_000} MB.")
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UsageError("The text is not valid UTF-8.") from error
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror or error}.") from error
+    text, remark = decoded_text(data)
+    if remark:
+        notice(f"The text was {remark}.")
+    return text
