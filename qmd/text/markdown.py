@@ -8,14 +8,13 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import lru_cache
-from pathlib import PurePosixPath
 
 from qmd.text import titles
 from qmd.text.front_matter import NONE, Frontmatter, frontmatter, is_template
 from qmd.text.kinds import suffix_of
 from qmd.text.written_dates import parsed_date
 
-__all__ = ["NONE", "Frontmatter", "frontmatter", "parsed_date"]
+__all__ = ["NONE", "Frontmatter", "frontmatter", "is_template", "parsed_date"]
 
 _MARKDOWN = frozenset({".md", ".markdown", ".mdx", ".mdown", ".mkd", ".qmd", ".rmd", ".txt"})
 _NOT_MARKDOWN = ("text ", "csv_rows ", "json_text ")
@@ -32,8 +31,10 @@ _MOST_TITLES = 20
 """Keys of that name, at any depth, that are looked at."""
 
 _DAY_IN_NAME = re.compile(
-    r"(?<!\d)(?P<year>[12]\d{3})[-_. ]?(?P<month>\d\d)[-_. ]?(?P<day>\d\d)(?!\d)"
+    r"(?<!\d)(?P<year>[12]\d{3})[-_. ]?(?P<month>\d\d)[-_. ]?(?P<day>\d\d)(?:(?:\d\d){2,3})?(?!\d)"
 )
+"""Day in the name of a file: `2024-05-17`, `20240517`, also with the time: `202405171030`."""
+
 _DATE_KEYS = (
     "date",
     "created",
@@ -55,6 +56,9 @@ _DATE_KEYS = (
 """Keys of dates in their order, without case, blanks, `-` and `_`."""
 
 _SEPARATORS = str.maketrans("", "", "-_ ")
+_EXCALIDRAW = "excalidraw-plugin"
+"""Key in the notes of Excalidraw, whose headings are those of its data."""
+
 _SHOWN = 60
 """Characters of a value in a message."""
 
@@ -105,7 +109,7 @@ def title(text: str, path: str, matter: Frontmatter) -> str:
     """Return the title of a file.
 
     `title` of the front matter; else the first heading of level 1 that has text and is no code or
-    comment; else `#+TITLE:` of an org file; else the file name without its last extension.
+    comment; else `#+TITLE:` of an org file; else the name of the file, see `titles.of_name`.
     """
     given = _value(matter.metadata, "title")
     if isinstance(given, list):
@@ -115,12 +119,12 @@ def title(text: str, path: str, matter: Frontmatter) -> str:
     if isinstance(given, str) and given.strip() and not is_template(given):
         return " ".join(given.split())
     found = None
-    if is_markdown(path):
+    if is_markdown(path) and _EXCALIDRAW not in matter.metadata:
         found = titles.first_heading(text, matter.end)
     elif path.lower().endswith(".org"):
         match = _ORG_TITLE.search(text)
         found = match["title"].rstrip() if match else None
-    return found or PurePosixPath(path).stem
+    return found or titles.of_name(path)
 
 
 def _value(metadata: Mapping[str, object], name: str) -> object:

@@ -212,6 +212,29 @@ def test_without_a_heading_the_title_is_the_name_without_its_last_extension(path
     assert title("#comment" if path.endswith(".md") else "# comment", path) == expected
 
 
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("pages/Tea___Green___Sencha.md", "Tea/Green/Sencha"),
+        ("pages/Tea%2FGreen%3A a.org", "Tea/Green: a"),
+        ("journals/2024_05_01.md", "May 1st, 2024"),
+        ("a/journals/2024_12_12.org", "Dec 12th, 2024"),
+        ("journals/2024_05_23.md", "May 23rd, 2024"),
+        ("journals/2024_13_01.md", "2024_13_01"),
+        ("notes/2024_05_17.md", "2024_05_17"),
+        ("a___.md", "a___"),
+        ("100%41.md", "100%41"),
+        ("a___b.py", "a___b"),
+    ],
+)
+def test_names_of_logseq_files_are_those_of_their_pages(path, expected):
+    assert title("text", path) == expected
+
+
+def test_headings_of_a_drawing_are_no_title():
+    assert title("---\nexcalidraw-plugin: parsed\n---\n# Text Elements\n") == "plain"
+
+
 def test_frontmatter_is_a_block_at_the_start_that_ends():
     block = "---\r\na: 1\r\n---\r"
     assert markdown.frontmatter(f"{block}\nbody") == markdown.Frontmatter({"a": 1}, len(block))
@@ -403,6 +426,10 @@ def test_keys_that_are_no_text_become_text():
         ("date: 2024年5月17日", datetime(2024, 5, 17)),
         ("date: '[[2024-05-17]]'", datetime(2024, 5, 17)),
         ("date: '[[May 17th, 2024]]'", datetime(2024, 5, 17)),
+        ("created: 1596374871110", datetime(2020, 8, 2, 13, 27, 51, 110000)),
+        ("created: '1596374871'", datetime(2020, 8, 2, 13, 27, 51)),
+        ("date: 202405171030", datetime(2024, 5, 17, 10, 30)),
+        ("date: 20240517103059", datetime(2024, 5, 17, 10, 30, 59)),
         ("date: <2024-05-17 Fri 10:30>", datetime(2024, 5, 17, 10, 30)),
         ("date: 2024-05-17 10:30:00 UTC", datetime(2024, 5, 17, 10, 30)),
         ("date: Sept. 2024", datetime(2024, 9, 1)),
@@ -421,7 +448,7 @@ def test_a_document_is_from_the_date_in_its_frontmatter(yaml, expected):
     [
         "2024-99-99",
         "20249999",
-        "1701012312345",
+        "9701012312345",
         "2024-13",
         "1",
         "true",
@@ -430,6 +457,8 @@ def test_a_document_is_from_the_date_in_its_frontmatter(yaml, expected):
         "31.02.2024",
         "May 2024 was warm",
         "{{date}}",
+        "202413171030",
+        "1999999999",
         "0001-01-01T00:00:00+14:00",
     ],
 )
@@ -446,7 +475,9 @@ def test_a_moment_with_a_zone_is_told_in_utc():
     assert markdown.parsed_date(moment) == datetime(2024, 1, 1, 22)
 
 
-@pytest.mark.parametrize("name", ["2024-01-02 a.md", "log/a_20240102.md", "2024-13-45 2024.01.02"])
+@pytest.mark.parametrize(
+    "name", ["2024-01-02 a.md", "log/a_20240102.md", "2024-13-45 2024.01.02", "202401021030 a.md"]
+)
 def test_without_frontmatter_a_document_is_from_the_date_in_its_name(name):
     assert dated(path=name) == datetime(2024, 1, 2)
 
