@@ -33,9 +33,9 @@ _EMPHASIS = re.compile(
 )
 _KEPT = re.compile("\0(\\d+)\0")
 _PATH = re.compile(r"[/\\]|^~|^\w[\w+.-]+:|\.\w{1,8}(?:#|$)")
-_TARGETS = re.compile(
-    r"<<([^<>\n]{1,200})>>|^\*+[ \t]+([^\n]+)|^[ \t]*#\+(?:name|target):[ \t]*([^\n]+)", re.M | re.I
-)
+_TARGET = re.compile(r"<<([^<>\n]{1,200})>>")
+_NAMED = re.compile(r"^\*+[ \t]+([^\n]+)|^[ \t]*#\+(?:name|target):[ \t]*([^\n]+)", re.M | re.I)
+_LINKING = re.compile(r"[\[<#]|://")
 _TODO = re.compile(r"(?:TODO|DONE|NEXT|WAITING)[ \t]+|\[#[A-Z0-9]\][ \t]*")
 _HLINE = re.compile(r"\s*\|-[-+]*\|?\s*")
 _CODE_BLOCKS = ("src", "example", "verbatim")
@@ -112,7 +112,7 @@ class _Page:
         if bare == "#" or bare.startswith(("# ", "#+", "CLOCK:")):
             return ""
         if bare == ":" or bare.startswith(": "):
-            return f"    {bare[2:]}"
+            return f"    {_literal(bare[2:])}"
         if _HLINE.fullmatch(line):
             return "|" + " --- |" * (line.count("+") + 1)
         if bare.startswith("+ "):
@@ -184,12 +184,12 @@ class _Page:
         return _KEPT.sub(lambda found: kept[int(found[1])], text) if kept else text
 
     def _link(self, found: re.Match[str]) -> str:
-        target, label = found[1].strip(), found[2]
+        target, label = " ".join(found[1].split()), found[2]
         shown = _plain(label) if label else ""
         if target.startswith("id:"):
             self.links.append(target.partition("::")[0])
             return shown
-        if target.startswith(("*", "#")) or target.lower() in self._targets:
+        if target.startswith(("*", "#", "(")) or target.lower() in self._targets:
             return shown or target.lstrip("*#")
         target = target.removeprefix("file:").partition("::")[0]
         self.links.append(target)
@@ -202,12 +202,19 @@ class _Page:
 
 def _targets(text: str) -> set[str]:
     """Collect the places in a file that a link may name, in lower case."""
-    found = set[str]()
-    for place, headline, name in _TARGETS.findall(text):
+    found = _TARGET.findall(text)
+    for headline, name in _NAMED.findall(text):
         if headline:
-            headline = _TODO.sub("", _TAGS.sub("", headline))
-        found.add(" ".join((place or headline or name).split()).lower())
-    return found
+            headline = _TARGET.sub("", _TODO.sub("", _TAGS.sub("", headline)))
+        found.append(headline or name)
+    return {" ".join(place.split()).lower() for place in found}
+
+
+def _literal(text: str) -> str:
+    """Write what stands as it is, as code where Markdown would read a link or a tag in it."""
+    if _LINKING.search(text) and "`" not in text:
+        return f"`{text.strip()}`"
+    return text
 
 
 def _plain(text: str) -> str:

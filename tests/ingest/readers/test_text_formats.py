@@ -89,12 +89,19 @@ def test_org_links_lead_to_files_ids_pages_or_places_in_the_file():
 #+name: table
 | a |
 [[table][below]]
+** TODO <<here too>> Cups :a:
+[[here
+too]] [[Cups]] [[(a)][line a]]
+ : [[no]] <a href="no">
 """
     assert lines(org, text)[1:] == [
         "[up](../../a_b/c.org) ~/code/x/y <<here>> here these",
         '[[Page|that page]] [[Page]] [[b.org]] `/x/ y` see this, "that".',
         "| a |",
         "below",
+        "## TODO <<here too>> Cups",
+        "here too Cups line a",
+        '    `[[no]] <a href="no">`',
     ]
     found = org.read(text.encode(), "a")
     assert found.links == ("../../a_b/c.org", "Page", "b.org")
