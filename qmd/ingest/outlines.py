@@ -104,6 +104,7 @@ def of_document(data: bytes, start: int) -> Outline:
         further += further_links.in_properties(data[:start])
     if may_have & hidden.HTML:
         further += further_links.in_html(visible, start)
+    further += further_links.tags(visible, start)
     return found.with_further(further, data) if further else found
 
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import lru_cache
 
 from qmd.text import titles
-from qmd.text.front_matter import NONE, Frontmatter, frontmatter, is_template
+from qmd.text.front_matter import NONE, Frontmatter, frontmatter, is_template, of_export
 from qmd.text.kinds import suffix_of
 from qmd.text.written_dates import parsed_date
 
@@ -35,10 +35,14 @@ _DAY_IN_NAME = re.compile(
 )
 """Day in the name of a file: `2024-05-17`, `20240517`, also with the time: `202405171030`."""
 
+_EXPORTED = re.compile(r" [0-9a-f]{32}\.md$")
+"""End of the name of a file that Notion exports."""
+
 _DATE_KEYS = (
     "date",
     "created",
     "createdat",
+    "createdtime",
     "datecreated",
     "creationdate",
     "published",
@@ -52,6 +56,7 @@ _DATE_KEYS = (
     "lastmodified",
     "lastmodifiedat",
     "lastmod",
+    "lasteditedtime",
 )
 """Keys of dates in their order, without case, blanks, `-` and `_`."""
 
@@ -91,7 +96,12 @@ def _storable(value: object) -> object:
 
 def of_document(text: str, path: str) -> Frontmatter:
     """Parse the front matter of a document; a file that is not Markdown has none."""
-    return frontmatter(text) if is_markdown(path) else NONE
+    if not is_markdown(path):
+        return NONE
+    found = frontmatter(text)
+    if not found.end and _EXPORTED.search(path):
+        return Frontmatter(of_export(text), 0)
+    return found
 
 
 def has_tags(path: str, reader: str | None) -> bool:
@@ -179,5 +189,8 @@ def _dates(metadata: Mapping[str, object]) -> Iterator[tuple[str, object]]:
     for key in _date_keys(tuple(metadata)) if metadata else ():
         value = metadata[key]
         # `published: true` says that it is; an empty value or an empty list says nothing.
-        if value not in (None, "", []) and not isinstance(value, bool):
+        if isinstance(value, dict):  # date: {created: …, updated: …}
+            for part in _date_keys(tuple(map(str, value))):
+                yield f"{key}.{part}", value.get(part)
+        elif value not in (None, "", []) and not isinstance(value, bool):
             yield key, value

@@ -21,7 +21,7 @@ _UNDERLINED = re.compile(rf" {{0,3}}(?!{_NO_PARAGRAPH})(?P<text>\S[^\r\n]*)\r?\n
 _TAG_H1 = re.compile(r"<h1(?:\s[^<>]{0,1000})?>", re.I)
 _END_H1 = re.compile(r"</h1", re.I)
 _MARKS = ("\n#", "\n #", "\n  #", "\n   #", "\n=", "\n =", "\n  =", "\n   =", "<h1", "<H1")
-_HIDING = ("`", "~~~", "<!--", "%%")
+_HIDING = ("`", "~~~", "<!--", "%%", "$$")
 _LONGEST = 2000
 """Characters of a heading that are looked at."""
 
@@ -51,6 +51,7 @@ _JOURNAL = re.compile(
 )
 _IN_NAMESPACE = re.compile(r"(?<=[^_])___(?=[^_])")
 _ENCODED = re.compile(r"%(?:2F|3A|3F|22|23|25|2A|3C|3E|5C|7C)", re.I)
+_NOTION = re.compile(r"(?<=\S) [0-9a-f]{32}(?:_all)?$")
 _PAGE = re.compile(r"\.(?:md|markdown|org)$", re.I)
 
 
@@ -59,10 +60,11 @@ def of_name(path: str) -> str:
 
     Source: Logseq writes `/` in the name of a page as `___`, characters that are not allowed in
     names of files as %3A, and a day as `journals/2024_05_17.md`, which it shows as May 17th, 2024.
+    Notion adds the id of the page to the names of the files that it exports.
     """
     if day := _of_journal(path):
         return day
-    name = PurePosixPath(path).stem
+    name = _NOTION.sub("", PurePosixPath(path).stem)
     if _PAGE.search(path):
         if "___" in name:
             name = _IN_NAMESPACE.sub("/", name)

@@ -27,7 +27,9 @@ _FORMS = [
         rf"{_MONTH},? {_YEAR}",
         rf"(?P<day>\d{{1,2}})\. ?(?P<month>\d{{1,2}})\. ?{_YEAR}",
         rf"(?P<one>\d{{1,2}})[/-](?P<two>\d{{1,2}})[/-]{_YEAR}",
-        rf"{_YEAR} ?年 ?(?P<month>\d{{1,2}}) ?月 ?(?P<day>\d{{1,2}}) ?日",
+        rf"{_YEAR} ?[年년] ?(?P<month>\d{{1,2}}) ?[月월] ?(?P<day>\d{{1,2}}) ?[日일]",
+        rf"{_MONTH} {_DAY} (?P<hours>\d\d):(?P<minutes>\d\d)(?::(?P<seconds>\d\d))?"
+        rf"(?: utc| gmt)? {_YEAR}(?: (?P<offset>[+-]\d{{4}}))?",  # of `date` and Git
         r"(?P<year>(?:19|20)\d\d)",
         r"(?P<year>(?:19|20)\d\d)(?P<month>\d\d)(?P<day>\d\d)"  # with the time: 202405171030
         r"(?P<hours>\d\d)(?P<minutes>\d\d)(?P<seconds>\d\d)?",
@@ -84,7 +86,19 @@ def _of_text(text: str) -> datetime | None:
         pass  # another form
     if len(text) > _LONGEST:
         return None
+    text = text.partition("→")[0]  # of a range, its beginning
     text = " ".join(text.strip("[]<>\"' ").lower().split())
+    return _in_forms(text) or _in_other_language(text)
+
+
+def _in_other_language(text: str) -> datetime | None:
+    from qmd.text import month_names  # few dates need it
+
+    translated = month_names.in_english(text)
+    return _in_forms(translated) if translated else None
+
+
+def _in_forms(text: str) -> datetime | None:
     text = _ORG_WEEKDAY.sub("", _WEEKDAY.sub("", text, count=1), count=1)
     for form in _FORMS:
         if found := form.fullmatch(text):
@@ -115,7 +129,7 @@ def _built(parts: dict[str, str | None]) -> datetime | None:
             hour,
             int(parts.get("minute") or parts.get("minutes") or 0),
             int(parts.get("second") or parts.get("seconds") or 0),
-            tzinfo=_zone(parts.get("zone")),
+            tzinfo=_zone(parts.get("zone") or parts.get("offset")),
         )
     except ValueError:
         return None
