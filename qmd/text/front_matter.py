@@ -157,7 +157,7 @@ def _listed(value: object) -> list[object]:
 
 
 def _as_written(block: str, key: str, value: object) -> object:
-    """Return a value with its numbers and booleans as they are written: 1.10, true."""
+    """Return a value with numbers and booleans as texts where YAML writes others: 1.10, true."""
     lines = next((lines for name, lines in _entries(block, ":") if name == key), [""])
     written = _as_text([line.split(" #")[0] for line in lines], ":")
     if isinstance(written, str):
@@ -166,7 +166,7 @@ def _as_written(block: str, key: str, value: object) -> object:
     if not isinstance(written, list) or len(written) != len(items):
         return value
     texts = [
-        text if isinstance(item, int | float) else item
+        text if isinstance(item, int | float) and str(item) != text else item
         for text, item in zip(written, items, strict=True)
     ]
     return texts if isinstance(value, list) else texts[0]

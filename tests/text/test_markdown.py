@@ -309,7 +309,7 @@ def test_a_template_is_told_in_words_of_yaml_and_with_its_line(yaml, line):
         ("tags: #one #two", {"tags": ["#one", "#two"]}),
         ("tags:\n  - #one\n  - #two/three", {"tags": ["#one", "#two/three"]}),
         ("tags: [1.10, 'a', 007]\na: 1.10", {"tags": ["1.10", "a", "007"], "a": 1.1}),
-        ("tags:\n- 2024  # this year\n- yes", {"tags": ["2024", "yes"]}),
+        ("tags:\n- 2024  # this year\n- yes", {"tags": [2024, "yes"]}),
         ("aliases: 1e3\ntag: no", {"aliases": "1e3", "tag": "no"}),
     ],
 )
