@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from qmd.text import further_links, hidden
 from qmd.text.further_links import Link
-from qmd.text.outline import AUTOLINK, BETWEEN, TAG, outline
+from qmd.text.outline import AUTOLINK, BETWEEN, TAG, WIKI, outline
 
 MARK = BETWEEN.decode()
 
@@ -104,6 +104,8 @@ def of_document(data: bytes, start: int) -> Outline:
         further += further_links.in_properties(data[:start])
     if may_have & hidden.HTML:
         further += further_links.in_html(visible, start)
+    if chr(WIKI) in found.kinds:
+        further += further_links.tags(visible, start)
     return found.with_further(further, data) if further else found
 
 

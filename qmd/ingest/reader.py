@@ -34,6 +34,9 @@ tick of the file system's clock: its time is not trusted, and it is compared aga
 
 EPOCH = datetime(1970, 1, 1)
 
+_UNHEADED = ("org ",)
+"""Readers of files whose headlines of level 1 are sections, and no titles."""
+
 
 class File(NamedTuple):
     """A changed file with its bytes or text.
@@ -286,10 +289,14 @@ def _read(file: File, reading: Reading, modified: datetime) -> Parsed:
         undated = markdown.undated(markdown.Frontmatter({"date": reading.date}, 0))
     else:
         undated = None
-    given_title = " ".join((reading.title or "").split())
+    title = " ".join((reading.title or "").split())
+    if not title or markdown.is_template(title):
+        is_headed = file.reader is None or not file.reader.startswith(_UNHEADED)
+        named = _as_markdown(file) if is_headed else file.path
+        title = markdown.title(text if is_headed else "", named, nothing)
     return Parsed(
         file,
-        given_title or markdown.title(text, _as_markdown(file), nothing),
+        title,
         markdown.metadata_json(metadata),
         dated or markdown.dated(file.path, modified, nothing),
         modified,

@@ -196,7 +196,7 @@ def remove(index: Index, name: DocumentName, *, collection: ItsCollection = None
     return place.file
 
 
-def decoded_text(data: bytes) -> tuple[str, str | None]:
+def storable_text(data: bytes) -> tuple[str, str | None]:
     """Decode a text of any encoding, as that of a file in a folder.
 
     Returns:
@@ -207,7 +207,7 @@ def decoded_text(data: bytes) -> tuple[str, str | None]:
     """
     from qmd.ingest.reader import is_mostly_utf8
     from qmd.ingest.readers.reading import Unreadable
-    from qmd.ingest.readers.text import decoded
+    from qmd.ingest.readers.text import decoded_text
 
     text = data.decode("utf-8-sig", "replace")
     if "\0" not in text:
@@ -216,7 +216,7 @@ def decoded_text(data: bytes) -> tuple[str, str | None]:
         if is_mostly_utf8(data, text):
             return text, "read with U+FFFD for invalid UTF-8"
     try:
-        return decoded(data)
+        return decoded_text(data)
     except Unreadable as error:
         raise UsageError(f"The text cannot be stored: {error}.") from error
 

@@ -27,6 +27,7 @@ class OpenedDocument(NamedTuple):
     Attributes:
         begins: characters of the body that are front matter.
         metadata: of the front matter.
+        tags: of the front matter and of the text.
         place: absolute path of its file; None: it has none.
     """
 
@@ -34,6 +35,7 @@ class OpenedDocument(NamedTuple):
     body: str
     begins: int
     metadata: dict[str, object]
+    tags: list[str]
     context: str | None
     places: Places | None
     place: str | None
@@ -60,6 +62,7 @@ def _opened(index: Index, name: str, cursor: Cursor) -> OpenedDocument:
         body,
         matter.end,
         matter.metadata,
+        document_lookup.tags(cursor, document.document_id),
         index.context_of(cursor, document),
         places.get(document.document_id),
         paths.place(_root(cursor, document.collection), document.path),

@@ -327,6 +327,12 @@ def bodies(cursor: Cursor, hashes: Sequence[str]) -> dict[str, str]:
     return {str(key): str(body) for key, body in rows}
 
 
+def tags(cursor: Cursor, document_id: int) -> list[str]:
+    """Tags of a document, of its front matter and of its text."""
+    rows = cursor.run("documents/tags", document_id=document_id)
+    return [tag for (found,) in rows for tag in found or ()]
+
+
 def places(cursor: Cursor, ids: Sequence[int]) -> dict[int, Places]:
     """Places of documents by their numbers; without those that have none."""
     from qmd.text.places import Places

@@ -2,9 +2,12 @@
 
     --- YAML ---  or  +++ TOML +++  or  { JSON }     one block, or two
     key:: value                                      properties, in lines of their own
+    Title: value                                     lines of known keys, the title first
+    % title, % author, % date                        lines in this order
 
 What is not quite YAML or TOML is read entry by entry, and the problem is told.
-Sources: the documentation of Jekyll, Hugo (TOML, JSON), Obsidian and Logseq (properties).
+Sources: the documentation of Jekyll, Hugo (TOML, JSON), Obsidian, Logseq (properties),
+MultiMarkdown and Pelican (lines of keys), and Pandoc (%).
 """
 
 from __future__ import annotations
@@ -30,6 +33,21 @@ _PROPERTY = re.compile(
     r"(?:[ \t]+(?P<value>[^\n]*))?\r?(?:\n|\Z)"
 )
 _MOST_PROPERTIES = 200
+_KEYS = (
+    "abstract|affiliation|author|authors|category|copyright|created|date|description|keywords|lang|"
+    "language|modified|save_as|slug|status|subtitle|summary|tags|template|title|translation|url"
+)
+_TITLED = re.compile(r"title[ \t]*:[ \t]+\S", re.I)
+_KEYED = re.compile(rf"(?P<key>{_KEYS})[ \t]*:(?!:)[ \t]*(?P<value>[^\r\n]*)\r?(?:\n|\Z)", re.I)
+_GOING_ON = re.compile(r"(?:[ ]{2,}|\t)[ \t]*(?P<value>\S[^\r\n]*)\r?(?:\n|\Z)")
+_PERCENT = re.compile(r"%(?:[ \t]+(?P<value>[^\s%][^\r\n]*))?[ \t]*\r?(?:\n|\Z)")
+_PERCENT_KEYS = ("title", "author", "date")
+_FIRST_HEADING = re.compile(r"#[ \t][^\n]*\n[ \t\r]*\n")
+_EXPORTED = re.compile(r"(?P<key>[^\W\d_][^:\n]{0,60}):[ \t]+(?P<value>[^\s][^\n]*)(?:\n|\Z)")
+_LINE_END = re.compile(r"[ \t]*\r?(?:\n|\Z)")
+_WRITTEN_KEYS = ("tags", "tag", "aliases", "alias")
+"""Keys whose values are texts, also where YAML reads a number or a boolean."""
+
 _ENTRY = {
     ":": re.compile(
         r"[ \t]{0,3}(?P<key>\"[^\"\n]*\"|'[^'\n]*'|[^\s#\-{}\[\],&*!|>%@`\"':][^:\n]{0,199}?)[ \t]*"
@@ -84,6 +102,10 @@ def frontmatter(text: str) -> Frontmatter:
         found = _json(text)
     elif first in ("-", "+"):
         found = _fenced(text, 0)
+    elif first in ("T", "t") and _TITLED.match(text):
+        return _keyed(text)
+    elif first == "%":
+        return _percent(text)
     else:
         found = NONE
     if found.end and (second := _second(text, found.end)):
@@ -118,9 +140,36 @@ def _yaml(block: str, end: int) -> Frontmatter:
         return NONE
     metadata = {str(key): item for key, item in value.items()}
     for key in metadata:
+        if key.lower() in _WRITTEN_KEYS and _is_other(metadata[key]):
+            metadata[key] = _as_written(block, key, metadata[key])
         if key.lower() in ("tags", "tag") and _lacks(metadata[key]):
             metadata[key] = _commented_tags(block, key) or metadata[key]
     return Frontmatter(metadata, end)
+
+
+def _is_other(value: object) -> bool:
+    """Check whether a value is, or has, a number or a boolean."""
+    return any(isinstance(item, int | float) for item in _listed(value))
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else [value]
+
+
+def _as_written(block: str, key: str, value: object) -> object:
+    """Return a value with numbers and booleans as texts where YAML writes others: 1.10, true."""
+    lines = next((lines for name, lines in _entries(block, ":") if name == key), [""])
+    written = _as_text([line.split(" #")[0] for line in lines], ":")
+    if isinstance(written, str):
+        written = list(map(_unquoted, written.strip("[] \t").split(",")))
+    items = _listed(value)
+    if not isinstance(written, list) or len(written) != len(items):
+        return value
+    texts = [
+        text if isinstance(item, int | float) and str(item) != text else item
+        for text, item in zip(written, items, strict=True)
+    ]
+    return texts if isinstance(value, list) else texts[0]
 
 
 def _lacks(value: object) -> bool:
@@ -158,6 +207,49 @@ def _json(text: str) -> Frontmatter:
     if not isinstance(value, dict) or not _AFTER_JSON.match(text, end):
         return NONE
     return Frontmatter(value, end)
+
+
+def _keyed(text: str) -> Frontmatter:
+    """Parse lines of `Key: value` before a blank line, all of known keys and at least two."""
+    metadata: dict[str, object] = {}
+    at, key = 0, ""
+    while not (blank := _LINE_END.match(text, at)):
+        if line := _KEYED.match(text, at):
+            key = line["key"].lower()
+            metadata.setdefault(key, line["value"].strip())
+        elif key and (line := _GOING_ON.match(text, at)):
+            metadata[key] = f"{metadata[key]} {line['value'].strip()}".strip()
+        else:
+            return NONE
+        at = line.end()
+    end = blank.start()
+    return Frontmatter(metadata, end, properties=end) if len(metadata) > 1 else NONE
+
+
+def _percent(text: str) -> Frontmatter:
+    """Parse up to three lines that begin with `%`, before a blank line."""
+    values: list[str] = []
+    at = 0
+    while len(values) < len(_PERCENT_KEYS) and (line := _PERCENT.match(text, at)):
+        values.append((line["value"] or "").strip())
+        at = line.end()
+    if not any(values) or not _LINE_END.match(text, at):
+        return NONE
+    metadata = dict(zip(_PERCENT_KEYS, values, strict=False))
+    return Frontmatter({key: value for key, value in metadata.items() if value}, at, properties=at)
+
+
+def of_export(text: str) -> dict[str, object]:
+    """Parse the lines of `Key: value` that Notion writes below the heading of a page."""
+    metadata: dict[str, object] = {}
+    if heading := _FIRST_HEADING.match(text):
+        at = heading.end()
+        while len(metadata) < _MOST_PROPERTIES and (line := _EXPORTED.match(text, at)):
+            metadata.setdefault(line["key"], line["value"].strip())
+            at = line.end()
+        if not _LINE_END.match(text, at):
+            return {}
+    return metadata
 
 
 def _second(text: str, at: int) -> Frontmatter | None:

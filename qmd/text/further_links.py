@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from qmd.text import hidden
-from qmd.text.outline import AUTOLINK, EMBED, IMAGE, INLINE, WIKI
+from qmd.text.outline import AUTOLINK, EMBED, IMAGE, INLINE, TAG, WIKI
 
 _IN_PROPERTIES = re.compile(
     rb"(?P<embed>!)?\[\[(?P<wiki>[^\[\]|\n]+)(?:\|(?P<label>[^\[\]\n]*))?\]\]"
@@ -22,6 +22,7 @@ _ATTRIBUTE = re.compile(
 )
 _INNER = re.compile(rb"[^<>]{0,500}>(?P<text>[^<\n]{0,200})")
 _ALT = re.compile(rb"[^<>]{0,500}?\balt\s*+=\s*+[\"'](?P<text>[^\"'\n]{0,200})", re.I)
+_TAG = re.compile(rb"#(?<!\S#)\[\[(?P<tag>[^\[\]|#\n]+)\]\]")
 _ELSEWHERE = (b"http://", b"https://", b"data:", b"javascript:")
 
 
@@ -80,6 +81,22 @@ def in_html(data: bytes, start: int) -> Iterator[Link]:
             text = (_ALT if is_picture else _INNER).match(data, found.end())
             shown = b" ".join(text["text"].split()) if text else b""
             yield Link(found.start(), IMAGE if is_picture else INLINE, shown, _unescaped(target))
+
+
+def tags(data: bytes, start: int) -> Iterator[Link]:
+    """Yield the tags in brackets, as Logseq writes those with blanks: `#[[green tea]]`.
+
+    Args:
+        data: without comments.
+        start: where the front matter ends.
+    """
+    if b"#[[" not in data:
+        return
+    parts = hidden.parts_not_shown(data, start)
+    for found in _TAG.finditer(data, start):
+        tag = b" ".join(found["tag"].split())
+        if tag and not hidden.covers(parts, found.start()):
+            yield Link(found.start(), TAG, tag, b"")
 
 
 def _unescaped(target: bytes) -> bytes:

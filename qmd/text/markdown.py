@@ -8,14 +8,13 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import lru_cache
-from pathlib import PurePosixPath
 
 from qmd.text import titles
-from qmd.text.front_matter import NONE, Frontmatter, frontmatter, is_template
+from qmd.text.front_matter import NONE, Frontmatter, frontmatter, is_template, of_export
 from qmd.text.kinds import suffix_of
 from qmd.text.written_dates import parsed_date
 
-__all__ = ["NONE", "Frontmatter", "frontmatter", "parsed_date"]
+__all__ = ["NONE", "Frontmatter", "frontmatter", "is_template", "parsed_date"]
 
 _MARKDOWN = frozenset({".md", ".markdown", ".mdx", ".mdown", ".mkd", ".qmd", ".rmd", ".txt"})
 _NOT_MARKDOWN = ("text ", "csv_rows ", "json_text ")
@@ -32,12 +31,18 @@ _MOST_TITLES = 20
 """Keys of that name, at any depth, that are looked at."""
 
 _DAY_IN_NAME = re.compile(
-    r"(?<!\d)(?P<year>[12]\d{3})[-_. ]?(?P<month>\d\d)[-_. ]?(?P<day>\d\d)(?!\d)"
+    r"(?<!\d)(?P<year>[12]\d{3})[-_. ]?(?P<month>\d\d)[-_. ]?(?P<day>\d\d)(?:(?:\d\d){2,3})?(?!\d)"
 )
+"""Day in the name of a file: `2024-05-17`, `20240517`, also with the time: `202405171030`."""
+
+_EXPORTED = re.compile(r" [0-9a-f]{32}\.md$")
+"""End of the name of a file that Notion exports."""
+
 _DATE_KEYS = (
     "date",
     "created",
     "createdat",
+    "createdtime",
     "datecreated",
     "creationdate",
     "published",
@@ -51,10 +56,14 @@ _DATE_KEYS = (
     "lastmodified",
     "lastmodifiedat",
     "lastmod",
+    "lasteditedtime",
 )
 """Keys of dates in their order, without case, blanks, `-` and `_`."""
 
 _SEPARATORS = str.maketrans("", "", "-_ ")
+_EXCALIDRAW = "excalidraw-plugin"
+"""Key in the notes of Excalidraw, whose headings are those of its data."""
+
 _SHOWN = 60
 """Characters of a value in a message."""
 
@@ -87,7 +96,12 @@ def _storable(value: object) -> object:
 
 def of_document(text: str, path: str) -> Frontmatter:
     """Parse the front matter of a document; a file that is not Markdown has none."""
-    return frontmatter(text) if is_markdown(path) else NONE
+    if not is_markdown(path):
+        return NONE
+    found = frontmatter(text)
+    if not found.end and _EXPORTED.search(path):
+        return Frontmatter(of_export(text), 0)
+    return found
 
 
 def has_tags(path: str, reader: str | None) -> bool:
@@ -105,7 +119,7 @@ def title(text: str, path: str, matter: Frontmatter) -> str:
     """Return the title of a file.
 
     `title` of the front matter; else the first heading of level 1 that has text and is no code or
-    comment; else `#+TITLE:` of an org file; else the file name without its last extension.
+    comment; else `#+TITLE:` of an org file; else the name of the file, see `titles.of_name`.
     """
     given = _value(matter.metadata, "title")
     if isinstance(given, list):
@@ -115,12 +129,12 @@ def title(text: str, path: str, matter: Frontmatter) -> str:
     if isinstance(given, str) and given.strip() and not is_template(given):
         return " ".join(given.split())
     found = None
-    if is_markdown(path):
+    if is_markdown(path) and _EXCALIDRAW not in matter.metadata:
         found = titles.first_heading(text, matter.end)
     elif path.lower().endswith(".org"):
         match = _ORG_TITLE.search(text)
         found = match["title"].rstrip() if match else None
-    return found or PurePosixPath(path).stem
+    return found or titles.of_name(path)
 
 
 def _value(metadata: Mapping[str, object], name: str) -> object:
@@ -175,5 +189,8 @@ def _dates(metadata: Mapping[str, object]) -> Iterator[tuple[str, object]]:
     for key in _date_keys(tuple(metadata)) if metadata else ():
         value = metadata[key]
         # `published: true` says that it is; an empty value or an empty list says nothing.
-        if value not in (None, "", []) and not isinstance(value, bool):
+        if isinstance(value, dict):  # date: {created: …, updated: …}
+            for part in _date_keys(tuple(map(str, value))):
+                yield f"{key}.{part}", value.get(part)
+        elif value not in (None, "", []) and not isinstance(value, bool):
             yield key, value

@@ -1,9 +1,11 @@
-"""First heading of a Markdown text, for its title."""
+"""Titles: the first heading of a Markdown text, and the name of its file."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import date
+from pathlib import PurePosixPath
 
 from qmd.text import hidden
 
@@ -19,7 +21,7 @@ _UNDERLINED = re.compile(rf" {{0,3}}(?!{_NO_PARAGRAPH})(?P<text>\S[^\r\n]*)\r?\n
 _TAG_H1 = re.compile(r"<h1(?:\s[^<>]{0,1000})?>", re.I)
 _END_H1 = re.compile(r"</h1", re.I)
 _MARKS = ("\n#", "\n #", "\n  #", "\n   #", "\n=", "\n =", "\n  =", "\n   =", "<h1", "<H1")
-_HIDING = ("`", "~~~", "<!--", "%%")
+_HIDING = ("`", "~~~", "<!--", "%%", "$$")
 _LONGEST = 2000
 """Characters of a heading that are looked at."""
 
@@ -42,6 +44,47 @@ _ATTRIBUTES = re.compile(r"\s*\{[#.:][^{}]*\}\s*$")
 _FOOTNOTE = re.compile(r"\[\^[^\[\]]+\]")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _MARKUP = re.compile(r"[\[<*_`~={\\&%]")
+
+_MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+_JOURNAL = re.compile(
+    r"(?:^|/)journals/(?P<year>\d{4})_(?P<month>\d\d)_(?P<day>\d\d)\.(?:md|markdown|org)$", re.I
+)
+_IN_NAMESPACE = re.compile(r"(?<=[^_])___(?=[^_])")
+_ENCODED = re.compile(r"%(?:2F|3A|3F|22|23|25|2A|3C|3E|5C|7C)", re.I)
+_NOTION = re.compile(r"(?<=\S) [0-9a-f]{32}(?:_all)?$")
+_PAGE = re.compile(r"\.(?:md|markdown|org)$", re.I)
+
+
+def of_name(path: str) -> str:
+    """Return the title that the name of a file stands for: the name without its last extension.
+
+    Source: Logseq writes `/` in the name of a page as `___`, characters that are not allowed in
+    names of files as %3A, and a day as `journals/2024_05_17.md`, which it shows as May 17th, 2024.
+    Notion adds the id of the page to the names of the files that it exports.
+    """
+    if day := _of_journal(path):
+        return day
+    name = _NOTION.sub("", PurePosixPath(path).stem)
+    if _PAGE.search(path):
+        if "___" in name:
+            name = _IN_NAMESPACE.sub("/", name)
+        if "%" in name:
+            name = _ENCODED.sub(lambda found: chr(int(found[0][1:], 16)), name)
+    return name
+
+
+def _of_journal(path: str) -> str | None:
+    """Return the title of a page in a journal of Logseq; None for other files."""
+    found = _JOURNAL.search(path) if "journals/" in path else None
+    if found is None:
+        return None
+    try:
+        day = date(int(found["year"]), int(found["month"]), int(found["day"]))
+    except ValueError:
+        return None
+    number = day.day
+    ending = "th" if 10 < number < 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{_MONTHS[day.month - 1]} {number}{ending}, {day.year}"
 
 
 def first_heading(text: str, start: int) -> str | None:

@@ -8,6 +8,7 @@
 -- out  documents  bigint
 with among as (
     select
+        document_id,
         collection,
         string_split(path, '/') as parts,
         lower(regexp_extract(path, '\.([A-Za-z0-9]{1,12})$', 1)) as suffix,
@@ -18,21 +19,27 @@ with among as (
 ),
 
 valued as (
-    select 'collection' as facet, collection as value from among
+    select document_id, 'collection' as facet, collection as value from among
     union all
-    select 'folder', collection || '/' || array_to_string(parts[1:$depth], '/')
+    select document_id, 'folder', collection || '/' || array_to_string(parts[1:$depth], '/')
     from among
     where len(parts) > $depth
     union all
-    select 'tag', unnest(tags) from among
+    select document_id, 'tag', unnest(tags) from among
     union all
-    select 'kind', suffix from among where suffix <> ''
+    select document_id, 'kind', suffix from among where suffix <> ''
     union all
-    select 'year', year(dated)::text from among
+    select document_id, 'year', year(dated)::text from among
+),
+
+-- Tea and tea are one tag.
+counted as (
+    select facet, max(value) as shown, count(distinct document_id) as documents
+    from valued
+    group by facet, case when facet = 'tag' then lower(value) else value end
 )
 
-select facet, value, count(*) as documents
-from valued
-group by facet, value
-qualify row_number() over (partition by facet order by documents desc, value) <= $most
+select facet, shown as value, documents
+from counted
+qualify row_number() over (partition by facet order by documents desc, shown) <= $most
 order by facet, documents desc, value

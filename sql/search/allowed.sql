@@ -67,8 +67,8 @@ where
                                         when try_cast(one as decimal(38, 12)) > number then 1
                                         else 0
                                     end
-                            when one < condition.value then -1
-                            when one > condition.value then 1
+                            when one < wanted then -1
+                            when one > wanted then 1
                             else 0
                         end
                     ) as orders
@@ -80,9 +80,12 @@ where
                                 then try_cast(condition.value as decimal(38, 12))
                         end as number,
                         case
+                            when is_tag then lower(condition.value)
+                            else condition.value
+                        end as wanted,
+                        case
                             -- those of the text, too, and none that is written in two ways
-                            when lower(condition.path) in ('$."tags"', '$."tag"') and tags is not null
-                                then tags
+                            when is_tag then list_transform(tags, lambda one: lower(one))
                             when lower(condition.path) in ('$."lang"', '$."language"') and lang is not null
                                 then list_distinct([
                                     lang,
@@ -97,15 +100,21 @@ where
                             else [json_extract_string(metadata, condition.path)]
                         end as held
                     from (
-                        select unnest(
-                            from_json(
-                                $among -> 'conditions',
-                                '[{
-                                    "path": "VARCHAR", "operator": "VARCHAR",
-                                    "value": "VARCHAR", "quoted": "BOOLEAN"
-                                }]'
-                            )
-                        ) as condition
+                        select
+                            condition,
+                            tags is not null
+                            and lower(condition.path) in ('$."tags"', '$."tag"') as is_tag
+                        from (
+                            select unnest(
+                                from_json(
+                                    $among -> 'conditions',
+                                    '[{
+                                        "path": "VARCHAR", "operator": "VARCHAR",
+                                        "value": "VARCHAR", "quoted": "BOOLEAN"
+                                    }]'
+                                )
+                            ) as condition
+                        )
                     )
                 )
             )

@@ -39,6 +39,18 @@ slugs as (
     from headings
 ),
 
+-- Of an embed, a range of Dendron begins at its heading: ![[tea#brewing,1:#*]].
+begun as (
+    select
+        * replace (
+            case
+                when kind = 'embed' then regexp_replace(anchor, '(,\d+)?(:#.*)?$', '')
+                else anchor
+            end as anchor
+        )
+    from links
+),
+
 -- A wiki link may say the headings above, too, and leaves signs out: [[Tea#Brewing#Why a pot]].
 anchored as (
     select
@@ -54,8 +66,13 @@ anchored as (
             )
             else trim(regexp_replace(slug, '[^\p{L}\p{M}\p{N}_]+', '-', 'g'), '-')
         end as bare
-    from links
-    where anchor[1] <> '^' and not contains(anchor, '#^') and anchor <> 'top'
+    from begun
+    where
+        anchor[1] <> '^'
+        and not contains(anchor, '#^')
+        and anchor not in ('top', '*')
+        -- that of the page which a program makes of a text
+        and (regexp_matches(to_file, '\.html?$') or not regexp_matches(target, '\.html?[#?]'))
 ),
 
 missed as (

@@ -7,7 +7,9 @@
 -- A wiki link leads to the document of that name or path, however its letters are written: in
 -- the same folder, else in the same collection, else in any, there to that of the shortest path; else to one
 -- that has it as an alias, as its id or as its title, or to the first page of a folder. `A___B.md` is A/B.
--- One that begins with ./ or ../ is a path; id:x leads to the document that says `id: x`.
+-- One that begins with ./ or ../ is a path; id:x leads to the document that says `id: x`. Where it leads to
+-- none, the name may stand behind the text, as Dendron writes it. What a program makes of a text, tea.html,
+-- leads to the text.
 --
 -- needs  marks
 -- out  file         text       of `documents`
@@ -40,8 +42,20 @@ split as (
         *,
         nullif(regexp_extract(target, '#(.*)$', 1), '') as anchor,
         case
-            when named then trim(regexp_extract(regexp_replace(target, '^id:', ''), '^[^#]*'))
+            when named then trim(
+                regexp_extract(
+                    regexp_replace(target, '^(id:|dendron://[^/]*/)', ''), '^[^#]*'
+                )
+            )
         end as name,
+        -- Dendron writes the name behind the text: [[text|a.b]]
+        case
+            when
+                doubled
+                and text <> target
+                and regexp_matches(text, '^(dendron://[^/\s]+/[^\s#]+|[^\s/#]+\.[^\s/#]+)(#|$)')
+            then regexp_extract(regexp_replace(text, '^dendron://[^/]*/', ''), '^[^#]*')
+        end as label,
         case
             when named and not doubled then null
             when doubled and not named then trim(regexp_extract(target, '^[^#]*'))
@@ -180,6 +194,10 @@ reached as (
         from qmd_index.documents
         where regexp_matches(path, '(^|/)(README|_?index)\.(md|mdx|markdown)$')
         union all
+        select collection, path, nfc_normalize(regexp_replace(path, '\.\w+$', '.html')), 5
+        from qmd_index.documents
+        where regexp_matches(path, '\.(md|mdx|markdown|org|rst|adoc|ipynb|qmd|rmd)$')
+        union all
         select collection, path, nfc_normalize(trim(given, '/')), 4
         from addresses
         where given <> ''
@@ -239,7 +257,13 @@ wanted as (
         regexp_replace(
             lower(nfc_normalize(ltrim(name, '/'))), '\.(md|mdx|markdown|org)$', ''
         ) as ending
-    from split
+    from (
+        select collection, folder, name
+        from split
+        union all
+        select collection, folder, label
+        from split
+    )
     where name <> ''
 ),
 
@@ -276,6 +300,13 @@ called as (
     select collection, path, lower(nfc_normalize(metadata ->> '$.id')), 2
     from qmd_index.documents
     where contains(metadata, '"id"')
+    union all
+    select collection, path, lower(id), 2  -- of a headline
+    from (
+        select collection, path, unnest(metadata ->> '$.ids[*]') as id
+        from qmd_index.documents
+        where reader like 'org %' and contains(metadata, '"ids"')
+    )
 ),
 
 candidates as (
@@ -317,15 +348,24 @@ select
     kind,
     text,
     target,
-    anchor,
+    case
+        when
+            labelled.to_file is not null
+            and (named.to_file is null or starts_with(text, 'dendron://'))
+        then nullif(regexp_extract(text, '#(.*)$', 1), '')
+        else anchor
+    end as anchor,
     external,
     case
         when '' in (split.name, split.address) then file
+        when starts_with(text, 'dendron://') and labelled.to_file is not null
+        then labelled.to_file
         else coalesce(
             named.to_file,
             case when reached.nth < 2 then split.collection || '/' || reached.path end,
             split.collection || '/' || ended.path,
-            split.collection || '/' || reached.path  -- in the main language
+            split.collection || '/' || reached.path,  -- in the main language
+            labelled.to_file
         )
     end as to_file,
     document_id
@@ -342,3 +382,7 @@ left join named
     on split.collection = named.collection
     and split.folder = named.folder
     and split.name = named.name
+left join named as labelled
+    on split.collection = labelled.collection
+    and split.folder = labelled.folder
+    and split.label = labelled.name

@@ -30,6 +30,8 @@ def vault(library):
     library.write("content/en/long-name.md", "---\nslug: short\n---\nText\n")
     library.write("content/en/moved.md", "---\nurl: /elsewhere/page/\n---\nText\n")
     library.write("note.md", "---\nid: 20240517\n---\nText\n")
+    library.write("user.guide.md", "## Start here\n\nText\n")
+    library.write("roam.org", "* Pots\n:PROPERTIES:\n:ID: F4-7a\n:END:\nText\n")
     return library
 
 
@@ -69,6 +71,15 @@ SITES = [
     ("x.md", "[[20240517]]", "note.md"),
     ("x.md", "[x](id:20240517)", "note.md"),
     ("x.md", "[[en/guide]]", "content/en/guide/_index.md"),
+    ("x.md", "[[the guide|user.guide]]", "user.guide.md"),
+    ("x.md", "![[dendron://my.vault/user.guide]]", "user.guide.md"),
+    ("x.md", "[[Guide|dendron://my.vault/user.guide#gone]]", "user.guide.md"),
+    ("x.md", "[[gone|tea]]", None),
+    ("x.md", "[[tea|user.guide]]", "tea.md"),
+    ("x.md", "[x](id:f4-7A)", "roam.org"),
+    ("x.org", "[[id:F4-7a][pots]]", "roam.org"),
+    ("x.org", "[[file:roam.html][pots]]", "roam.org"),
+    ("content/en/x.md", "[x](two.html#part)", "content/en/two.md"),
 ]
 ANCHORS = [
     ("tools.md#--mode-string", True),
@@ -76,6 +87,7 @@ ANCHORS = [
     ("tools.md#image-", True),
     ("tools.md#big-p", False),
     ("filled.md#anything", True),
+    ("tools.html#sec-1", True),
 ]
 NO_LINKS = [
     "<!-- [x](b) [[b]] #tag -->",
@@ -160,3 +172,19 @@ def test_an_anchor_is_found_by_the_letters_of_its_heading(vault):
     vault.update()
     broken = asked(vault, "select target from broken_links where file like 'notes/x%'")
     assert broken == [(target,) for target, is_found in ANCHORS if not is_found]
+
+
+def test_embeds_and_labels_of_dendron_have_their_headings(vault):
+    told = [
+        ("![[user.guide#start-here,1:#*]]", "start-here,1:#*", True),
+        ("![[user.guide#gone:#start-here]]", "gone:#start-here", False),
+        ("[[x|user.guide#start-here]]", "start-here", True),
+        ("[[x|user.guide#gone]]", "gone", False),
+    ]
+    for number, (text, *_) in enumerate(told):
+        vault.write(f"x{number}.md", text)
+    vault.update()
+    rows = asked(vault, "select anchor from links where file like 'notes/x%' order by file")
+    assert rows == [(anchor,) for _, anchor, _ in told]
+    broken = asked(vault, "select file from broken_links where file like 'notes/x%' order by file")
+    assert broken == [(f"notes/x{n}.md",) for n, (*_, is_found) in enumerate(told) if not is_found]

@@ -13,7 +13,22 @@ from qmd.text import markdown
 pytestmark = pytest.mark.skipif(front_matters._compiled is None, reason="nothing was compiled")
 
 KEYS = st.sampled_from(
-    ["title", "tags", "Tag", "ms.date", "a-b_1", "_x", "true", "Null", "no", "1a", "é", "k y", "<<"]
+    [
+        "title",
+        "tags",
+        "Tag",
+        "alias",
+        "ms.date",
+        "a-b_1",
+        "_x",
+        "true",
+        "Null",
+        "no",
+        "1a",
+        "é",
+        "k y",
+        "<<",
+    ]
 )
 SCALARS = st.sampled_from(
     [

@@ -7,6 +7,7 @@ import os
 import pytest
 
 from qmd.ingest.verify import FACTS, prove
+from qmd.operations.browse import facets
 from qmd.operations.doctor import doctor
 from qmd.text import labels
 
@@ -119,6 +120,26 @@ def test_tags_are_one_set_in_the_view_and_in_filters(library):
         "select path from told where tag = 'a'"
     )
     assert {path.partition(".")[0] for (path,) in tagged} == every
+
+
+def test_tags_are_told_without_case_and_with_their_blanks(library):
+    library.write("upper.md", "---\ntags: Tea\n---\nText\n")
+    library.write("lower.md", "Text #tea and #[[green  tea]]\n\n`#[[no]]` x#[[no]]\n")
+    library.update()
+    for test in ("tags = tea", "tags = TEA", "tags ~ EA"):
+        assert sorted(library.found("text", filter=test)) == ["lower.md", "upper.md"], test
+    assert library.found("text", filter="tags = 'green tea'") == ["lower.md"]
+    counted = facets(library.engine, "").of["tag"]
+    assert counted == [("tea", 2), ("green tea", 1)]
+    found = library.ask("select tags from documents where path = 'lower.md'")
+    assert found == [(["tea", "green tea"],)]
+
+
+def test_a_number_is_a_tag_as_it_is_written(library):
+    library.write("a.md", "---\ntags: [1.10, 2024]\n---\nText\n")
+    library.update()
+    assert library.found("text", filter="tags = '1.10'") == ["a.md"]
+    assert library.ask("select tags from documents") == [(["1.10", "2024"],)]
 
 
 def test_tags_of_metadata_are_told_apart():

@@ -212,6 +212,47 @@ def test_without_a_heading_the_title_is_the_name_without_its_last_extension(path
     assert title("#comment" if path.endswith(".md") else "# comment", path) == expected
 
 
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("pages/Tea___Green___Sencha.md", "Tea/Green/Sencha"),
+        ("pages/Tea%2FGreen%3A a.org", "Tea/Green: a"),
+        ("journals/2024_05_01.md", "May 1st, 2024"),
+        ("a/journals/2024_12_12.org", "Dec 12th, 2024"),
+        ("journals/2024_05_23.md", "May 23rd, 2024"),
+        ("journals/2024_13_01.md", "2024_13_01"),
+        ("notes/2024_05_17.md", "2024_05_17"),
+        ("a___.md", "a___"),
+        ("100%41.md", "100%41"),
+        ("a___b.py", "a___b"),
+    ],
+)
+def test_names_of_logseq_files_are_those_of_their_pages(path, expected):
+    assert title("text", path) == expected
+
+
+def test_the_names_that_notion_gives_to_files_are_without_its_ids():
+    page = "Tea 0123456789abcdef0123456789abcdef"
+    assert title("text", f"a/{page}.md") == "Tea"
+    assert title("a,b", f"{page}_all.csv") == "Tea"
+    assert title("text", f"{page[4:]}.md") == page[4:]
+
+
+def test_metadata_that_notion_exports_stands_below_the_heading():
+    name = "Tea 0123456789abcdef0123456789abcdef.md"
+    text = "# Tea\n\nCreated: May 17, 2024 10:30 AM\nTags: green, hot\n\nText\n"
+    matter = markdown.of_document(text, name)
+    assert matter.metadata == {"Created": "May 17, 2024 10:30 AM", "Tags": "green, hot"}
+    assert matter.end == 0
+    assert markdown.dated(name, MODIFIED, matter) == datetime(2024, 5, 17, 10, 30)
+    assert markdown.of_document(text, "tea.md") == markdown.NONE
+    assert markdown.of_document("# Tea\n\nNote: this\nis text\n", name).metadata == {}
+
+
+def test_headings_of_a_drawing_are_no_title():
+    assert title("---\nexcalidraw-plugin: parsed\n---\n# Text Elements\n") == "plain"
+
+
 def test_frontmatter_is_a_block_at_the_start_that_ends():
     block = "---\r\na: 1\r\n---\r"
     assert markdown.frontmatter(f"{block}\nbody") == markdown.Frontmatter({"a": 1}, len(block))
@@ -267,6 +308,9 @@ def test_a_template_is_told_in_words_of_yaml_and_with_its_line(yaml, line):
         ("list:\n- x: [\n- y\nb: 2", {"list": ["x: [", "y"], "b": 2}),
         ("tags: #one #two", {"tags": ["#one", "#two"]}),
         ("tags:\n  - #one\n  - #two/three", {"tags": ["#one", "#two/three"]}),
+        ("tags: [1.10, 'a', 007]\na: 1.10", {"tags": ["1.10", "a", "007"], "a": 1.1}),
+        ("tags:\n- 2024  # this year\n- yes", {"tags": [2024, "yes"]}),
+        ("aliases: 1e3\ntag: no", {"aliases": "1e3", "tag": "no"}),
     ],
 )
 def test_yaml_is_read_as_people_write_it(yaml, expected):
@@ -289,6 +333,14 @@ def test_yaml_is_read_as_people_write_it(yaml, expected):
         ("std::cout\nText", {}, "std::cout"),
         ("f :: Int -> Int\nText", {}, "f :: Int"),
         ("+++\nno end\n", {}, "+++"),
+        ("Title: Tea\nDate: 2024\n\nText", {"title": "Tea", "date": "2024"}, "Text"),
+        ("title: Tea\nAuthor: Ann\n  Bo\n\nText", {"title": "Tea", "author": "Ann Bo"}, "Text"),
+        ("Title: Tea\nAnd more\n\nText", {}, "Title: Tea"),
+        ("Title: Tea\n\nText", {}, "Title: Tea"),
+        ("% Tea\n% Ann\n% 2024\n\nText", {"title": "Tea", "author": "Ann", "date": "2024"}, "Text"),
+        ("% Tea\n%\n% 2024\n\nText", {"title": "Tea", "date": "2024"}, "Text"),
+        ("% Tea\nText", {}, "% Tea"),
+        ("%% note %%\n\nText", {}, "%% note"),
     ],
 )
 def test_front_matter_has_many_forms(text, expected, body):
@@ -403,6 +455,10 @@ def test_keys_that_are_no_text_become_text():
         ("date: 2024年5月17日", datetime(2024, 5, 17)),
         ("date: '[[2024-05-17]]'", datetime(2024, 5, 17)),
         ("date: '[[May 17th, 2024]]'", datetime(2024, 5, 17)),
+        ("created: 1596374871110", datetime(2020, 8, 2, 13, 27, 51, 110000)),
+        ("created: '1596374871'", datetime(2020, 8, 2, 13, 27, 51)),
+        ("date: 202405171030", datetime(2024, 5, 17, 10, 30)),
+        ("date: 20240517103059", datetime(2024, 5, 17, 10, 30, 59)),
         ("date: <2024-05-17 Fri 10:30>", datetime(2024, 5, 17, 10, 30)),
         ("date: 2024-05-17 10:30:00 UTC", datetime(2024, 5, 17, 10, 30)),
         ("date: Sept. 2024", datetime(2024, 9, 1)),
@@ -410,6 +466,19 @@ def test_keys_that_are_no_text_become_text():
         ("date: [soon, 2024-01-02]", datetime(2024, 1, 2)),
         ("date_created: 2024-01-02", datetime(2024, 1, 2)),
         ("lastmod: 2024-01-02", datetime(2024, 1, 2)),
+        ("date: {created: 2024-01-02, updated: 2025-01-02}", datetime(2024, 1, 2)),
+        ("date: May 17, 2024 → May 19, 2024", datetime(2024, 5, 17)),
+        ("date: Fri May 17 10:30:00 2024 +0200", datetime(2024, 5, 17, 8, 30)),
+        ("date: Fri May 17 10:30:00 UTC 2024", datetime(2024, 5, 17, 10, 30)),
+        ("date: 2024년 5월 17일", datetime(2024, 5, 17)),
+        ("date: 17. Mai 2024 um 10:30 Uhr", datetime(2024, 5, 17, 10, 30)),
+        ("date: Di., 5. März 2024", datetime(2024, 3, 5)),
+        ("date: mardi 5 mars 2024", datetime(2024, 3, 5)),
+        ("date: mar 5 marzo 2024", datetime(2024, 3, 5)),
+        ("date: 1er août 2024", datetime(2024, 8, 1)),
+        ("date: Segunda-feira, 17 de junho de 2024", datetime(2024, 6, 17)),
+        ("date: 17 мая 2024 г.", datetime(2024, 5, 17)),
+        ("date: styczeń 2024", datetime(2024, 1, 1)),
     ],
 )
 def test_a_document_is_from_the_date_in_its_frontmatter(yaml, expected):
@@ -421,7 +490,7 @@ def test_a_document_is_from_the_date_in_its_frontmatter(yaml, expected):
     [
         "2024-99-99",
         "20249999",
-        "1701012312345",
+        "9701012312345",
         "2024-13",
         "1",
         "true",
@@ -429,7 +498,12 @@ def test_a_document_is_from_the_date_in_its_frontmatter(yaml, expected):
         "03/04/2024",
         "31.02.2024",
         "May 2024 was warm",
+        "un mai 2024 chaud",
+        "mai",
+        "5 mars 2024 mars 2025",
         "{{date}}",
+        "202413171030",
+        "1999999999",
         "0001-01-01T00:00:00+14:00",
     ],
 )
@@ -446,7 +520,9 @@ def test_a_moment_with_a_zone_is_told_in_utc():
     assert markdown.parsed_date(moment) == datetime(2024, 1, 1, 22)
 
 
-@pytest.mark.parametrize("name", ["2024-01-02 a.md", "log/a_20240102.md", "2024-13-45 2024.01.02"])
+@pytest.mark.parametrize(
+    "name", ["2024-01-02 a.md", "log/a_20240102.md", "2024-13-45 2024.01.02", "202401021030 a.md"]
+)
 def test_without_frontmatter_a_document_is_from_the_date_in_its_name(name):
     assert dated(path=name) == datetime(2024, 1, 2)
 

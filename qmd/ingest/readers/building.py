@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from qmd.ingest.readers.reading import EmbeddedFile, NamedPart, PlaceKind, Reading, Unreadable
+from qmd.text import titles
 
 MOST_CHARACTERS = 50_000_000
 """Characters of one text. A file of some kilobytes may ask for terabytes of repeated cells."""
@@ -20,8 +21,6 @@ _INVISIBLE = re.compile(
 )
 _LIKE_HEADING = re.compile(r"^(#{1,6}(?:\s|$))", re.M)
 _BACKTICKS = re.compile("`{3,}")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_FIRST_LEVEL = re.compile(r" {0,3}#[ \t]+(?P<text>.*?)[ \t]*#*[ \t]*$")
 _RULE = re.compile(r"(?:---+|\+\+\++|\.\.\.)[ \t]*")
 
 
@@ -49,20 +48,6 @@ def fenced(code: str, language: str = "") -> str:
     longest = max((len(run) for run in _BACKTICKS.findall(code)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}{language}\n{code}\n{fence}"
-
-
-def first_heading(text: str) -> str | None:
-    """Give the first heading of level 1 (`# …`) outside of fenced code, or None."""
-    fence = None
-    for line in text.split("\n"):
-        if mark := _FENCE.match(line):
-            if fence is None:
-                fence = mark[1]
-            elif mark[1].startswith(fence):
-                fence = None
-        elif fence is None and (found := _FIRST_LEVEL.match(line)) and found["text"].strip("# \t"):
-            return single_spaced(found["text"])
-    return None
 
 
 class Builder:
@@ -134,8 +119,8 @@ class Builder:
         text = cleaned(text).strip("\n").rstrip()
         if not text:
             return
-        if self._heading is None and "#" in text:
-            self._heading = first_heading(text)
+        if self._heading is None:
+            self._heading = titles.first_heading(text, 0)
         self._add(text, False)
 
     def code(self, text: str, language: str = "") -> None:

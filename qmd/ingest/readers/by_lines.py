@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from qmd.ingest.readers import trees
-from qmd.ingest.readers.building import MOST_CHARACTERS, cleaned, first_heading, single_spaced
+from qmd.ingest.readers.building import MOST_CHARACTERS, cleaned, single_spaced
 from qmd.ingest.readers.reading import Reading, Unreadable
+from qmd.text import titles
 
 _WITHIN = "\v"
 """Stands for a line break within a paragraph: white space, but no end of a line."""
@@ -32,13 +33,18 @@ def reading(
     lines: Sequence[str],
     *,
     title: str | None = None,
+    headed: bool = True,
     date: str | None = None,
     author: str | None = None,
     language: str | None = None,
     metadata: Mapping[str, Any] | None = None,
     links: Iterable[str] = (),
 ) -> Reading:
-    """Give a reading of lines, each in the place of the line that it was made of."""
+    """Give a reading of lines, each in the place of the line that it was made of.
+
+    Args:
+        headed: the first heading of level 1 is the title of a file that gives itself none.
+    """
     text = "\n".join(lines)
     if _RULE.fullmatch(lines[0]):  # would open front matter
         text = text[len(lines[0]) :]
@@ -46,7 +52,7 @@ def reading(
         raise Unreadable("no text")
     return Reading(
         text=text[:MOST_CHARACTERS],
-        title=single_spaced(title or "") or first_heading(text),
+        title=single_spaced(title or "") or (titles.first_heading(text, 0) if headed else None),
         date=date,
         author=single_spaced(author or "") or None,
         language=single_spaced(language or "") or None,

@@ -11,6 +11,7 @@ import re
 from qmd.ingest.readers.by_lines import Paragraphs, lines_of, reading
 from qmd.ingest.readers.dates import iso
 from qmd.ingest.readers.reading import Reading
+from qmd.text import titles
 
 _HEADLINE = re.compile(r"(\*+)\s+(.*)")
 _TAGS = re.compile(r"\s+:([\w@#%:]+):\s*$")
@@ -28,8 +29,14 @@ _STAMP = re.compile(r"<(\d{4}-\d\d-\d\d[^<>\n]{0,40})>")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _CODE = re.compile(r"(?<![\w=~])([=~])(?=\S)([^\n]{0,499}?\S)\1(?![\w=~])")
 _EMPHASIS = re.compile(
-    r"(?<![\w*/_+`(])([*/_+])(?=[^\s*/_+])([^\n*/_+]{1,500})(?<=\S)\1(?![\w*/_+`])"
+    r"(?<![^\s\-\u2013\u2014({'\"\[|>])([*/_+])(?=[^\s*/_+])([^\n*/_+]{1,500})(?<=\S)\1(?![\w*/_+`~=])"
 )
+_KEPT = re.compile("\0(\\d+)\0")
+_PATH = re.compile(r"[/\\]|^~|^\w[\w+.-]+:|\.\w{1,8}(?:#|$)")
+_TARGET = re.compile(r"<<([^<>\n]{1,200})>>")
+_NAMED = re.compile(r"^\*+[ \t]+([^\n]+)|^[ \t]*#\+(?:name|target):[ \t]*([^\n]+)", re.M | re.I)
+_LINKING = re.compile(r"[\[<#]|://")
+_TODO = re.compile(r"(?:TODO|DONE|NEXT|WAITING)[ \t]+|\[#[A-Z0-9]\][ \t]*")
 _HLINE = re.compile(r"\s*\|-[-+]*\|?\s*")
 _CODE_BLOCKS = ("src", "example", "verbatim")
 _HIDDEN_BLOCKS = ("export", "comment")
@@ -38,14 +45,16 @@ _LABELS = ("caption", "subtitle", "description")
 
 def read(data: bytes, name: str) -> Reading:
     """Read an Org file; each line stays in its place."""
-    page = _Page()
-    lines = [page.line(at, line) for at, line in enumerate(lines_of(data))]
+    written = lines_of(data)
+    page = _Page(_targets("\n".join(written)))
+    lines = [page.line(at, line) for at, line in enumerate(written)]
     page.paragraphs.convert(lines, page.inline)
     told = page.told
     day = _DAY.search(told.get("date", ""))
     return reading(
         lines,
-        title=_plain(told.get("title", "")),
+        title=titles.without_markup(page.inline(told.get("title", ""))),
+        headed=False,
         date=day[0] if day else iso(told.get("date")),
         author=told.get("author"),
         language=told.get("language"),
@@ -55,15 +64,25 @@ def read(data: bytes, name: str) -> Reading:
             "description": told.get("description"),
             "keywords": told.get("keywords"),
             "id": told.get("id"),
+            "ids": page.ids,
         },
         links=page.links,
     )
 
 
 class _Page:
-    """State from line to line."""
+    """State from line to line.
 
-    def __init__(self) -> None:
+    Args:
+        targets: places in this file that a link may name.
+
+    Attributes:
+        ids: those of headlines.
+    """
+
+    def __init__(self, targets: set[str]) -> None:
+        self.ids: list[str] = []
+        self._targets = targets
         self.told: dict[str, str] = {}
         self.tags: set[str] = set()
         self.aliases: list[str] = []
@@ -93,7 +112,7 @@ class _Page:
         if bare == "#" or bare.startswith(("# ", "#+", "CLOCK:")):
             return ""
         if bare == ":" or bare.startswith(": "):
-            return f"    {bare[2:]}"
+            return f"    {_literal(bare[2:])}"
         if _HLINE.fullmatch(line):
             return "|" + " --- |" * (line.count("+") + 1)
         if bare.startswith("+ "):
@@ -121,11 +140,13 @@ class _Page:
         elif _HEADLINE.match(line):  # a drawer that is not closed ends at the next headline
             self._drawer = False
             return self.line(at, line)
-        elif (found := _PROPERTY.match(line)) and not self._headlines:
+        elif (found := _PROPERTY.match(line)) and not self._headlines:  # of the whole file
             key, value = found[1].lower(), found[2].strip()
             if key == "roam_aliases":
                 self.aliases += [one or two for one, two in re.findall(r'"([^"]+)"|(\S+)', value)]
             self.told.setdefault(key, value)
+        elif found and found[1].lower() == "id":
+            self.ids.append(found[2].strip())
         return ""
 
     def _headline(self, level: int, text: str) -> str:
@@ -148,26 +169,60 @@ class _Page:
 
     def inline(self, text: str) -> str:
         """Convert the marks of running text."""
+        kept: list[str] = []
+
+        def keep(shown: str) -> str:
+            kept.append(shown)
+            return f"\0{len(kept) - 1}\0"
+
         if "[[" in text:
-            text = _LINK.sub(self._link, text)
+            text = _LINK.sub(lambda found: keep(self._link(found)), text)
         text = _NOTE.sub(r"[^\1]: ", text)
         text = _FOOTNOTE.sub(r"[^\1]", text)
         text = _STAMP.sub(r"\1", text)
-        return _plain(text.removesuffix("\\\\"))
+        text = _plain(text.removesuffix("\\\\"))
+        return _KEPT.sub(lambda found: kept[int(found[1])], text) if kept else text
 
     def _link(self, found: re.Match[str]) -> str:
-        target, label = found[1].strip(), found[2]
-        if target.startswith(("*", "#", "id:")):
-            return label or target.lstrip("*#")
+        target, label = " ".join(found[1].split()), found[2]
+        shown = _plain(label) if label else ""
+        if target.startswith("id:"):
+            self.links.append(target.partition("::")[0])
+            return shown
+        if target.startswith(("*", "#", "(")) or target.lower() in self._targets:
+            return shown or target.lstrip("*#")
         target = target.removeprefix("file:").partition("::")[0]
         self.links.append(target)
-        if label:
-            return f"[{label}]({target.replace(' ', '%20')})"
+        if not _PATH.search(target):
+            return f"[[{target}|{shown}]]" if shown else f"[[{target}]]"
+        if shown:
+            return f"[{shown}]({target.replace(' ', '%20')})"
         return f"<{target}>" if ":" in target else f"[[{target}]]"
+
+
+def _targets(text: str) -> set[str]:
+    """Collect the places in a file that a link may name, in lower case."""
+    found = _TARGET.findall(text)
+    for headline, name in _NAMED.findall(text):
+        if headline:
+            headline = _TARGET.sub("", _TODO.sub("", _TAGS.sub("", headline)))
+        found.append(headline or name)
+    return {" ".join(place.split()).lower() for place in found}
+
+
+def _literal(text: str) -> str:
+    """Write what stands as it is, as code where Markdown would read a link or a tag in it."""
+    if _LINKING.search(text) and "`" not in text:
+        return f"`{text.strip()}`"
+    return text
 
 
 def _plain(text: str) -> str:
     """Give text without the marks of emphasis; `=code=` and `~code~` become `` `code` ``."""
-    if "=" in text or "~" in text:
-        text = _CODE.sub(r"`\2`", text)
-    return _EMPHASIS.sub(r"\2", text)
+    if "=" not in text and "~" not in text:
+        return _EMPHASIS.sub(r"\2", text)
+    pieces, at = [], 0
+    for found in _CODE.finditer(text):
+        pieces += [_EMPHASIS.sub(r"\2", text[at : found.start()]), f"`{found[2]}`"]
+        at = found.end()
+    return "".join([*pieces, _EMPHASIS.sub(r"\2", text[at:])])

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 
 from qmd.declaration.operation import Parameter
 from qmd.errors import UsageError
-from qmd.operations.put import decoded_text
+from qmd.operations.put import storable_text
 from qmd.operations.put import put as put_operation
 from qmd.operations.put import remove as remove_operation
 from qmd.surfaces import formats
@@ -79,7 +79,7 @@ def _text(file: Path | None) -> str:
             raise UsageError(f"The text is too large: the limit is {LARGEST // 1_000_000} MB.")
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror or error}.") from error
-    text, remark = decoded_text(data)
+    text, remark = storable_text(data)
     if remark:
         notice(f"The text was {remark}.")
     return text

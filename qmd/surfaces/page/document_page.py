@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.operations import reading
 from qmd.surfaces.page.address import AddressedSearch, document_url
@@ -116,7 +115,7 @@ def document_view(
         len(lines),
         line,
         _facts(opened),
-        [(tag, AddressedSearch(tags=(tag,)).url()) for tag in _tags(opened.metadata)],
+        [(tag, AddressedSearch(tags=(tag,)).url()) for tag in opened.tags[:30]],
         opened.context,
         _editor(index, document.name, max(line, 1)),
         f"/original{document_url(document.name)[4:]}" if opened.place else None,
@@ -232,13 +231,6 @@ def _written(value: object) -> str:
     if isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
         return ", ".join(value)
     return json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _tags(metadata: Mapping[str, Any]) -> list[str]:
-    given = next((metadata[key] for key in ("tags", "tag") if metadata.get(key)), None)
-    texts = given if isinstance(given, list) else str(given).replace(",", " ").split()
-    found = (str(each).lstrip("#") for each in texts) if given is not None else ()
-    return [each for each in dict.fromkeys(found) if each][:30]
 
 
 def _size(size: int) -> str:

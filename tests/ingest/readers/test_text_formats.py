@@ -63,7 +63,7 @@ zz
     ]
     found = org.read(text.encode(), "a")
     assert found.metadata["tags"] == ["green", "hot"]
-    assert found.links == ("pot.org", "cup")
+    assert found.links == ("pot.org", "id:zz", "cup")
 
 
 def test_org_properties_of_the_file_are_metadata():
@@ -71,6 +71,41 @@ def test_org_properties_of_the_file_are_metadata():
         b':PROPERTIES:\n:ID: x1\n:ROAM_ALIASES: "Green tea" cha\n:END:\n#+title: A\n', "a"
     )
     assert found.metadata == {"id": "x1", "aliases": ["Green tea", "cha"]}
+
+
+def test_a_headline_of_org_is_no_title():
+    assert org.read(b"* Usage\n\nText\n* More\n", "tea pot.org").title is None
+    said = b"#+TITLE: /All/ =of= [[https://a.org][the tea]]\n* Usage\n"
+    assert org.read(said, "a.org").title == "All of the tea"
+
+
+def test_org_links_lead_to_files_ids_pages_or_places_in_the_file():
+    text = """* Pots
+:PROPERTIES:
+:ID: p1
+:END:
+[[../../a_b/c.org][*up*]] ~/code/x/y <<here>> [[here]] [[Pots][these]]
+[[Page][that *page*]] [[Page]] [[b.org]] =/x/ y= see /this/, "/that/".
+#+name: table
+| a |
+[[table][below]]
+** TODO <<here too>> Cups :a:
+[[here
+too]] [[Cups]] [[(a)][line a]]
+ : [[no]] <a href="no">
+"""
+    assert lines(org, text)[1:] == [
+        "[up](../../a_b/c.org) ~/code/x/y <<here>> here these",
+        '[[Page|that page]] [[Page]] [[b.org]] `/x/ y` see this, "that".',
+        "| a |",
+        "below",
+        "## TODO <<here too>> Cups",
+        "here too Cups line a",
+        '    `[[no]] <a href="no">`',
+    ]
+    found = org.read(text.encode(), "a")
+    assert found.links == ("../../a_b/c.org", "Page", "b.org")
+    assert found.metadata["ids"] == ["p1"]
 
 
 def test_restructuredtext():
