@@ -32,7 +32,8 @@ NEGATION_IN_MEANING = (
 )
 
 _TOKEN = re.compile(r'(?P<minus>-(?!-))?(?:"(?P<phrase>[^"]*)"|(?P<plain>[^\s"]+))')
-EXCLUSION = re.compile(r'(?:^|\s)-(?:"[^"]*"|(?=[^\s"]*[\w\x80-\U0010ffff])[^\s"-][^\s"]*)')
+_IN_WORDS = r"[^\x00-/:-@\[-^`{-\x7f]"
+EXCLUSION = re.compile(rf'(?:^|\s)-(?:"[^"]*"|(?=[^\s"]*{_IN_WORDS})[^\s"-][^\s"]*)')
 """Exclusions of a query: `-word` or `-"phrase"`; but `--force` is a word, and `->` a text."""
 
 _QUOTES = str.maketrans(dict.fromkeys("“”„‟«»＂", '"'))

@@ -12,6 +12,7 @@ import _duckdb
 
 from qmd.storage.arrow import Relation, load_arrow
 from qmd.storage.prepared import PreparedStatements
+from qmd.storage.stand_ins import stood_in
 from qmd.storage.statements import given, statement
 
 # `import duckdb` reads package metadata and costs as much again as the engine itself, or more;
@@ -37,7 +38,8 @@ def connected(config: Config = NO_CONFIG) -> Connection:
     draw a bar on stdout when a statement takes long. This one does not.
     """
     connection = _duckdb.connect(":memory:", config=dict(config))
-    connection.execute(statement("store/draw_nothing"))
+    with stood_in():
+        connection.execute(statement("store/draw_nothing"), {"drawn": "false"})
     return connection
 
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from unicodedata import combining, east_asian_width
 
 _UNSPACED = "\u2e80-\ua4cf\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff"
 """Characters of scripts without blanks between words: a line may end after each."""
 
-_PIECE = re.compile(rf"\s*(?:[{_UNSPACED}]|[^\s{_UNSPACED}]+)")
+
+@cache
+def _piece() -> re.Pattern[str]:
+    """Compile the pattern of what a line is not broken in, which few commands need."""
+    return re.compile(rf"\s*(?:[{_UNSPACED}]|[^\s{_UNSPACED}]+)")
 
 
 def columns_of(text: str) -> int:
@@ -48,7 +53,7 @@ def folded(text: str, width: int) -> list[str]:
         width: columns, 2 or more.
     """
     rows, row, used = [], "", 0
-    for piece in _PIECE.findall(text):
+    for piece in _piece().findall(text):
         wide = columns_of(piece)
         if used + wide <= width:
             row, used = row + piece, used + wide

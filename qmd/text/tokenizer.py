@@ -80,8 +80,8 @@ _EMOJI_MARK = re.compile("[\ufe00-\ufe0f\u20e3\U000e0100-\U000e01ef]")
 
 
 _DIGITS = frozenset("0123456789")
-_RUN = re.compile("[0-9A-Za-z_\x80-\U0010ffff]+")
-"""Word in text that `spaced` returned."""
+_RUN = re.compile(r"[^\x00-/:-@\[-^`{-\x7f]+")
+"""Word in text that `spaced` returned: all but other ASCII characters, which compiles faster."""
 
 _OPENS = frozenset("\"'`([{/*|,=<>")
 _BEFORE, _AFTER = frozenset(".@$#-"), frozenset("+#*-")

@@ -1,2 +1,4 @@
 -- Disable DuckDB's progress bar.
-set enable_progress_bar = false
+--
+-- in   $drawn  text  false; a value, so that DuckDB looks up the classes of values: storage/stand_ins.py
+set enable_progress_bar = $drawn
