@@ -9,9 +9,9 @@ from typing import Annotated, Any, NamedTuple
 
 from qmd.declaration.operation import Parameter
 from qmd.errors import UsageError
-from qmd.operations.put import storable_text
 from qmd.operations.put import put as put_operation
 from qmd.operations.put import remove as remove_operation
+from qmd.operations.put import storable_text
 from qmd.surfaces import formats
 from qmd.surfaces.cli.common import Json, State, notice, say
 from qmd.surfaces.cli.derive import Call, command, interactive
