@@ -8,14 +8,13 @@ take a pointer. So the permitted functions are listed here, and all others are r
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from qmd.analytics import lexer
+from qmd.analytics import lexer, syntax_tree
 from qmd.analytics.duckdb_messages import without_advice
 from qmd.analytics.search_calls import (
     SEARCHES,
@@ -139,10 +138,7 @@ class StatementChecker:
             # DuckDB 1.5.5 quotes 8 KB of a word that it cannot read, and half a character in the
             # end is no JSON.
             raise SqlError("This is no SQL: a word of it has thousands of letters.")
-        try:
-            found = json.loads(parsed)
-        except RecursionError as error:
-            raise SqlError("The query is nested too deeply. Break it up with WITH.") from error
+        found = syntax_tree.loaded(parsed)
         if found["error"]:
             raise self._refusal(query, found)
         if not found["statements"]:
@@ -169,6 +165,7 @@ class StatementChecker:
         nodes = list(_within(tree))
         giving_rows = {id(node["function"]) for node, _ in nodes if node.get("type") == _OF_ROWS}
         for node, own in nodes:
+            syntax_tree.check_reads_only(node)
             kind = node.get("type")
             if kind == _OF_ROWS:
                 function = node["function"]

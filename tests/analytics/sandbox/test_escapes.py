@@ -42,7 +42,9 @@ ESCAPES = [
     ("vacuum", "VACUUM is no query"),
     ("checkpoint qmd_index", "CHECKPOINT is no query"),
     ("with x as (delete from qmd_index.documents returning *) from x", "CTE needs a SELECT"),
-    ("select 1 into other", "SELECT INTO not supported"),
+    ("with x as (copy (select 1) to '{folder}/out.csv') from x", "CTE needs a SELECT"),
+    ("with x as (insert into t values (1) returning *) from x", "CTE needs a SELECT"),
+    ("select 1 into other", "SELECT INTO not supported|syntax error"),
     # Several at once.
     ("select 1; drop table qmd_index.documents", "One query runs at a time"),
     ("set lock_configuration = false; select 1", "One query runs at a time"),
@@ -113,7 +115,7 @@ def test_a_query_cannot_do_anything_but_read_the_index(query, words, answered, s
     before = _files(folder)
     with pytest.raises(SqlError) as refused:
         answered(query.replace("{folder}", str(folder)))
-    assert words in str(refused.value)
+    assert any(each in str(refused.value) for each in words.split("|"))  # by version of DuckDB
     assert "secret\n" not in str(refused.value)
     assert _files(folder) == before
     assert answered("select count(*) from documents") == [("2",)]
@@ -123,6 +125,7 @@ def test_a_query_cannot_do_anything_but_read_the_index(query, words, answered, s
     "query",
     [
         "copy (select 1) to '{folder}/out.csv'",
+        "with x as (copy (select 1) to '{folder}/out.csv') from x",
         "explain analyze copy (select 1) to '{folder}/out.csv'",
         "attach '{folder}/new.duckdb' as other",
         "export database '{folder}/out'",
