@@ -45,6 +45,10 @@ def routes(toolbox: Toolbox) -> list[Route]:
         "submit_experience": _object,
         "put": _object,
         "remove": _object,
+        "append": _object,
+        "edit": _object,
+        "move": _object,
+        "undo": _object,
     }
     return [
         Route("/health", _health(toolbox), methods=["GET"]),

@@ -103,8 +103,26 @@ BEFORE = {
     "qmd trust --yes": "qmd trust revoke ~/clone",
     "qmd remove ideas/tea": "echo tea | qmd put ideas/tea",
     "qmd remove tea -c cellar": "echo tea | qmd put tea -c cellar",
+    "qmd journal --json": "echo tea | qmd put tea",
 }
 """What is done first, so that an example has something to do."""
+
+NOTE = "printf '# Tea\\n\\n80 °C\\n\\n## Pots\\n\\nClay.\\n' | qmd put ideas/tea"
+"""Makes the note that examples change."""
+
+RECORD = """
+import os, uuid
+from pathlib import Path
+from qmd.operations.experiences import Experiences
+from qmd.operations.index import Index
+from qmd.settings.environment import Machine, locate
+uuid.uuid4 = lambda: uuid.UUID("3f2a91c4-0000-4000-8000-000000000000")
+index = Index(locate(os.environ, Path.cwd()), Machine())
+fields = {"title": "T", "problem_description": "P", "solution": "S", "keywords": ["tea"]}
+assert Experiences(index).submit(fields)["success"]
+index.close()
+"""
+"""Submits the experience record that examples name."""
 
 PREPARED = (
     "qmd collection add ~/notes",
@@ -198,10 +216,22 @@ def world(made: World) -> World:
     return made
 
 
+def prepared(line: str) -> Iterator[str]:
+    """Yield what has to be done before an example."""
+    if re.search("qmd (append|edit|move|undo) ?", line) and "@today" not in line:
+        yield NOTE
+    if "3f2a91c4" in line or "experiences list" in line:
+        yield f"{sys.executable} -c '{RECORD}'"
+    if "experiences restore" in line or "--retired" in line:
+        yield "qmd experiences retire 3f2a91c4"
+    if line in BEFORE:
+        yield BEFORE[line]
+
+
 @pytest.mark.parametrize("line", [line for line in LINES if LINES[line] != FETCHED])
 def test_an_example_does_what_it_says(world, line):
-    if line in BEFORE:
-        assert world.run(BEFORE[line]).returncode == 0
+    for before in prepared(line):
+        assert world.run(before).returncode == 0
     if LINES[line] in ("watch", "mcp", "server"):
         served(world, line)
         return
