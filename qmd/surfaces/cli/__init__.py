@@ -21,6 +21,7 @@ COMMANDS = {
     "grep": "grep",
     "similar": "similar",
     "passages": "passages",
+    "ask": "ask",
     "open": "browser",
     "embed": "embed",
     "get": "documents",
@@ -68,7 +69,7 @@ GROUPS = {
 """Each group of commands and the module of its `app`."""
 
 PANELS = {
-    "Search": "search vsearch query passages similar grep sql open",
+    "Search": "search vsearch query passages ask similar grep sql open",
     "Read documents": "get multi-get ls",
     "Choose what is indexed": "collection context init trust",
     "Write documents": "put append edit move remove undo journal",

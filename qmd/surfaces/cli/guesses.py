@@ -15,7 +15,8 @@ _MEANT = {
         "fts bm25 lex text where",
         "qmd vsearch WORDS": "like semantic near nearest related meaning vec vector "
         "vectors knn embedding-search",
-        "qmd query QUESTION": "ask question answer hybrid chat rag explain tell best what how why",
+        "qmd ask QUESTION": "answer chat rag explain",
+        "qmd query QUESTION": "question hybrid tell best what how why",
         "qmd get FILE": "read cat show view print less more head tail bat type display doc "
         "document page fetch",
         "qmd multi-get FILES": "mget multiget get-many getall batch-get many",

@@ -131,6 +131,7 @@ class KnowledgeBase:
     vsearch = vector_search
     query = _blocking(AsyncKnowledgeBase.query)
     similar = _blocking(AsyncKnowledgeBase.similar)
+    ask = _blocking(AsyncKnowledgeBase.ask)
     passages = _blocking(AsyncKnowledgeBase.passages)
     get = _blocking(AsyncKnowledgeBase.get)
     multi_get = _blocking(AsyncKnowledgeBase.multi_get)

@@ -112,6 +112,7 @@ WRONG = [
     ("add_context", ("/", None), {}, TypeError, "text takes a text, not None."),
     ("add_context", (None, "x"), {}, TypeError, "path takes a path, not None."),
     ("remove_context", (b"/",), {}, TypeError, "path takes a path, not b'/'."),
+    ("ask", (None,), {}, TypeError, "question takes a text, not None."),
     ("similar", (None,), {}, TypeError, "name takes a text, not None."),
     ("grep", (b"x",), {}, TypeError, "pattern takes a text, not b'x'."),
     ("put", (None, "x"), {}, TypeError, "name takes a text, not None."),
