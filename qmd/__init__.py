@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         SqlOutOfMemory,
         SqlTimeout,
         UsageError,
+        WriteConflict,
     )
     from qmd.operations.cleanup import Cleaned
     from qmd.operations.doctor import Finding
@@ -85,6 +86,7 @@ __all__ = [
     "Status",
     "Table",
     "UsageError",
+    "WriteConflict",
     "__version__",
     "connect",
     "open",

@@ -3,6 +3,7 @@
     QmdError                      exit code 1
     ├── UsageError                invalid value, or values that exclude each other
     │   ├── InvalidArgument       value outside of the domain of a parameter
+    │   ├── WriteConflict         document changed since it was read
     │   ├── QueryError            query that cannot be parsed
     │   ├── SqlError              SQL that is not permitted or fails
     │   │   ├── SqlTimeout        time limit exceeded
@@ -149,6 +150,7 @@ if TYPE_CHECKING:
         SqlOutOfMemory,
         SqlTimeout,
         UsageError,
+        WriteConflict,
     )
 
 __all__ = [
@@ -220,6 +222,7 @@ __all__ = [
     "UnknownModel",
     "UsageError",
     "VectorsRemoved",
+    "WriteConflict",
 ]
 
 _HOMES = ("base", "usage", "index", "models", "exchange", "serving", "cluster")

@@ -36,6 +36,10 @@ class InvalidArgument(UsageError):
         return InvalidArgument(name, self.problem)
 
 
+class WriteConflict(UsageError):
+    """A document that has been changed since it was read."""
+
+
 class QueryError(UsageError):
     """A search query that cannot be parsed."""
 

@@ -2,6 +2,9 @@
 
 Each folder on the way is opened from the one above it, and no link is followed: nothing outside
 of the folder is written, whatever others put in the place of a folder meanwhile.
+
+A file is read once more when all is ready, just before its name is given to the new one: what an
+editor has written until then is not lost.
 """
 
 from __future__ import annotations
@@ -12,50 +15,85 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from qmd.errors import UsageError
+from qmd.errors import UsageError, WriteConflict
 from qmd.types import Collection
 from qmd.visible import one_line
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
+LARGEST_CHANGED = 64_000_000
+"""Bytes of a file that may be changed: its old text is kept in the journal."""
 
-def write(collection: Collection, path: str, data: bytes) -> bool:
-    """Write a file, whole or not at all.
 
-    Returns:
-        Whether it took the place of another.
+class FileChanged(WriteConflict):
+    """A file that another program has written meanwhile."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__(
+            f"{one_line(file)} has just been changed by another program.\n\n"
+            "Nothing was written. Read it again, and decide anew."
+        )
+
+
+def read(collection: Collection, path: str) -> bytes | None:
+    """Read a file; None: it is not there.
 
     Raises:
+        UsageError: it cannot be read, or is something else than a file.
+    """
+    try:
+        with _failing(collection, path, "changed", read=True), _opened(collection, path) as folder:
+            return _content(folder, path.rpartition("/")[2])
+    except FileNotFoundError:
+        return None
+
+
+def write(collection: Collection, path: str, data: bytes, *, before: bytes | None) -> None:
+    """Write a file, whole or not at all.
+
+    Args:
+        before: what the file has to have; None: it must not be there.
+
+    Raises:
+        FileChanged: it has something else, since another program has written it.
         UsageError: it cannot be written, or there is something else than a file.
     """
     with _failing(collection, path, "written"), _opened(collection, path, make=True) as folder:
         name = path.rpartition("/")[2]
-        before = _mode(folder, name)
+        mode = _mode(folder, name)
         draft = f".qmd-{secrets.token_hex(8)}.tmp"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         try:
             with os.fdopen(os.open(draft, flags, 0o666, dir_fd=folder), "wb") as file:
-                if before is not None:
-                    os.fchmod(file.fileno(), before)
+                if mode is not None:
+                    os.fchmod(file.fileno(), mode)
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
+            if _content(folder, name) != before:
+                raise FileChanged(f"{collection.name}/{path}")
+            if before is None and _linked(folder, draft, name, f"{collection.name}/{path}"):
+                os.unlink(draft, dir_fd=folder)
+            else:
+                os.replace(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
         except BaseException:
             with suppress(OSError):
                 os.unlink(draft, dir_fd=folder)
             raise
         os.fsync(folder)
-        return before is not None
 
 
-def remove(collection: Collection, path: str) -> bool:
+def remove(collection: Collection, path: str, *, before: bytes | None = None) -> bool:
     """Remove a file.
+
+    Args:
+        before: what the file has to have; None: anything.
 
     Returns:
         Whether it was there.
 
     Raises:
+        FileChanged: it has something else, since another program has written it.
         UsageError: it cannot be removed, or is something else than a file.
     """
     try:
@@ -63,6 +101,8 @@ def remove(collection: Collection, path: str) -> bool:
             name = path.rpartition("/")[2]
             if _mode(folder, name) is None:
                 return False
+            if before is not None and _content(folder, name) != before:
+                raise FileChanged(f"{collection.name}/{path}")
             os.unlink(name, dir_fd=folder)
             return True
     except FileNotFoundError:
@@ -70,12 +110,16 @@ def remove(collection: Collection, path: str) -> bool:
 
 
 @contextmanager
-def _failing(collection: Collection, path: str, done: str) -> Iterator[None]:
-    """Say in words why a file could not be written or removed."""
+def _failing(collection: Collection, path: str, done: str, *, read: bool = False) -> Iterator[None]:
+    """Say in words why a file could not be written or removed.
+
+    Args:
+        read: it is read beforehand, and need not be there.
+    """
     try:
         yield
     except FileNotFoundError:
-        if done == "removed":
+        if read or done == "removed":
             raise
         raise _cannot(collection, path, done, "its folder is missing") from None
     except OSError as error:
@@ -105,6 +149,45 @@ def _opened(collection: Collection, path: str, *, make: bool = False) -> Iterato
         yield folder
     finally:
         os.close(folder)
+
+
+def _linked(folder: int, draft: str, name: str, file: str) -> bool:
+    """Give a new file its name, but never over one that appears just now.
+
+    Returns:
+        False: the file system has no hard links.
+
+    Raises:
+        FileChanged: there is a file of this name by now.
+    """
+    try:
+        os.link(draft, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+    except FileExistsError:
+        raise FileChanged(file) from None
+    except OSError:
+        return False
+    return True
+
+
+def _content(folder: int, name: str) -> bytes | None:
+    """Read a file of an open folder; None: it is not there.
+
+    Raises:
+        OSError: it is something else than a file, or too large for a document.
+    """
+    if _mode(folder, name) is None:
+        return None
+    try:
+        descriptor = os.open(
+            name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder
+        )
+    except FileNotFoundError:
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        data = file.read(LARGEST_CHANGED + 1)
+    if len(data) > LARGEST_CHANGED:
+        raise OSError(0, f"it has more than {LARGEST_CHANGED // 1_000_000} MB")
+    return data
 
 
 def _mode(folder: int, name: str) -> int | None:

@@ -178,7 +178,7 @@ def correct_record(
     absent=OF_THE_USER,
     examples=(
         ("Let no search find a record any more", "qmd experiences retire 3f2a91c4"),
-        ("See what is retired", "qmd experiences list --retired"),
+        ("One of a search", "qmd experiences retire experiences/3f2a91c4.md"),
     ),
 )
 def retire_record(index: Index, name: RecordName) -> KeptRecord:
@@ -211,7 +211,7 @@ def retire_record(index: Index, name: RecordName) -> KeptRecord:
     absent=OF_THE_USER,
     examples=(
         ("Let searches find a retired record again", "qmd experiences restore 3f2a91c4"),
-        ("See what is retired", "qmd experiences list --retired"),
+        ("As a search named it", "qmd experiences restore experiences/3f2a91c4.md"),
     ),
 )
 def restore_record(index: Index, name: RecordName) -> KeptRecord:

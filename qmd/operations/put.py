@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 from qmd.declaration.operation import Parameter, operation
 from qmd.declaration.parameters import Names, named
 from qmd.errors import UsageError
-from qmd.types import Collection
+from qmd.operations.writable import DocumentPlace, dated, place_of
+from qmd.operations.writing import settled, written
 
 if TYPE_CHECKING:
     from qmd.operations.index import Index
-
-INBOX = "inbox"
-"""Collection of documents for which no other is named."""
 
 LONGEST_TEXT = 16_000_000
 """Characters of a text over MCP and REST."""
@@ -34,24 +32,13 @@ class Put(NamedTuple):
     replaced: bool
 
 
-class DocumentPlace(NamedTuple):
-    """Place of a document: its collection, which need not be there yet, and its path."""
-
-    collection: Collection
-    path: str
-
-    @property
-    def file(self) -> str:
-        """`collection/path`."""
-        return f"{self.collection.name}/{self.path}"
-
-
 DocumentName = Annotated[
     str,
     Parameter(
         help="Its path in the collection, such as ideas/tea; .md is added.",
         metavar="NAME",
         longest=1000,
+        aliases=("file", "path", "document", "filename"),
     ),
 ]
 
@@ -76,6 +63,17 @@ ItsCollection = Annotated[
 ]
 
 Title = Annotated[str | None, Parameter(help="Its title.", longest=1000)]
+
+Expected = Annotated[
+    str | None,
+    Parameter(
+        help="Docid of the version that was read; new: there must be none.",
+        helps={"tool": "Docid that you read, or 'new'; refused if it is another by now."},
+        metavar="DOCID",
+        longest=70,
+        aliases=("expectedDocid", "docid", "ifMatch", "version", "etag"),
+    ),
+]
 
 Tags = Annotated[
     Names,
@@ -107,6 +105,7 @@ async def put(
     collection: ItsCollection = None,
     title: Title = None,
     tags: Tags = None,
+    expected: Expected = None,
 ) -> Put:
     """Store a text as a document, without a file of your own.
 
@@ -120,11 +119,13 @@ async def put(
         collection: its name; None: `inbox`. One that is not there yet is made.
         title: over that of the text.
         tags: over those of the text.
+        expected: docid of the version that is replaced; `new`: there must be none; None: any.
 
     Returns:
         Its name, and whether it took the place of another.
 
     Raises:
+        WriteConflict: the document is not what `expected` says.
         UsageError: the name is none, the text is empty or too large, or the folder of the
             collection is not writable.
         IndexFailure: the index is busy or cannot be written.
@@ -135,24 +136,11 @@ async def put(
 
     whole = with_metadata(text, title=title, tags=named(tags))
 
-    def work() -> tuple[DocumentPlace, bool]:
-        place = place_of(index, name, collection)
-        if place.collection.root:
-            from qmd.ingest import folder_files
+    def work(place: DocumentPlace) -> bool:
+        entry = written(index, "put", place, lambda _: whole, expected=expected)
+        return entry.edits[0].before is not None
 
-            return place, folder_files.write(place.collection, place.path, whole.encode())
-        from qmd.ingest.stored import store
-        from qmd.storage import maintenance
-
-        replaced = store(index.database, place.collection.name, place.path, whole)
-        maintenance.merge(index.database)
-        return place, replaced
-
-    place, replaced = await to_thread.run_sync(work)
-    if place.collection.root:
-        from qmd.operations.update import run_update
-
-        await run_update(index, [place.collection.name])
+    place, replaced = await settled(index, lambda: place_of(index, dated(name), collection), work)
     return await to_thread.run_sync(_told, index, place, replaced)
 
 
@@ -167,31 +155,40 @@ async def put(
         ("From another collection than inbox", "qmd remove tea -c cellar"),
     ),
 )
-def remove(index: Index, name: DocumentName, *, collection: ItsCollection = None) -> str:
+def remove(
+    index: Index,
+    name: DocumentName,
+    *,
+    collection: ItsCollection = None,
+    expected: Expected = None,
+) -> str:
     """Remove a document that was stored with `put`.
 
     Args:
         name: its path in the collection, or `collection/path`.
         collection: its name; None: `inbox`.
+        expected: docid of the version that was read; None: any.
 
     Returns:
         `collection/path` of what is gone.
 
     Raises:
+        WriteConflict: the document is not what `expected` says.
         DocumentNotFound: there is none of this name.
         UsageError: the folder of the collection is not writable.
         IndexFailure: the index is busy or cannot be written.
     """
-    from qmd.ingest import folder_files, stored
+    from qmd.ingest import stored
+    from qmd.operations.writing import written
     from qmd.storage import document_lookup
 
     place = place_of(index, name, collection)
     find = partial(stored.find, collection=place.collection.name, path=place.path)
     document = index.read(find)
-    was_file = bool(place.collection.root) and folder_files.remove(place.collection, place.path)
-    while document is not None and not stored.remove(index.database, document):
-        document = index.read(find)  # it has just been replaced
-    if document is None and not was_file:
+    entry = written(index, "remove", place, lambda _: None, expected=expected)
+    if place.collection.root and document is not None:
+        stored.remove(index.database, document)
+    if document is None and entry.edits[0].before is None:
         raise index.read(partial(document_lookup.missing, name=place.file))
     return place.file
 
@@ -219,50 +216,6 @@ def storable_text(data: bytes) -> tuple[str, str | None]:
         return decoded_text(data)
     except Unreadable as error:
         raise UsageError(f"The text cannot be stored: {error}.") from error
-
-
-def place_of(index: Index, name: str, collection: str | None) -> DocumentPlace:
-    """Find the place of a document.
-
-    Raises:
-        UsageError: the name is none, or nothing may be put into the collection.
-    """
-    from qmd.settings.config import check_name
-    from qmd.text.composing import document_path
-    from qmd.text.paths import SCHEME
-
-    known = {each.name: each for each in index.collections()}
-    first, _, rest = name.removeprefix(SCHEME).partition("/")
-    is_named = name.startswith(SCHEME) or (collection is None and rest and first in known)
-    chosen, path = (first, rest) if is_named else (collection or INBOX, name)
-    path = document_path(path)
-    check_name(chosen)  # of the records of agents, too
-    found = known.get(chosen, Collection(chosen, ""))
-    if found.root:
-        _check_writable(index, found, path)
-    return DocumentPlace(found, path)
-
-
-def _check_writable(index: Index, collection: Collection, path: str) -> None:
-    """Refuse to write into a folder without `writable: true`, or a file that it does not have.
-
-    Raises:
-        UsageError: it is not writable, or its mask does not take the file.
-    """
-    from qmd.operations.update import check_approved
-    from qmd.text.globs import taking
-
-    settings = index.settings().collections
-    if not any(each.name == collection.name and each.writable for each in settings):
-        raise UsageError(
-            f"'{collection.name}' is the folder {collection.root}, into which nothing may be put."
-            f"\n\nName another collection, or allow it in {index.place.config}: `writable: true`."
-        )
-    check_approved(index, collection)
-    if not taking(collection.mask, collection.ignored, collection.converted)(path):
-        raise UsageError(
-            f"'{path}' does not belong to '{collection.name}': its mask is {collection.mask}."
-        )
 
 
 def _told(index: Index, place: DocumentPlace, replaced: bool) -> Put:

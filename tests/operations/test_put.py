@@ -210,10 +210,10 @@ def test_no_link_is_followed_and_nothing_else_is_replaced(writable, tmp_path):
     (writable.root / "link.md").symlink_to(outside / "tea.md")
     (writable.root / "dir.md").mkdir()
     for name in ("link/tea", "link/new", "link", "dir", "link.md/x"):
-        with pytest.raises(UsageError, match="cannot be written"):
+        with pytest.raises(UsageError, match="cannot be changed"):
             stored(writable, name, collection="notes")
     for name in ("link/tea", "link", "dir"):
-        with pytest.raises(UsageError, match="cannot be removed"):
+        with pytest.raises(UsageError, match="cannot be changed"):
             remove(writable.engine, name, collection="notes")
     assert [each.name for each in outside.iterdir()] == ["tea.md"]
     assert (outside / "tea.md").read_text() == "mine"
@@ -369,7 +369,9 @@ def test_agents_put_and_remove_where_the_user_allows_it(library):
     assert call("put", name="../tea", text="Black").error is not None
     assert call("remove", name="tea").structured == {"file": "inbox/tea.md"}
     hints = {each.name: each.annotations["destructiveHint"] for each in toolbox.tools}
-    assert {name for name, hint in hints.items() if hint} == {"put", "remove"}
+    assert {name for name, hint in hints.items() if hint} == {
+        *("put", "remove", "edit", "move", "undo")
+    }
 
 
 def test_rest_puts_and_removes_where_the_user_allows_it(library):

@@ -7,10 +7,12 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from types import SimpleNamespace
 
 import anyio
 import httpx
 
+from qmd.settings.config import Settings
 from qmd.surfaces.http.app import Options, Server, serve
 from qmd.surfaces.http.listener import listen
 from qmd.surfaces.tools.dispatch import Toolbox
@@ -122,7 +124,7 @@ class Waiting(Toolbox):
     """
 
     def __init__(self) -> None:
-        super().__init__(None)  # type: ignore[arg-type]
+        super().__init__(SimpleNamespace(settings=Settings))  # type: ignore[arg-type]
         self.begun = threading.Event()
         self.cancelled = threading.Event()
         self.go_on = threading.Event()

@@ -21,6 +21,7 @@ COMMANDS = {
     "grep": "grep",
     "similar": "similar",
     "passages": "passages",
+    "ask": "ask",
     "open": "browser",
     "embed": "embed",
     "get": "documents",
@@ -28,6 +29,11 @@ COMMANDS = {
     "ls": "documents",
     "put": "put",
     "remove": "put",
+    "append": "writing",
+    "edit": "writing",
+    "move": "writing",
+    "undo": "writing",
+    "journal": "writing",
     "update": "update",
     "watch": "upkeep",
     "status": "status",
@@ -63,10 +69,11 @@ GROUPS = {
 """Each group of commands and the module of its `app`."""
 
 PANELS = {
-    "Search": "search vsearch query passages similar grep sql open",
+    "Search": "search vsearch query passages ask similar grep sql open",
     "Read documents": "get multi-get ls",
     "Choose what is indexed": "collection context init trust",
-    "Keep the index up to date": "update watch embed put remove models",
+    "Write documents": "put append edit move remove undo journal",
+    "Keep the index up to date": "update watch embed models",
     "Check the index": "status doctor cleanup",
     "Look at all documents": "stats map bench",
     "Move the index": "export import cluster",

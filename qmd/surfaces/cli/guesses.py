@@ -15,7 +15,8 @@ _MEANT = {
         "fts bm25 lex text where",
         "qmd vsearch WORDS": "like semantic near nearest related meaning vec vector "
         "vectors knn embedding-search",
-        "qmd query QUESTION": "ask question answer hybrid chat rag explain tell best what how why",
+        "qmd ask QUESTION": "answer chat rag explain",
+        "qmd query QUESTION": "question hybrid tell best what how why",
         "qmd get FILE": "read cat show view print less more head tail bat type display doc "
         "document page fetch",
         "qmd multi-get FILES": "mget multiget get-many getall batch-get many",
@@ -23,7 +24,12 @@ _MEANT = {
         "qmd collection add PATH": "add index register new create ingest scan folder track learn",
         "qmd collection list": "collections folders sources",
         "qmd collection remove NAME": "rm delete del forget drop untrack unregister",
-        "qmd collection rename OLD NEW": "mv move rename",
+        "qmd collection rename OLD NEW": "mv rename",
+        "qmd move NAME TO": "retitle",
+        "qmd edit NAME": "replace patch change modify",
+        "qmd append NAME": "daily jot",
+        "qmd undo": "revert rollback",
+        "qmd journal": "history log changes",
         "qmd collection include NAME": "include enable",
         "qmd collection exclude NAME": "exclude disable",
         "qmd collection update-cmd NAME COMMAND": "update-cmd hook",

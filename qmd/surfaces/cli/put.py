@@ -35,7 +35,7 @@ def put(here: State, arguments: dict[str, Any], options: PutInput) -> None:
     """Store a text as a document."""
     import anyio
 
-    text = _text(options.file)
+    text = given_text(options.file)
     with here.engine(warm=True, new=True) as engine:
         done = anyio.run(partial(put_operation, engine, text=text, **arguments))
     if options.as_json:
@@ -59,7 +59,7 @@ def remove(call: Call, file: str) -> None:
         say(f"Removed {shown(file)}")
 
 
-def _text(file: Path | None) -> str:
+def given_text(file: Path | None) -> str:
     """Read the text that is to be stored.
 
     Raises:

@@ -69,7 +69,7 @@ Listed = Annotated[
 ]
 ReadOnly = Annotated[bool, typer.Option("--read-only", help="Offer no tool that writes.")]
 AllowWrite = Annotated[
-    bool, typer.Option("--allow-write", help="Also offer tools that update, embed, put and remove.")
+    bool, typer.Option("--allow-write", help="Also offer tools that update, embed and write.")
 ]
 
 

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from qmd.declaration.parameters import LONGEST_QUERY
 from qmd.errors import QmdError
 from qmd.surfaces.connected import while_connected
 from qmd.surfaces.tools.build_reply import UnknownTool, code_of
@@ -45,10 +46,15 @@ def routes(toolbox: Toolbox) -> list[Route]:
         "submit_experience": _object,
         "put": _object,
         "remove": _object,
+        "append": _object,
+        "edit": _object,
+        "move": _object,
+        "undo": _object,
     }
     return [
         Route("/health", _health(toolbox), methods=["GET"]),
         Route("/status", _answering(toolbox, "status", _object), methods=["GET"]),
+        Route("/ask", _asking(toolbox), methods=["POST"]),
         Route("/embed", _embedding(toolbox), methods=["POST"]),
         *(
             Route(f"/{name}", _answering(toolbox, name, shape), methods=["POST"])
@@ -119,6 +125,49 @@ def _embedding(toolbox: Toolbox) -> Endpoint:
         return JSONResponse({"embeddings": vectors})
 
     return endpoint
+
+
+def _asking(toolbox: Toolbox) -> Endpoint:
+    """Make the endpoint that answers a question by a model that the user has chosen."""
+
+    async def endpoint(request: Request) -> Response:
+        from qmd.operations.ask import ask, in_json
+
+        asked = _question(await _body(request))
+        try:
+            work = partial(toolbox.look, ask, asks_models=True, **asked)
+            answer = await while_connected(request, work)
+        except QmdError as error:
+            return failure(code_of(error).status, error.told("tool"))
+        return JSONResponse(in_json(answer))
+
+    return endpoint
+
+
+def _question(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Take the question of a request, with those before it.
+
+    Raises:
+        HTTPException: it is missing, or something else than texts.
+    """
+    valid = {"question": "question", "earlier": "earlier", "maxTokens": "max_tokens"}
+    for name in body:
+        if name not in valid:
+            raise HTTPException(
+                400, f"Unknown parameter {json.dumps(name)}. Valid: {', '.join(valid)}."
+            )
+    question, most = body.get("question"), body.get("maxTokens", 1500)
+    if not isinstance(question, str) or not question.strip() or len(question) > LONGEST_QUERY:
+        raise HTTPException(400, f'"question" must be a text of 1 to {LONGEST_QUERY} characters.')
+    if not isinstance(most, int) or isinstance(most, bool) or not 100 <= most <= 50_000:
+        raise HTTPException(400, '"maxTokens" must be a whole number from 100 to 50000.')
+    earlier = body.get("earlier", [])
+    if not isinstance(earlier, list) or not all(
+        isinstance(each, list) and len(each) == 2 and all(isinstance(part, str) for part in each)
+        for each in earlier
+    ):
+        raise HTTPException(400, '"earlier" must be an array of pairs of question and answer.')
+    return {"question": question, "max_tokens": most, "earlier": earlier}
 
 
 # -- what is asked -------------------------------------------------------------------

@@ -41,6 +41,10 @@ _BEST_FOR = {
     "embed": "giving new documents their vectors",
     "put": "keeping a text of your own, such as a note of what was decided",
     "remove": "removing a document that `put` has made",
+    "append": "adding to a note, or to one of its sections",
+    "edit": "changing a section or a passage of a note that you have read",
+    "move": "renaming a note, with the links to it",
+    "undo": "taking back what you have just written",
 }
 
 _GUIDE = """\

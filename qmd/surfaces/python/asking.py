@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from qmd.operations.ask import ask
 from qmd.operations.doctor import doctor
 from qmd.operations.documents import documents, get, multi_get
 from qmd.operations.grep import grep
@@ -24,6 +25,7 @@ class Asking(Base):
     vsearch = vector_search
     query = awaited(query)
     similar = awaited(similar)
+    ask = awaited(ask)
     passages = awaited(passages)
 
     grep = awaited(grep)

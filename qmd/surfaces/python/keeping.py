@@ -17,6 +17,7 @@ from qmd.operations.collections import (
     rename_collection,
 )
 from qmd.operations.contexts import add_context, contexts, missing_contexts, remove_context
+from qmd.operations.editing import append, edit, journal, move, undo
 from qmd.operations.embed import embed
 from qmd.operations.exchange import export, import_
 from qmd.operations.put import put, remove
@@ -45,6 +46,11 @@ class Keeping(Base):
     remove_context = awaited(remove_context)
     put = awaited(put)
     remove = awaited(remove)
+    append = awaited(append)
+    edit = awaited(edit)
+    move = awaited(move)
+    undo = awaited(undo)
+    journal = awaited(journal)
     update = awaited(update)
     embed = awaited(embed)
     cleanup = awaited(cleanup)

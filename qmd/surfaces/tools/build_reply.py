@@ -24,8 +24,10 @@ from qmd.errors import (
     TextTooLong,
     UsageError,
     VectorsRemoved,
+    WriteConflict,
 )
 from qmd.operations import left_out
+from qmd.operations.editing import in_words
 from qmd.ranking.snippets import Matcher
 from qmd.surfaces.tools import reply_text
 from qmd.surfaces.tools.reply import Code, Reply, Resource, refusal
@@ -38,6 +40,7 @@ from qmd.wording import amount, on_one_line, reaches, size
 if TYPE_CHECKING:
     from qmd.analytics.rows import Results
     from qmd.operations.documents import Document
+    from qmd.operations.editing import DocumentChange
     from qmd.operations.grep import Line
     from qmd.operations.passages import Excerpts
     from qmd.operations.put import Put
@@ -225,6 +228,22 @@ def stored(done: Put) -> Reply:
     return Reply((f"{verb} {done.file} ({done.docid}).",), done._asdict())
 
 
+def changed(done: DocumentChange) -> Reply:
+    """Build the reply about a document that was changed."""
+    facts = {"number": done.number, "file": done.file, "docid": done.docid, "also": [*done.also]}
+    return Reply((f"{in_words(done)}.",), facts)
+
+
+def like_others(name: str, alike: Sequence[str]) -> str:
+    """Say that documents with the title of a new one are there."""
+    listed = "\n".join(f"  - {on_one_line(each)}" for each in alike)
+    return (
+        f"There are documents with this title:\n\n{listed}\n\n"
+        f"Nothing was written. Change one of them, or set expected to 'new' to make "
+        f"{on_one_line(name)} as well."
+    )
+
+
 def embedded(done: Embedded) -> Reply:
     """Build the reply of an embedding, with the documents that still need vectors."""
     facts = {
@@ -291,6 +310,7 @@ CODES: tuple[tuple[type[QmdError], Code], ...] = (
     (MigrationEdited, Code.DATABASE_UNUSABLE),
     (AlreadyExists, Code.INVALID_PARAMS),
     (CannotUpdate, Code.INVALID_PARAMS),
+    (WriteConflict, Code.CONFLICT),
     (UsageError, Code.INVALID_PARAMS),
 )
 """What programs are told of each error. The first that fits counts."""

@@ -16,6 +16,7 @@ from anyio import CapacityLimiter, to_thread
 from qmd.declaration import operation as declaration
 from qmd.errors import InvalidArgument, NotFound, QmdError
 from qmd.operations.documents import documents, folder_named, get, listing, multi_get
+from qmd.operations.editing import append, edit, move, titled_alike, undo
 from qmd.operations.embed import embed
 from qmd.operations.grep import grep
 from qmd.operations.passages import passages
@@ -27,6 +28,7 @@ from qmd.operations.similar import similar
 from qmd.operations.status import status
 from qmd.operations.threads import MODELS, READERS, stoppable
 from qmd.operations.update import update
+from qmd.operations.writable import dated, place_of
 from qmd.ranking import search_log
 from qmd.storage import cancellation
 from qmd.storage.cancellation import CURRENT, Stop, Stopped
@@ -442,10 +444,32 @@ class Toolbox:
 
         return build_reply.embedded(await telling(progress, work))
 
-    # -- documents without files -------------------------------------------------------
+    # -- writing -----------------------------------------------------------------------
 
     async def _put(self, tool: Tool, given: Mapping[str, Any], _: Progress | None) -> Reply:
-        return build_reply.stored(await self._run(put, read(tool, given)))
+        asked = read(tool, given)
+        if asked.get("expected") is None and (alike := await self._alike(asked)):
+            return refusal(Code.CONFLICT, build_reply.like_others(asked["name"], alike))
+        return build_reply.stored(await self._run(put, asked))
+
+    async def _alike(self, asked: Mapping[str, Any]) -> list[str]:
+        """Find documents with the title of one that would be new."""
+        place = partial(place_of, self.engine, dated(asked["name"]), asked.get("collection"))
+        return await self._read(
+            titled_alike, self.engine, await self._read(place), asked["text"], asked.get("title")
+        )
+
+    async def _append(self, tool: Tool, given: Mapping[str, Any], _: Progress | None) -> Reply:
+        return build_reply.changed(await self._run(append, read(tool, given)))
+
+    async def _edit(self, tool: Tool, given: Mapping[str, Any], _: Progress | None) -> Reply:
+        return build_reply.changed(await self._run(edit, read(tool, given)))
+
+    async def _move(self, tool: Tool, given: Mapping[str, Any], _: Progress | None) -> Reply:
+        return build_reply.changed(await self._run(move, read(tool, given)))
+
+    async def _undo(self, tool: Tool, given: Mapping[str, Any], _: Progress | None) -> Reply:
+        return build_reply.changed(await self._run(undo, read(tool, given)))
 
     async def _remove(self, tool: Tool, given: Mapping[str, Any], _: Progress | None) -> Reply:
         file = await self._run(remove, read(tool, given))

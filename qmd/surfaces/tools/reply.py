@@ -20,6 +20,7 @@ class Code(StrEnum):
     NO_VECTOR_INDEX = "NO_VECTOR_INDEX"
     NOT_FOUND = "NOT_FOUND"
     AMBIGUOUS_PATH = "AMBIGUOUS_PATH"
+    CONFLICT = "CONFLICT"
     TIMEOUT = "TIMEOUT"
     DATABASE_BUSY = "DATABASE_BUSY"
     DATABASE_UNUSABLE = "DATABASE_UNUSABLE"
@@ -39,6 +40,7 @@ _STATUS = {
     Code.NO_VECTOR_INDEX: 503,
     Code.NOT_FOUND: 404,
     Code.AMBIGUOUS_PATH: 400,
+    Code.CONFLICT: 409,
     Code.TIMEOUT: 504,
     Code.DATABASE_BUSY: 503,
     # Neither goes away if the same is asked again, which 503 says.

@@ -19,7 +19,7 @@ from qmd.surfaces.cli.app import application
         ("egrep green tea", "qmd search green tea"),
         ("rg -i tea", "qmd search WORDS"),
         ("semantic tea", "qmd vsearch tea"),
-        ("ask how hot", "qmd query how hot"),
+        ("answer how hot", "qmd ask how hot"),
         ("index ~/notes", "qmd collection add '~/notes'"),
         ("add .", "qmd collection add ."),
         ("list", "qmd ls"),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -103,8 +106,26 @@ BEFORE = {
     "qmd trust --yes": "qmd trust revoke ~/clone",
     "qmd remove ideas/tea": "echo tea | qmd put ideas/tea",
     "qmd remove tea -c cellar": "echo tea | qmd put tea -c cellar",
+    "qmd journal --json": "echo tea | qmd put tea",
 }
 """What is done first, so that an example has something to do."""
+
+NOTE = "printf '# Tea\\n\\n80 °C\\n\\n## Pots\\n\\nClay.\\n' | qmd put ideas/tea"
+"""Makes the note that examples change."""
+
+RECORD = """
+import os, uuid
+from pathlib import Path
+from qmd.operations.experiences import Experiences
+from qmd.operations.index import Index
+from qmd.settings.environment import Machine, locate
+uuid.uuid4 = lambda: uuid.UUID("3f2a91c4-0000-4000-8000-000000000000")
+index = Index(locate(os.environ, Path.cwd()), Machine())
+fields = {"title": "T", "problem_description": "P", "solution": "S", "keywords": ["tea"]}
+assert Experiences(index).submit(fields)["success"]
+index.close()
+"""
+"""Submits the experience record that examples name."""
 
 PREPARED = (
     "qmd collection add ~/notes",
@@ -198,13 +219,50 @@ def world(made: World) -> World:
     return made
 
 
-@pytest.mark.parametrize("line", [line for line in LINES if LINES[line] != FETCHED])
-def test_an_example_does_what_it_says(world, line):
+@pytest.fixture(scope="module")
+def writer() -> Iterator[dict[str, str]]:
+    """An endpoint that answers each question alike, as the environment names it."""
+
+    class Writer(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            message = {"content": "The water should be 80 degrees hot [1]."}
+            body = json.dumps({"choices": [{"message": message}]}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Writer) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        url = f"http://127.0.0.1:{server.server_port}/v1"
+        yield {"OPENAI_BASE_URL": url, "QMD_GENERATE_MODEL": "openai:writer"}
+        server.shutdown()
+        thread.join()
+
+
+def prepared(line: str) -> Iterator[str]:
+    """Yield what has to be done before an example."""
+    if re.search("qmd (append|edit|move|undo) ?", line) and "@today" not in line:
+        yield NOTE
+    if "3f2a91c4" in line or "experiences list" in line:
+        yield f"{sys.executable} -c '{RECORD}'"
+    if "experiences restore" in line or "--retired" in line:
+        yield "qmd experiences retire 3f2a91c4"
     if line in BEFORE:
-        assert world.run(BEFORE[line]).returncode == 0
+        yield BEFORE[line]
+
+
+@pytest.mark.parametrize("line", [line for line in LINES if LINES[line] != FETCHED])
+def test_an_example_does_what_it_says(world, writer, line):
+    for before in prepared(line):
+        assert world.run(before).returncode == 0
     if LINES[line] in ("watch", "mcp", "server"):
         served(world, line)
         return
+    if LINES[line] == "ask":
+        world = world._replace(environ={**world.environ, **writer})
     folder = "clone" if "qmd trust" in line else "."
     asks = line == "qmd trust" or line.endswith("service install")
     try:

@@ -112,9 +112,14 @@ WRONG = [
     ("add_context", ("/", None), {}, TypeError, "text takes a text, not None."),
     ("add_context", (None, "x"), {}, TypeError, "path takes a path, not None."),
     ("remove_context", (b"/",), {}, TypeError, "path takes a path, not b'/'."),
+    ("ask", (None,), {}, TypeError, "question takes a text, not None."),
     ("similar", (None,), {}, TypeError, "name takes a text, not None."),
     ("grep", (b"x",), {}, TypeError, "pattern takes a text, not b'x'."),
     ("put", (None, "x"), {}, TypeError, "name takes a text, not None."),
+    ("append", (None, "x"), {}, TypeError, "name takes a text, not None."),
+    ("edit", ("a.md", None), {}, TypeError, "text takes a text, not None."),
+    ("move", (None,), {}, TypeError, "name takes a text, not None."),
+    ("undo", ("1",), {}, TypeError, "number takes"),
     ("put", ("a.md", None), {}, TypeError, "text takes a text, not None."),
     ("remove", (b"x",), {}, TypeError, "name takes a text, not b'x'."),
     ("update", ([],), {}, ValueError, "collection is an empty list"),
@@ -138,7 +143,7 @@ def test_what_makes_no_sense_is_refused_in_words_before_anything_is_done(
 
 def test_every_verb_that_takes_something_refuses_what_makes_no_sense():
     plain = {"close", "collections", "contexts", "status", "path", "ls", "vsearch"}
-    plain |= {"cleanup", "doctor", "missing_contexts"}
+    plain |= {"cleanup", "doctor", "missing_contexts", "journal"}
     verbs = {name for name in dir(KnowledgeBase) if not name.startswith("_")}
     assert {verb for verb, *_ in WRONG} == verbs - plain
 

@@ -108,7 +108,7 @@ def test_updating_and_embedding_are_offered_only_where_it_is_allowed(faked):
     assert not any(tool.optional for tool in Toolbox(faked.engine).tools)
     allowed = Toolbox(faked.engine, allow_write=True)
     assert [tool.name for tool in allowed.tools if tool.optional] == [
-        *("update", "embed", "put", "remove")
+        *("update", "embed", "put", "remove", "append", "edit", "move", "undo")
     ]
 
 

@@ -12,7 +12,16 @@ from qmd.surfaces.tools.schemas.searching import (
     SIMILAR,
     VSEARCH,
 )
-from qmd.surfaces.tools.schemas.upkeep import EMBED, PUT, REMOVE, UPDATE
+from qmd.surfaces.tools.schemas.upkeep import (
+    APPEND,
+    EDIT,
+    EMBED,
+    MOVE,
+    PUT,
+    REMOVE,
+    UNDO,
+    UPDATE,
+)
 
 TOOLS = (
     SEARCH,
@@ -31,6 +40,10 @@ TOOLS = (
     EMBED,
     PUT,
     REMOVE,
+    APPEND,
+    EDIT,
+    MOVE,
+    UNDO,
 )
 
 PREFIX = "qmd_"

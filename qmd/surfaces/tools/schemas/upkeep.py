@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from qmd.operations.editing import append, edit, move, undo
 from qmd.operations.embed import embed
 from qmd.operations.put import put, remove
 from qmd.operations.update import update
@@ -44,6 +45,21 @@ PUT = tool_of(
         *("file", "docid", "title", "replaced"),
     ),
 )
+
+_CHANGED = record(
+    {
+        "number": integer("Of the write; `undo` takes it."),
+        "file": text("collection/path of the document, afterwards."),
+        "docid": text("Of the document, afterwards; empty if it has gone."),
+        "also": array(text(), description="Other documents that were changed."),
+    },
+    *("number", "file", "docid", "also"),
+)
+
+APPEND = tool_of(append, _CHANGED)
+EDIT = tool_of(edit, _CHANGED)
+MOVE = tool_of(move, _CHANGED)
+UNDO = tool_of(undo, _CHANGED)
 
 REMOVE = tool_of(remove, record({"file": text("collection/path of what is gone.")}, "file"))
 
