@@ -22,6 +22,7 @@ from qmd.wording import on_one_line, readable
 
 if TYPE_CHECKING:
     from qmd.operations.index import Index
+    from qmd.text.headings import SectionHeading
 
 LARGEST_OF_SEVERAL = 10_240
 """Bytes from which on a document is left out of several. Source: tobi/qmd (MIT), multi-get."""
@@ -383,6 +384,16 @@ def _is_one(cursor: Cursor, name: str, folder: Path | None) -> bool:
         return document_lookup.found(cursor, name, folder) is not None
     except Ambiguous:
         return True
+
+
+def outline_of_document(index: Index, name: str) -> list[SectionHeading]:
+    """Return the headings of a document, named as `collection/path`; none if it has gone."""
+
+    def look(cursor: Cursor) -> list[SectionHeading]:
+        document = document_lookup.exactly(cursor, name)
+        return [] if document is None else document_parts.headings_of(cursor, document)
+
+    return index.read(look)
 
 
 def folder_named(index: Index, name: str) -> tuple[str, str]:

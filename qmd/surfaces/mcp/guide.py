@@ -79,7 +79,7 @@ reranks, only where one is at hand.
 - A docid such as `#abc123` stays the same as long as the text does.
 - `collection` narrows a search; `status` names the collections.
 - `intent` tells `query` what an ambiguous question is about; it is not searched itself.
-- Large documents: read on with `fromLine` and `maxLines`.
+- Large documents come with their outline: read on with `fromLine` and `maxLines`, or by heading.
 - Several at once: `multi_get` with `pattern` 'journals/2025-05*.md'; `maxBytes` 50000 also brings \
 those that are larger than 10,240 bytes.
 - Say which file and line an answer is from.

@@ -34,6 +34,7 @@ from qmd.surfaces.tools.reply import Code, Reply, Resource, refusal
 from qmd.surfaces.tools.schemas.experiences import QUERY_EXPERIENCES, SUBMIT_EXPERIENCE
 from qmd.surfaces.tools.schemas.tool import Tool
 from qmd.text import paths
+from qmd.text.headings import SectionHeading
 from qmd.types import Kept, Passage
 from qmd.wording import amount, on_one_line, reaches, size
 
@@ -146,6 +147,12 @@ def documents(pattern: str, passages: Sequence[Passage], *, numbered: bool) -> R
         found.append(resource)
         room -= resource.size
     return Reply((*told, *reply_text.fitting_notices(unsent, reply_text.MORE_LEFT_OUT), *found))
+
+
+def first_part(passage: Passage, headings: Sequence[SectionHeading], *, numbered: bool) -> Reply:
+    """Build the reply of `get` for a long document: its first part, then its outline."""
+    part = reply_text.document(passage, numbered=numbered, most=reply_text.FIRST_PART)
+    return Reply((part, reply_text.outline(passage, headings)))
 
 
 def collections(known: Sequence[Overview], offset: int, limit: int) -> Reply:

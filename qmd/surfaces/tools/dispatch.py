@@ -15,7 +15,14 @@ from anyio import CapacityLimiter, to_thread
 
 from qmd.declaration import operation as declaration
 from qmd.errors import InvalidArgument, NotFound, QmdError
-from qmd.operations.documents import documents, folder_named, get, listing, multi_get
+from qmd.operations.documents import (
+    documents,
+    folder_named,
+    get,
+    listing,
+    multi_get,
+    outline_of_document,
+)
 from qmd.operations.editing import append, edit, move, titled_alike, undo
 from qmd.operations.embed import embed
 from qmd.operations.grep import grep
@@ -330,7 +337,11 @@ class Toolbox:
             if reply is None:
                 raise
             return reply
-        return Reply((reply_text.document(passage, numbered=asked["lineNumbers"]),))
+        is_part = asked.get("fromLine") is not None or asked.get("maxLines") is not None
+        if is_part or asked["full"] or not reply_text.is_long(passage):
+            return Reply((reply_text.document(passage, numbered=asked["lineNumbers"]),))
+        outline = await self._read(outline_of_document, self.engine, passage.file)
+        return build_reply.first_part(passage, outline, numbered=asked["lineNumbers"])
 
     async def _folder(self, name: str) -> Reply | None:
         """List a folder that is asked for like a document; None: there is none of this name."""

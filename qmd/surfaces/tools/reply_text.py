@@ -11,11 +11,21 @@ from qmd.operations.left_out import kept_in_words
 from qmd.operations.record_order import is_record
 from qmd.ranking.snippets import Matcher, cut
 from qmd.surfaces.tools.reply import Resource
+from qmd.text.headings import SectionHeading
 from qmd.types import Kept, Passage, Result
 from qmd.wording import MOST_OF_VALUE, on_one_line, shortened
 
 MOST_BYTES = 256 * 1024
 """Of an answer."""
+
+LONG_DOCUMENT = 32 * 1024
+"""Bytes of a document above which a model first gets its outline and its first part."""
+
+FIRST_PART = 8 * 1024
+"""Bytes of that part."""
+
+OUTLINE = 4 * 1024
+"""Bytes of that outline."""
 
 NOTICES = 16 * 1024
 """Bytes of an answer that name documents which are missing, and of those that are left out."""
@@ -116,6 +126,31 @@ def places(results: Iterable[Mapping[str, Any]], match: Matcher) -> Iterator[str
         lines.append((place + _part(found, match, room)).rstrip())
     if lines:
         yield "Best lines:\n\n" + "\n".join(lines)
+
+
+def is_long(passage: Passage) -> bool:
+    """Return whether a text is a whole document that is long for a model."""
+    return passage.first == 1 and len(passage.body.encode()) > LONG_DOCUMENT
+
+
+def outline(passage: Passage, headings: Sequence[SectionHeading]) -> str:
+    """List the headings of a document, each with its first line, indented by their level."""
+    top = min((each.level for each in headings), default=1)
+    lines = [
+        f"{'  ' * (each.level - top)}{each.line}: {on_one_line(cut_at(each.text, LISTED_TITLE))}"
+        for each in headings
+    ]
+    shown = fitting_lines(lines, most=OUTLINE)
+    if len(shown) < len(lines):
+        shown.append(f"[... and {len(lines) - len(shown)} more headings]")
+    name = on_one_line(passage.file)
+    return "\n".join(
+        [
+            f"This is the first part of {passage.total} lines. {name}#HEADING gives a section, "
+            f"fromLine the lines from there, full=true all of it.",
+            *(["", *shown] if shown else []),
+        ]
+    )
 
 
 def document(

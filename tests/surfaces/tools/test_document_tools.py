@@ -123,7 +123,7 @@ def test_where_an_answer_goes_on_does_not_depend_on_its_context(faked, toolbox):
     faked.configure(more="global_context: |\n  All\n  about --> tea.")
     faked.write("huge.md", "\n".join(f"{n} " + "word " * 20 for n in range(1, 5001)))
     faked.update()
-    [found] = call(toolbox, "get", file="huge.md").content
+    [found] = call(toolbox, "get", file="huge.md", full=True).content
     body, _, note = found.text.rpartition("\n\n[... ")
     assert (
         note

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 import pytest
 
@@ -140,3 +141,21 @@ def test_the_command_lists_what_has_changed(qmd, tmp_path):
     assert (code, "--since takes a date" in err) == (1, True)
     assert qmd("get", "--full", "tea.md")[1] == TEA
     assert qmd("get", "tea.md#Storing")[1] == "## Storing\n\nKeep it dark.\n"
+
+
+def test_a_long_document_comes_with_its_outline_and_its_first_part(library):
+    sections = [f"## Part {number}\n\n{'Words of it. ' * 100}\n" for number in range(40)]
+    library.write("long.md", "# Long\n\n" + "\n".join(sections))
+    library.update()
+    toolbox = Toolbox(library.engine)
+    part, outline = call(toolbox, "get", file="notes/long.md").content
+    assert len(part.text.encode()) <= 8 * 1024
+    following = int(re.search(r"go on with fromLine=(\d+)]$", part.text)[1])
+    assert "\n1: Long\n  3: Part 0\n  7: Part 1\n" in outline
+    assert "notes/long.md#HEADING" in outline
+    [rest] = call(toolbox, "get", file="notes/long.md", fromLine=following).content
+    [whole] = call(toolbox, "get", file="notes/long.md", full=True).content
+    read = part.text.rpartition("\n\n[...")[0]
+    assert whole.text.rstrip("\n") == f"{read}\n{rest.text}".rstrip("\n")
+    [section] = call(toolbox, "get", file="notes/long.md#Part 39").content
+    assert section.text.startswith("## Part 39\n")

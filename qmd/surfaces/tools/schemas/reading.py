@@ -11,7 +11,12 @@ _NUMBERED = {
     "lineNumbers": flag(False, "Prefix each line with 'N: '."),
 }
 
-GET = tool_of(get, extras=_NUMBERED)
+_WHOLE = {
+    "full": flag(False, "All of a long document, not its outline and first part."),
+}
+
+GET = tool_of(get, extras=_NUMBERED | _WHOLE)
+GET = GET._replace(unlisted=GET.unlisted | _WHOLE.keys())  # a long answer names it
 MULTI_GET = tool_of(multi_get, extras=_NUMBERED)
 
 LS = tool_of(
