@@ -228,6 +228,7 @@ def prepare(index: Index, limit: int) -> None:
         index.with_default_collections(cursor, ALL)
         index.described(cursor)
         ranked.get_ready(cursor, limit=limit)
+        cursor.get_ready("documents/recorded")
 
     index.database.read(work)  # the first search brings the settings into the tables
     index.load_postings()
