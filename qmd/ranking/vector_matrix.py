@@ -74,13 +74,20 @@ class Compared:
         blocks: the vectors.
         vector: of length 1.
         chunks: JSON array of chunk_id: no others.
+        is_fused: whether DuckDB rounds once for each number. See `_summed_in_order`.
     """
 
     def __init__(
-        self, blocks: Sequence[Block], vector: NDArray[np.float32], chunks: str | None
+        self,
+        blocks: Sequence[Block],
+        vector: NDArray[np.float32],
+        chunks: str | None,
+        *,
+        is_fused: bool = False,
     ) -> None:
         self._blocks = blocks
         self._vector = vector
+        self._is_fused = is_fused
         self._starts = np.cumsum([0, *(len(block.chunk_ids) for block in blocks)])
         self._places: NDArray[np.int64] | None = None  # None: all of them
         self._near = np.empty(self._starts[-1], np.float32)
@@ -101,7 +108,7 @@ class Compared:
         if self._places is not None:
             places = self._places[places]
         ids, vectors = self._at(places)
-        scores = _rounded(_summed_in_order(vectors, self._vector))
+        scores = _rounded(_summed_in_order(vectors, self._vector, is_fused=self._is_fused))
         order = np.lexsort((ids, -scores))[:depth]
         return list(zip(ids[order].tolist(), scores[order].tolist(), strict=True))
 
@@ -117,15 +124,20 @@ class Compared:
 
 
 def _summed_in_order(
-    vectors: NDArray[np.float32], vector: NDArray[np.float32]
+    vectors: NDArray[np.float32], vector: NDArray[np.float32], *, is_fused: bool
 ) -> NDArray[np.float32]:
     """Compute dot products as DuckDB does: one number after another in 32 bits.
 
     A query gets the same scores from either.
+
+    Args:
+        is_fused: whether products are added before they are rounded, which DuckDB 2 does. A product
+            of two numbers of 32 bits is exact in 64.
     """
+    wide = np.float64 if is_fused else np.float32
     summed = np.zeros(len(vectors), np.float32)
     for numbers, factor in zip(np.ascontiguousarray(vectors.T), vector, strict=True):
-        summed += numbers * factor
+        summed = (summed + numbers.astype(wide) * wide(factor)).astype(np.float32)
     return summed
 
 
@@ -152,6 +164,7 @@ class Matrix:
         self._turn = threading.Lock()
         self._file: int | None = None
         self._held: list[Block] = []
+        self._is_fused: bool | None = None
 
     def compared(
         self,
@@ -174,7 +187,9 @@ class Matrix:
         blocks = self._current(cursor, model_id)
         if blocks is None:
             return None
-        return Compared(blocks, vector, chunks)
+        if self._is_fused is None:
+            self._is_fused = cursor.one("search/is_fused")
+        return Compared(blocks, vector, chunks, is_fused=bool(self._is_fused))
 
     def _current(self, cursor: Cursor, model_id: int) -> list[Block] | None:
         """Return the current vectors of the index; None outside of a read."""

@@ -55,7 +55,11 @@ def test_products_are_added_up_one_after_the_other_in_32_bits():
     # 1 is lost beside 2 ** 24, and is not if the two 1 come first.
     large, ones = np.float32(2**24), np.ones(3, np.float32)
     vectors = np.array([[large, 1, 1], [1, 1, large]], np.float32)
-    assert _summed_in_order(vectors, ones).tolist() == [2**24, 2**24 + 2]
+    assert _summed_in_order(vectors, ones, is_fused=False).tolist() == [2**24, 2**24 + 2]
+    near_one = np.array([[-1.00048828125, 1.000244140625]], np.float32)
+    factors = np.array([1, 1.000244140625], np.float32)
+    assert _summed_in_order(near_one, factors, is_fused=False).tolist() == [0]
+    assert _summed_in_order(near_one, factors, is_fused=True).tolist() == [2**-24]
 
 
 def test_what_a_block_has_is_found_among_others_by_number_and_sign():
