@@ -12,8 +12,8 @@ import pytest
 from qmd.exchange import parquet
 from qmd.storage.statements import data_folder, given, statement
 
-OF_PEOPLE = ("views", "examples", "page")
-"""Folders of what people ask: they have tests of their own."""
+OF_PEOPLE = ("views", "examples", "page", "links")
+"""Folders of what runs over the views: they have tests of their own."""
 
 NAMES = sorted(
     str(file.relative_to(data_folder("sql")).with_suffix(""))
