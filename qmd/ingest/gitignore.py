@@ -5,64 +5,26 @@ from __future__ import annotations
 import os
 import re
 import stat
-import warnings
 from collections.abc import Container, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
+from qmd.ingest import git_rules
 from qmd.ingest.git_index import Tracked, tracked
-
-if TYPE_CHECKING:
-    import pathspec
-
-_STAR = re.compile(
-    r"\[\^/\]\*(?P<fixed>(?>\\.|\[\^?+\]?+(?:\\.|[^\]\\])*+\](?!\*)|[^\\\[/()])*?)(?=\[\^/\]\*)",
-    re.S,
-)
-"""Pattern of a star in a rule of pathspec, and the text up to the next star of the same name."""
-
-_FOLDERS, _FIRST_FOLDERS = "(?:/.+)?", "^(?:.+/)?"
-"""Patterns of `**` in a rule of pathspec, and of one at its beginning."""
-
+from qmd.ingest.git_rules import Rule
 
 _LARGEST = 4_000_000
-"""Characters of a file of rules that are read."""
+"""Bytes of a file of rules that are read."""
 
 _LONGEST_PATH = 8192
 """Bytes of a path in a file of git."""
 
+_TRUE = frozenset({"true", "yes", "on", "1"})
+
 _LEADING_ASTRAY = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE"})
 """Variables that name another repository than that of a folder."""
-
-
-class _Rule(NamedTuple):
-    """A rule of a .gitignore.
-
-    Attributes:
-        pattern: without a slash at the end of the rule, which pathspec takes for all that is below.
-        only_folders: the rule ends with a slash.
-    """
-
-    pattern: pathspec.RegexPattern
-    only_folders: bool
-
-    def is_about(self, path: str) -> bool:
-        """Check that the rule matches a path itself, not a folder of it.
-
-        Args:
-            path: with a slash at the end, if it is that of a folder.
-        """
-        if self.only_folders and not path.endswith("/"):
-            return False
-        found = self.pattern.match_file(path)
-        if found is None:
-            return False
-        # Where there is such a group, it is the slash behind the folder that matched.
-        ends = found.match.groupdict().get("ps_d")
-        return ends is None or found.match.end("ps_d") == len(path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,20 +38,20 @@ class _Rules:
     """
 
     prefix: str
-    patterns: Sequence[_Rule]
+    patterns: Sequence[Rule]
     above: str = ""
 
     def ignores(self, path: str, is_folder: bool) -> bool | None:
         """Return the verdict on a path, or None without a rule; its folders are checked before."""
-        inside = self.above + path[len(self.prefix) :] + ("/" if is_folder else "")
-        return _said(self.patterns, inside)
+        inside = os.fsencode(self.above + path[len(self.prefix) :])
+        return _said(self.patterns, inside, is_folder=is_folder)
 
 
-def _said(patterns: Sequence[_Rule], path: str) -> bool | None:
-    """Return the verdict of the last pattern that matches the path itself, not a folder of it."""
+def _said(patterns: Sequence[Rule], path: bytes, *, is_folder: bool) -> bool | None:
+    """Return the verdict of the last rule that matches the path itself, not a folder of it."""
     for rule in reversed(patterns):
-        if rule.is_about(path):
-            return rule.pattern.include
+        if rule.is_about(path, is_folder=is_folder):
+            return not rule.is_negated
     return None
 
 
@@ -102,71 +64,26 @@ def _is_ignored(rules: tuple[_Rules, ...], path: str, is_folder: bool) -> bool:
     return False
 
 
-def _rules(file: str, prefix: str, above: str = "", *, follow: bool = False) -> list[_Rules]:
+def _rules(
+    file: str, prefix: str, above: str = "", *, follow: bool = False, fold: bool = False
+) -> list[_Rules]:
     """Read the rules of a .gitignore: none or one. See `_Rules`."""
     opener = _followed if follow else _unfollowed
     try:
-        with open(file, encoding="utf-8-sig", errors="replace", opener=opener) as opened:
+        with open(file, "rb", opener=opener) as opened:
             if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
                 return []
-            lines = opened.read(_LARGEST).split("\n")
+            text = opened.read(_LARGEST)
     except OSError:
         return []
-    patterns = [rule for line in lines for rule in _parsed(line)]
-    ways = [above[: slash.end()] for slash in re.finditer("/", above)]
-    if any(_said(patterns, way) for way in ways):
+    patterns = git_rules.rules(text, ignore_case=fold)
+    ways = [os.fsencode(above[: slash.start()]) for slash in re.finditer("/", above)]
+    if any(_said(patterns, way, is_folder=True) for way in ways):
         # A collection of an ignored folder is meant to have its files.
-        patterns = [each for each in patterns if not any(each.is_about(way) for way in ways)]
+        patterns = [
+            rule for rule in patterns if not any(rule.is_about(way, is_folder=True) for way in ways)
+        ]
     return [_Rules(prefix, patterns, above)]
-
-
-def _parsed(line: str) -> list[_Rule]:
-    """Read a line of a .gitignore: one rule or none."""
-    import pathspec
-
-    _keep_quiet()
-    line = line.removesuffix("\r")
-    text = line.rstrip(" ")
-    if (len(text) - len(text.rstrip("\\"))) % 2:
-        text = line[: len(text) + 1]  # an escaped blank belongs to the name
-    only_folders = text.endswith("/") and not text.startswith("#")
-    text = text.removesuffix("/")
-    if text.endswith("/**"):
-        text += "/*"  # not the folder itself, which pathspec would take, too
-    with suppress(ValueError, re.error):  # as in git, an invalid line is no rule
-        known = pathspec.GitIgnoreSpec.from_lines([text]).patterns
-        bounded: list[Any] = [_bounded_rule(each) for each in known]
-        return [_Rule(each, only_folders) for each in bounded if each.include is not None]
-    return []
-
-
-@cache
-def _keep_quiet() -> None:
-    """Leave out warnings of `re` about sets such as `[[:alpha:]]`, as git does."""
-    for module in ("pathspec", "qmd.ingest.gitignore"):
-        warnings.filterwarnings("ignore", "Possible (nested )?set", FutureWarning, module)
-
-
-def _bounded_rule(rule: Any) -> Any:
-    """Rewrite a rule so that its time is linear in the path, however many `*` or `**` it has.
-
-    Of `*a*b`, the first `a` will do for the first star: it need not be looked for again if no `b`
-    comes after it. pathspec does look again, which takes hours for a dozen stars. The same holds
-    for the folders between two `**`.
-    """
-    import pathspec
-
-    if rule.include is None:
-        return rule
-    regex = _STAR.sub(r"(?>[^/]*?\g<fixed>)", rule.regex.pattern)
-    first, *between = regex.split(_FOLDERS)
-    if between:
-        if first.startswith(_FIRST_FOLDERS):
-            first = f"^(?>(?:.+?/)??{first.removeprefix(_FIRST_FOLDERS)}(?=/))"
-        *between, last = between
-        between = [f"(?>(?:/.+?)??{part}(?=/))" for part in between]
-        regex = "".join([first, *between, _FOLDERS, last])
-    return pathspec.RegexPattern(re.compile(regex), include=rule.include)
 
 
 class Checkout:
@@ -207,11 +124,13 @@ class Ignored(NamedTuple):
         rules: the last ones decide.
         checkout: the work tree, or None.
         only_tracked: the folder is ignored, but has tracked files.
+        fold: capitals and small letters are the same: `core.ignorecase`.
     """
 
     rules: tuple[_Rules, ...] = ()
     checkout: Checkout | None = None
     only_tracked: bool = False
+    fold: bool = False
 
     def ignore(self, path: str) -> bool:
         """Check that a file is ignored; those that git tracks are not."""
@@ -232,9 +151,12 @@ class Ignored(NamedTuple):
         """
         here = self
         if prefix and ".git" in names and (git := _repository(folder)):
-            here = Ignored(_of_repository(folder, git, prefix), Checkout(git, prefix))
+            known = _settings(folder)
+            rules = _of_repository(git, prefix, known=known)
+            here = Ignored(rules, Checkout(git, prefix), fold=known.fold)
         if ".gitignore" in names and not here.only_tracked:
-            here = here._replace(rules=(*here.rules, *_rules(f"{folder}/.gitignore", prefix)))
+            own = _rules(f"{folder}/.gitignore", prefix, fold=here.fold)
+            here = here._replace(rules=(*here.rules, *own))
         return here
 
     def _matches(self, path: str, is_folder: bool) -> bool:
@@ -261,30 +183,45 @@ def above(root: str) -> Ignored:
     inside = root[len(top) :].strip("/")
     way = f"{inside}/" if inside else ""
     git = _repository(top)
-    rules = [*_of_repository(top, git or f"{top}/.git", "", way, is_whole=git is not None)]
+    known = _settings(top) if git else None
+    fold = known is not None and known.fold
+    rules = [*_of_repository(git or f"{top}/.git", "", way, known=known)]
     for folder in reversed(folders[1 : tops[0] + 1]):
         inside = root[len(str(folder)) :].strip("/")
-        rules += _rules(f"{folder}/.gitignore", "", f"{inside}/")
-    return Ignored(tuple(rules), Checkout(git, "", way) if git else None)
+        rules += _rules(f"{folder}/.gitignore", "", f"{inside}/", fold=fold)
+    return Ignored(tuple(rules), Checkout(git, "", way) if git else None, fold=fold)
+
+
+class _Settings(NamedTuple):
+    """Settings of git for a work tree.
+
+    Attributes:
+        users: file of rules that the user has for all repositories.
+        fold: `core.ignorecase`, which git sets where the file system takes no notice of case.
+    """
+
+    users: str | None = None
+    fold: bool = False
 
 
 def _of_repository(
-    folder: str, git: str, prefix: str, above: str = "", *, is_whole: bool = True
+    git: str, prefix: str, above: str = "", *, known: _Settings | None
 ) -> tuple[_Rules, ...]:
     """Read the rules of a repository outside of its work tree, the least ones first.
 
     Args:
-        is_whole: it is a repository, for which the user's own rules hold.
+        known: settings of the repository; None: it is none.
     """
     rules: list[_Rules] = []
-    common = git
-    if is_whole:
+    common, fold = git, False
+    if known is not None:
         common = os.path.realpath(os.path.join(git, _line(f"{git}/commondir")))  # noqa: PTH118
-        if users := _users_file(folder):
-            rules += _rules(users, prefix, above, follow=True)
+        fold = known.fold
+        if known.users:
+            rules += _rules(known.users, prefix, above, follow=True, fold=fold)
     exclude = f"{common}/info/exclude"
     if os.path.realpath(exclude) == exclude:
-        rules += _rules(exclude, prefix, above)
+        rules += _rules(exclude, prefix, above, fold=fold)
     return tuple(rules)
 
 
@@ -310,27 +247,32 @@ def _line(file: str) -> str:
         return ""
 
 
-def _users_file(folder: str) -> str | None:
-    """Return the file of rules that the user has for all repositories: `core.excludesFile`."""
+def _settings(folder: str) -> _Settings:
+    """Ask git for the settings of a repository that its rules depend on."""
     import subprocess
 
     # Neither of them may lead git to another repository: qmd may run in one of its hooks.
     kept = {name: value for name, value in os.environ.items() if name not in _LEADING_ASTRAY}
-    command = ["git", "-C", folder, "config", "--type=path", "--get", "core.excludesFile"]
+    asked = r"^core\.(excludesfile|ignorecase)$"
+    home = kept.get("XDG_CONFIG_HOME") or os.path.join(kept.get("HOME", ""), ".config")  # noqa: PTH118
+    users = f"{home}/git/ignore" if home.startswith("/") else None
+    fold = False
     with suppress(OSError, ValueError, subprocess.SubprocessError):
         done = subprocess.run(
-            command,
+            ["git", "-C", folder, "config", "-z", "--type=path", "--get-regexp", asked],
             env=kept,
             capture_output=True,
             stdin=subprocess.DEVNULL,
             timeout=10,
             check=False,
         )
-        if done.returncode == 0:
-            name = os.fsdecode(done.stdout.removesuffix(b"\n"))
-            return os.path.join(folder, name) if name else None  # noqa: PTH118
-    home = kept.get("XDG_CONFIG_HOME") or os.path.join(kept.get("HOME", ""), ".config")  # noqa: PTH118
-    return f"{home}/git/ignore" if home.startswith("/") else None
+        for line in os.fsdecode(done.stdout).split("\0")[:-1]:
+            name, _, value = line.partition("\n")
+            if name == "core.ignorecase":
+                fold = value.lower() in _TRUE
+            else:
+                users = os.path.join(folder, value) if value else None  # noqa: PTH118
+    return _Settings(users, fold)
 
 
 def _unfollowed(path: str, flags: int) -> int:

@@ -183,6 +183,15 @@ def test_a_repository_inside_of_another_has_rules_of_its_own(tmp_path):
     assert walked(root) == ["in/b.md", "in/side/c.log", "in/side/d.md"] == kept_by_git(root)
 
 
+def test_capitals_count_unless_the_repository_says_otherwise(tmp_path):
+    root = repository(tmp_path / "root", "A.MD", "b.md", "sub/C.TMP")
+    write(root, ".gitignore", text="*.md\n[[:lower:]].tmp\n")
+    assert walked(root) == ["A.MD", "sub/C.TMP"] == kept_by_git(root)
+    git(root, "config", "core.ignorecase", "true")
+    assert walked(root) == [] == kept_by_git(root)
+    assert walked(root / "sub") == []
+
+
 def test_a_hook_of_another_repository_changes_nothing(tmp_path, monkeypatch):
     root = repository(tmp_path / "root", "a.md", "b.md")
     other = repository(tmp_path / "other")
