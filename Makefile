@@ -70,7 +70,7 @@ newest: $(NEWEST)/.ready  ## run the tests of what meets DuckDB on its newest ve
 $(NEWEST)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(NEWEST)
 	$(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade --editable '.[test]'
+	CMAKE_ARGS="$(LEAN)" $(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade --editable '.[llama,test]'
 	touch $(NEWEST)/.ready
 
 check: $(READY)  ## run lint and types

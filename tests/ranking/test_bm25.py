@@ -16,6 +16,7 @@ from qmd.operations.index import Index
 from qmd.operations.search import search
 from qmd.ranking import query
 from qmd.ranking.query_terms import ACCENTED, COMMON, PREFIX_WEIGHT
+from qmd.storage import extensions
 from qmd.text import tokenizer as words
 from qmd.text.hashes import accented_id
 from qmd.text.stems import terms
@@ -154,6 +155,7 @@ def test_scores_are_those_of_the_formula_after_any_history(history):
             )
 
 
+@pytest.mark.skipif(extensions.binary("fts") is None, reason="it is not installed")
 def test_scores_are_those_of_the_fts_extension_where_both_mean_the_same(library):
     """The extension is an oracle of its own: same words, one field, no stems, k1 and b equal."""
     import duckdb

@@ -12,6 +12,7 @@ import pytest
 from bench.vectors import add, unit
 from qmd.ranking import nearest
 from qmd.ranking.hnsw import Shortcut
+from qmd.storage import extensions
 from qmd.storage.database import Database
 from qmd.storage.statements import statement
 
@@ -31,6 +32,8 @@ def database(tmp_path: Path):
 
 @pytest.fixture
 def shortcut(database):
+    if extensions.binary("vss") is None:
+        pytest.skip("vss is not installed")
     made = Shortcut(database.path, "print", WIDTH)
     made.build(database, 1)
     yield made

@@ -132,6 +132,12 @@ def is_planned_anew(connection, run):
     return profile["planner_binding"] > profile["planner"]
 
 
+keeps_plans = pytest.mark.skipif(
+    _duckdb.__version__ >= "2", reason="DuckDB 2.0.1 plans a prepared statement each time it runs"
+)
+
+
+@keeps_plans
 @pytest.mark.parametrize("name", OFTEN)
 def test_a_plan_is_kept(cursor, name):
     """DuckDB plans anew, without a word, where a parameter stands in two places or has no type."""
@@ -143,6 +149,7 @@ def test_a_plan_is_kept(cursor, name):
         assert not is_planned_anew(cursor.connection, partial(cursor.again, name, **asked))
 
 
+@keeps_plans
 def test_a_plan_that_is_not_kept_is_seen():
     connection = _duckdb.connect(":memory:")
     connection.execute("prepare twice as select $a::bigint + $a::bigint")
@@ -195,6 +202,7 @@ def test_no_more_plans_are_kept_than_are_of_use(plans):
     assert plans.made.count("store/forget_plan") == 2 * MAX_PREPARED
 
 
+@keeps_plans
 def test_plans_are_made_anew_for_an_index_that_was_detached(library):
     library.write("tea.md", "# Tea\n\nA cup of tea.")
 

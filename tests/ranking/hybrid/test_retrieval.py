@@ -15,6 +15,7 @@ from qmd.operations.search import NONE_INCLUDED
 from qmd.operations.semantic_search import vector_search
 from qmd.ranking import hybrid, vector_matrix
 from qmd.ranking.hnsw import Shortcut
+from qmd.storage import extensions
 from tests.library import FakeEmbedder
 from tests.ranking.hybrid.asking import RRF, ask, files, found, ranks
 from tests.ranking.hybrid.fakes import LONG
@@ -205,6 +206,7 @@ def test_all_vectors_are_held_from_the_second_question_on(helped, monkeypatch):
     assert found(helped, "vec: drink6", limit=1, **RRF) == ["6.md"]
 
 
+@pytest.mark.skipif(extensions.binary("vss") is None, reason="it is not installed")
 def test_a_process_that_stays_asks_the_copy_of_very_many_vectors(helped, monkeypatch):
     for number in range(40):
         helped.write(f"{number}.md", f"# Drink{number}\n\nWhat drink{number} is made of.")

@@ -95,7 +95,7 @@ def test_the_same_rows_come_as_lines_csv_and_markdown(indexed):
     assert rows[0] == ["title", "body"]
     assert rows[1:] == [[each["title"], each["body"]] for each in lines]
     assert lines[0]["title"] == "Tea, green"
-    _, out, _ = indexed("sql", "--md", "select 'a|b' as x, 1 as y, null as z, 'c\nd' as u")
+    _, out, _ = indexed("sql", "--md", "select 'a|b' as x, 1 as y, null::int as z, 'c\nd' as u")
     head, rule, row = out.splitlines()
     assert (head, rule) == ("| x | y | z | u |", "| --- | --: | --: | --- |")
     assert row == "| a\\|b | 1 |  | c<br>d |"
@@ -103,7 +103,7 @@ def test_the_same_rows_come_as_lines_csv_and_markdown(indexed):
 
 def test_a_plan_is_shown_as_it_is_drawn(indexed):
     _, out, _ = indexed("sql", "explain select title from documents")
-    assert out.startswith("┌")
+    assert out.startswith(("┌", "╭"))  # of DuckDB 1 and 2
     assert "explain_key" not in out
 
 
