@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     )
     from qmd.operations.cleanup import Cleaned
     from qmd.operations.doctor import Finding
-    from qmd.operations.documents import Document
+    from qmd.operations.listing import Document
     from qmd.operations.status import Status
     from qmd.reports import Embedded, EmbedStep, Report
     from qmd.surfaces.python import AsyncKnowledgeBase, KnowledgeBase, connect, open
@@ -101,7 +101,7 @@ _HOMES = {
     "qmd.operations.status": "Status",
     "qmd.operations.cleanup": "Cleaned",
     "qmd.operations.doctor": "Finding",
-    "qmd.operations.documents": "Document",
+    "qmd.operations.listing": "Document",
     "qmd.analytics.report": "Stats",
     "qmd.analytics.document_map": "Map",
 }

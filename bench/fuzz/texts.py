@@ -144,7 +144,8 @@ def outlines() -> Iterator[Target]:
 
 def snippet() -> Iterator[Target]:
     """Fuzz snippets of a text."""
-    from qmd.ranking.snippets import Matcher, snippet, whole_lines
+    from qmd.ranking.matcher import Matcher
+    from qmd.ranking.snippets import snippet, whole_lines
 
     wanted = {word: word for word in ("tea", "pot", "日本", "日", "json", "é", "parse_json")}
     match = Matcher(wanted | {"(1)": "⑴", " ": "ͺ"})  # a folded word may be none any more

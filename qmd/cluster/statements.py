@@ -310,7 +310,10 @@ RULES: Mapping[str, Rule] = {
     "search/documents": _DOCUMENT(only="ids"),
     "search/frequencies": _frequencies,
     "search/fuse_ranks": _DOCUMENT(
-        only="documents", beside=("lists", "ranks", "weights"), order=_fused_order, limit="limit"
+        only="documents",
+        beside=("lists", "ranks", "weights", "recency"),
+        order=_fused_order,
+        limit="limit",
     ),
     "search/large": _none,  # whole texts come from the shards
     "search/links_of": _DOCUMENT(only="ids"),

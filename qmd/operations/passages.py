@@ -13,7 +13,7 @@ from qmd.operations.record_order import is_record
 from qmd.operations.semantic_search import query
 from qmd.ranking import excerpts
 from qmd.ranking.excerpts import Excerpt, Excerpted, Spot
-from qmd.ranking.snippets import Matcher
+from qmd.ranking.matcher import Matcher
 from qmd.storage import document_lookup
 from qmd.storage.cursor import as_json
 from qmd.text import headings

@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from qmd.ranking.matcher import Matcher
 from qmd.ranking.poor_lines import frontmatter_lines
-from qmd.ranking.snippets import Matcher
 from qmd.text.headings import SectionHeading, path_at
 from qmd.text.tokens import cut_to_tokens, estimated_tokens
 from qmd.wording import on_one_line

@@ -103,18 +103,18 @@ def fused(
         for rank, (document_id, score) in enumerate(each.scores.items(), start=1)
         if document_id not in banned
     ]
+    recent = _recent(cursor, list(dict.fromkeys(each for each, *_ in entries)), half_life)
     if fusion == "rrf":
         given: dict[str, Value] = {
             "documents": [document_id for document_id, _, _, _ in entries],
             "lists": [number for _, number, _, _ in entries],
             "ranks": [rank for _, _, rank, _ in entries],
             "weights": [weights[number] for _, number, _, _ in entries],
-            "half_life": half_life,
-            "now": _now(),
+            "recency": [recent.get(document_id, 0.0) for document_id, _, _, _ in entries],
         }
         found = _best(cursor, "search/fuse_ranks", given, _worth_of_ranks, limit)
     else:
-        found = _by_scores(cursor, lists, weights, entries, unknown, half_life, limit)
+        found = _by_scores(cursor, lists, weights, entries, unknown, recent, limit)
     near = _nearest(lists)
     by_words = {number for each in lists if each.kind == "lex" for number in each.scores}
     return [
@@ -160,7 +160,7 @@ def _by_scores(
     weights: Sequence[float],
     entries: Sequence[tuple[int, int, int, float]],
     unknown: Collection[int],
-    half_life: float | None,
+    recent: Mapping[int, float],
     limit: int,
 ) -> list[_Row]:
     """Find the documents with the highest weighted sum of scores."""
@@ -179,13 +179,12 @@ def _by_scores(
     if unknown:
         words = {each: total(having[each], lexical) for each in having}
         totals |= _by_words(totals, words, [each for each in having if each in unknown], share)
-    recent = _recent(cursor, list(having), half_life)
     ranked = [
         (document_id, found, round(min(recent.get(document_id, 0.0), max(1 - found.sum, 0)), 12))
         for document_id, found in totals.items()
     ]
     ranked.sort(key=lambda row: (-round(row[1].sum + row[2], 12), row[2], *_behind(row[1])))
-    if len(lists) > 1 or half_life is not None:  # a list alone keeps its order
+    if len(lists) > 1 or recent:  # a list alone keeps its order
         ranked = bm25.in_order(cursor, ranked, lambda row: row[1:], limit)
     rows: list[_Row] = []
     for document_id, found, recency in ranked[:limit]:

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.ranking import snippets
+from qmd.ranking.matcher import Matcher
 from qmd.ranking.poor_lines import is_poor
-from qmd.ranking.snippets import Matcher, Snippet
+from qmd.ranking.snippets import Snippet
 from qmd.types import Text
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from anyio import from_thread, to_thread
 from qmd.errors import ModelFailure
 from qmd.ranking import bm25, snippets
 from qmd.ranking.helper_calls import Aid, key
+from qmd.ranking.matcher import Matcher
 from qmd.ranking.poor_lines import data_elided
 from qmd.ranking.results import passage_of
 from qmd.storage.cursor import as_json
@@ -56,7 +57,7 @@ async def reranked(
     ids = [each.document_id for each in best]
     texts = await to_thread.run_sync(database.read, partial(bm25.documents, ids=ids))
     best = [each for each in best if each.document_id in texts]  # others are gone
-    match = snippets.Matcher(words)
+    match = Matcher(words)
     passages = [_judged(texts[each.document_id], each, match) for each in best]
     work = partial(_scores, judge, asked, passages, aid)
     scores = await aid.within("The results were not reranked", work)
@@ -105,7 +106,7 @@ def _scores(judge: Helper[Reranker], asked: str, passages: Sequence[str], aid: A
     return [float(str(known[each])) for each in keys]
 
 
-def _judged(text: Text, ranked: Ranked, match: snippets.Matcher) -> str:
+def _judged(text: Text, ranked: Ranked, match: Matcher) -> str:
     """Choose the text to rerank: the matching passage, else the lines with query words."""
     near = passage_of(text, ranked.near, match, by_words=ranked.by_words)
     if near is not None:

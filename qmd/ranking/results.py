@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.ranking import bm25, large_texts, snippets
-from qmd.ranking.snippets import Matcher, Snippet
+from qmd.ranking.matcher import Matcher
+from qmd.ranking.snippets import Snippet
 from qmd.storage import catalog, document_lookup
 from qmd.text import kinds, paths
 from qmd.types import Context, Nearest, Result, Text

@@ -14,7 +14,7 @@ from qmd.visible import shown
 from qmd.wording import on_one_line
 
 if TYPE_CHECKING:
-    from qmd.ranking.snippets import Matcher
+    from qmd.ranking.matcher import Matcher
 
 GOOD, FAIR = 0.70, 0.40
 """Scores from which on a result is shown in green, and in yellow."""
@@ -301,18 +301,7 @@ def passages(
         case Format.CSV:
             return as_csv(
                 ["docid", "file", "title", "context", "skipped", "reason", "body"],
-                (
-                    [
-                        p.docid,
-                        p.file,
-                        p.title,
-                        p.context or "",
-                        str(p.reason is not None).lower(),
-                        _told(p.reason),
-                        text,
-                    ]
-                    for p, text in listed
-                ),
+                (_passage_cells(*each) for each in listed),
                 raw_csv=raw_csv,
             )
         case Format.FILES:
@@ -354,6 +343,12 @@ def passages(
                 + _with_context(p, f"[SKIPPED: {p.reason}]" if p.reason else text)
                 for p, text in listed
             )
+
+
+def _passage_cells(passage: Passage, text: str) -> list[str]:
+    skipped = str(passage.reason is not None).lower()
+    whence = [passage.docid, passage.file, passage.title, passage.context or ""]
+    return [*whence, skipped, _told(passage.reason), text]
 
 
 def _passage_record(passage: Passage, text: str) -> dict[str, object]:

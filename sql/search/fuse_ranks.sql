@@ -1,19 +1,18 @@
 -- Ranked lists fused into one by reciprocal ranks (RRF), with a bonus for the top of a list.
 --
 -- A document gets weight / (60 + rank) from each list that has it, 0.05 more if it is first in one
--- of them, and 0.02 if it is second or third at best. A recent one gets up to 0.05 more. Of those with
--- the same score, the first is that of the first list, with the best rank in any; others are told
+-- of them, and 0.02 if it is second or third at best. What a recent one gets is given. Of those with the
+-- same score, the first is that of the first list, with the best rank in any; others are told
 -- apart by number alone. Scores are rounded, so that the order of a sum does not decide that.
 --
 -- Sources: Cormack, Clarke, Büttcher, SIGIR 2009 (k = 60); the bonus: tobi/qmd (MIT), src/store.ts,
 -- reciprocalRankFusion.
 --
--- in   $documents   json       array of document_id; this and the next three: of each entry of all lists
+-- in   $documents   json       array of document_id; this and the next four: of each entry of all lists
 -- in   $lists       json       array of integer: number of the list
 -- in   $ranks       json       array of integer, from 1
 -- in   $weights     json       array of double: of the list
--- in   $half_life   double?    days after which what a recent document gets is half; null: nothing
--- in   $now         timestamp  UTC
+-- in   $recency     json       array of double: what the document gets for its age, see search/recency
 -- in   $limit       integer    documents
 -- out  document_id  integer
 -- out  score        double     higher is better
@@ -25,7 +24,8 @@ with entries as (
         unnest(from_json($documents, '["UINTEGER"]')) as document_id,
         unnest(from_json($lists, '["UINTEGER"]')) as list,
         unnest(from_json($ranks, '["UINTEGER"]')) as rank,
-        unnest(from_json($weights, '["DOUBLE"]')) as weight
+        unnest(from_json($weights, '["DOUBLE"]')) as weight,
+        unnest(from_json($recency, '["DOUBLE"]')) as recency
 ),
 
 added as (
@@ -37,6 +37,7 @@ added as (
             when min(rank) <= 3 then 0.02::double
             else 0.0::double
         end as bonus,
+        max(recency) as recency,
         min(rank) as best,
         min(list) as first_list,
         list(
@@ -44,32 +45,9 @@ added as (
         ) as parts
     from entries
     group by document_id
-),
-
-best as (
-    select
-        added.document_id,
-        total,
-        bonus,
-        0.0::double
-        -- if $half_life
-        + coalesce(
-            0.05::double
-            * pow(0.5, greatest(epoch($now::timestamp - dated) / 86400, 0) / $half_life::double),
-            0
-        )
-        -- end
-        as recency,
-        first_list,
-        best,
-        parts
-    from added
-    -- if $half_life
-    left join documents on added.document_id = documents.document_id
-    -- end
 )
 
 select document_id, round(total + bonus + recency, 12) as score, bonus, recency, parts
-from best
+from added
 order by score desc, first_list, best, document_id
 limit $limit

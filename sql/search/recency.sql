@@ -1,4 +1,4 @@
--- The claim of documents to be recent: up to 0.05, as in search/fuse_ranks.
+-- The claim of documents to be recent: up to 0.05.
 --
 -- in   $documents   json       array of document_id
 -- in   $half_life   double     days after which it is half

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qmd.errors import QmdError
-from qmd.operations.documents import documents, get, multi_get
+from qmd.operations.documents import get, multi_get
 from qmd.operations.grep import grep
 from qmd.operations.index import Index
+from qmd.operations.listing import documents
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query, vector_search
 from qmd.operations.status import status

@@ -8,10 +8,12 @@ from hypothesis import strategies as st
 
 from qmd.errors import UsageError
 from qmd.operations import document_parts
-from qmd.operations.documents import documents, get
+from qmd.operations.documents import get
+from qmd.operations.listing import documents
 from qmd.operations.search import search
 from qmd.ranking import bm25, large_texts
-from qmd.ranking.snippets import Matcher, snippet
+from qmd.ranking.matcher import Matcher
+from qmd.ranking.snippets import snippet
 from qmd.storage import document_lookup
 
 LINES = st.lists(

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from qmd.ranking.snippets import SEPARATORS, Matcher, Snippet, snippet
+from qmd.ranking.matcher import SEPARATORS, Matcher
+from qmd.ranking.snippets import Snippet, snippet
 from qmd.text import tokenizer
 
 WANTED = frozenset({"tea", "pot", "cup"})

@@ -174,9 +174,9 @@ def plans(monkeypatch):
 
 
 def fused(limit):
-    """Parameters of search/fuse_ranks, which reads no table without a half-life."""
-    numbers = dict.fromkeys(("documents", "lists", "ranks", "weights"), "[1, 2, 3]")
-    return {**numbers, "half_life": None, "now": None, "limit": limit}
+    """Parameters of search/fuse_ranks, which reads no table."""
+    numbers = dict.fromkeys(("documents", "lists", "ranks", "weights", "recency"), "[1, 2, 3]")
+    return {**numbers, "limit": limit}
 
 
 def test_what_runs_once_is_not_planned(plans):

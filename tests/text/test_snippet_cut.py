@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from qmd.ranking.snippets import Matcher, cut, snippet, whole_lines
+from qmd.ranking.matcher import Matcher
+from qmd.ranking.snippets import cut, snippet, whole_lines
 
 TEA = Matcher({"tea": "tea"})
 

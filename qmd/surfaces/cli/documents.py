@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from qmd.declaration.operation import Parameter
 from qmd.errors import Ambiguous, DocumentNotFound, InvalidArgument, UsageError
 from qmd.operations import documents as operations
-from qmd.operations.documents import Document
+from qmd.operations import listing
+from qmd.operations.listing import Document
 from qmd.surfaces import formats, render, wording
 from qmd.surfaces.cli.common import PARTLY, Ended, Json, RawCsv, State, complain, here, notice, say
 from qmd.surfaces.cli.derive import Call, command, interactive
@@ -131,7 +132,7 @@ class ListOutput(NamedTuple):
     as_json: Json = False
 
 
-@interactive(operations.documents, options=ListOutput)
+@interactive(listing.documents, options=ListOutput)
 def ls(at: State, arguments: dict[str, Any], options: ListOutput) -> None:
     """Write the collections, or the documents of one, of the index that the path may tell."""
     given = arguments.get("path")
@@ -147,7 +148,7 @@ def ls(at: State, arguments: dict[str, Any], options: ListOutput) -> None:
         collection, prefix = (None, "") if path is None else _listed(engine, path)
         found = operations.below(engine, collection, prefix)
         try:
-            documents = operations.changed(found, since)
+            documents = listing.changed(found, since)
         except InvalidArgument as error:
             raise error.named("--since") from error
     if options.as_json:

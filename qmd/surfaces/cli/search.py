@@ -100,7 +100,7 @@ def _style(
     at = console.current()
     if not at.out.isatty():
         return render.PLAIN
-    from qmd.ranking.snippets import Matcher
+    from qmd.ranking.matcher import Matcher
 
     link = render.editor_link(template, roots) if template is not None else None
     columns = at.columns()

@@ -19,37 +19,7 @@ if TYPE_CHECKING:
 def status(call: Call, now: Status) -> None:
     """Write what is indexed."""
     if call.options.as_json:
-        say(
-            formats.as_json(
-                {
-                    "index": str(now.index),
-                    "config": str(now.config),
-                    "project": str(now.project) if now.project else None,
-                    "leftOut": now.left_out,
-                    "bytes": now.bytes,
-                    "totalDocuments": now.documents,
-                    "contents": now.contents,
-                    "words": now.words,
-                    "postings": now.postings,
-                    "modified": now.modified.isoformat() if now.modified else None,
-                    "vectors": now.vectors._asdict(),
-                    "collections": [
-                        {
-                            "name": c.name,
-                            "path": c.root,
-                            "pattern": c.mask,
-                            "documents": c.documents,
-                            "bytes": c.bytes,
-                            "included": c.included,
-                            "notIndexed": left_out.as_records(now.not_indexed.get(c.name, ())),
-                            "kept": [each._asdict() for each in now.kept.get(c.name, ())],
-                            "lastUpdated": c.modified.isoformat() if c.modified else None,
-                        }
-                        for c in now.collections
-                    ],
-                }
-            )
-        )
+        say(formats.as_json(_record(now)))
         return
     facts = [
         ("Index", f"{now.index} ({wording.size(now.bytes)})"),
@@ -84,6 +54,37 @@ def status(call: Call, now: Status) -> None:
     for name, folders in now.kept.items():
         for line in left_out.kept_in_words(name, folders):
             say(f"  {shown(name)}: {shown(line)}")
+
+
+def _record(now: Status) -> dict[str, object]:
+    """Return the status for programs."""
+    return {
+        "index": str(now.index),
+        "config": str(now.config),
+        "project": str(now.project) if now.project else None,
+        "leftOut": now.left_out,
+        "bytes": now.bytes,
+        "totalDocuments": now.documents,
+        "contents": now.contents,
+        "words": now.words,
+        "postings": now.postings,
+        "modified": now.modified.isoformat() if now.modified else None,
+        "vectors": now.vectors._asdict(),
+        "collections": [
+            {
+                "name": c.name,
+                "path": c.root,
+                "pattern": c.mask,
+                "documents": c.documents,
+                "bytes": c.bytes,
+                "included": c.included,
+                "notIndexed": left_out.as_records(now.not_indexed.get(c.name, ())),
+                "kept": [each._asdict() for each in now.kept.get(c.name, ())],
+                "lastUpdated": c.modified.isoformat() if c.modified else None,
+            }
+            for c in now.collections
+        ],
+    }
 
 
 def _told(vectors: Vectors) -> str:

@@ -133,8 +133,8 @@ def document_view(
 
 def _matcher(query: str) -> IsMatch | None:
     from qmd.errors import QueryError
+    from qmd.ranking.matcher import Matcher
     from qmd.ranking.query import content_words
-    from qmd.ranking.snippets import Matcher
 
     if not query.strip():
         return None

@@ -221,7 +221,7 @@ def _with(asked: AddressedSearch, facet: str, value: str) -> dict[str, object]:
 
 
 def _cards(asked: AddressedSearch, found: Results, results: Sequence[Result]) -> list[Card]:
-    from qmd.ranking.snippets import Matcher
+    from qmd.ranking.matcher import Matcher
 
     is_match = Matcher(found.words) if asked.mode != MEANING else None
     return [_card(asked, result, is_match) for result in results]

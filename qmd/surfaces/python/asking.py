@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from qmd.operations.ask import ask
 from qmd.operations.doctor import doctor
-from qmd.operations.documents import documents, get, multi_get
+from qmd.operations.documents import get, multi_get
 from qmd.operations.grep import grep
+from qmd.operations.listing import documents
 from qmd.operations.passages import passages
 from qmd.operations.search import search
 from qmd.operations.semantic_search import query, vector_search

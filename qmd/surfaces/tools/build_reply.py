@@ -28,7 +28,7 @@ from qmd.errors import (
 )
 from qmd.operations import left_out
 from qmd.operations.editing import in_words
-from qmd.ranking.snippets import Matcher
+from qmd.ranking.matcher import Matcher
 from qmd.surfaces.tools import reply_text
 from qmd.surfaces.tools.reply import Code, Reply, Resource, refusal
 from qmd.surfaces.tools.schemas.experiences import QUERY_EXPERIENCES, SUBMIT_EXPERIENCE
@@ -40,9 +40,9 @@ from qmd.wording import amount, on_one_line, reaches, size
 
 if TYPE_CHECKING:
     from qmd.analytics.rows import Results
-    from qmd.operations.documents import Document
     from qmd.operations.editing import DocumentChange
     from qmd.operations.grep import Line
+    from qmd.operations.listing import Document
     from qmd.operations.passages import Excerpts
     from qmd.operations.put import Put
     from qmd.operations.status import Status

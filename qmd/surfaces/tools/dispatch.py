@@ -15,17 +15,11 @@ from anyio import CapacityLimiter, to_thread
 
 from qmd.declaration import operation as declaration
 from qmd.errors import InvalidArgument, NotFound, QmdError
-from qmd.operations.documents import (
-    documents,
-    folder_named,
-    get,
-    listing,
-    multi_get,
-    outline_of_document,
-)
+from qmd.operations.documents import folder_named, get, multi_get, outline_of_document
 from qmd.operations.editing import append, edit, move, titled_alike, undo
 from qmd.operations.embed import embed
 from qmd.operations.grep import grep
+from qmd.operations.listing import documents, listing
 from qmd.operations.passages import passages
 from qmd.operations.put import put, remove
 from qmd.operations.record_order import check_wanted, records_wanted

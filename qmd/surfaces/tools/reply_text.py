@@ -9,7 +9,8 @@ from typing import Any
 from qmd.experiences.table import UNREVIEWED
 from qmd.operations.left_out import kept_in_words
 from qmd.operations.record_order import is_record
-from qmd.ranking.snippets import Matcher, cut
+from qmd.ranking.matcher import Matcher
+from qmd.ranking.snippets import cut
 from qmd.surfaces.tools.reply import Resource
 from qmd.text.headings import SectionHeading
 from qmd.types import Kept, Passage, Result

@@ -42,12 +42,17 @@ def run(library, name, **parameters):
 def fused(library, rows, *, limit=100, half_life=None, now="2031-01-01"):
     """(document, score, bonus, recency, parts) as search/fuse_ranks gives them."""
     fields = {"documents": "document_id", "lists": "list", "ranks": "rank", "weights": "weight"}
+    documents = [row["document_id"] for row in rows]
+    recent = (
+        {}
+        if half_life is None
+        else dict(run(library, "search/recency", documents=documents, half_life=half_life, now=now))
+    )
     found = run(
         library,
         "search/fuse_ranks",
         **{name: [row[field] for row in rows] for name, field in fields.items()},
-        half_life=half_life,
-        now=now,
+        recency=[recent.get(document, 0.0) for document in documents],
         limit=limit,
     )
     return [(*row, sorted(parts, key=lambda part: part["list"])) for *row, parts in found]

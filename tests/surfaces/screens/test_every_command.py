@@ -7,7 +7,7 @@ import os
 
 import typer.main
 
-from qmd.cluster.manifest import FORMAT, NUMBERS, Manifest, ShardFile, schema
+from qmd.cluster.manifest import FORMAT, NUMBERS, BuildManifest, ShardFile, schema
 from qmd.surfaces.cli.app import application
 from tests.surfaces.screens.seeing import ORDERS, PLAIN, seen, written
 
@@ -103,7 +103,7 @@ def test_no_command_gives_orders_to_a_terminal(hostile):
     manifest = hostile / "foreign" / "manifest.json"
     written(manifest, json.dumps(json.loads(manifest.read_text()) | TOO_NEW))
     shard = dict.fromkeys(ShardFile._fields, f"x{ORDERS}") | dict.fromkeys(NUMBERS, 0)
-    build = dict.fromkeys(Manifest._fields, f"x{ORDERS}") | {"model": None, "format": FORMAT}
+    build = dict.fromkeys(BuildManifest._fields, f"x{ORDERS}") | {"model": None, "format": FORMAT}
     shard = {name: shard[name] for name in ShardFile._fields} | {"file": f"x{NAME}"}
     for name, number in (("old", 1), ("shards", schema())):
         made = build | {"schema": number, "shards": [shard | {"file": "x"}]}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmd.ranking.snippets import Matcher
+from qmd.ranking.matcher import Matcher
 from qmd.surfaces import on_screen
 from qmd.text.display_width import columns_of, cut_before, cut_to, folded
 from tests.surfaces.screens.seeing import PLAIN, seen, written

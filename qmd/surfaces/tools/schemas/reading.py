@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from qmd.operations.documents import documents, get, multi_get
+from qmd.operations.documents import get, multi_get
+from qmd.operations.listing import documents
 from qmd.operations.status import status
 from qmd.surfaces.tools.schemas.derive import tool_of
 from qmd.surfaces.tools.schemas.tool import KEPT, array, flag, integer, record, text

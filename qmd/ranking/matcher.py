@@ -1,0 +1,179 @@
+"""Matcher of the words of a query in lines of text."""
+
+from __future__ import annotations
+
+import re
+import string
+from bisect import bisect_left, bisect_right
+from collections.abc import Container, Iterator, Mapping, Sequence
+from functools import reduce
+from operator import or_
+
+from qmd.text import tokenizer
+
+_TEXT = re.compile(r"[^\w\s](?:[^\w]*[^\w\s])?|[.@$#]\w+|--\w+|\w+(?:\+\+?|[#*])|\w+-\w+", re.ASCII)
+"""Terms that are found as they stand: symbols, words with marks, words joined by a hyphen."""
+
+_WORD = re.compile(r"\w+", re.ASCII)
+_OF_WORDS = frozenset(string.ascii_letters + string.digits + "_")
+_SMALL, _CAPITAL = frozenset(string.ascii_lowercase), frozenset(string.ascii_uppercase)
+
+AT_ONCE = 16_384
+"""Characters of lines that are searched for all words together."""
+
+SEPARATORS = "‘’“”–—…•→\u00a0"
+"""Separators outside of ASCII that are common in English, and no part of any word."""
+
+
+class Matcher:
+    """Mapping of raw words to the query words that they match, or None.
+
+    Args:
+        wanted: for each folded word, the word of the query that it answers.
+    """
+
+    def __init__(self, wanted: Mapping[str, str]) -> None:
+        self._wanted = wanted
+        self._bits = {word: 1 << at for at, word in enumerate(dict.fromkeys(wanted.values()))}
+        self._known: dict[str, int] = {}
+        self._separators = [mark for mark in SEPARATORS if mark not in wanted]
+        self._texts = [
+            (text, self._bits[asked]) for text, asked in wanted.items() if _TEXT.fullmatch(text)
+        ]
+        # Words that no other is the beginning of, each with what those that begin so stand for.
+        self._starts: dict[str, int] = {}
+        start = None
+        for word in sorted(filter(_WORD.fullmatch, wanted)):
+            if start is None or not word.startswith(start):
+                start = word
+            self._starts[start] = self._starts.get(start, 0) | self._bits[wanted[word]]
+
+    def __call__(self, raw: str) -> str | None:
+        """Return the query word that a raw word matches, or None."""
+        return next(iter(self.named(self._bit(raw))), None)
+
+    def named(self, bits: int) -> set[str]:
+        """Return the query words of some bits; see `lines_with`."""
+        return {word for word, bit in self._bits.items() if bits & bit}
+
+    def _bit(self, raw: str) -> int:
+        """Return the bit of the query word that a raw word matches; 0 for none."""
+        known = self._known.get(raw)
+        if known is None:
+            pieces = tokenizer.pieces(raw[: tokenizer.LONGEST])[1]
+            folded = (word for word, _ in pieces if word in self._wanted)
+            known = next((self._bits[self._wanted[word]] for word in folded), 0)
+            self._known[raw] = known
+        return known
+
+    def found_in(self, text: str) -> set[str]:
+        """Find the query words in a text."""
+        return self.named(self._bits_in(text))
+
+    def _bits_in(self, text: str) -> int:
+        if text.isascii():
+            return self._met(text, text.lower(), (0, len(text) + 1), range(1)).get(0, 0)
+        bits = reduce(or_, map(self._bit, tokenizer.split(text)), 0)
+        if self._texts:
+            lowered = text.lower()
+            for wanted, bit in self._texts:
+                if next(_places_of(wanted, lowered, 0, len(lowered)), None) is not None:
+                    bits |= bit
+        return bits
+
+    def first_text(self, line: str) -> int | None:
+        """Find the first word with marks, as it stands; None without one."""
+        lowered = line.lower()
+        places = (next(_places_of(text, lowered, 0, len(lowered)), None) for text, _ in self._texts)
+        return min((at for at in places if at is not None), default=None)
+
+    def lines_with(self, text: str, starts: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """Yield the lines with query words, in order, each with the bits of these words.
+
+        Args:
+            starts: of each line in the text, and where one after the last would start.
+        """
+        lines = len(starts) - 1
+        plain = text
+        if not text.isascii():
+            for mark in self._separators:
+                plain = plain.replace(mark, " ")
+        lowered = plain.lower()
+        others = [] if plain.isascii() else list(_other_lines(plain))
+        if len(lowered) != len(text):
+            lowered, others = "", list(range(lines))
+        apart = frozenset(others)
+        end = 0
+        while end < lines:
+            begin = end
+            end = max(begin + 1, bisect_right(starts, starts[begin] + AT_ONCE) - 1)
+            found = self._met(plain, lowered, starts, range(begin, end), apart)
+            first, last = bisect_left(others, begin), bisect_left(others, end)
+            for line in others[first:last]:
+                bits = self._bits_in(text[starts[line] : starts[line + 1] - 1])
+                if bits:
+                    found[line] = bits
+            yield from sorted(found.items())
+
+    def _met(
+        self,
+        text: str,
+        lowered: str,
+        starts: Sequence[int],
+        lines: range,
+        apart: Container[int] = (),
+    ) -> dict[int, int]:
+        """Return the bits of query words in ASCII lines.
+
+        A word is indexed there as it is written, or as parts of that, but for case. What begins
+        like it is looked for in all lines, one beginning after the other.
+
+        Args:
+            lowered: the text in small letters.
+            starts: see `lines_with`.
+            apart: lines to leave out.
+        """
+        found: dict[int, int] = {}
+        known, find, word_from = self._known, lowered.find, _WORD.match
+        end = starts[lines.stop]
+        for wanted, own in self._texts:
+            for place in _places_of(wanted, lowered, starts[lines.start], end):
+                line = bisect_right(starts, place, lines.start, lines.stop) - 1
+                if line not in apart:
+                    found[line] = found.get(line, 0) | own
+        for start, bits in self._starts.items():
+            line = lines.start
+            at = find(start, starts[line], end)
+            while at >= 0:
+                if at and text[at - 1] in _SMALL and text[at] not in _CAPITAL:
+                    at = find(start, at + 1, end)  # within a word or a part of one
+                    continue
+                line = bisect_right(starts, at, line, lines.stop) - 1
+                met = found.get(line, 0)
+                after = starts[line + 1]
+                if bits & ~met and line not in apart:
+                    while at and text[at - 1] in _OF_WORDS:
+                        at -= 1
+                    raw = word_from(text, at)[0]  # type: ignore[index]  # one character at least
+                    after = at + len(raw)
+                    bit = known.get(raw)
+                    if bit is None:
+                        bit = self._bit(raw)
+                    if bit:
+                        found[line] = met | bit
+                at = find(start, after, end)
+        return found
+
+
+def _places_of(wanted: str, lowered: str, start: int, end: int) -> Iterator[int]:
+    """Yield where a word with marks stands in a text, and not inside of another word."""
+    at = lowered.find(wanted, start, end)
+    while at >= 0:
+        if not (wanted[0] in _OF_WORDS and at and lowered[at - 1] in _OF_WORDS):
+            yield at
+        at = lowered.find(wanted, at + 1, end)
+
+
+def _other_lines(text: str) -> Iterator[int]:
+    """Yield the lines with characters outside of ASCII."""
+    return (at for at, line in enumerate(text.split("\n")) if not line.isascii())
