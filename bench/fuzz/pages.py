@@ -72,7 +72,7 @@ def addresses() -> Iterator[Target]:
     """Addresses of searches: written and read again they ask for the same."""
     from starlette.datastructures import QueryParams
 
-    from qmd.surfaces.page.address import LAST_PAGE, MANY, Asked
+    from qmd.surfaces.page.address import LAST_PAGE, MANY, AddressedSearch
     from qmd.text import globs
     from qmd.text.filters import parse_filter
 
@@ -80,11 +80,11 @@ def addresses() -> Iterator[Target]:
         return (source.text(surrogates=True),)
 
     def check(text: str) -> None:
-        asked = Asked.read(QueryParams(text))
+        asked = AddressedSearch.read(QueryParams(text))
         assert 1 <= asked.page <= LAST_PAGE
         assert len(asked.tags) <= MANY
         assert len(asked.collections) <= MANY
-        assert Asked.read(QueryParams(asked.parameters(page=asked.page)[1:])) == asked
+        assert AddressedSearch.read(QueryParams(asked.parameters(page=asked.page)[1:])) == asked
         asked.parameters().encode("ascii")
         chosen = asked.selection()
         if asked.tags:

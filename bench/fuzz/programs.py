@@ -27,7 +27,10 @@ def shards() -> Iterator[Target]:
 
     shard: dict[str, Any] = dict.fromkeys(ours.ShardFile._fields, "a")
     shard |= {"number": 0, "file": "b/shard-0000.duckdb", "bytes": 1, "documents": 1, "vectors": 0}
-    whole: dict[str, Any] = {**dict.fromkeys(ours.Manifest._fields, "a"), "format": ours.FORMAT}
+    whole: dict[str, Any] = {
+        **dict.fromkeys(ours.BuildManifest._fields, "a"),
+        "format": ours.FORMAT,
+    }
     whole |= {"schema": ours.schema(), "model": None}
 
     def made(source: Bytes) -> Input:
@@ -85,17 +88,19 @@ def installed() -> Iterator[Target]:
 
     def check(text: str, value: str, client: Client, has_token: bool) -> None:
         try:
-            entry = client_config.found(client, f"http://127.0.0.1/{value}", has_token=has_token)
+            entry = client_config.http_config(
+                client, f"http://127.0.0.1/{value}", has_token=has_token
+            )
         except UsageError:
             command = ["/bin/qmd", "mcp", value]
-            entry = client_config.started(
+            entry = client_config.stdio_config(
                 client, command, environ={"A": value}, folder=Path("/srv") / value.strip("\0/")
             )
         try:
-            whole = client_files.merged(client, entry, text, Path("settings"))
+            whole = client_files.with_server(client, entry, text, Path("settings"))
         except UsageError:
             return
-        assert client_files.merged(client, entry, whole, Path("settings")) == whole
+        assert client_files.with_server(client, entry, whole, Path("settings")) == whole
         assert whole.startswith("\ufeff") == text.startswith("\ufeff")
         if client is Client.CODEX and '"""' not in text and "'''" not in text:
             comments = [line for line in text.splitlines() if line.startswith("#")]

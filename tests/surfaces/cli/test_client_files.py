@@ -101,7 +101,7 @@ def test_comments_and_tables_in_toml_stay():
     entry = Entry("mcp_servers", {"command": "qmd", "env": {"B": "2"}})
     after = client_files.with_server(Client.CODEX, entry, text, FILE)
     assert after.startswith("# mine\nmodel = 'o'  # best\n")
-    assert client_files.merged(Client.CODEX, entry, after, FILE) == after
+    assert client_files.with_server(Client.CODEX, entry, after, FILE) == after
     assert tomllib.loads(after) == {
         "model": "o",
         "mcp_servers": {"qmd": {"command": "qmd", "env": {"B": "2"}}, "other": {"command": "x"}},
@@ -111,12 +111,12 @@ def test_comments_and_tables_in_toml_stay():
 def test_a_comment_behind_the_server_stays_when_it_is_written_again():
     text = "mcp_servers.a.b = 1\n# mine\n"
     entry = Entry("mcp_servers", {"command": "qmd", "args": ["mcp"]})
-    once = client_files.merged(Client.CODEX, entry, text, FILE)
+    once = client_files.with_server(Client.CODEX, entry, text, FILE)
     other = Entry("mcp_servers", {"url": "http://h/mcp"})
-    again = client_files.merged(Client.CODEX, other, once, FILE)
+    again = client_files.with_server(Client.CODEX, other, once, FILE)
     assert "# mine\n" in again
     assert tomllib.loads(again)["mcp_servers"]["qmd"] == {"url": "http://h/mcp"}
-    assert client_files.merged(Client.CODEX, entry, again, FILE).count("# mine\n") == 1
+    assert client_files.with_server(Client.CODEX, entry, again, FILE).count("# mine\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from starlette.datastructures import QueryParams
 
 from qmd.analytics.views import views
 from qmd.surfaces.http.app import Options
-from qmd.surfaces.page.address import Asked
+from qmd.surfaces.page.address import AddressedSearch
 from qmd.surfaces.page.markdown_html import DEEPEST, render_markdown
 from qmd.surfaces.page.routes import STATIC
 from qmd.surfaces.tools.dispatch import Toolbox
@@ -93,8 +93,10 @@ def test_a_hostile_filter_finds_nothing_and_breaks_nothing(pages):
 
 
 def test_an_address_that_is_written_again_asks_for_the_same():
-    asked_for = Asked.read(QueryParams({"since": f"{39 * '2'} 4", "before": f" {50 * '3'} "}))
-    assert Asked.read(QueryParams(asked_for.parameters()[1:])) == asked_for
+    asked_for = AddressedSearch.read(
+        QueryParams({"since": f"{39 * '2'} 4", "before": f" {50 * '3'} "})
+    )
+    assert AddressedSearch.read(QueryParams(asked_for.parameters()[1:])) == asked_for
 
 
 def test_pages_follow_one_another(pages):
@@ -205,6 +207,14 @@ def test_the_outline_leads_to_each_heading(heading):
         made.html,
     )
     assert f'id="{entry.id}"' in html
+
+
+@pytest.mark.parametrize(
+    "target", ["qmd://notes/pool.md", "QMD:notes/pool.md", "qmd:/notes/pool.md"]
+)
+def test_a_link_by_the_scheme_of_qmd_stays_on_the_page(target):
+    (link,) = Tags(render_markdown(f"[pool]({target})", "notes/a.md").html).hrefs()
+    assert link.startswith("/doc/")
 
 
 def test_long_documents_come_page_by_page(pages):
