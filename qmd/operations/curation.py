@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
-from qmd.errors import AlreadyExists, ConfigError, QmdError, UsageError
+from qmd.errors import AlreadyExists, ConfigError, IndexFailure, QmdError, UsageError
 from qmd.operations.index import Index
 from qmd.quoting import command
 from qmd.settings.config import NEW_MASK, Settings, check_name
@@ -53,7 +53,11 @@ def add_collection(
     matcher(split_mask(mask))
     check_ignored(ignored)
     added = Collection(chosen, str(root), mask, tuple(ignored))
-    known = index.collections()
+    try:
+        known = index.collections()
+    except IndexFailure as error:
+        error.add_note(state_of(index, chosen))
+        raise
     for each in known:
         same = (each.root, each.mask) == (str(root), mask) and name in (None, each.name)
         if same and index.read(partial(catalog.is_adding, root=each.root, mask=mask)):

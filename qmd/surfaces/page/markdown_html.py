@@ -159,8 +159,8 @@ def _href(value: str, file: str) -> str:
     """Choose where a link leads: out, to a heading, or on to a document."""
     if value.startswith("#"):
         return f"#h-{slug(unquote(value[1:]))}"
-    if value.lower().startswith("qmd://"):
-        return document_url(unquote(value[6:].partition("?")[0]))
+    if value[:4].lower() == "qmd:":
+        return document_url(unquote(value[4:].removeprefix("//").partition("?")[0]))
     if _OUTSIDE.match(value):
         return value
     return link_url(file, value if value.startswith("[[") else unquote(value))

@@ -144,6 +144,19 @@ def test_settings_that_cannot_be_written_leave_no_collection(qmd, notes, monkeyp
     assert qmd("collection", "add", notes).code == 0
 
 
+def test_an_index_that_cannot_be_written_leaves_no_collection_and_says_so(qmd, notes, monkeypatch):
+    def refuse(_):
+        raise IndexNotWritable(notes / "index.duckdb", "File too large")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("qmd.operations.index.Index.collections", refuse)
+        said = qmd("collection", "add", notes)
+    assert said.code == 3
+    assert said.err.startswith("Collection 'notes' was not added.\n")
+    assert names(qmd) == []
+    assert qmd("collection", "add", notes).code == 0
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 @pytest.mark.parametrize("when", ["settings", "indexing"])
 def test_a_process_that_is_killed_while_it_adds_is_gone_on_with(qmd, notes, when, number):

@@ -209,6 +209,14 @@ def test_the_outline_leads_to_each_heading(heading):
     assert f'id="{entry.id}"' in html
 
 
+@pytest.mark.parametrize(
+    "target", ["qmd://notes/pool.md", "QMD:notes/pool.md", "qmd:/notes/pool.md"]
+)
+def test_a_link_by_the_scheme_of_qmd_stays_on_the_page(target):
+    (link,) = Tags(render_markdown(f"[pool]({target})", "notes/a.md").html).hrefs()
+    assert link.startswith("/doc/")
+
+
 def test_long_documents_come_page_by_page(pages):
     answer = pages.get("/doc/notes/long.md?line=50500&q=sand", headers=HTML)
     assert "lines 50,001 to 51,000 of 100,000" in answer.text

@@ -8,6 +8,9 @@ import os
 import typer.main
 
 from qmd.cluster.manifest import FORMAT, NUMBERS, BuildManifest, ShardFile, schema
+from qmd.operations.experiences import Experiences
+from qmd.operations.index import Index
+from qmd.settings.environment import Machine, Place
 from qmd.surfaces.cli.app import application
 from tests.surfaces.screens.seeing import ORDERS, PLAIN, seen, written
 
@@ -19,6 +22,8 @@ NOTE = f"docs\u202e/odd{NAME}.md"
 TOO_NEW = {"schema_version": 9999, "qmd_version": ORDERS, "index": ORDERS}
 
 RUNS = {
+    "append": [["append", "inbox/wild", "--file", "judged.json"], ["append", ORDERS]],
+    "ask": [["ask", "wombat"], ["ask", ORDERS]],
     "bench": [["bench", "judged.json"]],
     "cleanup": [["cleanup"]],
     "cluster build": [["cluster", "build", "docs", "--to", f"kb{NAME}"]],
@@ -39,17 +44,25 @@ RUNS = {
     "context rm": [["context", "rm", f"qmd://docs/{NAME}"], ["context", "rm", ORDERS]],
     "doctor": [["doctor"], ["doctor", "--deep"]],
     "embed": [["embed"], ["embed", "--model", ORDERS]],
+    "edit": [["edit", "inbox/wild", "--old", ORDERS, "--file", "judged.json"]],
+    "experiences correct": [["experiences", "correct", ORDERS, "--title", ORDERS]],
+    "experiences list": [["experiences", "list"]],
+    "experiences remove": [["experiences", "remove", ORDERS]],
+    "experiences restore": [["experiences", "restore", ORDERS]],
+    "experiences retire": [["experiences", "retire", ORDERS]],
     "export": [["export", f"out{NAME}"], ["export", f"no{NAME}/{NAME}"]],
     "get": [["get", NOTE], ["get", "--full", NOTE], ["get", ORDERS]],
     "grep": [["grep", "wombat"], ["grep", f"({ORDERS}"], ["grep", "-c", "."]],
     "help": [["help", ORDERS]],
     "import": [["import", "foreign"], ["import", f"no{NAME}"]],
     "init": [["init"]],
+    "journal": [["journal"]],
     "ls": [["ls"], ["ls", "docs\u202e"], ["ls", ORDERS]],
     "map": [["map", f"map{NAME}.svg"], ["map", f"no/{NAME}.svg"]],
     "mcp status": [["mcp", "status"]],
     "mcp stop": [["mcp", "stop"]],
     "models list": [["models", "list"]],
+    "move": [["move", ORDERS], ["move", "inbox/wild", "inbox/odd", "--title", ORDERS]],
     "multi-get": [["multi-get", "docs\u202e/*"], ["multi-get", f"{ORDERS},{NAME}*"]],
     "passages": [["passages", "wombat"], ["passages", ORDERS]],
     "put": [["put", ORDERS, "--file", "judged.json"], ["put", "x", "--file", f"no{NAME}"]],
@@ -68,6 +81,7 @@ RUNS = {
     "trust": [["trust"]],
     "trust list": [["trust", "list"]],
     "trust revoke": [["trust", "revoke"], ["trust", "revoke", f"/no{NAME}"]],
+    "undo": [["undo", "99"]],
     "update": [["update"], ["update", "-c", ORDERS]],
     "version": [["version"]],
     "vsearch": [["vsearch", "wombat"]],
@@ -113,6 +127,19 @@ def test_no_command_gives_orders_to_a_terminal(hostile):
     judged = [{"query": f"wombat {ORDERS}", "relevant": {f"docs/{NAME}.md": 1}, "id": ORDERS}]
     written(hostile / "judged.json", json.dumps(judged))
     os.environ.pop("QMD_TRUST_LOCAL_CONFIG", None)
+    given = ("--title", f"wild {ORDERS}", "--tags", ORDERS, "--file", "judged.json")
+    assert seen("put", "wild", *given, environ=PLAIN).code == 0
+    told = dict.fromkeys(("title", "problem_description", "solution"), f"wombat {ORDERS}")
+    place = Place(
+        "a",
+        hostile / ".qmd" / "index.yml",
+        hostile / ".qmd" / "index.duckdb",
+        None,
+        hostile / "trust",
+    )
+    engine = Index(place, Machine(hub=hostile / "hub"))
+    assert Experiences(engine).submit(told)["success"]
+    engine.close()
     for path, runs in RUNS.items():
         for arguments in runs:
             found = seen(*arguments, answer="n\n", environ=PLAIN)
