@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from qmd.errors import IndexFailure
-from qmd.ranking.postings_loader import LOCK, MUCH, part_path, sidecar_path
+from qmd.ranking.postings_loader import LARGE, LOCK, part_path, sidecar_path
 from qmd.storage.file_lock import errand
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def sidecar_state(cursor: Cursor, index: Path) -> SidecarState:
     def state(
         kind: Literal["none", "fits", "stale", "damaged"], size: int = 0, added: int = 0
     ) -> SidecarState:
-        return SidecarState(kind, size, added, BYTES_EACH * occurrences, occurrences >= MUCH)
+        return SidecarState(kind, size, added, BYTES_EACH * occurrences, occurrences >= LARGE)
 
     path = sidecar_path(index)
     try:

@@ -468,7 +468,7 @@ def test_a_full_disk_leaves_what_was_there_and_searches_answer(warm, monkeypatch
 
 def test_doctor_tells_of_a_folder_where_no_sidecar_can_be_saved(warm, monkeypatch):
     assert "mapped postings" not in {each.check for each in examine(warm.engine)}
-    monkeypatch.setattr("qmd.ranking.postings_sidecar.MUCH", 1)
+    monkeypatch.setattr("qmd.ranking.postings_sidecar.LARGE", 1)
     assert told(warm) == ("ok", "not made yet: the next server or update makes them", None)
     with monkeypatch.context() as patched:
         patched.setattr(os, "access", lambda path, _: path != warm.folder)
@@ -495,7 +495,7 @@ def test_doctor_tells_what_a_sidecar_is_worth(warm, monkeypatch):
     warm.write("late.md", "milk tea")
     warm.update()
     assert told(warm)[1].endswith("; 1 document came later")
-    monkeypatch.setattr("qmd.ranking.postings_sidecar.MUCH", 1)
+    monkeypatch.setattr("qmd.ranking.postings_sidecar.LARGE", 1)
     warm.engine.database.write(
         lambda cursor: cursor.connection.execute("update documents set title = 'Black tea'")
     )
@@ -515,7 +515,7 @@ def test_an_update_makes_the_sidecar_of_a_large_index(library, monkeypatch):
     library.write("tea.md", "green tea")
     library.update()
     assert not sidecar(library).exists()
-    monkeypatch.setattr(postings_loader, "MUCH", 2)
+    monkeypatch.setattr(postings_loader, "LARGE", 2)
     library.write("cup.md", "a cup")
     library.update()
     assert sidecar(library).exists()
@@ -527,7 +527,7 @@ def test_an_update_makes_the_sidecar_of_a_large_index(library, monkeypatch):
 
 
 def test_an_update_that_cannot_save_a_sidecar_succeeds(library, monkeypatch):
-    monkeypatch.setattr(postings_loader, "MUCH", 2)
+    monkeypatch.setattr(postings_loader, "LARGE", 2)
     sidecar(library).mkdir()
     library.write("tea.md", "green tea")
     assert library.update().new == 1
