@@ -275,11 +275,18 @@ def _with_properties(text: str, found: Frontmatter) -> Frontmatter:
     properties: dict[str, object] = {}
     end = at
     while len(properties) < _MOST_PROPERTIES and (line := _PROPERTY.match(text, end)):
-        properties.setdefault(line["key"], (line["value"] or "").strip())
+        value = (line["value"] or "").strip()
+        is_tags = line["key"].lower() in ("tags", "tag") and value
+        # Here, blanks are part of a tag.
+        properties.setdefault(line["key"], _between_commas(value) if is_tags else value)
         end = line.end()
     if not properties:
         return found
     return found._replace(metadata=properties | found.metadata, end=end, properties=end - found.end)
+
+
+def _between_commas(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _leniently(

@@ -70,7 +70,7 @@ KINDS = (
     Kind("mailbox", ".mbox .mbx", DOCUMENT, "mbox"),
     Kind("notebook", ".ipynb", DOCUMENT, "notebook", "2"),
     Kind("subtitles", ".vtt .srt .ass .ssa", DOCUMENT, "subtitles"),
-    Kind("Org", ".org", DOCUMENT, "org", "2"),
+    Kind("Org", ".org", DOCUMENT, "org", "3"),
     Kind("reStructuredText", ".rst .rest", DOCUMENT, "restructuredtext"),
     Kind("AsciiDoc", ".adoc .asciidoc .asc", DOCUMENT, "asciidoc"),
     Kind("MediaWiki", ".mediawiki .wiki", DOCUMENT, "mediawiki"),

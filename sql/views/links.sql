@@ -9,7 +9,7 @@
 -- that has it as an alias, as its id or as its title, or to the first page of a folder. `A___B.md` is A/B.
 -- One that begins with ./ or ../ is a path; id:x leads to the document that says `id: x`. Where it leads to
 -- none, the name may stand behind the text, as Dendron writes it. What a program makes of a text, tea.html,
--- leads to the text.
+-- leads to the text. [[202405171030]] leads to `202405171030 Tea.md`.
 --
 -- needs  marks
 -- out  file         text       of `documents`
@@ -300,6 +300,17 @@ called as (
     select collection, path, lower(nfc_normalize(metadata ->> '$.id')), 2
     from qmd_index.documents
     where contains(metadata, '"id"')
+    union all
+    -- the moment that names a note of a Zettelkasten stands before its title
+    select collection, path, id, 2
+    from (
+        select
+            collection,
+            path,
+            regexp_extract(path, '(?:^|/)(\d{12}|\d{14})[^\d/][^/]*$', 1) as id
+        from qmd_index.documents
+    )
+    where id <> ''
     union all
     select collection, path, lower(id), 2  -- of a headline
     from (

@@ -29,6 +29,7 @@ def vault(library):
     library.write("content/fr/two.md", "# Deux\n")
     library.write("content/en/long-name.md", "---\nslug: short\n---\nText\n")
     library.write("content/en/moved.md", "---\nurl: /elsewhere/page/\n---\nText\n")
+    library.write("202405171031 Pots.md", "Pots\n")
     library.write("note.md", "---\nid: 20240517\n---\nText\n")
     library.write("user.guide.md", "## Start here\n\nText\n")
     library.write("roam.org", "* Pots\n:PROPERTIES:\n:ID: F4-7a\n:END:\nText\n")
@@ -70,6 +71,8 @@ SITES = [
     ("x.md", "[x](/elsewhere/page)", "content/en/moved.md"),
     ("x.md", "[[20240517]]", "note.md"),
     ("x.md", "[x](id:20240517)", "note.md"),
+    ("x.md", "[[202405171031]]", "202405171031 Pots.md"),
+    ("x.md", "[[2024051710]]", None),
     ("x.md", "[[en/guide]]", "content/en/guide/_index.md"),
     ("x.md", "[[the guide|user.guide]]", "user.guide.md"),
     ("x.md", "![[dendron://my.vault/user.guide]]", "user.guide.md"),

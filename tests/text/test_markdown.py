@@ -322,7 +322,8 @@ def test_yaml_is_read_as_people_write_it(yaml, expected):
     [
         ('+++\ntitle = "Tea"\ntags = ["a"]\n+++\n\nText', {"title": "Tea", "tags": ["a"]}, "Text"),
         ('{\n "title": "Tea",\n "tags": ["a"]\n}\n\nText', {"title": "Tea", "tags": ["a"]}, "Text"),
-        ("title:: Tea\ntags:: a, b\n\n- Text", {"title": "Tea", "tags": "a, b"}, "- Text"),
+        ("title:: Tea\ntags:: a, b\n\n- Text", {"title": "Tea", "tags": ["a", "b"]}, "- Text"),
+        ("tags:: green tea, [[b c]]\n- Text", {"tags": ["green tea", "[[b c]]"]}, "- Text"),
         ("- title:: Tea\n  icon:: x\n- Text", {"title": "Tea", "icon": "x"}, "- Text"),
         ("---\na: 1\n---\n\n---\nb: 2\na: 3\n---\nText", {"a": 1, "b": 2}, "Text"),
         ("---\na: 1\n---\nb:: 2\nText", {"a": 1, "b": "2"}, "Text"),

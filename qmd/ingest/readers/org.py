@@ -51,9 +51,12 @@ def read(data: bytes, name: str) -> Reading:
     page.paragraphs.convert(lines, page.inline)
     told = page.told
     day = _DAY.search(told.get("date", ""))
+    title = titles.without_markup(page.inline(told.get("title", "")))
+    if title and not any(map(str.strip, lines)):
+        lines[0] = title  # a page that others link to, and no more
     return reading(
         lines,
-        title=titles.without_markup(page.inline(told.get("title", ""))),
+        title=title,
         headed=False,
         date=day[0] if day else iso(told.get("date")),
         author=told.get("author"),

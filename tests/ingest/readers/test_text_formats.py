@@ -75,6 +75,7 @@ def test_org_properties_of_the_file_are_metadata():
 
 def test_a_headline_of_org_is_no_title():
     assert org.read(b"* Usage\n\nText\n* More\n", "tea pot.org").title is None
+    assert org.read(b"#+TITLE: /Tea/\n#+filetags: :a:\n", "a.org").text.strip() == "Tea"
     said = b"#+TITLE: /All/ =of= [[https://a.org][the tea]]\n* Usage\n"
     assert org.read(said, "a.org").title == "All of the tea"
 
