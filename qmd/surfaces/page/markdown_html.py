@@ -161,6 +161,9 @@ def _href(value: str, file: str) -> str:
         return f"#h-{slug(unquote(value[1:]))}"
     if value[:4].lower() == "qmd:":
         return document_url(unquote(value[4:].removeprefix("//").partition("?")[0]))
+    if value.startswith("//"):
+        # Without a scheme: the page's own, `http` on this machine, would be taken.
+        return f"https:{value}"
     if _OUTSIDE.match(value):
         return value
     return link_url(file, value if value.startswith("[[") else unquote(value))

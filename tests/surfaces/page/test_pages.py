@@ -209,6 +209,11 @@ def test_the_outline_leads_to_each_heading(heading):
     assert f'id="{entry.id}"' in html
 
 
+def test_a_link_without_a_scheme_leads_to_the_web():
+    (link,) = Tags(render_markdown("[host](//example.org/a)", "notes/a.md").html).hrefs()
+    assert link == "https://example.org/a"
+
+
 @pytest.mark.parametrize(
     "target", ["qmd://notes/pool.md", "QMD:notes/pool.md", "qmd:/notes/pool.md"]
 )
