@@ -12,6 +12,7 @@ from qmd.errors import IndexBusy, IndexUnreadable
 from qmd.storage import cancellation
 from qmd.storage.cursor import Connection, DatabaseError, connected
 from qmd.storage.duckdb_errors import lock_holder, translate
+from qmd.storage.extent import HEADERS
 from qmd.storage.file_lock import LOCK_POLL_SECONDS
 from qmd.storage.file_version import wal_path
 from qmd.storage.scratch import spill_folder
@@ -21,9 +22,6 @@ ROW_GROUP_SIZE = 4096
 """Rows. Small, since a commit writes the last, unfilled group of each table again (a
 document's text is the widest of them); not smaller, since each group has to be pruned
 in a search. It is no property of the file, so every writing attach has to say it."""
-
-HEADERS = 3 * 4096
-"""Bytes that DuckDB writes when it makes a file. Source: DuckDB 1.5.5."""
 
 LEAST_MEMORY = "32MB"
 """Buffer memory of DuckDB for a file whose content is cached elsewhere."""

@@ -26,6 +26,7 @@ from qmd.storage import cancellation, migrations
 from qmd.storage.attachment import Attachment, is_unfinished
 from qmd.storage.cursor import Cursor, DatabaseError, Memory
 from qmd.storage.duckdb_errors import translating
+from qmd.storage.extent import cut_back, extent_of
 from qmd.storage.file_lock import FileLock
 from qmd.storage.file_version import GONE, Version, version_of
 
@@ -264,6 +265,7 @@ class ThreadLock:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise IndexNotWritable(self.path, error.strerror or str(error)) from error
+        before = extent_of(self.path)
         with self._attaching():
             self._attachment.attach_to_write(self._began)
         self._last_in = time.monotonic()
@@ -279,6 +281,7 @@ class ThreadLock:
                 except BaseException:
                     with suppress(DatabaseError):  # after a fatal error, of no transaction
                         connection.rollback()
+                    connection.close()
                     raise
                 connection.close()
                 try:
@@ -289,6 +292,8 @@ class ThreadLock:
         except BaseException:
             # A failed write can leave the engine unusable: begin again with a new one.
             self._drop()
+            if before is not None:
+                cut_back(self.path, before)
             raise
         finally:
             self._last_in = time.monotonic()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from qmd.errors import IndexUnreadable
-from qmd.storage.attachment import HEADERS
 from qmd.storage.cursor import connected
 from qmd.storage.database import Database
+from qmd.storage.extent import HEADERS
 
 
 @pytest.fixture
