@@ -31,11 +31,11 @@ def size(library):
 
 
 def beside(library):
-    """What stands beside the index, but for locks and the log."""
+    """What stands beside the index, but for locks, the log and what a server writes later."""
     return {
         file.name
         for file in library.engine.place.database.parent.glob("index.duckdb*")
-        if file.suffix not in {".lock", ".readers", ".words", ".merge", ".jsonl"}
+        if file.suffix not in {".lock", ".readers", ".words", ".merge", ".jsonl", ".postings"}
     }
 
 
