@@ -1,4 +1,4 @@
-"""Answers of SQL as text: for people, for pipes, for programs."""
+"""Answers of SQL as text and as files: for people, for pipes, for programs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
+from qmd.errors import SqlError
 from qmd.surfaces.formats import csv_lines
 from qmd.text.display_width import columns_of, cut_to, padded
 from qmd.visible import one_line
@@ -98,14 +99,14 @@ def _is_plan(answer: Answer) -> bool:
 # -- for people ----------------------------------------------------------------------
 
 
-def _numeric(answer: Answer) -> list[bool]:
+def numeric(answer: Answer) -> list[bool]:
     """Tell of each column whether its values are numbers."""
     return [_NUMBERS.fullmatch(heading.kind) is not None for heading in answer.headings]
 
 
 def _table(answer: Answer, limit: int | None, width: int | None) -> Iterator[str]:
     names = [_shown(heading.name) for heading in answer.headings]
-    right = _numeric(answer)
+    right = numeric(answer)
     widths = [columns_of(name) for name in names]
     for row in answer.texts(limit):
         for at, value in enumerate(row):
@@ -152,7 +153,7 @@ def _markdown(answer: Answer, limit: int | None) -> Iterator[str]:
         return "| " + " | ".join(values) + " |\n"
 
     yield line([_in_markdown(heading.name) for heading in answer.headings])
-    yield line(["--:" if each else "---" for each in _numeric(answer)])
+    yield line(["--:" if each else "---" for each in numeric(answer)])
     for row in answer.texts(limit):
         yield line(["" if value is None else _in_markdown(value) for value in row])
 
@@ -167,7 +168,7 @@ def _in_markdown(text: str) -> str:
 
 def _csv(answer: Answer, limit: int | None, raw_csv: bool) -> Iterator[str]:
     names = [heading.name for heading in answer.headings]
-    return csv_lines(names, answer.texts(limit), numeric=_numeric(answer), raw_csv=raw_csv)
+    return csv_lines(names, answer.texts(limit), numeric=numeric(answer), raw_csv=raw_csv)
 
 
 def _array(answer: Answer, limit: int | None) -> Iterator[str]:
@@ -192,3 +193,35 @@ def _value(text: str | None) -> str:
     if not _NO_NUMBER.search(text):
         return text
     return json.dumps(json.loads(text, parse_constant=lambda _: None), ensure_ascii=False)
+
+
+def write_binary(
+    answer: Answer, form: TableFormat, file: IO[bytes], limit: int | None, *, whole: bool
+) -> None:
+    """Write Parquet or Arrow.
+
+    Args:
+        whole: Arrow as a file that can be read anywhere, not as a stream.
+    """
+    import pyarrow as pa
+
+    batches = answer.batches(limit)
+    try:
+        if form is TableFormat.PARQUET:
+            from pyarrow import parquet
+
+            with parquet.ParquetWriter(file, batches.schema) as writer:
+                for batch in batches:
+                    writer.write_batch(batch)
+            return
+        make = pa.ipc.new_file if whole else pa.ipc.new_stream
+        with make(file, batches.schema) as sink:
+            for batch in batches:
+                sink.write_batch(batch)
+    except pa.ArrowException as error:
+        if isinstance(error, OSError):
+            raise
+        raise SqlError(
+            f"{form.capitalize()} cannot hold this answer: {error}\n\n"
+            "Cast the column to text in the query: column::text."
+        ) from error

@@ -34,10 +34,9 @@ from qmd.surfaces.cli.sql_output import (
     check_no_document,
     check_output,
     show_answer,
-    write_binary,
     write_file,
 )
-from qmd.surfaces.sql_tables import SUFFIXES, TableFormat
+from qmd.surfaces.sql_tables import SUFFIXES, TableFormat, write_binary
 
 if TYPE_CHECKING:
     from threading import Event

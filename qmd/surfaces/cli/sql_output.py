@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
-from qmd.errors import SqlError, UsageError
+from qmd.errors import UsageError
 from qmd.surfaces import console, terminal
 from qmd.surfaces.cli.common import State, notice
 from qmd.surfaces.sql_tables import TableFormat
@@ -83,39 +83,7 @@ def write_file(
 
     with files.written(path) as file:
         if form.is_binary:
-            write_binary(answer, form, file, limit, whole=not files.is_stream(path))
+            sql_tables.write_binary(answer, form, file, limit, whole=not files.is_stream(path))
         else:
             pieces = sql_tables.written(answer, form, limit=limit, raw_csv=raw_csv)
             file.writelines(piece.encode() for piece in pieces)
-
-
-def write_binary(
-    answer: Answer, form: TableFormat, file: IO[bytes], limit: int | None, *, whole: bool
-) -> None:
-    """Write Parquet or Arrow.
-
-    Args:
-        whole: Arrow as a file that can be read anywhere, not as a stream.
-    """
-    import pyarrow as pa
-
-    batches = answer.batches(limit)
-    try:
-        if form is TableFormat.PARQUET:
-            from pyarrow import parquet
-
-            with parquet.ParquetWriter(file, batches.schema) as writer:
-                for batch in batches:
-                    writer.write_batch(batch)
-            return
-        make = pa.ipc.new_file if whole else pa.ipc.new_stream
-        with make(file, batches.schema) as sink:
-            for batch in batches:
-                sink.write_batch(batch)
-    except pa.ArrowException as error:
-        if isinstance(error, OSError):
-            raise
-        raise SqlError(
-            f"{form.capitalize()} cannot hold this answer: {error}\n\n"
-            "Cast the column to text in the query: column::text."
-        ) from error

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 import anyio
+from starlette.background import BackgroundTask
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from qmd.errors import DocumentNotFound, QmdError
@@ -67,6 +68,9 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 
+PIECE = 1 << 16
+"""Bytes of a file that are sent together."""
+
 WRONG_TOKEN_SECONDS = 1.0
 """That a wrong token waits for its answer."""
 
@@ -84,6 +88,8 @@ def routes(toolbox: Toolbox, login: Login | None = None) -> list[Route]:
         Route("/go", _shown(toolbox, _go), methods=["GET"]),
         Route("/picture", _shown(toolbox, _picture), methods=["GET"]),
         Route("/original/{file:path}", _shown(toolbox, _original), methods=["GET"]),
+        Route("/sql", _shown(toolbox, _sql), methods=["GET"]),
+        Route("/sql/rows", _shown(toolbox, _rows), methods=["GET"]),
         Route("/static/{name}", _static, methods=["GET"]),
         Route("/login", _login(login), methods=["GET", "POST"]),
     ]
@@ -206,6 +212,46 @@ async def _original(toolbox: Toolbox, request: Request) -> Response:
         "Content-Disposition": f"attachment; filename*=UTF-8''{name}",
     }
     return Response(data, media_type="application/octet-stream", headers=headers)
+
+
+async def _sql(toolbox: Toolbox, request: Request) -> Response:
+    from qmd.surfaces.page.sql_page import AddressedQuery, sql_view
+
+    asked = AddressedQuery.read(request.query_params, from_elsewhere=_is_from_elsewhere(request))
+    return _page("sql.html", view=await sql_view(toolbox, asked))
+
+
+async def _rows(toolbox: Toolbox, request: Request) -> Response:
+    """Give the rows of a query away as a file."""
+    from qmd.surfaces.page.sql_page import FORMATS, AddressedQuery, rows_file
+
+    asked = AddressedQuery.read(request.query_params, from_elsewhere=_is_from_elsewhere(request))
+    if not asked.runs:
+        return RedirectResponse(asked.url(), 303, HEADERS)
+    wanted = request.query_params.get("form", "csv")
+    form = next((each for each in FORMATS if each.value == wanted), None)
+    if form is None:
+        raise HTTPException(404, f"Rows come as {', '.join(FORMATS)}.")
+    file = await rows_file(toolbox, asked, form)
+    headers = {
+        **HEADERS,
+        "Content-Security-Policy": SEALED,
+        "Content-Disposition": f'attachment; filename="rows.{form.value}"',
+    }
+    return StreamingResponse(
+        iter(partial(file.read, PIECE), b""),
+        media_type="application/octet-stream",
+        headers=headers,
+        background=BackgroundTask(file.close),
+    )
+
+
+def _is_from_elsewhere(request: Request) -> bool:
+    """Return whether another site has led here, or may have.
+
+    Source: W3C, Fetch Metadata Request Headers: `none` is an address that a person has entered.
+    """
+    return request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none")
 
 
 async def _static(request: Request) -> Response:

@@ -166,3 +166,10 @@ if (outline.length && "IntersectionObserver" in window) {
     if (heading) seen.observe(heading);
   }
 }
+
+const editor = document.getElementById("query");
+if (editor) {
+  editor.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) editor.form.requestSubmit();
+  });
+}
