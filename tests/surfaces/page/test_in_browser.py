@@ -17,6 +17,8 @@ SHOWN = [
     "/doc/notes/hostile.md?q=poison",
     "/doc/notes/arabic.md",
     "/links/notes/tea.md",
+    "/sql",
+    "/sql?run=1&query=select+path,+size+from+documents+order+by+size+limit+9",
 ]
 
 
@@ -144,3 +146,15 @@ def test_right_to_left_texts_begin_at_the_right(browser, pages):
 def test_huge_tables_scroll_inside_the_page(browser, pages):
     with opened(browser, pages, "/doc/notes/table.md", viewport=PHONE) as page:
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_a_query_is_written_run_and_downloaded(browser, pages):
+    with opened(browser, pages, "/sql") as page:
+        page.fill("#query", "select 'tea' as drink, 3 as cups union all select 'milk', 1")
+        page.keyboard.press("Control+Enter")
+        page.wait_for_selector(".rows td")
+        assert page.locator(".bars rect").count() == 2
+        with page.expect_download() as saved:
+            page.click("a[download]")
+        text = saved.value.path().read_text(encoding="utf-8")
+        assert sorted(text.splitlines()) == ["drink,cups", "milk,1", "tea,3"]
