@@ -88,6 +88,8 @@ def routes(toolbox: Toolbox, login: Login | None = None) -> list[Route]:
         Route("/go", _shown(toolbox, _go), methods=["GET"]),
         Route("/picture", _shown(toolbox, _picture), methods=["GET"]),
         Route("/original/{file:path}", _shown(toolbox, _original), methods=["GET"]),
+        Route("/look", _shown(toolbox, _look), methods=["GET"]),
+        Route("/lists", _shown(toolbox, _lists), methods=["GET"]),
         Route("/sql", _shown(toolbox, _sql), methods=["GET"]),
         Route("/sql/rows", _shown(toolbox, _rows), methods=["GET"]),
         Route("/static/{name}", _static, methods=["GET"]),
@@ -212,6 +214,20 @@ async def _original(toolbox: Toolbox, request: Request) -> Response:
         "Content-Disposition": f"attachment; filename*=UTF-8''{name}",
     }
     return Response(data, media_type="application/octet-stream", headers=headers)
+
+
+async def _look(toolbox: Toolbox, request: Request) -> Response:
+    from qmd.surfaces.page.look_page import look_view
+
+    return _page("look.html", view=await look_view(toolbox))
+
+
+async def _lists(toolbox: Toolbox, request: Request) -> Response:
+    from qmd.surfaces.page.look_page import ends_view
+
+    is_part = "x-part" in request.headers
+    view = await ends_view(toolbox)
+    return _page("lists_part.html" if is_part else "lists.html", view=view)
 
 
 async def _sql(toolbox: Toolbox, request: Request) -> Response:

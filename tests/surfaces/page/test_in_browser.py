@@ -17,6 +17,8 @@ SHOWN = [
     "/doc/notes/hostile.md?q=poison",
     "/doc/notes/arabic.md",
     "/links/notes/tea.md",
+    "/look",
+    "/lists",
     "/sql",
     "/sql?run=1&query=select+path,+size+from+documents+order+by+size+limit+9",
 ]

@@ -1,0 +1,191 @@
+"""Page to look at the index as a whole: documents over time, by folder and tag, and loose ends."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING, NamedTuple
+
+from qmd.errors import QmdError
+from qmd.operations.sql import sql
+from qmd.surfaces.page.address import AddressedSearch, document_url
+from qmd.surfaces.page.links_page import Neighbour, page_statement
+
+if TYPE_CHECKING:
+    from qmd.analytics.rows import Table
+    from qmd.surfaces.tools.dispatch import Toolbox
+
+MOST_PERIODS = 120
+"""Bars over time: ten years of months."""
+
+MOST_SHARES = 15
+
+MOST_ENDS = 20
+"""Loose ends of each sort that are shown; `qmd sql` shows all."""
+
+SECONDS = 8.0
+"""That a statement may take."""
+
+WIDE, HIGH = 10, 100
+"""Of a bar over time with the room around it, and of the drawing, in units of its view box."""
+
+LABELS = 12
+"""Labels under the drawing at most."""
+
+PARTS = {
+    "collection": "Collections",
+    "folder": "Folders",
+    "tag": "Tags",
+    "kind": "Kinds of file",
+}
+
+ENDS = {
+    "broken": ("Broken links", "Every link leads somewhere."),
+    "orphan": ("No document links here", "Every document is linked to."),
+    "vain": ("Searches without a result", "Every search in the log has found something."),
+    "unfound": ("Never found", "Searches have found every document."),
+}
+
+
+class Period(NamedTuple):
+    """A bar over time.
+
+    Attributes:
+        x: its left side.
+        height: in the same units; at least one unit where there is a document.
+        url: of a search for its documents.
+    """
+
+    label: str
+    documents: int
+    x: int
+    height: float
+    url: str
+
+
+class Share(NamedTuple):
+    """Documents with something in common.
+
+    Attributes:
+        percent: of the largest share of its group.
+    """
+
+    name: str
+    documents: int
+    percent: float
+    url: str
+
+
+class LookView(NamedTuple):
+    """The index at a glance.
+
+    Attributes:
+        width: of the drawing over time.
+        groups: names, with shares.
+        problem: why it is not there.
+    """
+
+    periods: list[Period]
+    labels: list[tuple[int, str]]
+    width: int
+    groups: list[tuple[str, list[Share]]]
+    problem: str | None = None
+
+
+class EndsView(NamedTuple):
+    """Loose ends.
+
+    Attributes:
+        groups: title, what to say if there are none, how many there are, and the first of them.
+    """
+
+    groups: list[tuple[str, str, int, list[Neighbour]]]
+    problem: str | None = None
+
+
+async def look_view(toolbox: Toolbox) -> LookView:
+    """Count documents over time, by collection, folder, tag and kind of file."""
+    view = LookView([], [], 0, [])
+    try:
+        times = await _rows(toolbox, "over_time", MOST_PERIODS)
+        shares = await _rows(toolbox, "shares", MOST_SHARES)
+    except QmdError as error:
+        return view._replace(problem=error.told("tool"))
+    periods = _periods(times)
+    step = -(-len(periods) // LABELS) or 1
+    groups: dict[str, list[Share]] = {part: [] for part in PARTS}
+    for row in shares:
+        group = groups[row["part"]]
+        most = group[0].documents if group else row["documents"]
+        percent = round(100 * row["documents"] / most, 2)
+        url = _search(row["part"], row["name"]).url()
+        group.append(Share(row["name"], row["documents"], percent, url))
+    return view._replace(
+        periods=periods,
+        labels=[(each.x, each.label) for each in periods[::step]],
+        width=WIDE * len(periods),
+        groups=[(PARTS[part], group) for part, group in groups.items() if group],
+    )
+
+
+async def ends_view(toolbox: Toolbox) -> EndsView:
+    """List broken links, searches in vain, and documents that nothing leads to."""
+    found: dict[str, list[Neighbour]] = {part: [] for part in ENDS}
+    totals = dict.fromkeys(ENDS, 0)
+    try:
+        rows = await _rows(toolbox, "loose_ends", MOST_ENDS)
+    except QmdError as error:
+        return EndsView([], error.told("tool"))
+    for row in rows:
+        part, file = row["part"], row["file"]
+        totals[part] = row["total"]
+        if file is None:
+            url = AddressedSearch(query=row["text"]).url()
+        else:
+            url = document_url(file, line=row["line"] or 0, fragment="hit" if row["line"] else "")
+        note = f"{file} → {row['note']}" if part == "broken" else file or f"{row['note']} ×"
+        found[part].append(Neighbour(row["text"] or row["note"], url, note))
+    return EndsView([(*ENDS[part], totals[part], found[part]) for part in ENDS])
+
+
+async def _rows(toolbox: Toolbox, name: str, most: int) -> Table:
+    rows: Table = await toolbox.look(sql, page_statement(name), {"most": most}, timeout=SECONDS)
+    return rows
+
+
+def _search(part: str, name: str) -> AddressedSearch:
+    match part:
+        case "collection":
+            return AddressedSearch(collections=(name,))
+        case "folder":
+            return AddressedSearch(folder=name)
+        case "tag":
+            return AddressedSearch(tags=(name,))
+        case _:
+            return AddressedSearch(kind=name)
+
+
+def _periods(rows: Table) -> list[Period]:
+    """Arrange bars by time, with gaps where there are no documents."""
+    counts = {row["starts"]: (row["ends"], row["documents"], row["is_year"]) for row in rows}
+    if not counts:
+        return []
+    most = max(documents for _, documents, _ in counts.values())
+    is_year = next(iter(counts.values()))[2]
+    found: list[Period] = []
+    start, last = min(counts), max(counts)
+    while start <= last:
+        end, documents, _ = counts.get(start, (_after(start, is_year), 0, is_year))
+        label = f"{start.year:04}" if is_year else f"{start.year:04}-{start.month:02}"
+        url = AddressedSearch(since=start.isoformat(), before=end.isoformat()).url()
+        height = max(round(HIGH * documents / most, 2), 1) if documents else 0
+        found.append(Period(label, documents, 0, height, url))
+        start = end
+    shown = found[-MOST_PERIODS:]
+    return [each._replace(x=WIDE * at) for at, each in enumerate(shown)]
+
+
+def _after(start: date, is_year: bool) -> date:
+    """Return the first day of the next period."""
+    if is_year or start.month == 12:
+        return date(start.year + 1, 1, 1)
+    return date(start.year, start.month + 1, 1)
