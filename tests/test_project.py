@@ -145,13 +145,68 @@ def test_a_picture_of_the_data_flow_names_modules_that_are_there(picture):
     assert [name for name in modules if not (ROOT / "qmd" / name).exists()] == []
 
 
+FOREIGN = re.compile(
+    r"\b(?:(?:pip|uv|pipx|tool) (?:install|add|run|inject)|uvx)\b[^\n`;&|]*?"
+    r"(?<![\w./-])qmd(?=[\[\s'\"`,.;:)=<>~@]|$)(?!\.(?:git|whl))"
+)
+"""A command that takes `qmd` from the package index, where it is another project."""
+
+TEXTS = ("*.md", "*.py", "*.sql", "*.sh", "*.toml", "*.yml", "*.yaml", "*.html", "*.txt", "*.rb")
+
+
+def written() -> Iterator[Path]:
+    """Each file of the project that a user or a contributor may read an installation from."""
+    for name in ("qmd", "sql", "docs", "examples", "bench", "tools", ".github", ".ci"):
+        for pattern in TEXTS:
+            yield from (ROOT / name).rglob(pattern)
+    yield from (each for each in ROOT.iterdir() if each.is_file() and each.name != ".git")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pip install 'qmd[llama]'",
+        "pip install qmd",
+        "pip install --upgrade qmd==1",
+        "uv tool install qmd",
+        "uv add 'qmd[polars]'",
+        "pipx run qmd",
+        "uvx qmd search",
+    ],
+)
+def test_an_installation_of_the_other_project_is_recognized(text):
+    assert FOREIGN.search(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pip install 'qmd-duckdb[llama]'",
+        "pip install .",
+        "pip install -e /home/anna/qmd/",
+        "uv pip install --python .venv/bin/python 'qmd-duckdb[plots]'",
+    ],
+)
+def test_an_installation_of_this_project_is_not_taken_for_the_other(text):
+    assert not FOREIGN.search(text)
+
+
 def test_no_text_installs_the_project_of_others_that_has_this_name():
-    """`qmd` on the package index is another project."""
-    foreign = re.compile(r"\b(?:pip|uv|pipx|tool) install [^\n]*?\bqmd(?=[\[\s'\"`,.;:)]|$)(?!/)")
-    assert foreign.search("pip install 'qmd[llama]'")
-    assert foreign.search("uv tool install qmd")
-    assert not foreign.search("pip install 'qmd-duckdb[llama]'")
-    pages = [ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")]
-    for page in [*pages, *ROOT.glob("qmd/**/*.py")]:
-        for line in page.read_text(encoding="utf-8").splitlines():
-            assert not foreign.search(line), (page, line)
+    found = [
+        (str(page.relative_to(ROOT)), line)
+        for page in written()
+        for line in page.read_text(encoding="utf-8", errors="replace").splitlines()
+        if FOREIGN.search(line)
+    ]
+    assert found == []
+
+
+def test_only_one_module_writes_the_command_that_installs():
+    """It knows where the installation came from; a message that names pip by itself does not."""
+    writes = re.compile(r"\b(?:pip|pipx|uv|uv pip|uv tool) (?:install|add)\b|\buvx \w")
+    found = {
+        str(module.relative_to(ROOT))
+        for module in (ROOT / "qmd").rglob("*.py")
+        if writes.search(module.read_text(encoding="utf-8"))
+    }
+    assert found == {"qmd/errors/extras.py"}
