@@ -5,11 +5,14 @@ from __future__ import annotations
 import configparser
 import re
 import subprocess
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from ruamel.yaml import YAML
 
 ROOT = Path(__file__).parents[1]
@@ -210,3 +213,35 @@ def test_only_one_module_writes_the_command_that_installs():
         if writes.search(module.read_text(encoding="utf-8"))
     }
     assert found == {"qmd/errors/extras.py"}
+
+
+def pins() -> dict[str, list[tuple[Requirement, int]]]:
+    """Versions that the lock has of each package, with the number of their hashes."""
+    found: dict[str, list[tuple[Requirement, int]]] = {}
+    text = (ROOT / "requirements.lock").read_text(encoding="utf-8").replace("\\\n", " ")
+    for line in text.splitlines():
+        if line and not line.lstrip().startswith("#"):
+            pin, *hashes = line.split("--hash=sha256:")
+            requirement = Requirement(pin)
+            found.setdefault(canonicalize_name(requirement.name), []).append(
+                (requirement, len(hashes))
+            )
+    return found
+
+
+def test_the_lock_pins_every_dependency_to_a_version_that_is_allowed():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    locked = pins()
+    for wanted in map(Requirement, project["dependencies"]):
+        for pin, _ in locked.get(canonicalize_name(wanted.name), []):
+            (only,) = pin.specifier
+            assert wanted.specifier.contains(only.version), f"{wanted}, run: make lock"
+        assert canonicalize_name(wanted.name) in locked, f"{wanted}, run: make lock"
+
+
+def test_the_lock_has_hashes_of_every_version_and_nothing_from_elsewhere():
+    for versions in pins().values():
+        for pin, hashes in versions:
+            assert hashes, pin
+            assert [each.operator for each in pin.specifier] == ["=="]
+            assert pin.url is None
