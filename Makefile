@@ -27,7 +27,7 @@ NEWEST := .newest
 TOOLS ?= $(HOME)/.cache/qmd-release
 LOCKED := .locked
 
-.PHONY: demo help test newest check format docs bench torture fuzz mutants clients build lock audit licences sbom clean
+.PHONY: demo help test newest check format docs bench torture fuzz mutants clients build wheel-trial lock audit licences sbom clean
 
 # What a user installs: nothing of it has to be compiled.
 $(INSTALLED): pyproject.toml tools/compiling.py $(wildcard qmd/ingest/compiled/*.p*)
@@ -60,7 +60,7 @@ demo: $(INSTALLED)  ## index the notes in examples/ and search them
 	qmd status
 
 help:  ## list the targets
-	@awk -F ':[^#]*## ' '/^[a-z]+:[^#]*## /{ printf "make %-8s  %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':[^#]*## ' '/^[a-z-]+:[^#]*## /{ printf "make %-11s  %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 test: check  ## run lint, types and tests
 	HYPOTHESIS_PROFILE=repeatable $(BIN)/python -m pytest --numprocesses logical --dist loadfile
@@ -133,6 +133,9 @@ $(LOCKED)/.ready: requirements.lock
 	$(PYTHON) -m venv --clear $(LOCKED)
 	$(LOCKED)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes --requirement requirements.lock
 	touch $(LOCKED)/.ready
+
+wheel-trial: $(TOOLS)/.ready  ## build the wheel, install it where nothing else is, and search as the README does
+	$(TOOLS)/bin/python -m tools.wheel_trial
 
 lock: $(TOOLS)/.ready  ## write requirements.lock; OPTIONS=--upgrade takes newer versions
 	$(TOOLS)/bin/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --quiet \

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import configparser
+import os
 import re
 import subprocess
+import sys
 import tomllib
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -104,7 +107,7 @@ def test_make_help_names_every_target():
         text=True,
         check=True,
     ).stdout
-    assert re.findall(r"^make (\w+) +\S", printed, re.M) == targets
+    assert re.findall(r"^make ([\w-]+) +\S", printed, re.M) == targets
 
 
 def named(page: Path) -> Iterator[str]:
@@ -245,3 +248,41 @@ def test_the_lock_has_hashes_of_every_version_and_nothing_from_elsewhere():
             assert hashes, pin
             assert [each.operator for each in pin.specifier] == ["=="]
             assert pin.url is None
+
+
+def test_a_release_has_a_wheel_for_every_python_that_is_tested():
+    jobs = loaded(GITHUB / "workflows" / "test.yml")["jobs"]
+    release = loaded(GITHUB / "workflows" / "release.yml")["jobs"]
+    built = release["compiled"]["env"]["CIBW_BUILD"].split()
+    tested = jobs["test"]["strategy"]["matrix"]["python"]
+    assert built == [f"cp{version.replace('.', '')}-*" for version in tested]
+    assert release["source"]["env"]["QMD_PURE"] == "1"
+
+
+def test_every_make_target_of_a_workflow_is_there():
+    targets = re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), re.M)[1].split()
+    called = [
+        name
+        for path in WORKFLOWS
+        for job in loaded(path)["jobs"].values()
+        for step in job["steps"]
+        for name in re.findall(r"^make ([\w-]+)", step.get("run", ""), re.M)
+    ]
+    assert "wheel-trial" in called
+    assert set(called) <= set(targets)
+
+
+def test_a_pure_wheel_is_for_every_system_and_has_nothing_compiled(tmp_path):
+    """It is what pip takes where no compiled wheel fits."""
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", tmp_path],
+        cwd=ROOT,
+        env=os.environ | {"QMD_PURE": "1"},
+        capture_output=True,
+        check=True,
+    )
+    (wheel,) = tmp_path.iterdir()
+    assert wheel.name.endswith("-py3-none-any.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    assert "qmd/ingest/compiled/words.pyx" in names
+    assert not [name for name in names if name.endswith((".so", ".pyd"))]
