@@ -25,7 +25,7 @@ FORMS = sorted(each for each in (GITHUB / "ISSUE_TEMPLATE").glob("*.yml") if eac
 DECISIONS = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
 PAGES = (
     *(ROOT / name for name in ("CONTRIBUTING.md", "SECURITY.md")),
-    *(ROOT / "docs" / name for name in ("architecture.md", "threat-model.md")),
+    *(ROOT / "docs" / name for name in ("architecture.md", "threat-model.md", "versioning.md")),
     ROOT / "docs" / "decisions" / "README.md",
     *DECISIONS,
 )
