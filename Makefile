@@ -23,7 +23,11 @@ MUTANTS ?= $(HOME)/.cache/qmd-mutants
 # A second environment, with the newest DuckDB.
 NEWEST := .newest
 
-.PHONY: demo help test newest check format docs bench torture fuzz mutants clients build clean
+# Tools of a release, and an environment of the locked packages alone.
+TOOLS ?= $(HOME)/.cache/qmd-release
+LOCKED := .locked
+
+.PHONY: demo help test newest check format docs bench torture fuzz mutants clients build wheel-trial lock audit licences sbom clean
 
 # What a user installs: nothing of it has to be compiled.
 $(INSTALLED): pyproject.toml tools/compiling.py $(wildcard qmd/ingest/compiled/*.p*)
@@ -56,7 +60,7 @@ demo: $(INSTALLED)  ## index the notes in examples/ and search them
 	qmd status
 
 help:  ## list the targets
-	@awk -F ':[^#]*## ' '/^[a-z]+:[^#]*## /{ printf "make %-8s  %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':[^#]*## ' '/^[a-z-]+:[^#]*## /{ printf "make %-11s  %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 test: check  ## run lint, types and tests
 	HYPOTHESIS_PROFILE=repeatable $(BIN)/python -m pytest --numprocesses logical --dist loadfile
@@ -118,5 +122,37 @@ clients: $(READY)  ## try the server with MCP clients of others
 build: $(READY)  ## make the wheel in dist/
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 
+$(TOOLS)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(TOOLS)
+	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check --group release
+	touch $(TOOLS)/.ready
+
+# pip refuses a file that has another hash, and a package that the lock does not name.
+$(LOCKED)/.ready: requirements.lock
+	$(PYTHON) -m venv --clear $(LOCKED)
+	$(LOCKED)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes --requirement requirements.lock
+	touch $(LOCKED)/.ready
+
+wheel-trial: $(TOOLS)/.ready  ## build the wheel, install it where nothing else is, and search as the README does
+	$(TOOLS)/bin/python -m tools.wheel_trial
+
+lock: $(TOOLS)/.ready  ## write requirements.lock; OPTIONS=--upgrade takes newer versions
+	$(TOOLS)/bin/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --quiet \
+		--custom-compile-command "make lock" --output-file requirements.lock $(OPTIONS)
+
+# --strict: a package that the service does not know fails, instead of counting as safe.
+audit: $(TOOLS)/.ready  ## ask PyPI for known vulnerabilities of the locked packages
+	$(TOOLS)/bin/pip-audit --strict --disable-pip --require-hashes --requirement requirements.lock $(OPTIONS)
+
+licences: $(TOOLS)/.ready $(LOCKED)/.ready  ## list licences of the locked packages; fail at a GPL or none
+	$(TOOLS)/bin/pip-licenses --python $(LOCKED)/bin/python --order license --with-urls --partial-match \
+		--fail-on "GPL;GNU General Public;GNU Lesser;GNU Affero;UNKNOWN" $(OPTIONS)
+
+sbom: $(TOOLS)/.ready $(LOCKED)/.ready  ## write the bill of materials, dist/qmd.cdx.json
+	mkdir -p dist
+	$(TOOLS)/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible \
+		--output-format JSON --output-file dist/qmd.cdx.json $(LOCKED)/bin/python
+
 clean:  ## remove the environment, the demo and what was built
-	rm -rf $(VENV) $(NEWEST) $(DEMO) dist build
+	rm -rf $(VENV) $(NEWEST) $(LOCKED) $(DEMO) dist build

@@ -3,7 +3,7 @@
 python examples/analyse_notes.py [INDEX]
 
 INDEX is a name or a path; without it, it is the one that qmd would use here.
-Needs Polars: pip install 'qmd[polars]'
+Needs Polars: pip install '.[polars]'
 """
 
 from __future__ import annotations

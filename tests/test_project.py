@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import configparser
+import os
 import re
 import subprocess
+import sys
+import tomllib
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from ruamel.yaml import YAML
 
 ROOT = Path(__file__).parents[1]
@@ -19,7 +25,7 @@ FORMS = sorted(each for each in (GITHUB / "ISSUE_TEMPLATE").glob("*.yml") if eac
 DECISIONS = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
 PAGES = (
     *(ROOT / name for name in ("CONTRIBUTING.md", "SECURITY.md")),
-    *(ROOT / "docs" / name for name in ("architecture.md", "threat-model.md")),
+    *(ROOT / "docs" / name for name in ("architecture.md", "threat-model.md", "versioning.md")),
     ROOT / "docs" / "decisions" / "README.md",
     *DECISIONS,
 )
@@ -101,7 +107,7 @@ def test_make_help_names_every_target():
         text=True,
         check=True,
     ).stdout
-    assert re.findall(r"^make (\w+) +\S", printed, re.M) == targets
+    assert re.findall(r"^make ([\w-]+) +\S", printed, re.M) == targets
 
 
 def named(page: Path) -> Iterator[str]:
@@ -145,13 +151,138 @@ def test_a_picture_of_the_data_flow_names_modules_that_are_there(picture):
     assert [name for name in modules if not (ROOT / "qmd" / name).exists()] == []
 
 
+FOREIGN = re.compile(
+    r"\b(?:(?:pip|uv|pipx|tool) (?:install|add|run|inject)|uvx)\b[^\n`;&|]*?"
+    r"(?<![\w./-])qmd(?=[\[\s'\"`,.;:)=<>~@]|$)(?!\.(?:git|whl))"
+)
+"""A command that takes `qmd` from the package index, where it is another project."""
+
+TEXTS = ("*.md", "*.py", "*.sql", "*.sh", "*.toml", "*.yml", "*.yaml", "*.html", "*.txt", "*.rb")
+
+
+def written() -> Iterator[Path]:
+    """Each file of the project that a user or a contributor may read an installation from."""
+    for name in ("qmd", "sql", "docs", "examples", "bench", "tools", ".github", ".ci"):
+        for pattern in TEXTS:
+            yield from (ROOT / name).rglob(pattern)
+    yield from (each for each in ROOT.iterdir() if each.is_file() and each.name != ".git")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pip install 'qmd[llama]'",
+        "pip install qmd",
+        "pip install --upgrade qmd==1",
+        "uv tool install qmd",
+        "uv add 'qmd[polars]'",
+        "pipx run qmd",
+        "uvx qmd search",
+    ],
+)
+def test_an_installation_of_the_other_project_is_recognized(text):
+    assert FOREIGN.search(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pip install 'qmd-duckdb[llama]'",
+        "pip install .",
+        "pip install -e /home/anna/qmd/",
+        "uv pip install --python .venv/bin/python 'qmd-duckdb[plots]'",
+    ],
+)
+def test_an_installation_of_this_project_is_not_taken_for_the_other(text):
+    assert not FOREIGN.search(text)
+
+
 def test_no_text_installs_the_project_of_others_that_has_this_name():
-    """`qmd` on the package index is another project."""
-    foreign = re.compile(r"\b(?:pip|uv|pipx|tool) install [^\n]*?\bqmd(?=[\[\s'\"`,.;:)]|$)(?!/)")
-    assert foreign.search("pip install 'qmd[llama]'")
-    assert foreign.search("uv tool install qmd")
-    assert not foreign.search("pip install 'qmd-duckdb[llama]'")
-    pages = [ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")]
-    for page in [*pages, *ROOT.glob("qmd/**/*.py")]:
-        for line in page.read_text(encoding="utf-8").splitlines():
-            assert not foreign.search(line), (page, line)
+    found = [
+        (str(page.relative_to(ROOT)), line)
+        for page in written()
+        for line in page.read_text(encoding="utf-8", errors="replace").splitlines()
+        if FOREIGN.search(line)
+    ]
+    assert found == []
+
+
+def test_only_one_module_writes_the_command_that_installs():
+    """It knows where the installation came from; a message that names pip by itself does not."""
+    writes = re.compile(r"\b(?:pip|pipx|uv|uv pip|uv tool) (?:install|add)\b|\buvx \w")
+    found = {
+        str(module.relative_to(ROOT))
+        for module in (ROOT / "qmd").rglob("*.py")
+        if writes.search(module.read_text(encoding="utf-8"))
+    }
+    assert found == {"qmd/errors/extras.py"}
+
+
+def pins() -> dict[str, list[tuple[Requirement, int]]]:
+    """Versions that the lock has of each package, with the number of their hashes."""
+    found: dict[str, list[tuple[Requirement, int]]] = {}
+    text = (ROOT / "requirements.lock").read_text(encoding="utf-8").replace("\\\n", " ")
+    for line in text.splitlines():
+        if line and not line.lstrip().startswith("#"):
+            pin, *hashes = line.split("--hash=sha256:")
+            requirement = Requirement(pin)
+            found.setdefault(canonicalize_name(requirement.name), []).append(
+                (requirement, len(hashes))
+            )
+    return found
+
+
+def test_the_lock_pins_every_dependency_to_a_version_that_is_allowed():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    locked = pins()
+    for wanted in map(Requirement, project["dependencies"]):
+        for pin, _ in locked.get(canonicalize_name(wanted.name), []):
+            (only,) = pin.specifier
+            assert wanted.specifier.contains(only.version), f"{wanted}, run: make lock"
+        assert canonicalize_name(wanted.name) in locked, f"{wanted}, run: make lock"
+
+
+def test_the_lock_has_hashes_of_every_version_and_nothing_from_elsewhere():
+    for versions in pins().values():
+        for pin, hashes in versions:
+            assert hashes, pin
+            assert [each.operator for each in pin.specifier] == ["=="]
+            assert pin.url is None
+
+
+def test_a_release_has_a_wheel_for_every_python_that_is_tested():
+    jobs = loaded(GITHUB / "workflows" / "test.yml")["jobs"]
+    release = loaded(GITHUB / "workflows" / "release.yml")["jobs"]
+    built = release["compiled"]["env"]["CIBW_BUILD"].split()
+    tested = jobs["test"]["strategy"]["matrix"]["python"]
+    assert built == [f"cp{version.replace('.', '')}-*" for version in tested]
+    assert release["source"]["env"]["QMD_PURE"] == "1"
+
+
+def test_every_make_target_of_a_workflow_is_there():
+    targets = re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), re.M)[1].split()
+    called = [
+        name
+        for path in WORKFLOWS
+        for job in loaded(path)["jobs"].values()
+        for step in job["steps"]
+        for name in re.findall(r"^make ([\w-]+)", step.get("run", ""), re.M)
+    ]
+    assert "wheel-trial" in called
+    assert set(called) <= set(targets)
+
+
+def test_a_pure_wheel_is_for_every_system_and_has_nothing_compiled(tmp_path):
+    """It is what pip takes where no compiled wheel fits."""
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", tmp_path],
+        cwd=ROOT,
+        env=os.environ | {"QMD_PURE": "1"},
+        capture_output=True,
+        check=True,
+    )
+    (wheel,) = tmp_path.iterdir()
+    assert wheel.name.endswith("-py3-none-any.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    assert "qmd/ingest/compiled/words.pyx" in names
+    assert not [name for name in names if name.endswith((".so", ".pyd"))]

@@ -1,11 +1,14 @@
 """Build hook of hatchling that compiles `qmd/ingest/compiled`.
 
-Without a compiler the wheel has none of it, and qmd does the same in plain Python.
+Without a compiler, or with QMD_PURE=1, the wheel has none of it, and qmd does the same in plain
+Python.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Sequence
 from importlib.machinery import EXTENSION_SUFFIXES
@@ -16,6 +19,8 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 FOLDER = Path("qmd/ingest/compiled")
 
+ARGUMENTS = ["/O2", "/std:c++17"] if sys.platform == "win32" else ["-O2", "-g0", "-std=c++17"]
+
 
 class Compiling(BuildHookInterface[Any]):
     """Build hook that compiles, and adds the modules to the wheel."""
@@ -24,8 +29,9 @@ class Compiling(BuildHookInterface[Any]):
         """Compile before the wheel is made; an editable one finds the modules in the source."""
         root = Path(self.root)
         self._made = tempfile.TemporaryDirectory()
-        made = compiled(root, Path(self._made.name))
-        if not made:
+        pure = os.environ.get("QMD_PURE") == "1"
+        made = [] if pure else compiled(root, Path(self._made.name))
+        if not made and not pure:
             self.app.display_warning("Nothing was compiled: to index takes five times as long.")
         if version == "editable":
             put(made, root / FOLDER)
@@ -67,7 +73,7 @@ def compiled(root: Path, into: Path) -> list[Path]:
             ".".join([*FOLDER.parts, file.stem]),
             [str(file)],
             language="c++",
-            extra_compile_args=["-O2", "-g0", "-std=c++17"],
+            extra_compile_args=ARGUMENTS,
         )
         for file in sorted((root / FOLDER).glob("*.pyx"))
     ]
