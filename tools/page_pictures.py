@@ -27,6 +27,14 @@ PICTURES = {
         800,
         "light",
     ),
+    "look": ("/look", 1280, 1000, "light"),
+    "sql": (
+        "/sql?run=1&query=select+date_part('year',+date)::text+as+year,+count(*)+as+documents"
+        "%0Afrom+documents%0Agroup+by+year%0Aorder+by+year",
+        1280,
+        800,
+        "light",
+    ),
     "dark": ("/?q=how+hot+should+the+oven+be", 1280, 800, "dark"),
 }
 """Address, width, height and colours of each."""

@@ -22,8 +22,8 @@ MOST_SHARES = 15
 MOST_ENDS = 20
 """Loose ends of each sort that are shown; `qmd sql` shows all."""
 
-SECONDS = 8.0
-"""That a statement may take."""
+SECONDS, LONGER = 8.0, 40.0
+"""That a statement may take, and one that follows all links."""
 
 WIDE, HIGH = 10, 100
 """Of a bar over time with the room around it, and of the drawing, in units of its view box."""
@@ -132,7 +132,7 @@ async def ends_view(toolbox: Toolbox) -> EndsView:
     found: dict[str, list[Neighbour]] = {part: [] for part in ENDS}
     totals = dict.fromkeys(ENDS, 0)
     try:
-        rows = await _rows(toolbox, "loose_ends", MOST_ENDS)
+        rows = await _rows(toolbox, "loose_ends", MOST_ENDS, is_long=True)
     except QmdError as error:
         return EndsView([], error.told("tool"))
     for row in rows:
@@ -147,8 +147,14 @@ async def ends_view(toolbox: Toolbox) -> EndsView:
     return EndsView([(*ENDS[part], totals[part], found[part]) for part in ENDS])
 
 
-async def _rows(toolbox: Toolbox, name: str, most: int) -> Table:
-    rows: Table = await toolbox.look(sql, page_statement(name), {"most": most}, timeout=SECONDS)
+async def _rows(toolbox: Toolbox, name: str, most: int, *, is_long: bool = False) -> Table:
+    rows: Table = await toolbox.look(
+        sql,
+        page_statement(name),
+        {"most": most},
+        timeout=LONGER if is_long else SECONDS,
+        asks_models=is_long,
+    )
     return rows
 
 
