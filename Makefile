@@ -91,6 +91,7 @@ format: $(READY)  ## format the code and mend what lint can
 docs: $(READY)  ## write the pages and pictures that tools make
 	$(BIN)/python -m tools.docs
 	$(BIN)/python -m tools.commands
+	$(BIN)/python -m tools.manual
 	$(BIN)/python -m tools.picture
 	$(BIN)/python -m tools.flows
 	$(BIN)/python -m tools.recording

@@ -152,7 +152,8 @@ def test_a_picture_of_the_data_flow_names_modules_that_are_there(picture):
 
 
 FOREIGN = re.compile(
-    r"\b(?:(?:pip|uv|pipx|tool) (?:install|add|run|inject)|uvx)\b[^\n`;&|]*?"
+    r"\b(?:(?:pip|uv|pipx|tool) (?:install|add|run|inject)|uvx(?! --from (?:\.|qmd-duckdb) ))\b"
+    r"[^\n`;&|]*?"
     r"(?<![\w./-])qmd(?=[\[\s'\"`,.;:)=<>~@]|$)(?!\.(?:git|whl))"
 )
 """A command that takes `qmd` from the package index, where it is another project."""
@@ -178,6 +179,7 @@ def written() -> Iterator[Path]:
         "uv add 'qmd[polars]'",
         "pipx run qmd",
         "uvx qmd search",
+        "uvx --from qmd qmd search",
     ],
 )
 def test_an_installation_of_the_other_project_is_recognized(text):
@@ -189,6 +191,7 @@ def test_an_installation_of_the_other_project_is_recognized(text):
     [
         "pip install 'qmd-duckdb[llama]'",
         "pip install .",
+        "uvx --from . qmd search",
         "pip install -e /home/anna/qmd/",
         "uv pip install --python .venv/bin/python 'qmd-duckdb[plots]'",
     ],
@@ -285,4 +288,5 @@ def test_a_pure_wheel_is_for_every_system_and_has_nothing_compiled(tmp_path):
     assert wheel.name.endswith("-py3-none-any.whl")
     names = zipfile.ZipFile(wheel).namelist()
     assert "qmd/ingest/compiled/words.pyx" in names
+    assert [name for name in names if name.endswith("/share/man/man1/qmd.1")]
     assert not [name for name in names if name.endswith((".so", ".pyd"))]

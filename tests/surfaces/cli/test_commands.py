@@ -155,6 +155,20 @@ def test_completion_is_for_the_shell_that_is_named(qmd, tmp_path, shell, part):
     assert f".{shell}rc" in {each.name for each in (tmp_path / "home").iterdir()}
 
 
+@pytest.mark.parametrize(
+    ("shell", "part"),
+    [
+        ("fish", "complete --command qmd"),
+        ("powershell", "Register-ArgumentCompleter -Native -CommandName qmd"),
+        ("pwsh", "Register-ArgumentCompleter -Native -CommandName qmd"),
+    ],
+)
+def test_completion_can_be_shown_for_shells_that_are_not_here(qmd, shell, part):
+    code, out, _ = qmd("--show-completion", shell)
+    assert code == 0
+    assert part in out
+
+
 def test_completion_for_an_unknown_shell_is_refused_and_writes_nothing(qmd, tmp_path):
     for option in ("--show-completion", "--install-completion"):
         code, out, err = qmd(option, "foo")
