@@ -302,7 +302,7 @@ async def query(
         meaning: search by meaning, too; False is the same as the mode "fast".
         per_file: passages of one document at most: further ones by their meaning.
         intent: what the question is about; over that of the question.
-        candidates: documents that are reranked.
+        candidates: documents that are reranked; the default is that of tobi/qmd (MIT).
         expand: let a model put the question in other words; None: as `mode` says.
         rerank: let a model judge the best candidates; None: as `mode` says.
         fusion: how lists become one: by scores, or by reciprocal ranks.

@@ -30,7 +30,7 @@ from qmd.ranking.helper_calls import Aid
 from qmd.ranking.passages import with_passages
 from qmd.ranking.query_document import Question
 from qmd.ranking.query_document import Search as Asked
-from qmd.ranking.reranking import CANDIDATES, reranked
+from qmd.ranking.reranking import reranked
 from qmd.ranking.scale import attained
 from qmd.types import Filter, Nearest
 
@@ -68,14 +68,14 @@ class Recipe(NamedTuple):
         copies: gives the documents that have near-duplicates, to fold these; None: fold none.
     """
 
-    fusion: Fusion = "scores"
-    meaning: bool = True
-    candidates: int = CANDIDATES
-    timeout: float | None = None
-    half_life: float | None = None
-    per_file: int = 1
-    exact: bool = False
-    copies: Callable[[Cursor], Copies] | None = None
+    fusion: Fusion
+    meaning: bool
+    candidates: int
+    timeout: float | None
+    half_life: float | None
+    per_file: int
+    exact: bool
+    copies: Callable[[Cursor], Copies] | None
 
 
 class Helpers(NamedTuple):

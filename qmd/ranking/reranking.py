@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from qmd.storage.database import Database
     from qmd.types import Text
 
-CANDIDATES = 40
-"""Documents that are reranked. Source: tobi/qmd (MIT)."""
-
 PASSAGE = 1500
 """Characters of a passage to rerank, where no vector selects one."""
 
