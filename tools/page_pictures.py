@@ -27,6 +27,7 @@ PICTURES = {
         800,
         "light",
     ),
+    "links": (f"/links/{NOTE}", 1280, 800, "light"),
     "look": ("/look", 1280, 1000, "light"),
     "sql": (
         "/sql?run=1&query=select+date_part('year',+date)::text+as+year,+count(*)+as+documents"

@@ -40,7 +40,7 @@ _CALL = re.compile(r"^create macro (.+\)) as table$", re.M)
 _TAKEN = re.compile(r"^-- in +(\w+) +(\S+) *(.*)$", re.M)
 _NEEDS = re.compile(r"^-- needs +(.+)$", re.M)
 _STORED = re.compile(r"^-- stored\b", re.M)
-_CREATE = re.compile(r"^create view ", re.M)
+_CREATE = re.compile(r"^(create) view ", re.M)
 _COLUMN = re.compile(r"^-- out +(\w+) +(\S+) *(.*)$", re.M)
 
 
@@ -85,7 +85,7 @@ class View(NamedTuple):
     @property
     def table(self) -> str:
         """Statement that computes the view, and stores its rows."""
-        return _CREATE.sub("create table ", self.text, count=1)
+        return _CREATE.sub(r"\1 table ", self.text, count=1)
 
     @property
     def is_macro(self) -> bool:

@@ -162,11 +162,14 @@ async def _document(toolbox: Toolbox, request: Request) -> Response:
 
 
 async def _around(toolbox: Toolbox, request: Request) -> Response:
+    """Show the links around a document: beside it as lists, by themselves with a drawing."""
+    from qmd.surfaces.page.graph_page import graph_view
     from qmd.surfaces.page.links_page import links_view
 
-    view = await links_view(toolbox, request.path_params["file"])
-    is_part = request.headers.get("x-part") == "links"
-    return _page("links_part.html" if is_part else "links.html", view=view, asked=AddressedSearch())
+    file = request.path_params["file"]
+    if request.headers.get("x-part") == "links":
+        return _page("links_part.html", view=await links_view(toolbox, file))
+    return _page("links.html", view=await graph_view(toolbox, file))
 
 
 async def _go(toolbox: Toolbox, request: Request) -> Response:

@@ -101,8 +101,17 @@ def test_all_works_without_script(browser, pages):
         assert files(page) == ["/doc/notes/tea.md"]
         page.click(".hit-link")
         page.click("text=Links and similar documents")
-        page.click("text=Water")
+        page.click(".near >> text=Water")
         assert page.inner_text(".doc-title") == "Water"
+
+
+def test_the_drawing_of_links_is_walked_with_keys(browser, pages):
+    with opened(browser, pages, "/links/notes/tea.md", java_script_enabled=False) as page:
+        page.focus(".graph a[aria-label=Water]")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/links/notes/deep/water.md")
+        page.click(".graph .step0 a")
+        page.wait_for_url("**/doc/notes/deep/water.md")
 
 
 @pytest.mark.parametrize("path", SHOWN)

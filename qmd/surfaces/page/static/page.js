@@ -148,6 +148,9 @@ if (around) {
     .catch(() => {}); // the link to the same stays
 }
 
+const drawing = document.querySelector(".drawing");
+if (drawing) drawing.scrollLeft = (drawing.scrollWidth - drawing.clientWidth) / 2; // the document in the middle
+
 const outline = document.querySelectorAll(".outline a");
 if (outline.length && "IntersectionObserver" in window) {
   const by = new Map([...outline].map((link) => [decodeURIComponent(link.hash.slice(1)), link]));
