@@ -27,7 +27,7 @@ from qmd.errors import (
     WriteConflict,
 )
 from qmd.operations import left_out
-from qmd.operations.editing import in_words
+from qmd.operations.document_changes import in_words
 from qmd.ranking.matcher import Matcher
 from qmd.surfaces.tools import reply_text
 from qmd.surfaces.tools.reply import Code, Reply, Resource, refusal
@@ -40,7 +40,7 @@ from qmd.wording import amount, on_one_line, reaches, size
 
 if TYPE_CHECKING:
     from qmd.analytics.rows import Results
-    from qmd.operations.editing import DocumentChange
+    from qmd.operations.document_changes import DocumentChange
     from qmd.operations.grep import Line
     from qmd.operations.listing import Document
     from qmd.operations.passages import Excerpts

@@ -54,11 +54,11 @@ def test_weak_results_are_left_out_before_the_limit(toolbox):
 def test_a_score_is_high_enough_if_it_is_shown_so(toolbox, monkeypatch, name, score, shown):
     [result, *_] = search(toolbox.engine, "tea")
 
-    async def found(function, asked):
+    async def found(runner, function, asked):
         assert score >= asked["minScore"] or shown < 0.5
         return Results([result._replace(score=score)])
 
-    monkeypatch.setattr(toolbox, "_run", found)
+    monkeypatch.setattr("qmd.surfaces.tools.run_operation.OperationRunner.run", found)
     records = call(toolbox, name, query="tea", minScore=0.5).structured["results"]
     assert [each["score"] for each in records] == [shown] * (shown >= 0.5)
 
