@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+    from qmd.analytics.passages import Excerpts
     from qmd.types import Result
 
 Row = TypeVar("Row", covariant=True)
@@ -171,7 +172,10 @@ class Results(Rows["Result"]):
         nearly: best of these scores; 0.0 without any.
         respelled: words of the query that no document has, each with those that were looked for
             in its place; the notice says so, too.
+        passages: of the results, within a budget of tokens; None: none was given.
     """
+
+    passages: Excerpts | None = None
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What a write to a document is about: its place, its section, and others with its title."""
+"""Target of a write to a document: its place, its section, and others with its title."""
 
 from __future__ import annotations
 

@@ -47,6 +47,7 @@ ANSWERS: Mapping[str, Answer] = {
     "similar": finding.answer_similar,
     "context": finding.answer_context,
     "grep": finding.answer_grep,
+    "links": finding.answer_links,
     "get": reading.answer_get,
     "multi_get": reading.answer_multi_get,
     "ls": reading.answer_ls,

@@ -25,6 +25,7 @@ def test_a_search_gives_records_and_a_summary(toolbox):
         "context": None,
         "snippet": "1: # Green tea\n2: \n3: Brew it at 80 degrees.\n4: Never boil it.",
         "line": 4,
+        "size": 51,
     }
     assert round(found["score"], 2) == found["score"]
     percent = round(found["score"] * 100)

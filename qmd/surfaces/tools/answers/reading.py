@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from qmd.errors import NotFound, QmdError
 from qmd.operations.documents import folder_named, get, multi_get, outline_of_document
+from qmd.operations.facets import facets
 from qmd.operations.listing import documents, listing
 from qmd.operations.status import status
-from qmd.surfaces.tools import build_reply, reply_text
+from qmd.surfaces.tools import build_reply, finding_reply, reply_text
 from qmd.surfaces.tools.arguments import InvalidArguments, read
+from qmd.surfaces.tools.paging import page_of
 from qmd.surfaces.tools.reply import Code, Reply, Resource, refusal
 from qmd.surfaces.tools.run_operation import OperationRunner, ToolCall
 from qmd.surfaces.tools.schemas.reading import LS
@@ -48,19 +50,25 @@ async def _folder(runner: OperationRunner, name: str) -> Reply | None:
 async def answer_ls(runner: OperationRunner, call: ToolCall) -> Reply:
     """Answer `ls`."""
     asked = read(call.tool, call.given)
-    page = asked["offset"], asked["limit"]
-    if asked.get("path") is None and asked.get("since") is None:
-        return build_reply.collections(await runner.read(runner.engine.overview), *page)
+    page = await page_of(runner, call, asked)
+    by = asked.pop("by", None)
+    if asked.get("path") is None and asked.get("since") is None and by is None:
+        return finding_reply.collections(await runner.read(runner.engine.overview), page)
     folder = ("", "")
     if asked.get("path") is not None:
         folder = await runner.read(folder_named, runner.engine, asked["path"])
         asked["path"] = "/".join(folder)
+    if by is not None:
+        found = await runner.read(
+            facets, runner.engine, asked.get("path"), by=by, since=asked.get("since")
+        )
+        return finding_reply.counted(by, found, page)
     found = await runner.run(documents, asked)
     if asked.get("since") is not None:
-        return build_reply.listed((), found, *page)
+        return finding_reply.listed((), found, page)
     if not found:
         return refusal(Code.NOT_FOUND, f"No documents below {asked['path']}.")
-    return build_reply.listed(*listing(found, *folder), *page)
+    return finding_reply.listed(*listing(found, *folder), page)
 
 
 async def answer_multi_get(runner: OperationRunner, call: ToolCall) -> Reply:
