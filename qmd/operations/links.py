@@ -79,7 +79,6 @@ class LinkedDocument(NamedTuple):
 @operation(
     title="Links of a document",
     description="Links of a document (or file#Heading), out and back; steps 2: also of those.",
-    unlisted=(),
     examples=(
         ("What a note links to, and what links to it", "qmd links notes/tea.md"),
         ("Of one section", "qmd links 'notes/coffee.md#Coffee'"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from qmd.analytics.passages import Excerpts
+from qmd.analytics.rows import Excerpts
 from qmd.operations.record_order import is_record
 from qmd.ranking import excerpts
 from qmd.ranking.excerpts import Excerpted, Spot

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Unpack
 
-from qmd.analytics.passages import Excerpts
+from qmd.analytics.rows import Excerpts
 from qmd.declaration.operation import Parameter, operation
 from qmd.declaration.parameters import LONGEST_QUERY, Exact, Mode, Selection, TokenBudget
 from qmd.operations.semantic_search import query

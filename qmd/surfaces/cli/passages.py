@@ -10,7 +10,7 @@ from qmd.surfaces.cli.common import Json, notice, say
 from qmd.surfaces.cli.derive import Call, command
 
 if TYPE_CHECKING:
-    from qmd.analytics.passages import Excerpts
+    from qmd.analytics.rows import Excerpts
     from qmd.ranking.excerpts import Excerpt
 
 

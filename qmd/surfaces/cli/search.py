@@ -91,7 +91,7 @@ def passages_of(results: Results, form: formats.Format) -> None:
     Raises:
         UsageError: the format is none that passages have.
     """
-    from qmd.analytics.passages import Excerpts
+    from qmd.analytics.rows import Excerpts
     from qmd.surfaces.cli import passages
 
     if form not in (formats.Format.CLI, formats.Format.JSON):

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from qmd.operations.put import Put
     from qmd.operations.status import Status
     from qmd.reports import Embedded, Report
+    from qmd.storage.catalog import Overview
 
 _OF_CONTRACT = {"DATABASE_ERROR": Code.DATABASE_BUSY, "TIMEOUT": Code.TIMEOUT}
 

@@ -13,8 +13,7 @@ from qmd.text.tokens import TOKEN_BYTES
 from qmd.wording import amount, on_one_line, reaches, size
 
 if TYPE_CHECKING:
-    from qmd.analytics.passages import Excerpts
-    from qmd.analytics.rows import Results
+    from qmd.analytics.rows import Excerpts, Results
     from qmd.operations.facets import FacetValue
     from qmd.operations.grep import Line
     from qmd.operations.links import LinkedDocument
