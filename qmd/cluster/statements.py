@@ -228,6 +228,12 @@ def _all_true(shards: Shards, name: str, parameters: Parameters) -> list[Row]:
     return [(all(rows[0][0] for rows in on_all(shards, name, parameters).values()),)]
 
 
+def _state(shards: Shards, name: str, parameters: Parameters) -> list[Row]:
+    """Join the states of the shards to one."""
+    found = on_all(shards, name, parameters)
+    return [(" ".join(found[shard][0][0] for shard in sorted(found)),)]
+
+
 def _none(_: Shards, __: str, ___: Parameters) -> list[Row]:
     return []
 
@@ -287,9 +293,11 @@ RULES: Mapping[str, Rule] = {
     "documents/encoded": Gathered(is_distinct=True),
     "documents/is_empty": _all_true,
     "documents/named": Gathered(numbers=(1,), order=lambda row: (row[0], row[2], row[3])),
+    "documents/outlines": Gathered(),
     "documents/places": _DOCUMENT(only="ids"),
     "documents/recorded": _none,  # the files are on another machine
     "documents/why_unread": _none,
+    "documents/state": _state,
     "documents/similar": Gathered(
         order=lambda row: row[1:], limit=5, instead="cluster/similar", width=1
     ),

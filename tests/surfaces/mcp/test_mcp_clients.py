@@ -256,7 +256,7 @@ def test_a_call_that_is_given_up_stops_in_the_database(talk, shelf, monkeypatch)
             anyio.from_thread.run_sync(stopped.set)
             raise
 
-    monkeypatch.setattr("qmd.surfaces.tools.dispatch.search", search)
+    monkeypatch.setattr("qmd.surfaces.tools.answers.finding.search", search)
 
     async def work(client):
         async with anyio.create_task_group() as tasks:

@@ -74,6 +74,18 @@ def tool_of(
     )
 
 
+CURSOR = "cursor"
+"""Argument with the place where the page before ended."""
+
+
+def paged(tool: Tool) -> Tool:
+    """Return a tool that takes a cursor, which answers name where there is more."""
+    properties = {**tool.input["properties"], CURSOR: {"type": "string", "minLength": 1}}
+    return tool._replace(
+        input={**tool.input, "properties": properties}, unlisted=tool.unlisted | {CURSOR}
+    )
+
+
 def _schema(declared: Declared) -> Schema:
     """Return the JSON Schema of one parameter."""
     about, default = declared.about, declared.default_on("tool")
