@@ -17,6 +17,8 @@ from typing import NamedTuple
 LONG = 600
 """Seconds after which something that has to happen is taken for stuck."""
 
+_PROGRESS = re.compile(r"Embedding: .* left; ")
+
 _FENCED = re.compile(r"^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.M | re.S)
 
 
@@ -91,8 +93,9 @@ def difference(wanted: str, got: str) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    """Without blanks at ends of lines, and without blank lines at the end."""
-    return [line.rstrip() for line in text.rstrip().splitlines()]
+    """Without blanks at ends of lines, blank lines at the end, and progress of slow machines."""
+    lines = (line.rstrip() for line in text.rstrip().splitlines())
+    return [line for line in lines if not _PROGRESS.match(line)]
 
 
 def _pattern(lines: list[str]) -> str:
