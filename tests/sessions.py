@@ -17,7 +17,8 @@ from typing import NamedTuple
 LONG = 600
 """Seconds after which something that has to happen is taken for stuck."""
 
-_PROGRESS = re.compile(r"Embedding: .* left; ")
+_PROGRESS = re.compile(r"^(Indexing|Embedding)\b.*: .*\n", re.M)
+"""What is printed every ten seconds in a pipe, on a machine that is slow today."""
 
 _FENCED = re.compile(r"^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.M | re.S)
 
@@ -81,7 +82,7 @@ def printed(command: str, folder: Path, environ: Mapping[str, str]) -> str:
         check=False,
     )
     assert done.returncode == 0, f"$ {command}\n{done.stdout}\nexit code {done.returncode}"
-    return done.stdout
+    return _PROGRESS.sub("", done.stdout)
 
 
 def difference(wanted: str, got: str) -> str:
@@ -93,9 +94,8 @@ def difference(wanted: str, got: str) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    """Without blanks at ends of lines, blank lines at the end, and progress of slow machines."""
-    lines = (line.rstrip() for line in text.rstrip().splitlines())
-    return [line for line in lines if not _PROGRESS.match(line)]
+    """Without blanks at ends of lines, and without blank lines at the end."""
+    return [line.rstrip() for line in text.rstrip().splitlines()]
 
 
 def _pattern(lines: list[str]) -> str:
