@@ -231,7 +231,8 @@ def _all_true(shards: Shards, name: str, parameters: Parameters) -> list[Row]:
 def _state(shards: Shards, name: str, parameters: Parameters) -> list[Row]:
     """Join the states of the shards to one."""
     found = on_all(shards, name, parameters)
-    return [(" ".join(found[shard][0][0] for shard in sorted(found)),)]
+    ordered = [found[shard][0] for shard in sorted(found)]
+    return [(" ".join(row[0] for row in ordered), " ".join(row[1] for row in ordered))]
 
 
 def _none(_: Shards, __: str, ___: Parameters) -> list[Row]:
@@ -287,6 +288,7 @@ RULES: Mapping[str, Rule] = {
     "collections/lost_folders": _none,
     "collections/unread_files": _none,
     "collections/overview": added([4, 5, 7, 8], keys=[0, 1, 2, 3]),
+    "documents/after": Gathered(order=lambda row: row[:2], limit="limit"),
     "documents/at": _DOCUMENT(),
     "documents/below": _DOCUMENT(order=lambda row: (row[1], row[2])),
     "documents/bodies": Gathered(is_distinct=True),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 
@@ -97,17 +98,23 @@ def instructions(tools: Mapping[str, Tool]) -> str:
     return _called(tools, _INSTRUCTIONS + (_SUBMIT if may_submit else "")) + "."
 
 
-def guide(tools: Mapping[str, Tool]) -> str:
+def guide(tools: Mapping[str, Tool], collection: str | None = None) -> str:
     """Compose the guide.
 
     Args:
         tools: by the names that the client sees.
+        collection: that the user wants to search.
     """
     lines = [
         f"- `{name}` ({tool.title}): best for {_BEST_FOR[tool.name]}"
         for name, tool in tools.items()
     ]
-    return _called(tools, _GUIDE).format(tools="\n".join(lines))
+    text = _called(tools, _GUIDE).format(tools="\n".join(lines))
+    if collection:
+        text += (
+            f"- Search in the collection {json.dumps(collection)} alone: `collection` names it.\n"
+        )
+    return text
 
 
 def _called(tools: Mapping[str, Tool], text: str) -> str:

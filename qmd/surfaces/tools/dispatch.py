@@ -78,6 +78,19 @@ OF_RECORDS = (QUERY_EXPERIENCES, SUBMIT_EXPERIENCE)
 """Tools that are there unless index.yml switches experience records off."""
 
 
+def offered_tools(
+    *, read_only: bool, allow_write: bool, with_records: bool = True
+) -> tuple[Tool, ...]:
+    """Choose the tools that a server with some options offers; see `Toolbox`."""
+    return tuple(
+        tool if allow_write else without_fresh(tool)
+        for tool in schemas.TOOLS
+        if not (tool.writes and read_only)
+        and (allow_write or not tool.optional)
+        and (with_records or tool not in OF_RECORDS)
+    )
+
+
 class Toolbox:
     """Answers calls of tools, for any protocol.
 
@@ -92,13 +105,8 @@ class Toolbox:
         self, engine: Index, *, read_only: bool = False, allow_write: bool = False
     ) -> None:
         self.engine = engine
-        with_records = records_wanted(engine)
-        self.tools = tuple(
-            tool if allow_write else without_fresh(tool)
-            for tool in schemas.TOOLS
-            if not (tool.writes and read_only)
-            and (allow_write or not tool.optional)
-            and (with_records or tool not in OF_RECORDS)
+        self.tools = offered_tools(
+            read_only=read_only, allow_write=allow_write, with_records=records_wanted(engine)
         )
         self._by_name = {tool.name: tool for tool in self.tools}
         self._runner = OperationRunner(engine)

@@ -90,7 +90,8 @@ def _state(index: Index) -> str:
     """Return the state of the documents, which is computed once for each state of the index."""
 
     def look(cursor: Cursor) -> str:
-        return str(cursor.one("documents/state"))
+        [(state, _)] = cursor.run("documents/state")
+        return str(state)
 
     return index.read(look, key="documents/state")
 
