@@ -121,5 +121,6 @@ def browser(pages, mapped):
 
 def axe() -> Path | None:
     """File of axe-core, if there is one."""
-    named = os.environ.get("QMD_TEST_AXE", "node_modules/axe-core/axe.min.js")
-    return Path(named) if Path(named).is_file() else None
+    installed = Path(__file__).parents[3] / "node_modules" / "axe-core" / "axe.min.js"
+    named = Path(os.environ.get("QMD_TEST_AXE", installed))
+    return named if named.is_file() else None
