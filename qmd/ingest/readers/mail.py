@@ -34,12 +34,13 @@ def read(data: bytes, name: str) -> Reading:
     data = trees.in_utf8(data)
     if not _HEADER.match(data.lstrip()):
         raise Unreadable("no mail: it does not begin with a header")
-    subject = sender = date = None
+    subject = sender = date = language = None
     identity: dict[str, str | None] = {}
     with out.filling():
         message = parsed_message(data)
         subject, sender = header(message, "subject"), header(message, "from")
         date = mailed(header(message, "date") or "")
+        language = (header(message, "content-language") or "").split(",")[0].strip()
         if subject is None and sender is None and date is None:
             raise Unreadable("no mail: it has neither subject, sender nor date")
         identity = {
@@ -47,7 +48,9 @@ def read(data: bytes, name: str) -> Reading:
             for key in ("message-id", "in-reply-to", "to", "cc", "list-id")
         }
         add(out, message)
-    return out.reading(title=subject, date=date, author=sender, metadata=identity)
+    return out.reading(
+        title=subject, date=date, author=sender, language=language, metadata=identity
+    )
 
 
 def parsed_message(data: bytes) -> Message:

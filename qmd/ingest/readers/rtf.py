@@ -10,6 +10,7 @@ import codecs
 import re
 from dataclasses import dataclass, replace
 from datetime import datetime
+from locale import windows_locale
 
 from qmd.ingest.readers import charsets, wide
 from qmd.ingest.readers.building import Builder, single_spaced
@@ -40,6 +41,10 @@ _CHARSETS = {
     **{162: "cp1254", 163: "cp1258", 177: "cp1255", 178: "cp1256", 186: "cp1257"},
     **{204: "cp1251", 222: "cp874", 238: "cp1250"},
 }
+_LANGUAGE = re.compile(rb"\\deflang(\d{1,5})")
+_HEAD = 4096
+"""Bytes in which the language stands."""
+
 _ADDRESS = re.compile(r'HYPERLINK\s+"?([^"\s]+)')
 _BULLET = re.compile(r"([•·▪◦–\-])\t\s*")
 _NUMBER = re.compile(r"(\d{1,3}[.)])\t\s*")
@@ -78,8 +83,15 @@ def read(data: bytes, name: str) -> Reading:
         title=given_title(told.get("title")),
         date=scan.date,
         author=told.get("author"),
+        language=_language(data),
         metadata={key: told.get(key) for key in ("subject", "keywords", "doccomm")},
     )
+
+
+def _language(data: bytes) -> str | None:
+    """Return the language of a document, which Windows numbers."""
+    number = _LANGUAGE.search(data, 0, _HEAD)
+    return windows_locale.get(int(number[1]), "").replace("_", "-") if number else None
 
 
 def _in_ascii(text: str) -> bytes:
