@@ -40,7 +40,9 @@ def stale(library, **options):
     found = marks(library.engine, **options)
     mapped = engine_of(library)
     assert hold(mapped) is not None
+    search(mapped, "nothing has this")
     assert marks(mapped, **options) == found
+    assert marks(mapped, **options) == found  # from what is in memory by now
     mapped.close()
     return found
 
@@ -60,9 +62,13 @@ def test_the_records_of_unchanged_files_are_in_memory_with_the_postings(notes, m
     monkeypatch.setattr(Cursor, "again", noted)
     mapped = engine_of(notes)
     assert hold(mapped) is not None
-    assert marks(mapped) == {"tea.md": False, "pot.md": False}
+    assert not search(mapped, "pot")[0].stale
+    assert "documents/recorded" in run
+    run.clear()
+    assert not search(mapped, "tea")[0].stale
     assert "documents/recorded" not in run
-    assert marks(notes.engine) == {"tea.md": False, "pot.md": False}
+    os.utime(notes.root / "tea.md")
+    assert marks(mapped) == {"tea.md": False, "pot.md": False}
     assert "documents/recorded" in run
     mapped.close()
 
