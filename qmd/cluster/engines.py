@@ -42,4 +42,6 @@ def opened(place: Place, machine: Machine, engine: Engine, *, stays: bool) -> Sh
         shards=shards,
         close_shards=shards.close,
         size=found.bytes,
+        deadline=engine.deadline if engine.name == "ray" else 0.0,
+        allow_partial=engine.allow_partial,
     )

@@ -54,7 +54,7 @@ class ShardsMissing(ClusterFailure):
         named = ", ".join(map(str, numbers[:10])) + (" …" if len(numbers) > 10 else "")
         super().__init__(
             f"{amount(len(numbers), 'shard')} of {count} did not answer ({named}): {reason}\n\n"
-            "Try again when its machine is back."
+            "Try again when its machine is back. With --allow-partial, searches go on without it."
         )
         self.numbers = tuple(numbers)
 

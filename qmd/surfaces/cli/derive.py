@@ -16,7 +16,7 @@ from qmd.declaration import operation as declaration
 from qmd.declaration.operation import Declared, Operation, Parameter
 from qmd.errors import InvalidArgument, UsageError
 from qmd.surfaces import console
-from qmd.surfaces.cli.common import State, state
+from qmd.surfaces.cli.common import PARTLY, Ended, State, state
 from qmd.wording import bounds
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def command(
             here = state(context)
             given = read(operation, values)
             with here.engine(warm=warm or operation.is_async, gpu=gpu, new=new) as engine:
-                engine.check_operation(operation)
+                engine.begin(operation)
                 call = Call(here, engine, operation, given, dict(given), own)
                 if adjust is not None:
                     adjust(call)
@@ -98,6 +98,8 @@ def command(
                         call.arguments[progress_as] = told
                     result = carried_out(operation, call)
                 show(call, result)
+                if getattr(result, "missing_shards", ()):
+                    raise Ended(PARTLY)
 
         return _declare(run, operation, options)
 
@@ -144,10 +146,10 @@ def carried_out(operation: Operation, call: Call) -> Any:
     work = partial(operation.function, call.engine, **call.arguments)
     try:
         if not operation.is_async:
-            return work()
+            return call.engine.ended(work())
         import anyio
 
-        return anyio.run(work)
+        return call.engine.ended(anyio.run(work))
     except InvalidArgument as error:
         declared = operation.parameters.get(error.parameter)
         raise error.named(_label(declared) if declared else error.parameter) from error

@@ -84,6 +84,8 @@ def results(question: str, found: Results, least: float) -> Reply:
     told: dict[str, Any] = {"notice": "\n".join(notes)} if notes else {}
     if found.respelled:
         told["respelled"] = {word: list(near) for word, near in found.respelled.items()}
+    if found.missing_shards:
+        told |= {"partial": True, "missingShards": list(found.missing_shards)}
     parts = (reply_text.summary(question, kept), *notes, *reply_text.places(kept, match))
     return Reply(parts, {"results": kept, **told})
 
