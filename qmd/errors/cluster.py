@@ -75,6 +75,7 @@ class NotAManifest(ClusterFailure):
             f"{shown(place)} has no index of shards that can be used: {problem}\n\n"
             "Make one with 'qmd cluster build FOLDER --to DEST --shards N'."
         )
+        self.problem = problem
 
 
 class ShardDamaged(ClusterFailure):

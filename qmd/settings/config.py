@@ -335,9 +335,10 @@ class _Reader:
             home = self._place.home or Path.home()
             with self._failing(here, "from"):
                 folder = (self._place.project or home) / expand_home(source, home)
+            where = source if "://" in source else os.path.normpath(folder)
             found[str(name)] = Engine(
                 str(name),
-                os.path.normpath(folder),
+                where,
                 self._text(here, "address"),
                 float(deadline),
                 self._flag(here, "allow_partial", default=False),

@@ -130,7 +130,10 @@ def test_a_changed_byte_is_found_by_its_checksum(library: Library) -> None:
     data = bytearray(path.read_bytes())
     data[-100] ^= 1
     path.write_bytes(data)
-    assert _nothing(folder) == ["its checksum differs.", None]
+    first, second = _nothing(folder)
+    assert first is not None
+    assert "its checksum differs" in first
+    assert second is None
 
 
 @pytest.mark.parametrize(
@@ -260,14 +263,14 @@ def test_a_project_cannot_choose_an_engine(
     assert (code, "which a project must not" in err) == (1, True)
 
 
-def test_ray_is_imported_by_one_module_alone() -> None:
+def test_ray_is_imported_by_two_modules_alone() -> None:
     package = Path(manifests.__file__).parents[1]
     importing = [
         file.relative_to(package).as_posix()
         for file in package.rglob("*.py")
         if any(line.split()[:2] in (["import", "ray"], ["from", "ray"]) for line in _lines(file))
     ]
-    assert importing in ([], ["cluster/ray_engine.py"])
+    assert sorted(importing) == ["cluster/ray_build.py", "cluster/ray_engine.py"]
 
 
 def _lines(file: Path) -> list[str]:
