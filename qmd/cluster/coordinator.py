@@ -132,6 +132,11 @@ class ShardedDocuments:
         rows = RULES["search/paths"](self._shards, "search/paths", {"ids": list(ids)})
         return {number: (collection, path) for number, collection, path in rows}
 
+    def named(self, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
+        """Return (path, title) of documents, by number."""
+        rows = RULES["search/named"](self._shards, "search/named", {"ids": list(ids)})
+        return {number: (path, title) for number, _, path, title in rows}
+
     def texts(self, cursor: Cursor, ids: Iterable[int]) -> dict[int, Text]:
         """Load documents with their texts, by number."""
         return {row[0]: Text(*row) for row in cursor.run("search/documents", ids=list(ids))}
@@ -183,8 +188,9 @@ class ShardedCursor(Cursor):
 
 
 def _memory_of(shards: Shards) -> Memory:
+    postings: bm25.Held = ShardedPostings(shards)
     memory = Memory()
-    memory.held[bm25.POSTINGS] = ShardedPostings(shards)
+    memory.held[bm25.POSTINGS] = postings
     return memory
 
 
