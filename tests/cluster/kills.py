@@ -32,6 +32,24 @@ def uses(process: int, library: str) -> bool:
         return False
 
 
+def parent(process: int) -> int:
+    """Return the parent of a process; 0 if it has ended."""
+    try:
+        return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+def ended(numbers: list[int], seconds: float = 120) -> bool:
+    """Wait until processes have ended; False if they have not."""
+    end = time.monotonic() + seconds
+    while any(parent(each) for each in numbers):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.05)
+    return True
+
+
 class Killer(threading.Thread):
     """Kills the first process that qualifies, once.
 

@@ -50,7 +50,7 @@ def main(folder: Path) -> dict[str, Any]:
     facts: dict[str, Any] = {}
     with cluster():
         facts["build"] = built_with_a_kill(folder)
-        many, held = opened(place, shards, deadline=60)
+        many, held = opened(place, shards, deadline=120)
         before = held.processes()
         facts["differ"] = []
         for number, text in enumerate(KEYWORDS):
@@ -59,12 +59,15 @@ def main(folder: Path) -> dict[str, Any]:
             if number == 3 * len(KEYWORDS) // 4:
                 middle = held.processes()
                 [raylet] = kills.processes("raylet/raylet", "--node_ip_address=127.0.0.2")
+                there = [each for each in middle if kills.parent(each) == raylet]
                 os.kill(raylet, signal.SIGKILL)
+                facts["ended"] = kills.ended(there)
             if list(search(one, text, limit=20)) != list(search(many, text, limit=20)):
                 facts["differ"].append(text)
         after = held.processes()
         facts["restarted"] = [was != now for was, now in zip(before, middle, strict=True)]
-        facts["moved"] = sum(was != now for was, now in zip(middle, after, strict=True))
+        facts["there"] = len(there)
+        facts["moved"] = len(set(there).difference(after))
         short, slow = opened(place, shards, deadline=3)
         stopped = slow.processes()[2]
         os.kill(stopped, signal.SIGSTOP)

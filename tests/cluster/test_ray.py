@@ -68,7 +68,8 @@ def test_actors_find_what_one_index_finds_and_one_is_killed_meanwhile(
 
 def test_a_machine_is_lost_and_its_shards_answer_from_another(facts: dict[str, Any]) -> None:
     assert facts["differ"] == []
-    assert facts["moved"] > 0
+    assert facts["ended"]
+    assert facts["moved"] == facts["there"] > 0
 
 
 def test_a_worker_is_killed_while_it_embeds_and_nothing_is_lost_or_made_twice(
