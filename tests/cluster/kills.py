@@ -33,11 +33,12 @@ def uses(process: int, library: str) -> bool:
 
 
 def parent(process: int) -> int:
-    """Return the parent of a process; 0 if it has ended."""
+    """Return the parent of a process; 0 if it has ended, also where none has asked how."""
     try:
-        return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+        state, number = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[:2]
     except OSError:
         return 0
+    return 0 if state == "Z" else int(number)
 
 
 def ended(numbers: list[int], seconds: float = 120) -> bool:
