@@ -63,6 +63,9 @@ NAMES = ALIKE | {"INDEX_PATH", "HOME", "NO_COLOR", "TERM", "COLUMNS", "LINES"}
 GLOBAL = ("--index", "--engine")
 """Options with a value that stand before the command, in this order."""
 
+ALLOW_PARTIAL = "--allow-partial"
+"""Option of an index of shards, which stands behind those."""
+
 YES = ("1", "true", "yes", "on")
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__))
@@ -72,9 +75,10 @@ _PRIME = (1 << 107) - 1
 
 
 def hoisted(arguments: "Sequence[str]") -> list[str]:
-    """Move `--index` and `--engine` in front of the command, and leave `--no-server` out."""
+    """Move options of all commands in front of the command, and leave `--no-server` out."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
-    left = [each for each in arguments[:end] if each != "--no-server"]
+    flags = ("--no-server", ALLOW_PARTIAL)
+    left = [each for each in arguments[:end] if each not in flags]
     front = []
     for option in GLOBAL:
         for at, each in enumerate(left):
@@ -83,6 +87,8 @@ def hoisted(arguments: "Sequence[str]") -> list[str]:
                 front += [option, value if given else left[at + 1]]
                 del left[at : at + (1 if given else 2)]
                 break
+    if ALLOW_PARTIAL in arguments[:end]:
+        front.append(ALLOW_PARTIAL)
     return [*front, *left, *arguments[end:]]
 
 
@@ -96,7 +102,8 @@ def call(arguments: "Sequence[str]") -> int | None:
     if "--no-server" in arguments[:end] or os.environ.get("QMD_NO_SERVER", "").lower() in YES:
         return None
     rest = hoisted(arguments)
-    if not rest or "--engine" in rest[:4] or None in (sys.stdin, sys.stdout, sys.stderr):
+    of_shards = "--engine" in rest[:4] or ALLOW_PARTIAL in rest[:5]
+    if not rest or of_shards or None in (sys.stdin, sys.stdout, sys.stderr):
         return None
     try:
         try:

@@ -240,9 +240,12 @@ class Results(Rows["Result"]):
         nearly: best of these scores; 0.0 without any.
         respelled: words of the query that no document has, each with those that were looked for
             in its place; the notice says so, too.
+        missing_shards: numbers of the shards that did not answer, and whose documents are missing;
+            the notice says so, too. Only with `allow_partial`.
         passages: of the results, within a budget of tokens; None: none was given.
     """
 
+    missing_shards: tuple[int, ...] = ()
     passages: Excerpts | None = None
 
     def __init__(

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from qmd.cluster import manifest as manifests
-from qmd.cluster import routing, shard_builder
+from qmd.cluster import routing, shard_builder, sources
 from qmd.cluster.manifest import BuildManifest, ShardFile
 from qmd.cluster.settle import Measured, settle_shards
 from qmd.errors import IndexNotWritable, NotAManifest, UsageError
@@ -103,7 +103,7 @@ def _check(plan: Plan) -> None:
         raise UsageError(f"{to} lies in {root}, whose files are indexed.\n\nChoose another folder.")
     if plan.to.exists() and not plan.to.is_dir():
         raise UsageError(f"{plan.to} is no folder.")
-    known = (manifests.NAME, "routes.json", "builds", "cluster.build")
+    known = (manifests.NAME, "routes.json", "builds", "cluster.build", sources.STAGED)
     others = [
         each.name
         for each in (plan.to.iterdir() if plan.to.exists() else ())

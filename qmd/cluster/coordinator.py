@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from qmd.cluster.numbers import numbers_by_shard, overall_number
+from qmd.cluster.partial import MISSING, LostShards, RemainingShards
 from qmd.cluster.shard import ShardRequest
 from qmd.cluster.statements import HERE, RULES, Shards
-from qmd.errors import NotOverShards, ShardsReadOnly
+from qmd.errors import DocumentNotFound, NotOverShards, ShardsMissing, ShardsReadOnly
 from qmd.ranking import bm25
 from qmd.ranking.postings import Near, Tally, Wanted
 from qmd.storage import cancellation
@@ -131,6 +132,11 @@ class ShardedDocuments:
         rows = RULES["search/paths"](self._shards, "search/paths", {"ids": list(ids)})
         return {number: (collection, path) for number, collection, path in rows}
 
+    def named(self, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
+        """Return (path, title) of documents, by number."""
+        rows = RULES["search/named"](self._shards, "search/named", {"ids": list(ids)})
+        return {number: (path, title) for number, _, path, title in rows}
+
     def texts(self, cursor: Cursor, ids: Iterable[int]) -> dict[int, Text]:
         """Load documents with their texts, by number."""
         return {row[0]: Text(*row) for row in cursor.run("search/documents", ids=list(ids))}
@@ -185,31 +191,65 @@ class ShardedCursor(Cursor):
         """Do nothing: shards plan their statements themselves."""
 
 
+def _memory_of(shards: Shards) -> Memory:
+    postings: bm25.Held = ShardedPostings(shards)
+    memory = Memory()
+    memory.held[bm25.POSTINGS] = postings
+    return memory
+
+
 class ShardedDatabase(Database):
     """Shards of one build of an index; it never changes, so that all reads see one state.
 
     Args:
         path: of the manifest.
+
+    Attributes:
+        lost: shards that did not answer of late.
     """
 
     def __init__(self, path: Path, shards: Shards) -> None:
         super().__init__(path)
         self._shards = shards
         self._engine = connected()
-        self._lasting = Memory()
-        self._lasting.held[bm25.POSTINGS] = ShardedPostings(shards)
+        self._lasting = _memory_of(shards)
+        self.lost = LostShards(shards.count)
         self._results: dict[Hashable, Any] = {}
         self._guard = threading.Lock()
 
     def read(self, work: Callable[[Cursor], Result], *, aside: bool = False) -> Result:
         """Run `work` on the shards, beside other reads.
 
+        In an operation that may leave shards out, it runs again without those that are missing: so
+        all of a result is of the same shards.
+
         Raises:
             ClusterFailure: a shard does not answer, or the work cannot be done over shards.
         """
         self.check_own()
+        missing = MISSING.get()
         with translating(self.path):
-            return work(ShardedCursor(self._engine.cursor(), self._shards, self._lasting))
+            while True:
+                try:
+                    if missing:
+                        return self._read_without(missing, work)
+                    return work(ShardedCursor(self._engine.cursor(), self._shards, self._lasting))
+                except ShardsMissing as error:
+                    if missing is None or missing.issuperset(error.numbers):
+                        raise
+                    missing.update(error.numbers)
+                    self.lost.add(error.numbers)
+                    if len(missing) == self._shards.count:
+                        raise
+
+    def _read_without(self, missing: set[int], work: Callable[[Cursor], Result]) -> Result:
+        """Run `work` on the other shards. Nothing of it is remembered."""
+        shards = RemainingShards(self._shards, missing)
+        try:
+            return work(ShardedCursor(self._engine.cursor(), shards, _memory_of(shards)))
+        except DocumentNotFound as error:
+            numbers = sorted(missing)
+            raise ShardsMissing(numbers, shards.count, "the document may be there.") from error
 
     def remembered(
         self, key: Hashable, work: Callable[[Cursor], Result], *, cursor: Cursor | None = None
@@ -221,7 +261,7 @@ class ShardedDatabase(Database):
                 return known
         found = self.read(work) if cursor is None else work(cursor)
         with self._guard:
-            if len(self._results) < REMEMBERED:
+            if len(self._results) < REMEMBERED and not MISSING.get():
                 self._results[key] = found
         return found
 

@@ -6,23 +6,28 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from qmd.cluster.manifest import BuildManifest, check_file
+from qmd.cluster.manifest import BuildManifest
 from qmd.cluster.shard import Shard, ShardRequest
+from qmd.cluster.store import ShardStore
 
 
 class ShardsHere:
     """Shards of one build, opened in this process; see `statements.Shards`.
 
     Args:
-        folder: of the manifest.
+        source: folder of the manifest, or URL.
         in_memory: hold postings and vectors, for a process that stays.
 
     Raises:
         ShardDamaged: the file of one is missing or has another size.
     """
 
-    def __init__(self, folder: Path, manifest: BuildManifest, *, in_memory: bool = False) -> None:
-        paths = [check_file(folder, each) for each in manifest.shards]
+    def __init__(
+        self, source: Path | str, manifest: BuildManifest, *, in_memory: bool = False
+    ) -> None:
+        store = ShardStore(source)
+        paths = [store.local(each) for each in manifest.shards]
+        store.tidy(manifest)
         self._shards = [Shard(path, in_memory=in_memory) for path in paths]
 
     @property

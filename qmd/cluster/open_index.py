@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+from qmd.analytics.rows import Results
 from qmd.cluster.coordinator import ShardedDatabase
+from qmd.cluster.partial import MISSING, missing_notice
 from qmd.errors import NotOverShards, ShardsReadOnly
 from qmd.operations.index import Index
 from qmd.ranking.vector_indexes import VectorIndexes
@@ -51,7 +53,11 @@ class ShardedIndex(Index):
         shards: of it.
         close_shards: lets go of them.
         size: bytes of all shards.
+        deadline: seconds for the shards to answer, besides those of the work itself.
+        allow_partial: searches go on without shards that do not answer.
     """
+
+    database: ShardedDatabase
 
     def __init__(
         self,
@@ -62,6 +68,8 @@ class ShardedIndex(Index):
         shards: Shards,
         close_shards: Callable[[], None],
         size: int,
+        deadline: float = 0.0,
+        allow_partial: bool = False,
     ) -> None:
         super().__init__(place._replace(database=manifest), machine)
         self.database = ShardedDatabase(manifest, shards)
@@ -69,6 +77,9 @@ class ShardedIndex(Index):
         self.vector_indexes = _VectorsOfShards(self.database, manifest, stays=False)
         self._close_shards = close_shards
         self._size = size
+        self._shards = shards
+        self._allow_partial = allow_partial
+        self.deadline = deadline
 
     def read(self, work: Callable[[Cursor], Found], *, key: Hashable | None = None) -> Found:
         """Return the result of `work` on the shards; their settings are those of the build."""
@@ -76,14 +87,26 @@ class ShardedIndex(Index):
             return self.database.remembered(key, work)
         return self.database.read(work)
 
-    def check_operation(self, operation: Operation) -> None:
-        """Refuse an operation that shards cannot do together.
+    def begin(self, operation: Operation) -> None:
+        """Begin an operation, which may go on without some shards if that was allowed.
 
         Raises:
             ShardsReadOnly: it would change the index.
             NotOverShards: it needs all tables in one file.
         """
         check_supported(operation)
+        may_lack = self._allow_partial and operation.partial
+        MISSING.set(self.database.lost.now() if may_lack else None)
+
+    def ended(self, result: Found) -> Found:
+        """Mark search results that lack documents of some shards."""
+        missing = MISSING.get()
+        if missing and isinstance(result, Results):
+            told = missing_notice(missing, self._shards.count)
+            result.notice = "\n".join(filter(None, (told, result.notice)))
+            result.missing_shards = tuple(sorted(missing))
+        MISSING.set(None)
+        return result
 
     def folders(self, names: Sequence[str] = ()) -> list[Collection]:
         """Refuse to give folders to update or watch.

@@ -1,4 +1,4 @@
-"""Engine `ray`: actors of a Ray cluster hold the shards. The only module that imports ray."""
+"""Engine `ray`: actors of a Ray cluster hold the shards. `ray_build` imports ray, too."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import socket
 import threading
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from qmd.cluster.manifest import BuildManifest, ShardFile, check_file
+from qmd.cluster.manifest import BuildManifest, ShardFile
 from qmd.cluster.shard import Shard, ShardRequest
+from qmd.cluster.store import ShardStore
 from qmd.errors import ClusterFailure, IndexFailure, ShardFailed, ShardsMissing, UsageError, extras
 from qmd.settings.config import Engine
 from qmd.storage import cancellation
@@ -43,11 +43,11 @@ class _Holder:
     """Actor with one shard.
 
     Args:
-        folder: of the manifest, which each machine has under this path.
+        source: folder of the manifest, which each machine has under this path, or URL.
     """
 
-    def __init__(self, folder: str, shard: ShardFile) -> None:
-        self._folder = Path(folder)
+    def __init__(self, source: str, shard: ShardFile) -> None:
+        self._store = ShardStore(source)
         self._file = ShardFile(*shard)
         self._shard: Shard | None = None
         self._opening = threading.Lock()
@@ -59,7 +59,9 @@ class _Holder:
         """
         try:
             with self._opening:  # two engines must not have one file open
-                shard = self._shard = self._shard or Shard(check_file(self._folder, self._file))
+                if self._shard is None:
+                    self._shard = Shard(self._store.local(self._file, compared=True))
+                shard = self._shard
             return True, shard.answer(ShardRequest(*request))
         except IndexFailure as error:
             return False, str(error)
@@ -73,13 +75,13 @@ class ShardsOfRay:
     """Shards of one build in actors, which outlive the command; see `statements.Shards`.
 
     Args:
-        folder: of the manifest, on this machine and on those of the cluster.
+        source: folder of the manifest, on this machine and on those of the cluster; or URL.
 
     Raises:
         UsageError: Ray is not installed, or no address is given, or none answers there.
     """
 
-    def __init__(self, folder: Path, manifest: BuildManifest, engine: Engine) -> None:
+    def __init__(self, source: str, manifest: BuildManifest, engine: Engine) -> None:
         extras.require_extra("Ray", "ray", "holds the shards on a cluster", extra="ray")
         import ray
 
@@ -88,8 +90,8 @@ class ShardsOfRay:
         self._is_mine = not ray.is_initialized()
         address = _address(engine)
         if self._is_mine:
-            _join(address)
-        place = hashes.short_digest(os.fsencode(folder))[:8]
+            join(address)
+        place = hashes.short_digest(os.fsencode(source))[:8]
         holder = ray.remote(
             num_cpus=CPUS, max_restarts=-1, max_task_retries=-1, max_concurrency=THREADS
         )(_Holder)
@@ -100,7 +102,7 @@ class ShardsOfRay:
                 get_if_exists=True,
                 lifetime=None if address == LOCAL else "detached",
                 scheduling_strategy="SPREAD",
-            ).remote(str(folder), shard)
+            ).remote(source, shard)
             for shard in manifest.shards
         ]
 
@@ -178,7 +180,7 @@ def _address(engine: Engine) -> str:
     return found
 
 
-def _join(address: str) -> None:
+def join(address: str) -> None:
     """Join a cluster, or start one for this process.
 
     Raises:

@@ -72,6 +72,7 @@ def build(task: ShardTask, progress: Callable[[int, int], object] | None = None)
     index = Index(place, task.machine)
     index.log = None
     try:
+        index.sync()  # a read would go on without the settings that a full disk does not take
         _update(index, task, progress)
         if task.embeds:
             _embed(index)

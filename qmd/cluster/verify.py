@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from qmd.cluster import manifest as manifests
 from qmd.cluster.shard_builder import count_shard
+from qmd.cluster.store import ShardStore
 from qmd.errors import IndexFailure, ShardDamaged
 
 
@@ -25,7 +26,7 @@ class Verdict(NamedTuple):
     problem: str | None
 
 
-def verify(folder: Path, progress: Callable[[int, int], object]) -> list[Verdict]:
+def verify(source: Path | str, progress: Callable[[int, int], object]) -> list[Verdict]:
     """Compare all shards with the manifest.
 
     Args:
@@ -34,22 +35,21 @@ def verify(folder: Path, progress: Callable[[int, int], object]) -> list[Verdict
     Raises:
         NotAManifest: there is none that this version reads.
     """
-    found = manifests.read(folder)
+    store = ShardStore(source)
+    found = store.manifest()
     verdicts = []
     for shard in found.shards:
         progress(shard.number, len(found.shards))
-        problem = _problem(folder, shard)
+        problem = _problem(store, shard)
         verdicts.append(Verdict(shard.number, shard.file, shard.documents, shard.bytes, problem))
     progress(len(found.shards), len(found.shards))
     return verdicts
 
 
-def _problem(folder: Path, shard: manifests.ShardFile) -> str | None:
+def _problem(store: ShardStore, shard: manifests.ShardFile) -> str | None:
     """Describe what is wrong with a shard."""
     try:
-        path = manifests.check_file(folder, shard)
-        if manifests.digest_of(path) != shard.sha256:
-            return "its checksum differs."
+        path = store.local(shard, compared=True)
         documents, vectors = count_shard(path)
     except OSError as error:
         return f"{error.strerror or error}."

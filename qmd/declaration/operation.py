@@ -175,6 +175,7 @@ class _Recorded(NamedTuple):
         examples: two to four of the command, which its help ends with.
         destructive: it may replace or remove what is there for good.
         sharded: it can be done over the shards of an index as well.
+        partial: it can be done without some of them, if the user allows it.
         tool_name: as a tool, where the command line has that name for something else.
         unlisted: names in JSON of parameters that the tool takes, and that lists of tools leave
             out to be short.
@@ -195,6 +196,7 @@ class _Recorded(NamedTuple):
     examples: tuple[Example, ...] = ()
     destructive: bool = False
     sharded: bool = False
+    partial: bool = False
     tool_name: str | None = None
     unlisted: tuple[str, ...] = ()
     deprecated: str | None = None
@@ -277,6 +279,7 @@ def operation(
     examples: tuple[Example, ...] = (),
     destructive: bool = False,
     sharded: bool = False,
+    partial: bool = False,
     tool_name: str | None = None,
     unlisted: tuple[str, ...] = (),
     deprecated: str | None = None,
@@ -299,6 +302,7 @@ def operation(
             examples,
             destructive,
             sharded,
+            partial,
             tool_name,
             unlisted,
             deprecated,

@@ -54,7 +54,7 @@ class ShardsMissing(ClusterFailure):
         named = ", ".join(map(str, numbers[:10])) + (" …" if len(numbers) > 10 else "")
         super().__init__(
             f"{amount(len(numbers), 'shard')} of {count} did not answer ({named}): {reason}\n\n"
-            "Try again when its machine is back."
+            "Try again when its machine is back. With --allow-partial, searches go on without it."
         )
         self.numbers = tuple(numbers)
 
@@ -75,6 +75,7 @@ class NotAManifest(ClusterFailure):
             f"{shown(place)} has no index of shards that can be used: {problem}\n\n"
             "Make one with 'qmd cluster build FOLDER --to DEST --shards N'."
         )
+        self.problem = problem
 
 
 class ShardDamaged(ClusterFailure):

@@ -137,6 +137,7 @@ CurrentFolder = Annotated[
     title="Get document",
     forwardable=True,
     sharded=True,
+    partial=True,
     description="Get one document by path, docid (#abc123) or qmd:// URI; 'file.md:120' from a "
     "line, 'file.md:120:40' for 40 lines, 'file.md#Heading' for a section. A folder is listed.",
     examples=(

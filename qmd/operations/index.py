@@ -48,7 +48,10 @@ class Index:
     Attributes:
         log: log of searches; None keeps none, whatever index.yml says.
         holder: postings in memory.
+        deadline: seconds to wait for other machines, on top of what an answer takes here.
     """
+
+    deadline = 0.0
 
     log: search_log.Log | None
     _mirrored: tuple[Hashable, str | None] = None, None
@@ -377,8 +380,12 @@ class Index:
         """Each collection with what is indexed of it."""
         return list(self.read(catalog.overview, key="overview"))
 
-    def check_operation(self, operation: Operation) -> None:
-        """Refuse an operation that this kind of index does not have. An index file has all."""
+    def begin(self, operation: Operation) -> None:
+        """Begin an operation; one that this kind of index does not have is refused."""
+
+    def ended(self, result: Found) -> Found:
+        """Return the result of an operation, marked if it lacks something."""
+        return result
 
     def size(self) -> int:
         """Return the bytes of the index."""

@@ -54,6 +54,7 @@ NO_FILES = (
     unlisted=("exact", "allCopies", "maxTokens", "since", "before", "filter", "path"),
     forwardable=True,
     sharded=True,
+    partial=True,
     description='Fast BM25 keyword search. Supports "quoted phrases" and -negation. '
     "No model needed.",
     examples=(

@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     unlisted=("perFile", "allCopies", "since", "before", "filter", "path"),
     forwardable=True,
     sharded=True,
+    partial=True,
     description="Semantic search over embeddings: other words for the same. Needs `qmd embed`.",
     asks_models=True,
     aliases=("vsearch",),
@@ -253,6 +254,7 @@ def _document_of(hit: Nearest | Ranked) -> int:
     ),
     forwardable=True,
     sharded=True,
+    partial=True,
     description="Best search: keywords and meaning, fused by scores (or by RRF). Give `query`, or "
     "typed `searches` of which the first counts double.",
     asks_models=True,

@@ -57,12 +57,14 @@ class Engine(NamedTuple):
         source: folder with their manifest.
         address: of the cluster; 'local' starts Ray on this machine. None: RAY_ADDRESS.
         deadline: seconds for the shards to answer.
+        allow_partial: searches go on without shards that do not answer until then.
     """
 
     name: str
     source: str
     address: str | None = None
     deadline: float = 30.0
+    allow_partial: bool = False
 
 
 class Settings(NamedTuple):
@@ -319,7 +321,7 @@ class _Reader:
     def _engines(self, top: Any) -> dict[str, Engine]:
         """Indexes of shards, by the name of the engine."""
         given = self._mapping(top.get("engine"), ENGINES, "engine", parent=top, key="engine")
-        known = ("from", "address", "deadline")
+        known = ("from", "address", "deadline", "allow_partial")
         found = {}
         for name, entry in given.items():
             here = self._mapping(entry, known, f"engine '{name}'", parent=given, key=name)
@@ -333,11 +335,13 @@ class _Reader:
             home = self._place.home or Path.home()
             with self._failing(here, "from"):
                 folder = (self._place.project or home) / expand_home(source, home)
+            where = source if "://" in source else os.path.normpath(folder)
             found[str(name)] = Engine(
                 str(name),
-                os.path.normpath(folder),
+                where,
                 self._text(here, "address"),
                 float(deadline),
+                self._flag(here, "allow_partial", default=False),
             )
         return found
 

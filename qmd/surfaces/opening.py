@@ -11,12 +11,20 @@ if TYPE_CHECKING:
     from qmd.settings.environment import Machine, Place
 
 
-def opened(place: Place, machine: Machine, *, engine: str | None, **options: Any) -> Index:
+def opened(
+    place: Place,
+    machine: Machine,
+    *,
+    engine: str | None,
+    allow_partial: bool = False,
+    **options: Any,
+) -> Index:
     """Open an index.
 
     Args:
         engine: `shards` or `ray`, as index.yml describes it, or `shards:DEST`; None: that of
             index.yml, or the index file if it names none.
+        allow_partial: search without shards that do not answer, whatever index.yml says.
         options: of `Index`.
 
     Raises:
@@ -24,7 +32,7 @@ def opened(place: Place, machine: Machine, *, engine: str | None, **options: Any
         UsageError: there is no such engine.
         ClusterFailure: its shards cannot be used.
     """
-    found = chosen_engine(place, engine)
+    found = chosen_engine(place, engine, allow_partial=allow_partial)
     if found is None:
         from qmd.operations.index import Index  # it loads DuckDB, which not each command needs
 
@@ -34,12 +42,28 @@ def opened(place: Place, machine: Machine, *, engine: str | None, **options: Any
     return engines.opened(place, machine, found, stays=bool(options.get("warm")))
 
 
-def chosen_engine(place: Place, engine: str | None) -> config.Engine | None:
+def chosen_engine(
+    place: Place, engine: str | None, *, allow_partial: bool = False
+) -> config.Engine | None:
     """Choose the engine; None: the index file.
 
     Raises:
-        UsageError: it is none, or index.yml does not describe it.
+        UsageError: it is none, or index.yml does not describe it, or it cannot leave shards out.
     """
+    found = _chosen(place, engine)
+    if not allow_partial:
+        return found
+    if found is None or found.name != "ray":
+        from qmd.errors import UsageError
+
+        raise UsageError(
+            "--allow-partial is for an index of shards on a cluster: --engine ray.\n\n"
+            "All documents of this index are on this machine."
+        )
+    return found._replace(allow_partial=True)
+
+
+def _chosen(place: Place, engine: str | None) -> config.Engine | None:
     if engine is None and not config.may_have_engine(place):
         return None
     from qmd.errors import UsageError

@@ -93,6 +93,7 @@ def results(
     below_threshold: bool = False,
     raw_csv: bool = False,
     respelled: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    missing_shards: Sequence[int] = (),
 ) -> str:
     """Search results.
 
@@ -103,13 +104,16 @@ def results(
         raw_csv: write cells as they are, also those that a spreadsheet would run.
         respelled: words that no document has, with those searched in their place; each record in
             JSON has them, since a list has no other place for them.
+        missing_shards: whose documents are missing; in each record in JSON, too.
     """
     listed = [
         (result, names(result.file), _shown_text(result, numbered=numbered)) for result in found
     ]
     match form:
         case Format.JSON:
-            more = {"respelled": dict(respelled)} if respelled else {}
+            more: dict[str, object] = {"respelled": dict(respelled)} if respelled else {}
+            if missing_shards:
+                more |= {"partial": True, "missingShards": list(missing_shards)}
             return as_json([_record(*item) | more for item in listed])
         case Format.CSV:
             return as_csv(

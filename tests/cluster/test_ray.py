@@ -50,7 +50,7 @@ def facts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=330,
+        timeout=600,
     )
     _, found, told = done.stdout.rpartition("FACTS")
     if not found and "No node starts" in done.stderr:
@@ -64,6 +64,29 @@ def test_actors_find_what_one_index_finds_and_one_is_killed_meanwhile(
 ) -> None:
     assert facts["differ"] == []
     assert facts["restarted"] == [False, True, False, False]
+
+
+def test_a_machine_is_lost_and_its_shards_answer_from_another(facts: dict[str, Any]) -> None:
+    assert facts["differ"] == []
+    assert facts["ended"]
+    assert facts["moved"] == facts["there"] > 0
+
+
+def test_a_worker_is_killed_while_it_embeds_and_nothing_is_lost_or_made_twice(
+    facts: dict[str, Any],
+) -> None:
+    build = facts["build"]
+    assert build["was_killed"]
+    assert build["killed"] == build["undisturbed"] == [None, None]
+    assert build["vectors"][0] == build["vectors"][1] >= 24
+    assert build["differ"] < 1e-5
+
+
+def test_a_search_goes_on_without_a_shard_that_does_not_answer(facts: dict[str, Any]) -> None:
+    code, out, err = facts["partial"]
+    assert code == 2, err
+    assert "Partial: without the documents of shards that do not answer (2, of 4)." in err
+    assert 0 < out.count("notes/tie/") < 6
 
 
 def test_a_shard_that_does_not_answer_in_time_is_named(facts: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from keyword import iskeyword
 from typing import Any
 
 from qmd.errors import QmdError
-from qmd.forward import GLOBAL, hoisted
+from qmd.forward import ALLOW_PARTIAL, GLOBAL, hoisted
 from qmd.surfaces import console
 from qmd.surfaces.cli.common import BUSY, INTERRUPTED, Ended, complain, is_text, say
 from qmd.visible import shown
@@ -114,11 +114,11 @@ def verbs(arguments: Sequence[str]) -> list[str]:
 
 
 def options_before(arguments: Sequence[str]) -> int:
-    """Count the arguments before the command: of `--index NAME` and `--engine NAME`."""
+    """Count the arguments before the command: `--index NAME`, `--engine NAME`, flags."""
     count = 0
     while arguments[count : count + 1] and arguments[count] in GLOBAL:
         count += 2
-    return count
+    return count + (arguments[count : count + 1] == [ALLOW_PARTIAL])
 
 
 def run(arguments: Sequence[str], begin: Callable[[], None] = lambda: None) -> int:

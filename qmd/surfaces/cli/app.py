@@ -164,6 +164,13 @@ def options(
             help="Search an index of shards: 'shards' or 'ray', as index.yml says, or of DEST.",
         ),
     ] = None,
+    allow_partial: Annotated[
+        bool,
+        typer.Option(
+            "--allow-partial",
+            help="With --engine ray: search without shards that do not answer, and say so.",
+        ),
+    ] = False,
     no_server: Annotated[
         bool,
         typer.Option("--no-server", help="Run in this process, even if a server could answer."),
@@ -174,7 +181,7 @@ def options(
     ] = False,
 ) -> None:
     """Search everything you have written down, on your own machine."""
-    context.obj = State(dict(console.current().environ), index, engine)
+    context.obj = State(dict(console.current().environ), index, engine, allow_partial)
 
 
 def _usage(error: Exception, called: str | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,29 +11,45 @@ from qmd.errors import UsageError
 from qmd.settings import environment
 from qmd.settings.config import NEW_MASK, check_name
 from qmd.surfaces import formats, wording
-from qmd.surfaces.cli.common import PARTLY, Ended, Json, examples, here, notice, say, state
+from qmd.surfaces.cli.common import PARTLY, Ended, Json, State, examples, here, notice, say, state
 from qmd.surfaces.cli.framework import Whole
 from qmd.surfaces.cli.progress import bars
 from qmd.types import Collection
 from qmd.visible import shown
+
+if TYPE_CHECKING:
+    from qmd.cluster.store import ShardStore
 
 app = typer.Typer(
     no_args_is_help=True,
     help="Build and check an index in shards, which several machines can hold together.",
 )
 
-Folder = Annotated[str, typer.Argument(metavar="DEST", help="Folder with the shards.")]
+Folder = Annotated[str, typer.Argument(metavar="DEST", help="Folder or URL with the shards.")]
 
 
 @app.command()
 @examples(
     ("Cut the index of a folder into shards", "qmd cluster build ~/notes --to ~/kb --shards 2"),
     ("Go on after an interruption, or bring it up to date", "qmd cluster build ~/notes --to ~/kb"),
+    (
+        "Read from an object store, and write to it",
+        "qmd cluster build s3://bucket/texts --to s3://bucket/kb --shards 8",
+    ),
+    (
+        "Build shards at the same time, with vectors",
+        "qmd cluster build ~/notes --to ~/kb --embed --address local",
+    ),
 )
 def build(
     context: typer.Context,
-    source: Annotated[str, typer.Argument(metavar="FOLDER", help="Folder with the files.")],
-    to: Annotated[str, typer.Option("--to", metavar="DEST", help="Folder for the shards.")],
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="SOURCE", help="Folder or URL with the files, or Parquet (NAME.parquet)."
+        ),
+    ],
+    to: Annotated[str, typer.Option("--to", metavar="DEST", help="Folder or URL for the shards.")],
     shards: Annotated[
         int | None,
         typer.Option(
@@ -58,35 +74,77 @@ def build(
         typer.Option("--ignore", metavar="GLOB", help="Files to leave out; may be repeated."),
     ] = None,
     embed: Annotated[bool, typer.Option("--embed", help="Make vectors, too.")] = False,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", metavar="NAME", help="Embedding model; else as 'qmd embed'."),
+    ] = None,
+    address: Annotated[
+        str | None,
+        typer.Option(
+            "--address",
+            metavar="HOST:PORT",
+            help="Build on this Ray cluster; 'local': on all processors here.",
+        ),
+    ] = None,
+    gpus_per_worker: Annotated[
+        float,
+        typer.Option(
+            "--gpus-per-worker",
+            min=0,
+            metavar="F",
+            help="GPUs that one shard reserves while it is built on a cluster.",
+        ),
+    ] = 0.0,
     no_gpu: Annotated[bool, typer.Option("--no-gpu", help="Run models on the CPU.")] = False,
     as_json: Json = False,
 ) -> None:
     """Build an index in shards from a folder, or bring one up to date."""
     from qmd.cluster import build as builder
+    from qmd.cluster import sources, store
     from qmd.text.globs import check_mask
 
     now = state(context)
-    root = _folder(source)
     check_mask(mask)
-    name = name or root.name
+    is_staged = sources.is_staged(source)
+    name = name or (sources.name_of(source) if is_staged else _folder(source).name)
     check_name(name)
-    target = _folder(to)
+    target = store.cache_folder(to) / "build" if store.is_url(to) else _folder(to)
+    root = target / sources.STAGED if is_staged else _folder(source)
     plan = builder.Plan(
         target,
         Collection(name, str(root), mask, tuple(ignore or ())),
-        shards or _as_before(target),
+        shards or _as_before(to if store.is_url(to) else target),
         embed,
-        environment.machine(now.environ, gpu=not no_gpu),
+        _machine(now, model, gpu=not no_gpu),
     )
+    carry: builder.Carry = builder.one_by_one
+    if address is not None:
+        if store.is_url(to) and address != "local":
+            raise UsageError(
+                "With --address, DEST is a folder that all machines have under the same path.\n\n"
+                "Build it there, and copy it to the store afterwards."
+            )
+        from qmd.cluster import ray_build
+
+        carry = ray_build.on_cluster(address, gpus=gpus_per_worker)
+    elif gpus_per_worker:
+        raise UsageError("--gpus-per-worker is for a cluster: --address HOST:PORT, or local.")
     with bars() as of:
         tell: dict[str, object] = {}
 
         def progress(step: str, done: int, total: int) -> None:
             if step not in tell:
                 tell[step] = of(step)
-            tell[step](done, total)  # type: ignore[operator]
+            tell[step](done, total or None)  # type: ignore[operator]
 
-        built = builder.build(plan, progress)
+        if store.is_url(to):
+            store.fetch_build(to, target)
+        if is_staged:
+            place = source if store.is_url(source) else str(_folder(source))
+            sources.stage(place, root, lambda done, total: progress("copying texts", done, total))
+        built = builder.build(plan, progress, carry)
+        if store.is_url(to):
+            store.publish(target, to)
     for path, reason in built.skipped:
         notice(f"Left out: {shown(path)}: {reason}")
     made = built.manifest
@@ -108,9 +166,7 @@ def build(
 )
 def status(context: typer.Context, folder: Folder, as_json: Json = False) -> None:
     """Show the shards of an index, as its manifest describes them."""
-    from qmd.cluster import manifest as manifests
-
-    found = manifests.read(_folder(folder))
+    found = _store(folder).manifest()
     if as_json:
         shards = [each._asdict() for each in found.shards]
         say(formats.as_json({**found._asdict(), "shards": shards}))
@@ -140,7 +196,7 @@ def verify(context: typer.Context, folder: Folder, as_json: Json = False) -> Non
 
     with bars() as of:
         tell = of("checking shards")
-        verdicts = checking.verify(_folder(folder), lambda done, total: tell(done, total))
+        verdicts = checking.verify(_store(folder).source, lambda done, total: tell(done, total))
     bad = [each for each in verdicts if each.problem]
     if as_json:
         say(formats.as_json([each._asdict() for each in verdicts]))
@@ -166,12 +222,25 @@ def _folder(given: str) -> Path:
     return Path(here() / path).absolute()
 
 
-def _as_before(folder: Path) -> int:
+def _machine(now: State, model: str | None, *, gpu: bool) -> environment.Machine:
+    """Return what the environment says of models, with the model that an option names."""
+    found = environment.machine(now.environ, gpu=gpu)
+    return found._replace(chosen={**found.chosen, "embed": model}) if model else found
+
+
+def _store(given: str) -> ShardStore:
+    """Return the folder or the prefix with shards that an argument names."""
+    from qmd.cluster import store
+
+    return store.ShardStore(given if store.is_url(given) else _folder(given))
+
+
+def _as_before(source: str | Path) -> int:
     """Return the number of shards of the build before, or 1."""
-    from qmd.cluster import manifest as manifests
+    from qmd.cluster.store import ShardStore
     from qmd.errors import NotAManifest
 
     try:
-        return len(manifests.read(folder).shards)
+        return len(ShardStore(source).manifest().shards)
     except NotAManifest:
         return 1

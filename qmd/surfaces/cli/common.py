@@ -42,6 +42,7 @@ class State(NamedTuple):
     environ: Mapping[str, str]
     index_name: str | None
     engine_name: str | None = None
+    allow_partial: bool = False
 
     @property
     def place(self) -> Place:
@@ -62,7 +63,7 @@ class State(NamedTuple):
             raise UsageError(
                 f"Choose one index: --index says '{self.index_name}', and the path '{index}'."
             )
-        return State(self.environ, index, self.engine_name)
+        return self._replace(index_name=index)
 
     def check_exists(self) -> None:
         """Refuse the name of an index that does not exist.
@@ -123,7 +124,12 @@ class State(NamedTuple):
             yield shared  # other commands use it, and the server closes it
             return
         engine = opening.opened(
-            self.place, machine, engine=self.engine_name, warm=warm, workers=workers
+            self.place,
+            machine,
+            engine=self.engine_name,
+            allow_partial=self.allow_partial,
+            warm=warm,
+            workers=workers,
         )
         patience = None
         try:

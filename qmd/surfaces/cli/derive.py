@@ -16,7 +16,7 @@ from qmd.declaration import operation as declaration
 from qmd.declaration.operation import Declared, Operation, Parameter
 from qmd.errors import InvalidArgument, UsageError
 from qmd.surfaces import console
-from qmd.surfaces.cli.common import State, notice, state
+from qmd.surfaces.cli.common import PARTLY, Ended, State, notice, state
 from qmd.wording import bounds
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def command(
             given = read(operation, values)
             warn(operation, given)
             with here.engine(warm=warm or operation.is_async, gpu=gpu, new=new) as engine:
-                engine.check_operation(operation)
+                engine.begin(operation)
                 call = Call(here, engine, operation, given, dict(given), own)
                 if adjust is not None:
                     adjust(call)
@@ -99,6 +99,8 @@ def command(
                         call.arguments[progress_as] = told
                     result = carried_out(operation, call)
                 show(call, result)
+                if getattr(result, "missing_shards", ()):
+                    raise Ended(PARTLY)
 
         return _declare(run, operation, options)
 
@@ -157,10 +159,10 @@ def carried_out(operation: Operation, call: Call) -> Any:
     work = partial(operation.function, call.engine, **call.arguments)
     try:
         if not operation.is_async:
-            return work()
+            return call.engine.ended(work())
         import anyio
 
-        return anyio.run(work)
+        return call.engine.ended(anyio.run(work))
     except InvalidArgument as error:
         declared = operation.parameters.get(error.parameter)
         raise error.named(_label(declared) if declared else error.parameter) from error

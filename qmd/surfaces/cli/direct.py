@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from qmd.forward import ALLOW_PARTIAL
 from qmd.surfaces import console
 from qmd.surfaces.cli import ALIASES, GROUPS, function_of, options_before
 from qmd.surfaces.cli.command_table import COMMANDS
@@ -29,6 +30,7 @@ def command(arguments: Sequence[str]) -> Callable[[], int] | None:
         return None
     before = options_before(arguments)
     front = dict(zip(arguments[:before:2], arguments[1:before:2], strict=False))
+    is_partial = ALLOW_PARTIAL in arguments[:before]
     words = arguments[before:]
     name = ALIASES.get(words[0], words[0]) if words else ""
     if name in GROUPS or name not in COMMANDS:
@@ -40,7 +42,7 @@ def command(arguments: Sequence[str]) -> Callable[[], int] | None:
 
     def carry_out() -> int:
         environ = dict(console.current().environ)
-        function(State(environ, front.get("--index"), front.get("--engine")), **values)
+        function(State(environ, front.get("--index"), front.get("--engine"), is_partial), **values)
         return 0
 
     return carry_out

@@ -55,7 +55,7 @@ def show(call: Call, results: Results) -> None:
     here, engine, options = call.here, call.engine, call.options
     roots = {}
     if options.full_path or here.colour:
-        roots = {each.name: each.root for each in engine.folders()}
+        roots = {each.name: each.root for each in engine.collections()}
     template = _editor(here, engine) if here.colour else None
     if results.notice:
         notice(results.notice)
@@ -81,6 +81,7 @@ def show(call: Call, results: Results) -> None:
             below_threshold=bool(results.below or len(results) > len(shown)),
             raw_csv=options.raw_csv,
             respelled=results.respelled,
+            missing_shards=results.missing_shards,
         )
     )
 

@@ -98,6 +98,7 @@ def started(here: State, tools: Tools, access: Access) -> Running:
     files = files_of(here)
     named = ["--index", here.index_name] if here.index_name else []
     named += ["--engine", here.engine_name] if here.engine_name else []
+    named += ["--allow-partial"] if here.allow_partial else []
     words = [sys.executable, "-P", "-m", "qmd", *named, "mcp", "--http", *access.arguments]
     words += [*tools.arguments, "--pid-file", str(files.pid)]
     environ = dict(here.environ)
@@ -124,6 +125,7 @@ def _toolbox(here: State, tools: Tools) -> Iterator[Toolbox]:
         here.place,
         environment.machine(here.environ),
         engine=here.engine_name,
+        allow_partial=here.allow_partial,
         warm=True,
         stays=True,
         patience=PATIENCE,

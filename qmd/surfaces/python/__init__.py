@@ -29,6 +29,7 @@ def open(  # qmd.open
     gpu: bool = True,
     patience: float = 30.0,
     engine: str | None = None,
+    allow_partial: bool = False,
 ) -> AsyncKnowledgeBase:
     """Open a knowledge base, for `async with`.
 
@@ -41,12 +42,16 @@ def open(  # qmd.open
         gpu: whether models may use one.
         patience: seconds to wait for other processes that hold the index.
         engine: `shards:DEST` or `ray:DEST` for an index of shards; None: what index.yml says.
+        allow_partial: with `ray`, search without shards that do not answer:
+            `Results.missing_shards` names them.
 
     Raises:
         UsageError: there is no such index.
         TypeError, ValueError: an argument makes no sense; here and in all verbs.
     """
-    return AsyncKnowledgeBase(_engine(index, path, gpu=gpu, patience=patience, engine=engine))
+    return AsyncKnowledgeBase(
+        _engine(index, path, gpu=gpu, patience=patience, engine=engine, allow_partial=allow_partial)
+    )
 
 
 def connect(
@@ -56,9 +61,12 @@ def connect(
     gpu: bool = True,
     patience: float = 30.0,
     engine: str | None = None,
+    allow_partial: bool = False,
 ) -> KnowledgeBase:
     """Open a knowledge base for notebooks and scripts: see `open`."""
-    return KnowledgeBase(_engine(index, path, gpu=gpu, patience=patience, engine=engine))
+    return KnowledgeBase(
+        _engine(index, path, gpu=gpu, patience=patience, engine=engine, allow_partial=allow_partial)
+    )
 
 
 def _engine(
@@ -68,6 +76,7 @@ def _engine(
     gpu: bool,
     patience: float,
     engine: str | None,
+    allow_partial: bool,
 ) -> Index:
     if index is not None and path is not None:
         raise TypeError("Give an index or a path, not both.")
@@ -80,7 +89,14 @@ def _engine(
         place = environment.locate(os.environ, Path.cwd(), index=index)
     environment.check_reach(place)
     machine = environment.machine(os.environ, gpu=gpu)
-    return opening.opened(place, machine, engine=engine, warm=True, patience=patience)
+    return opening.opened(
+        place,
+        machine,
+        engine=engine,
+        allow_partial=allow_partial,
+        warm=True,
+        patience=patience,
+    )
 
 
 def _is_name(text: str) -> bool:

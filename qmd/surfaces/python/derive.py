@@ -59,11 +59,12 @@ def awaited(function: Callable[..., Any]) -> Callable[..., Coroutine[Any, Any, A
     async def work(kb: Base, /, *given: Any, **named: Any) -> Any:
         values = checked(operation, signature, *given, **named)
         kb._check()
-        kb._engine.check_operation(operation)
+        kb._engine.begin(operation)
         run = partial(function, kb._engine, **values)
         limiter = kb._models if operation.asks_models else kb._readers
         if not operation.is_async:
-            return await stoppable(partial(to_thread.run_sync, run, limiter=limiter))
+            found = await stoppable(partial(to_thread.run_sync, run, limiter=limiter))
+            return kb._engine.ended(found)
         if operation.writes:
             return await stoppable(run)
 
@@ -71,7 +72,7 @@ def awaited(function: Callable[..., Any]) -> Callable[..., Coroutine[Any, Any, A
             async with limiter:
                 return await run()
 
-        return await stoppable(limited)
+        return kb._engine.ended(await stoppable(limited))
 
     @wraps(function)
     async def call(kb: Base, /, *given: Any, **named: Any) -> Any:

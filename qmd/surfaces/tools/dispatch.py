@@ -146,6 +146,8 @@ class Toolbox:
         asked = ToolCall(tool._replace(name=name), arguments, progress)
         work = partial(self._answers[tool.name], self._runner, asked)
         seconds = None if tool.optional else LATER if tool.asks_models else SOON
+        if seconds is not None:
+            seconds += self.engine.deadline  # which names the machines that are late
         replies: list[Reply] = []
 
         async def answer() -> None:

@@ -59,6 +59,8 @@ def results(
         notes.append(f"More: cursor={told['nextCursor']}")
     if found.respelled:
         told["respelled"] = {word: list(near) for word, near in found.respelled.items()}
+    if found.missing_shards:
+        told |= {"partial": True, "missingShards": list(found.missing_shards)}
     parts = (reply_text.summary(question, kept), *notes, *reply_text.places(kept, match))
     return Reply(parts, {"results": kept, **told})
 

@@ -67,15 +67,17 @@ class OperationRunner:
             InvalidArgument: with the name that the parameter has in JSON.
         """
         operation = declaration.of(function)
-        self.engine.check_operation(operation)
+        self.engine.begin(operation)
         limiter = self.models if operation.asks_models else self.readers
         work = partial(function, self.engine, **arguments_of(operation, asked), **more)
         try:
             if not operation.is_async:
-                return await to_thread.run_sync(work, limiter=limiter)
-            if operation.writes:
-                return await work()
-            async with limiter:
-                return await work()
+                found = await to_thread.run_sync(work, limiter=limiter)
+            elif operation.writes:
+                found = await work()
+            else:
+                async with limiter:
+                    found = await work()
+            return self.engine.ended(found)
         except InvalidArgument as error:
             raise error.named(json_name(operation, error.parameter)) from error

@@ -1,0 +1,184 @@
+"""An index in shards: build, queries, memory, the share of each worker, the cost of merging.
+
+    python -m bench.cluster [--documents 100000] [--shards 8]
+
+Times are of the processor, so that other work on the machine counts for little. Shards are asked in
+this process, each by itself; what a network adds is not in it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from qmd.cluster.build import Built, Plan, build
+from qmd.cluster.in_process import ShardsHere
+from qmd.cluster.manifest import NAME
+from qmd.cluster.open_index import ShardedIndex
+from qmd.cluster.shard import ShardRequest
+from qmd.operations.search import search
+from qmd.settings.environment import Machine, Place
+from qmd.types import Collection
+
+WORDS = 20_000
+QUERIES = 60
+SIMULATED = (8, 64, 512)
+
+HOLD = """
+import sys, pathlib
+from qmd.cluster.shard import Shard
+shard = Shard(pathlib.Path(sys.argv[1]))
+shard.load()
+lines = pathlib.Path("/proc/self/status").read_text().splitlines()
+print(next(line.split()[1] for line in lines if line.startswith("VmRSS")))
+shard.close()
+"""
+"""Program that holds one shard in memory, as a worker does, and prints its kB."""
+
+
+class Timed(ShardsHere):
+    """Shards that note the processor time of each."""
+
+    def ask(self, requests: Mapping[int, ShardRequest]) -> Mapping[int, Any]:
+        found = {}
+        for number, request in requests.items():
+            began = time.process_time()
+            found[number] = self._shards[number].answer(request)
+            spent = self.__dict__.setdefault("spent", [0.0] * self.count)
+            spent[number] += time.process_time() - began
+        return found
+
+
+class Simulated:
+    """Many shards whose replies are those of one, remembered from the first time.
+
+    Attributes:
+        waited: seconds of the processor for the replies, which workers would spend.
+    """
+
+    def __init__(self, one: ShardsHere, count: int) -> None:
+        self._one = one
+        self.count = count
+        self.waited = 0.0
+        self._known: dict[str, Any] = {}
+
+    def ask(self, requests: Mapping[int, ShardRequest]) -> Mapping[int, Any]:
+        found = {}
+        began = time.process_time()
+        for number, request in requests.items():
+            # Whatever a shard is asked for, its first reply serves all others.
+            key = request.kind + repr(request.arguments)
+            if key not in self._known:
+                self._known[key] = self._one.ask({0: request})[0]
+            found[number] = self._known[key]
+        self.waited += time.process_time() - began
+        return found
+
+
+def write(folder: Path, documents: int) -> None:
+    """Write generated documents, whose words are as frequent as by Zipf's law."""
+    chance = random.Random(1)
+    words = [f"w{number:x}" for number in range(WORDS)]
+    weights = [1 / (rank + 1) for rank in range(WORDS)]
+    for number in range(documents):
+        place = folder / f"{number % 1000:03}"
+        if number < 1000:
+            place.mkdir(parents=True)
+        text = " ".join(chance.choices(words, weights, k=80))
+        (place / f"{number}.md").write_text(f"# Note {number}\n\n{text}\n")
+
+
+def opened(folder: Path, built: Built, shards: Any) -> ShardedIndex:
+    place = Place("index", folder / "index.yml", folder / "index.duckdb", None, folder / "trusted")
+    return ShardedIndex(
+        place,
+        Machine(),
+        manifest=folder / NAME,
+        shards=shards,
+        close_shards=lambda: None,
+        size=built.manifest.bytes,
+    )
+
+
+def queries() -> list[str]:
+    chance = random.Random(2)
+    return [f"w{chance.randrange(20, 2000):x} w{chance.randrange(500):x}" for _ in range(QUERIES)]
+
+
+def measure(documents: int, count: int) -> dict[str, Any]:
+    facts: dict[str, Any] = {"documents": documents, "shards": count}
+    with tempfile.TemporaryDirectory() as place:
+        base = Path(place)
+        write(base / "notes", documents)
+        wall, began = time.monotonic(), time.process_time()
+        plan = Plan(
+            base / "kb", Collection("n", str(base / "notes"), "**/*.md"), count, False, Machine()
+        )
+        built = build(plan, lambda step, done, total: None)
+        facts["build_wall_s"] = round(time.monotonic() - wall, 1)
+        facts["build_cpu_s"] = round(time.process_time() - began, 1)
+        facts["bytes"] = built.manifest.bytes
+        paths = [base / "kb" / each.file for each in built.manifest.shards]
+        held = subprocess.run(
+            [sys.executable, "-c", HOLD, str(paths[0])], capture_output=True, text=True, check=True
+        )
+        facts["worker_mb"] = round(int(held.stdout) / 1024)
+        shards = Timed(base / "kb", built.manifest, in_memory=True)
+        shards.load()
+        index = opened(base, built, shards)
+        search(index, "w1 w2")
+        times = []
+        shards.__dict__["spent"] = [0.0] * count
+        for text in queries():
+            began = time.process_time()
+            search(index, text)
+            times.append(1000 * (time.process_time() - began))
+        spent = shards.__dict__["spent"]
+        facts["query_cpu_ms"] = {
+            "p50": round(statistics.median(times), 1),
+            "p95": round(statistics.quantiles(times, n=20)[-1], 1),
+        }
+        facts["busiest_of_2"] = round(sum(spent) / max(sum(spent[0::2]), sum(spent[1::2])), 2)
+        facts["coordinator_share"] = round(1 - 1000 * sum(spent) / sum(times), 2)
+        index.close()
+        facts["coordinator_ms"] = simulated(base, built, shards)
+        shards.close()
+    return facts
+
+
+def simulated(base: Path, built: Built, one: ShardsHere) -> dict[int, float]:
+    """Return the processor time of the coordinator for one query, by the number of shards."""
+    found = {}
+    for count in SIMULATED:
+        shards = Simulated(one, count)
+        index = opened(base, built, shards)
+        times = []
+        for text in queries()[:20]:
+            began, waited = time.process_time(), shards.waited
+            search(index, text)
+            spent = time.process_time() - began - (shards.waited - waited)
+            times.append(1000 * spent)
+        found[count] = round(statistics.median(times), 1)
+        index.close()
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--documents", type=int, default=100_000)
+    parser.add_argument("--shards", type=int, default=8)
+    given = parser.parse_args()
+    print(json.dumps(measure(given.documents, given.shards), indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,258 @@
+"""Sources and targets of a build that are no folder: object stores, and Parquet."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyarrow import fs
+
+from qmd.cluster import store
+from qmd.cluster.store import ShardStore
+from qmd.errors import ClusterFailure
+
+Qmd = Callable[..., tuple[int, str, str]]
+
+TEXTS = [
+    ("tea/green.md", "# Green tea\n\nwater of eighty degrees\n", {"date": "2024-05-01", "rank": 3}),
+    ("tea/black", "# Black tea\n\nboiling water\n", None),
+    ("stone.md", "# Quartz\n\nquartz and feldspar\n", {"tags": ["stone"], "rank": None}),
+]
+
+
+def _parquet(path: Path, texts: list[tuple[str, str, object]]) -> Path:
+    rows = {
+        "path": [each[0] for each in texts],
+        "text": [each[1] for each in texts],
+    }
+    if any(each[2] for each in texts):
+        rows["metadata"] = [json.dumps(each[2]) if each[2] else None for each in texts]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.table(rows), path)
+    return path
+
+
+def _files(qmd: Qmd, kb: object, words: str) -> list[str]:
+    code, out, err = qmd("--engine", f"shards:{kb}", "search", words, "--json")
+    assert code == 0, err
+    return sorted(each["file"] for each in json.loads(out))
+
+
+def test_texts_of_parquet_are_built_and_brought_up_to_date(qmd: Qmd, tmp_path: Path) -> None:
+    source = tmp_path / "texts.parquet"
+    _parquet(source / "part-0.parquet", TEXTS[:2])
+    _parquet(source / "part-1.parquet", TEXTS[2:])
+    kb = tmp_path / "kb"
+    code, out, err = qmd("cluster", "build", source, "--to", kb, "--shards", "2")
+    assert (code, "3 documents in 2 shards" in out) == (0, True), err
+    assert _files(qmd, kb, "water") == ["texts/tea/black.md", "texts/tea/green.md"]
+    code, out, _ = qmd(
+        "--engine", f"shards:{kb}", "search", "tea", "--filter", "rank = 3", "--json"
+    )
+    assert [each["file"] for each in json.loads(out)] == ["texts/tea/green.md"]
+    code, out, _ = qmd("--engine", f"shards:{kb}", "search", "tea", "--before", "2024-06", "--json")
+    assert [each["file"] for each in json.loads(out)] == ["texts/tea/green.md"]
+    # A text goes, another one comes: the shard of the third stays as it is.
+    code, out, _ = qmd("cluster", "build", source, "--to", kb)
+    assert "0 built, 2 as before" in out
+    _parquet(source / "part-0.parquet", [("new.md", "# New\n\nwater and salt\n", {"rank": 1})])
+    code, out, _ = qmd("cluster", "build", source, "--to", kb)
+    assert "2 documents" in out
+    assert _files(qmd, kb, "water") == ["texts/new.md"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "problem"),
+    [
+        ({"path": ["a"], "body": ["b"]}, "has no column 'text'"),
+        ({"path": ["../a.md"], "text": ["b"]}, "has the path ../a.md, which is none in it"),
+        ({"path": ["/etc/a"], "text": ["b"]}, "has the path /etc/a.md, which is none in it"),
+        ({"path": ["a.md", "a.md"], "text": ["b", "c"]}, "has the path a.md twice"),
+        ({"path": [1], "text": ["b"]}, "path and text have to be text"),
+    ],
+)
+def test_parquet_that_makes_no_sense_is_refused(
+    columns: dict[str, list[object]], problem: str, qmd: Qmd, tmp_path: Path
+) -> None:
+    source = tmp_path / "texts.parquet"
+    pq.write_table(pa.table(columns), source)
+    code, _, err = qmd("cluster", "build", source, "--to", tmp_path / "kb")
+    assert (code, problem in err) == (1, True), err
+    assert not (tmp_path / "kb" / "manifest.json").exists()
+    (tmp_path / "no.parquet").write_bytes(b"PAR1 but not really")
+    code, _, err = qmd("cluster", "build", tmp_path / "no.parquet", "--to", tmp_path / "kb")
+    assert (code != 0, "no.parquet cannot be read or written" in err) == (True, True), err
+
+
+# -- S3, by moto on loopback ---------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[str]:
+    if find_spec("moto") is None:
+        pytest.skip("moto is not installed: pip install 'qmd-duckdb[dev]'")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = subprocess.Popen(
+        [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        for _ in range(600):
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                break
+            except OSError:
+                if server.poll() is not None:
+                    pytest.fail("moto does not start")
+                time.sleep(0.1)
+        yield f"127.0.0.1:{port}"
+    finally:
+        server.kill()
+        server.wait()
+
+
+@pytest.fixture
+def bucket(endpoint: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> str:
+    """A bucket of its own for a test, which the environment leads to."""
+    for name, value in {
+        "AWS_ENDPOINT_URL": f"http://{endpoint}",
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }.items():
+        monkeypatch.setenv(name, value)
+    name = "b" + format(abs(hash(request.node.name)), "x")
+    _s3().create_dir(name)
+    return name
+
+
+def _s3() -> fs.FileSystem:
+    return fs.S3FileSystem(
+        endpoint_override=os.environ["AWS_ENDPOINT_URL"].removeprefix("http://"),
+        scheme="http",
+        region="us-east-1",
+        access_key="test",
+        secret_key="test",
+        allow_bucket_creation=True,
+    )
+
+
+def _put(path: str, text: str) -> None:
+    with _s3().open_output_stream(path) as stream:
+        stream.write(text.encode())
+
+
+def _names(path: str) -> list[str]:
+    found = _s3().get_file_info(fs.FileSelector(path, recursive=True, allow_not_found=True))
+    return sorted(each.path for each in found if each.type == fs.FileType.File)
+
+
+def test_shards_in_s3_are_built_from_s3_and_searched(bucket: str, qmd: Qmd) -> None:
+    for path, text, _ in TEXTS:
+        _put(f"{bucket}/texts/{path}", text)
+    source, kb = f"s3://{bucket}/texts", f"s3://{bucket}/kb"
+    code, out, err = qmd("cluster", "build", source, "--to", kb, "--shards", "2", "--mask", "**/*")
+    assert (code, "3 documents in 2 shards" in out) == (0, True), err
+    assert _files(qmd, kb, "water") == ["texts/tea/black", "texts/tea/green.md"]
+    code, out, _ = qmd("cluster", "verify", kb)
+    assert (code, out) == (0, "2 of 2 shards are whole.\n")
+    # Shards are cached under their checksums; a search copies none of them again.
+    found = ShardStore(kb)
+    manifest = found.manifest()
+    cached = [found.local(each) for each in manifest.shards]
+    assert [each.name for each in cached] == [f"{each.sha256}.duckdb" for each in manifest.shards]
+    _s3().delete_file(f"{bucket}/kb/{manifest.shards[0].file}")
+    assert _files(qmd, kb, "water") == ["texts/tea/black", "texts/tea/green.md"]
+    # Without the copy, what is missing is told by name.
+    cached[0].unlink()
+    code, _, err = qmd("--engine", f"shards:{kb}", "search", "water")
+    assert (code, "shard-0000.duckdb is not the shard" in err) == (3, True), err
+    assert "there is no such object" in err
+
+
+def test_the_manifest_of_s3_is_written_last_and_in_one_step(
+    bucket: str, qmd: Qmd, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "a.md").write_text("# A\n\ntea\n")
+    kb = f"s3://{bucket}/kb"
+    assert qmd("cluster", "build", notes, "--to", kb, "--shards", "2")[0] == 0
+    before = ShardStore(kb).manifest()
+    (notes / "b.md").write_text("# B\n\ntea and salt\n")
+    upload = store._upload
+    uploaded: list[str] = []
+
+    def failing(system: object, source: Path, target: str) -> None:
+        if len(uploaded) == 1:
+            raise OSError("the network is gone")
+        uploaded.append(target)
+        upload(system, source, target)
+
+    monkeypatch.setattr(store, "_upload", failing)
+    code, _, err = qmd("cluster", "build", notes, "--to", kb)
+    assert (code, "cannot be read or written: the network is gone" in err) == (3, True), err
+    assert ShardStore(kb).manifest() == before
+    assert _files(qmd, kb, "tea") == ["notes/a.md"]
+    monkeypatch.undo()
+
+
+def test_an_update_of_s3_from_a_machine_without_the_work_goes_on_from_what_is_there(
+    bucket: str, qmd: Qmd, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for number in range(6):
+        (notes / f"{number}.md").write_text(f"# {number}\n\ntea {number}\n")
+    kb = f"s3://{bucket}/kb"
+    assert qmd("cluster", "build", notes, "--to", kb, "--shards", "2")[0] == 0
+    first = ShardStore(kb).manifest()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another"))
+    code, out, err = qmd("cluster", "build", notes, "--to", kb)
+    assert (code, "0 built, 2 as before" in out) == (0, True), err
+    for step in range(3):
+        (notes / "0.md").write_text(f"# 0\n\nsalt {step}\n")
+        assert qmd("cluster", "build", notes, "--to", kb)[0] == 0
+    builds = {name.split("/")[3] for name in _names(f"{bucket}/kb/builds")}
+    assert len(builds) == 2  # and the first one is gone
+    assert first.build not in builds
+    assert _files(qmd, kb, "salt") == ["notes/0.md"]
+
+
+def test_a_copy_that_is_of_another_build_is_refused(bucket: str, qmd: Qmd, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "a.md").write_text("# A\n\ntea\n")
+    kb = f"s3://{bucket}/kb"
+    assert qmd("cluster", "build", notes, "--to", kb)[0] == 0
+    found = ShardStore(kb)
+    [shard] = found.manifest().shards
+    data = bytearray(found.local(shard).read_bytes())
+    data[-100] ^= 1
+    with _s3().open_output_stream(f"{bucket}/kb/{shard.file}") as stream:
+        stream.write(bytes(data))
+    found.local(shard).unlink()
+    with pytest.raises(ClusterFailure, match="its checksum differs; it may be of another build"):
+        found.local(shard)
+    assert list(found.folder.glob("*.duckdb")) == list(found.folder.glob("*.part")) == []
+
+
+def test_a_store_that_is_not_there_is_told(qmd: Qmd, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, _, err = qmd("--engine", "shards:ftp://host/kb", "search", "tea")
+    assert (code, "ftp://host/kb cannot be used" in err) == (3, True), err
+    code, _, err = qmd("--engine", "shards:file:///nowhere/kb", "search", "tea")
+    assert (code, "has no index of shards that can be used: it has no manifest" in err) == (3, True)
