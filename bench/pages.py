@@ -1,0 +1,120 @@
+"""Pages of a server beside its plain JSON route: time, weight, first paint, and memory.
+
+python -m bench.pages [--rounds 20] [--views 1000] [--chromium /usr/bin/chromium]
+
+The index is that of the environment (`INDEX_PATH`). Pages and `POST /search` take turns, so that
+both meet the same load of the machine; times are ratios of medians.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import shutil
+import statistics
+import sys
+import time
+
+from bench.serving import running
+from bench.usage import pss
+
+QUERY = "memory"
+"""Word that many documents have."""
+
+JSON = "POST /search"
+
+HEADERS = {"Accept": "text/html"}
+
+
+def pages(file: str) -> dict[str, str]:
+    """Name each page with its address.
+
+    Args:
+        file: document that is read.
+    """
+    return {
+        "search": f"/?q={QUERY}&mode=words",
+        "newest": "/",
+        "document": f"/doc/{file}",
+        "links": f"/links/{file}",
+        "look": "/look",
+        "loose ends": "/lists",
+        "map": "/map",
+        "points of the map": "/map/points.svg",
+        "SQL": "/sql",
+    }
+
+
+def get(port: int, path: str, body: str | None = None) -> tuple[float, bytes]:
+    """Send a request; return the seconds to the last byte, and the answer."""
+    link = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+    started = time.perf_counter()
+    if body is None:
+        link.request("GET", path, headers=HEADERS)
+    else:
+        link.request("POST", path, body, {"Content-Type": "application/json"})
+    data = link.getresponse().read()
+    link.close()
+    return time.perf_counter() - started, data
+
+
+def paint(port: int, path: str, chromium: str) -> float | None:
+    """Return the milliseconds to the first paint of a page; None: the browser tells none."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = browser.new_page()
+        page.goto(f"http://127.0.0.1:{port}{path}")
+        page.wait_for_timeout(500)
+        found = page.evaluate(
+            "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
+        )
+        browser.close()
+    return None if found is None else float(found)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="bench.pages")
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--views", type=int, default=1000)
+    parser.add_argument("--chromium", default=shutil.which("chromium"))
+    given = parser.parse_args()
+    command = [sys.executable, "-m", "qmd"]
+    asked = json.dumps({"searches": [{"type": "lex", "query": QUERY}], "limit": 20})
+    with running(command, dict(os.environ)) as server:
+        port = server.port
+        found = json.loads(get(port, "/search", asked)[1])
+        of = pages(found["results"][0]["file"])
+        times: dict[str, list[float]] = {name: [] for name in (*of, JSON)}
+        weights = {}
+        for path in of.values():  # what the first of each loads
+            get(port, path)
+        for _ in range(given.rounds):
+            for name, path in of.items():
+                seconds, data = get(port, path)
+                times[name].append(seconds)
+                weights[name] = len(data)
+                times[JSON].append(get(port, "/search", asked)[0])
+        least = statistics.median(times[JSON])
+        print(f"{JSON}: {1000 * least:.1f} ms", flush=True)
+        for name, path in of.items():
+            line = (
+                f"{name}: {statistics.median(times[name]) / least:.1f} x, {weights[name]:,} bytes"
+            )
+            if given.chromium:
+                first = paint(port, path, given.chromium)
+                line += f", first paint {first / 1000 / least:.1f} x" if first else ""
+            print(line, flush=True)
+        before = pss(server.process.pid)
+        for at in range(given.views):
+            get(port, list(of.values())[at % len(of)])
+        after = pss(server.process.pid)
+        print(f"memory: {before:.0f} MB before, {after:.0f} MB after {given.views} views (PSS)")
+
+
+if __name__ == "__main__":
+    main()
