@@ -33,6 +33,20 @@ class Collection(NamedTuple):
     writable: bool = False
 
 
+class FileStamp(NamedTuple):
+    """Name of a file, and its size and time at the last update.
+
+    Attributes:
+        size: bytes.
+        mtime_ns: nanoseconds since 1970; -1: too fresh to be trusted.
+    """
+
+    collection: str
+    path: str
+    size: int
+    mtime_ns: int
+
+
 class Context(NamedTuple):
     """Description of a folder, shown with results.
 

@@ -55,6 +55,9 @@ COMPLETIONS = {
 ERROR_CODE = "qmd/errorCode"
 """Where a result that is an error says which, in its `_meta`."""
 
+DEPRECATED = "qmd/deprecated"
+"""Where a result says in its `_meta` what of the call is deprecated; its last texts say it, too."""
+
 _OF_CALLER = (
     Code.INVALID_PARAMS,
     Code.UNKNOWN_COLLECTION,
@@ -298,16 +301,19 @@ def _result(reply: Reply, tool: Tool) -> types.CallToolResult:
     The text of a tool without an output schema says all: programs gain nothing by a second copy,
     which some hosts hand to their model.
     """
+    meta: dict[str, Any] = {ERROR_CODE: reply.error} if reply.error else {}
+    if reply.deprecated:
+        meta[DEPRECATED] = list(reply.deprecated)
     return types.CallToolResult(
         content=[
             types.TextContent(text=part)
             if isinstance(part, str)
             else types.EmbeddedResource(resource=_contents(part, uri=part.uri))
-            for part in reply.content
+            for part in (*reply.content, *reply.deprecated)
         ],
         structured_content=reply.structured if tool.output is not None else None,
         is_error=reply.error is not None,
-        _meta={ERROR_CODE: reply.error} if reply.error else None,
+        _meta=meta or None,
     )
 
 

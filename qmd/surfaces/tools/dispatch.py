@@ -21,6 +21,7 @@ from qmd.storage import cancellation
 from qmd.surfaces.tools import build_reply, schemas
 from qmd.surfaces.tools.answers import finding, reading, writing
 from qmd.surfaces.tools.answers.records import RecordAnswers
+from qmd.surfaces.tools.arguments import deprecations
 from qmd.surfaces.tools.build_reply import TimedOut, UnknownTool, code_of
 from qmd.surfaces.tools.progress import Progress, heartbeat
 from qmd.surfaces.tools.reply import Code, Reply, Resource, refusal
@@ -166,7 +167,9 @@ class Toolbox:
             # What was written while the time ran out has been written.
             limit = seconds or 0
             busy = self.engine.database.busy_for(limit)
-            return replies[0] if replies else build_reply.timed_out(tool, limit, busy)
+            if not replies:
+                return build_reply.timed_out(tool, limit, busy)
+            return replies[0]._replace(deprecated=deprecations(tool._replace(name=name), arguments))
         except QmdError as error:
             return refusal(code_of(error), error.told("tool"))
         except Exception:
