@@ -29,6 +29,7 @@ from bench.fuzz import (
     shell,
     sidecars,
     texts,
+    tool_calls,
 )
 from bench.fuzz.http import http
 from bench.fuzz.readers import READERS
@@ -45,6 +46,7 @@ TARGETS: dict[str, Callable[[], Iterator[Target]]] = {
         *(retrieval.structured, retrieval.expressions, retrieval.misspelt, retrieval.copies),
         *(places.names, places.masks, places.resolve),
         *(clients.arguments, clients.lines, clients.experience, http),
+        tool_calls.calls,
         *(forwarding.requests, forwarding.answers),
         *(sessions.sessions, sessions.guard, shell.completion, shell.hoisted),
         *(settings.settings, settings.edits, settings.approvals, settings.environment),

@@ -161,6 +161,10 @@ class Rows(Tabular[Row]):
         return [[getattr(row, name) for name in names] for row in self._rows[:count]]
 
 
+CONTEXT_SHARE = 4
+"""One part of so many of a budget that contexts may take."""
+
+
 class Excerpts(Rows["Excerpt"]):
     """Passages for a question, document by document, the best first.
 
@@ -197,16 +201,22 @@ class Excerpts(Rows["Excerpt"]):
         Args:
             budget: name of the option that makes the answer longer.
         """
-        from qmd.text.tokens import estimated_tokens
+        from qmd.text.tokens import cut_to_tokens, estimated_tokens
         from qmd.wording import MOST_OF_VALUE, shortened
 
         if not self and not self.left_out:
             return f'No results found for "{shortened(self._question, MOST_OF_VALUE)}"'
-        parts, context = [], None
+        parts: list[str] = []
+        described: set[str] = set()
+        room = None if self._most is None else self._most // CONTEXT_SHARE
         for number, each in enumerate(self, 1):
-            if each.context and each.context != context:
-                parts.append(f"Context: {' '.join(each.context.split())}")
-            context = each.context
+            if each.context and each.context not in described:
+                described.add(each.context)
+                line = f"Context: {' '.join(each.context.split())}"
+                if room is not None:
+                    line = cut_to_tokens(line, room - 1)
+                    room -= estimated_tokens(line) + 1
+                parts += [line] if line else []
             parts.append(each.told(number))
         if self.left_out:
             room = None if self._most is None else self._most - estimated_tokens("\n".join(parts))

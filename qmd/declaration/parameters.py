@@ -375,6 +375,18 @@ Fusion = Annotated[
     Parameter(help="How the lists become one: by scores, or by reciprocal ranks."),
 ]
 
+RrfK = Annotated[
+    int,
+    Parameter(
+        help="With --fusion rrf: the larger, the less the first ranks count.",
+        helps={"tool": "Constant of RRF."},
+        flags=("--rrf-k",),
+        json="rrfK",
+        least=1,
+        json_most=10_000,
+    ),
+]
+
 Timeout = Annotated[
     float | None,
     Parameter(

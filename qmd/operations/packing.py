@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from qmd.analytics.rows import Excerpts
+from qmd.analytics.rows import CONTEXT_SHARE, Excerpts
 from qmd.operations.record_order import is_record
 from qmd.ranking import excerpts
 from qmd.ranking.excerpts import Excerpted, Spot
@@ -54,6 +54,10 @@ def packed(question: str, found: Results, most: int, cursor: Cursor) -> Excerpts
         spotted += [*own, *(excerpts.grown(document, each) for each in more)]
     notice = f"{found.notice}\n" if found.notice else ""
     room = most - estimated_tokens(notice) - min(RESERVED, most * 2 // 5)
+    described = {each.context for each, _ in documents if each.context}
+    room -= min(
+        sum(estimated_tokens(f"Context: {text}\n") for text in described), most // CONTEXT_SHARE
+    )
     budget = excerpts.Budget(documents, room)
     ordered = excerpts.ranked_places(documents, spotted, match)
     if found and not is_record(found[0]):  # then they are not asked for, and stand behind

@@ -30,6 +30,7 @@ from qmd.declaration.parameters import (
     Question,
     Recent,
     Rerank,
+    RrfK,
     Selection,
     Timeout,
     TypedQueries,
@@ -249,7 +250,7 @@ def _document_of(hit: Nearest | Ranked) -> int:
 @operation(
     title="Hybrid search",
     unlisted=(
-        *("mode", "perFile", "fusion", "exact", "recent", "allCopies", "maxTokens"),
+        *("mode", "perFile", "fusion", "rrfK", "exact", "recent", "allCopies", "maxTokens"),
         *("since", "before", "filter", "path"),
     ),
     forwardable=True,
@@ -283,6 +284,7 @@ async def query(
     expand: Expand = None,
     rerank: Rerank = None,
     fusion: Fusion = "scores",
+    rrf_k: RrfK = 60,
     exact: Exact = False,
     timeout: Timeout = None,  # noqa: ASYNC109  # of a model, not of the call
     recent: Recent = None,
@@ -310,6 +312,7 @@ async def query(
         expand: let a model put the question in other words; None: as `mode` says.
         rerank: let a model judge the best candidates; None: as `mode` says.
         fusion: how lists become one: by scores, or by reciprocal ranks.
+        rrf_k: constant of the latter. Source: Cormack, Clarke, Büttcher, SIGIR 2009 (60).
         exact: look for words as they are written; see `search`.
         timeout: seconds for each model that helps.
         recent: prefer new documents: days after which a claim to be new is half.
@@ -358,6 +361,7 @@ async def query(
         per_file,
         exact,
         None if all_copies else partial(near_duplicates, index),
+        rrf_k,
     )
 
     def begun() -> tuple[Filter | None, int, Helpers]:

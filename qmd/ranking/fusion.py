@@ -78,6 +78,10 @@ class Ranked(NamedTuple):
     similar: tuple[str, ...] = ()
 
 
+RRF_K = 60
+"""Constant of reciprocal rank fusion. Source: Cormack, Clarke, Büttcher, SIGIR 2009."""
+
+
 def fused(
     cursor: Cursor,
     lists: Sequence[Listed],
@@ -87,6 +91,7 @@ def fused(
     half_life: float | None,
     limit: int,
     unknown: Collection[int] = (),
+    rrf_k: int = RRF_K,
 ) -> list[Ranked]:
     """Fuse lists and return the best documents, best first.
 
@@ -95,6 +100,7 @@ def fused(
         unknown: documents without a vector, absent from vector lists.
         half_life: days after which a document's claim to be recent is half; None: all are alike.
         limit: documents at most.
+        rrf_k: constant of reciprocal rank fusion.
     """
     weights = _weights(lists, fusion)
     entries = [
@@ -111,6 +117,7 @@ def fused(
             "ranks": [rank for _, _, rank, _ in entries],
             "weights": [weights[number] for _, number, _, _ in entries],
             "recency": [recent.get(document_id, 0.0) for document_id, _, _, _ in entries],
+            "k": rrf_k,
         }
         found = _best(cursor, "search/fuse_ranks", given, _worth_of_ranks, limit)
     else:

@@ -25,7 +25,7 @@ from qmd.models import truncation
 from qmd.ranking import bm25, copies, link_pages, postings, query
 from qmd.ranking import nearest as neighbours
 from qmd.ranking.expansion import Expansion
-from qmd.ranking.fusion import DEPTH, Fusion, Listed, Ranked, fused
+from qmd.ranking.fusion import DEPTH, RRF_K, Fusion, Listed, Ranked, fused
 from qmd.ranking.helper_calls import Aid
 from qmd.ranking.passages import with_passages
 from qmd.ranking.query_document import Question
@@ -66,6 +66,7 @@ class Recipe(NamedTuple):
         per_file: passages of one document at most.
         exact: no other words stand for those that no document has.
         copies: gives the documents that have near-duplicates, to fold these; None: fold none.
+        rrf_k: constant of reciprocal rank fusion.
     """
 
     fusion: Fusion
@@ -76,6 +77,7 @@ class Recipe(NamedTuple):
     per_file: int
     exact: bool
     copies: Callable[[Cursor], Copies] | None
+    rrf_k: int = RRF_K
 
 
 class Helpers(NamedTuple):
@@ -221,6 +223,7 @@ class _Run:
             unknown=unknown,
             half_life=self._recipe.half_life,
             limit=limit,
+            rrf_k=self._recipe.rrf_k,
         )
 
     def _with_passages(self, cursor: Cursor, documents: list[Ranked]) -> list[Ranked]:

@@ -1,6 +1,6 @@
 -- Ranked lists fused into one by reciprocal ranks (RRF), with a bonus for the top of a list.
 --
--- A document gets weight / (60 + rank) from each list that has it, 0.05 more if it is first in one
+-- A document gets weight / (k + rank) from each list that has it, 0.05 more if it is first in one
 -- of them, and 0.02 if it is second or third at best. What a recent one gets is given. Of those with the
 -- same score, the first is that of the first list, with the best rank in any; others are told
 -- apart by number alone. Scores are rounded, so that the order of a sum does not decide that.
@@ -13,6 +13,7 @@
 -- in   $ranks       json       array of integer, from 1
 -- in   $weights     json       array of double: of the list
 -- in   $recency     json       array of double: what the document gets for its age, see search/recency
+-- in   $k           integer    the larger, the less the first ranks count; 60 in the source
 -- in   $limit       integer    documents
 -- out  document_id  integer
 -- out  score        double     higher is better
@@ -31,7 +32,7 @@ with entries as (
 added as (
     select
         document_id,
-        sum(weight / (60 + rank) order by list) as total,
+        sum(weight / ($k + rank) order by list) as total,
         case
             when min(rank) = 1 then 0.05::double
             when min(rank) <= 3 then 0.02::double
@@ -41,7 +42,7 @@ added as (
         min(rank) as best,
         min(list) as first_list,
         list(
-            {'list': list, 'rank': rank, 'weight': weight, 'contribution': weight / (60 + rank)}
+            {'list': list, 'rank': rank, 'weight': weight, 'contribution': weight / ($k + rank)}
         ) as parts
     from entries
     group by document_id

@@ -176,7 +176,7 @@ def plans(monkeypatch):
 def fused(limit):
     """Parameters of search/fuse_ranks, which reads no table."""
     numbers = dict.fromkeys(("documents", "lists", "ranks", "weights", "recency"), "[1, 2, 3]")
-    return {**numbers, "limit": limit}
+    return {**numbers, "k": 60, "limit": limit}
 
 
 def test_what_runs_once_is_not_planned(plans):

@@ -23,7 +23,7 @@ from qmd.surfaces.tools.answers import finding, reading, writing
 from qmd.surfaces.tools.answers.records import RecordAnswers
 from qmd.surfaces.tools.arguments import deprecations
 from qmd.surfaces.tools.build_reply import TimedOut, UnknownTool, code_of
-from qmd.surfaces.tools.progress import Progress
+from qmd.surfaces.tools.progress import Progress, heartbeat
 from qmd.surfaces.tools.reply import Code, Reply, Resource, refusal
 from qmd.surfaces.tools.run_operation import OperationRunner, ToolCall
 from qmd.surfaces.tools.schemas.experiences import QUERY_EXPERIENCES, SUBMIT_EXPERIENCE
@@ -150,12 +150,22 @@ class Toolbox:
             seconds += self.engine.deadline  # which names the machines that are late
         replies: list[Reply] = []
 
+        failures: list[Exception] = []
+
         async def answer() -> None:
             replies.append(await work())
 
+        # Those that write tell themselves how far they are.
+        beating = None if tool.optional else progress
         try:
             with self._at_work(), anyio.move_on_after(seconds):
-                await stoppable(answer)
+                async with heartbeat(beating, name):
+                    try:
+                        await stoppable(answer)
+                    except Exception as error:
+                        failures.append(error)
+            if failures:
+                raise failures[0]
             # What was written while the time ran out has been written.
             limit = seconds or 0
             busy = self.engine.database.busy_for(limit)

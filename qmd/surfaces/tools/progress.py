@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from typing import TypeVar
 
 import anyio
@@ -14,6 +14,33 @@ Found = TypeVar("Found")
 Tell = Callable[[float, float | None, str | None], None]
 Progress = Callable[[float, float | None, str | None], Awaitable[None]]
 """Told (done, in all, what is being done)."""
+
+
+BEAT = 2.0
+"""Seconds after which a call tells that it is still at work, and again after as many."""
+
+
+@asynccontextmanager
+async def heartbeat(progress: Progress | None, name: str) -> AsyncIterator[None]:
+    """Tell, while a call lasts long, how many seconds it has taken.
+
+    What is done within must not raise: errors would become part of a group.
+    """
+    if progress is None:
+        yield
+        return
+
+    async def beat() -> None:
+        seconds = 0.0
+        while True:
+            await anyio.sleep(BEAT)
+            seconds += BEAT
+            await progress(seconds, None, f"{name}: {seconds:g} s")
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(beat)
+        yield
+        tasks.cancel_scope.cancel()
 
 
 async def telling(progress: Progress | None, work: Callable[[Tell], Awaitable[Found]]) -> Found:

@@ -39,7 +39,7 @@ def run(library, name, **parameters):
     return library.engine.read(lambda cursor: cursor.run(name, **parameters))
 
 
-def fused(library, rows, *, limit=100, half_life=None, now="2031-01-01"):
+def fused(library, rows, *, limit=100, k=60, half_life=None, now="2031-01-01"):
     """(document, score, bonus, recency, parts) as search/fuse_ranks gives them."""
     fields = {"documents": "document_id", "lists": "list", "ranks": "rank", "weights": "weight"}
     documents = [row["document_id"] for row in rows]
@@ -53,9 +53,20 @@ def fused(library, rows, *, limit=100, half_life=None, now="2031-01-01"):
         "search/fuse_ranks",
         **{name: [row[field] for row in rows] for name, field in fields.items()},
         recency=[recent.get(document, 0.0) for document in documents],
+        k=k,
         limit=limit,
     )
     return [(*row, sorted(parts, key=lambda part: part["list"])) for *row, parts in found]
+
+
+def test_a_larger_k_lets_the_first_ranks_count_less(town):
+    rows = [
+        {"document_id": 1, "list": 0, "rank": 4, "weight": 1.0},
+        {"document_id": 2, "list": 0, "rank": 9, "weight": 1.0},
+    ]
+    for k in (1, 60, 1000):
+        found = dict(scores_of(fused(town, rows, k=k)))
+        assert found == {1: round(1 / (k + 4), 12), 2: round(1 / (k + 9), 12)}
 
 
 def scores_of(rows):

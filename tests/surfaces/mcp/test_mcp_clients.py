@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 import sys
+import threading
 from pathlib import Path
 
 import anyio
 import pytest
 
+from qmd.errors import UsageError
 from qmd.storage.cancellation import Stopped
 from qmd.surfaces.http.app import Options
 from qmd.surfaces.tools import schemas
@@ -242,6 +244,30 @@ def test_update_and_embed_tell_how_far_they_are(talk, shelf):
         assert told[-1][0] == told[-1][1]
 
     talk(work, allow_write=True)
+
+
+def test_a_long_call_tells_that_it_is_at_work(talk, shelf, monkeypatch):
+    monkeypatch.setattr("qmd.surfaces.tools.progress.BEAT", 0.01)
+    beaten = threading.Event()
+    told = []
+
+    def search(*given, **named):
+        assert beaten.wait(LONG)
+        raise UsageError("Enough.")
+
+    async def tell(done, total, message):
+        told.append((done, message))
+        if len(told) == 2:
+            beaten.set()
+
+    monkeypatch.setattr("qmd.surfaces.tools.answers.finding.search", search)
+
+    async def work(client):
+        result = await client.call_tool("search", {"query": "tea"}, progress_callback=tell)
+        assert result.content[0].text == "Enough."
+        assert told[:2] == [(0.01, "search: 0.01 s"), (0.02, "search: 0.02 s")]
+
+    talk(work)
 
 
 def test_a_call_that_is_given_up_stops_in_the_database(talk, shelf, monkeypatch):

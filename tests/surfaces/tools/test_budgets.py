@@ -38,6 +38,18 @@ def test_text_and_data_are_within_the_budget(toolbox, tool, most):
         assert "\n" not in each["snippet"]
 
 
+def test_contexts_are_a_part_of_the_budget(faked, toolbox):
+    faked.engine.place.config.write_text(
+        f"collections:\n  notes:\n    path: {faked.root}\n"
+        f"    context:\n      '/': {'Long. ' * 300}\n"
+    )
+    for most in (300, 1000):
+        said = text(call(toolbox, "search", query="green tea degrees", maxTokens=most))
+        assert said.startswith("Context: Long.")
+        assert "[1] notes/tea" in said
+        assert estimated_tokens(said) <= most
+
+
 def test_a_larger_budget_brings_more(toolbox):
     few, many = (
         len(call(toolbox, "search", query="green tea", maxTokens=most).structured["results"])
