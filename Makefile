@@ -147,8 +147,11 @@ $(LOCKED)/.ready: requirements.lock
 	$(LOCKED)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes --requirement requirements.lock
 	touch $(LOCKED)/.ready
 
-wheel-trial: $(TOOLS)/.ready  ## build the wheel, install it where nothing else is, and search as the README does
-	$(TOOLS)/bin/python -m tools.wheel_trial
+# Other versions of Python that are at hand get the pure wheel.
+OTHERS ?= $(wildcard $(HOME)/.pyenv/versions/3.13.*/bin/python)
+
+wheel-trial: $(TOOLS)/.ready  ## build wheels, install them where nothing else is, and search as the README does
+	$(TOOLS)/bin/python -m tools.wheel_trial $(OTHERS)
 
 lock: $(TOOLS)/.ready  ## write requirements.lock; OPTIONS=--upgrade takes newer versions
 	$(TOOLS)/bin/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --quiet \
