@@ -42,6 +42,7 @@ def routes(toolbox: Toolbox) -> list[Route]:
         "grep": _lines,
         "similar": _results,
         "context": _lines,
+        "links": _lines,
         "ls": _lines,
         "get": _documents,
         "multi_get": _documents,

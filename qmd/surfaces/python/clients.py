@@ -138,12 +138,14 @@ class KnowledgeBase:
     vsearch = vector_search
     query = _blocking(AsyncKnowledgeBase.query)
     similar = _blocking(AsyncKnowledgeBase.similar)
+    links = _blocking(AsyncKnowledgeBase.links)
     ask = _blocking(AsyncKnowledgeBase.ask)
     passages = _blocking(AsyncKnowledgeBase.passages)
     get = _blocking(AsyncKnowledgeBase.get)
     multi_get = _blocking(AsyncKnowledgeBase.multi_get)
     grep = _blocking(AsyncKnowledgeBase.grep)
     documents = _blocking(AsyncKnowledgeBase.documents)
+    facets = _blocking(AsyncKnowledgeBase.facets)
     ls = documents
     status = _blocking(AsyncKnowledgeBase.status)
     doctor = _blocking(AsyncKnowledgeBase.doctor)

@@ -78,6 +78,18 @@ def tool_of(
     )
 
 
+CURSOR = "cursor"
+"""Argument with the place where the page before ended."""
+
+
+def paged(tool: Tool) -> Tool:
+    """Return a tool that takes a cursor, which answers name where there is more."""
+    properties = {**tool.input["properties"], CURSOR: {"type": "string", "minLength": 1}}
+    return tool._replace(
+        input={**tool.input, "properties": properties}, unlisted=tool.unlisted | {CURSOR}
+    )
+
+
 def _description(operation: Operation) -> str:
     """Return what a model reads about a tool."""
     if operation.description and operation.deprecated:
